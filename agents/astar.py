@@ -1,0 +1,20 @@
+"""A*: the reference for every ratio.
+
+Expand by f = g + h until the goal is on top of the open list, then walk the cheapest path. Not a real-time
+agent: it stands still until it is done (mode sliced), or breaks the budget in its first tick (mode instant).
+Invariants: cost equals the true distance, nothing is expanded twice, no back-move, no non-optimal move.
+"""
+
+from agents.sliced import MODE, SlicedAgent
+from sim.agent_api import AgentSpec
+
+SPEC = AgentSpec(
+    key="astar",
+    name="A*",
+    paper="Hart, Nilsson and Raphael 1968",
+    summary="The optimal reference: waits until it has the whole path, then walks it.",
+    make=SlicedAgent,
+    params=(MODE,),
+    family="reference",
+    is_real_time=False,
+)

@@ -1,0 +1,93 @@
+"""The wiring that all agents around one resumable best-first search share."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sim.agent_api import AgentView, Problem, Status
+from sim.grid import MapChange
+from sim.kernels import log
+from sim.kernels import search as kernels
+from sim.params import Param, Value
+
+WEIGHT = Param(
+    "weight",
+    float,
+    1.0,
+    "how much the heuristic counts against the cost so far",
+    low=1.0,
+    high=100.0,
+    symbol="w",
+    step=0.2,
+)
+REOPEN = Param("reopen", bool, False, "expand a closed cell again when a cheaper way to it is found")
+
+
+class BestFirstAgent:
+    """A search, the state record of its kernel, and the parameters. Subclasses say which kernel runs them."""
+
+    def __init__(self, problem: Problem, params: Mapping[str, Value], state: np.dtype) -> None:
+        self.problem = problem
+        self.ground = problem.grid.ground
+        self.goal = problem.goal
+        self.params = dict(params)
+        self.state = np.zeros(1, state).view(np.recarray)
+        self.search = self._new_search()
+
+    def _weights(self) -> tuple[float, float]:
+        """(wg, wh) of f = wg * g + wh * h."""
+        return 1.0, float(self.params.get("weight", 1.0))
+
+    def _new_search(self) -> kernels.Search:
+        wg, wh = self._weights()
+        return kernels.new_search(
+            self.problem.grid.cells,
+            wg,
+            wh,
+            reopens=bool(self.params.get("reopen", False)),
+            is_bucketed=self.params.get("open_list") == "buckets",
+            counts_heat=self.problem.watched,
+            notes_order=self.problem.watched,
+        )
+
+    @property
+    def loc(self) -> int:
+        return int(self.state[0].loc)
+
+    @property
+    def status(self) -> Status:
+        return Status(int(self.state[0].status))
+
+    def set_param(self, name: str, value: Value) -> None:
+        """A new parameter begins a new search: labels made by the old rule would mix with the new one's."""
+        self.params[name] = value
+        heat = self.search.heat
+        self.search = self._new_search()
+        self.search.heat[:] = heat
+        self._reset(self.loc)
+        self.state[0].marks |= log.RESTARTED
+
+    def set_goal(self, goal: int) -> None:
+        self.goal = goal
+        self._reset(self.loc)
+        self.state[0].marks |= log.RESTARTED
+
+    def refused(self, cell: int) -> None:
+        self._reset(cell)
+
+    def _reset(self, start: int) -> None:
+        """Stand at `start` with nothing planned."""
+        raise NotImplementedError
+
+    def on_change(self, change: MapChange) -> None:
+        raise NotImplementedError
+
+    def begin_notes(self) -> None:
+        """Note the order of expansions from here on, for whoever watches."""
+        self.search.control[0].noted = 0
+
+    def best(self) -> int:
+        return int(kernels.best_open(self.ground, self.search))
+
+    def view(self) -> AgentView:
+        return AgentView(search=self.search, best=self.best(), root=int(self.search.control[0].root))

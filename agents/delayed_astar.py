@@ -1,0 +1,44 @@
+"""Delayed A*: the "late acting" control of Table 1 in "TBA*: Time-Bounded A*".
+
+It plans like TBA* (same split of the budget), but until the complete path is traced it only walks to and fro
+between the start and one neighbour, drawn once from the agent's own generator. Every such move costs, so it
+shows what acting early is worth.
+"""
+
+import random
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.sliced import SlicedAgent
+from agents.tba import SHARE, TRACE_RATE, check_budget
+from sim.agent_api import AgentSpec, Problem
+from sim.kernels import sliced, tba
+from sim.params import Value
+
+
+class DelayedAstar(SlicedAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        self.random = random.Random(problem.seed)
+        super().__init__(problem, params)
+
+    def _aside(self) -> int:
+        neighbours = self.problem.grid.free_neighbours(self.loc)
+        return self.random.choice(neighbours) if neighbours else -1
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        self.begin_notes()
+        rate = float(self.params["trace_rate"])
+        expansions, _ = tba.slices(budget, float(self.params["share"]), rate)
+        return int(sliced.run(self.ground, self.search, self.route, self.state, int(expansions), budget, rate, rows))
+
+
+SPEC = AgentSpec(
+    key="delayed-astar",
+    name="Delayed A*",
+    paper="TBA*: Time-Bounded A*",
+    summary="Late acting: shuttles beside the start until the whole path is traced, then walks it.",
+    make=DelayedAstar,
+    params=(SHARE, TRACE_RATE),
+    check_budget=check_budget,
+)

@@ -1,0 +1,24 @@
+"""Greedy best-first search: f = h, ties by larger g. Each cell is expanded at most once and keeps its first parent.
+
+Complete, but with no bound on the cost.
+"""
+
+from agents.sliced import MODE, SlicedAgent
+from sim.agent_api import AgentSpec
+
+
+class Gbfs(SlicedAgent):
+    def _weights(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+
+SPEC = AgentSpec(
+    key="gbfs",
+    name="GBFS",
+    paper="Doran and Michie 1966",
+    summary="Greedy best-first search, a reference without any bound on cost; waits until it has the whole path.",
+    make=Gbfs,
+    params=(MODE,),
+    family="reference",
+    is_real_time=False,
+)

@@ -1,0 +1,25 @@
+"""The ordered list of agents. Its order is the order of every menu and table."""
+
+from agents import astar, delayed_astar, gbfs, rtb_gbfs, rtb_wa, tb_gbfs, tb_wa, tba, wastar
+from sim.agent_api import AgentSpec
+from sim.params import ConfigError, did_you_mean
+
+SPECS: tuple[AgentSpec, ...] = (
+    astar.SPEC,
+    wastar.SPEC,
+    gbfs.SPEC,
+    delayed_astar.SPEC,
+    tba.SPEC,
+    tb_wa.SPEC,
+    tb_gbfs.SPEC,
+    rtb_wa.SPEC,
+    rtb_gbfs.SPEC,
+)
+BY_KEY = {spec.key: spec for spec in SPECS}
+
+
+def spec_of(key: object, where: str = "agent") -> AgentSpec:
+    """The spec with this key, or a ConfigError with the nearest one."""
+    if key not in BY_KEY:
+        raise ConfigError(f"{where}: no agent '{key}'{did_you_mean(key, BY_KEY)}")
+    return BY_KEY[str(key)]

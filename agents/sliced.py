@@ -1,0 +1,53 @@
+"""The wiring of agents that solve the whole problem, slice by slice, before they set out."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.best_first import BestFirstAgent
+from sim.agent_api import AgentView, Problem
+from sim.grid import MapChange
+from sim.kernels import sliced
+from sim.kernels.distance import UNLIMITED
+from sim.kernels.route import new_route
+from sim.params import Param, Value
+
+MODE = Param(
+    "mode",
+    str,
+    "sliced",
+    "sliced: keep to the budget and wait until solved; instant: solve in the first tick, over any budget",
+    choices=("sliced", "instant"),
+)
+
+
+class SlicedAgent(BestFirstAgent):
+    """Waits in place until its search is done, then follows the path."""
+
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params, sliced.STATE)
+        self.route = new_route(problem.grid.cells)
+        self._reset(problem.start)
+
+    def _aside(self) -> int:
+        """The neighbour to shuttle to while waiting, -1 to stand still."""
+        return -1
+
+    def _reset(self, start: int) -> None:
+        self.state[0].loc = start
+        sliced.reset(self.ground, self.search, self.state, start, self.goal, self._aside())
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        self.begin_notes()
+        expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
+        return int(sliced.run(self.ground, self.search, self.route, self.state, expansions, budget, 0.0, rows))
+
+    def on_change(self, change: MapChange) -> None:
+        if sliced.needs_restart(self.search, self.state, change.tails, change.rose):
+            sliced.restart(self.ground, self.search, self.state, self._aside())
+
+    def view(self) -> AgentView:
+        st = self.state[0]
+        path = self.route.cells[: int(st.length)]
+        tracing = self.route.scratch[: int(st.trace_length) if not st.traced else 0]
+        return AgentView(self.search, self.best(), int(st.root), path, 0, tracing)

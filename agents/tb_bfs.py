@@ -1,0 +1,91 @@
+"""The wiring of time-bounded best-first search, of which TB-WA* and TB-GBFS are two cases.
+
+Paper: "Time-Bounded Best-First Search". The paper gives no rule for a changing map but restarting; these agents
+restart eagerly. Their repeated versions (rtb_wa.py, rtb_gbfs.py) choose.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.best_first import BestFirstAgent
+from sim.agent_api import AgentView, Problem
+from sim.grid import MapChange
+from sim.kernels import tb_bfs
+from sim.kernels.route import new_route, place_on
+from sim.params import Param, Value
+
+RESTART = Param(
+    "restart",
+    str,
+    "lazy",
+    "after a change, begin again always (eager) or only if it matters for the way ahead (lazy)",
+    choices=("lazy", "eager"),
+)
+LAZY_RULE = Param(
+    "lazy_rule",
+    str,
+    "arc",
+    "what a lazy restart heeds: arcs still to be walked, or any cell of the path as the listing prints",
+    choices=("arc", "printed"),
+)
+NO_PATH = Param(
+    "no_path",
+    str,
+    "wait",
+    "when no path exists: wait for a change that may open one, or give up as the listing does",
+    choices=("wait", "give-up"),
+)
+
+
+class TbBfs(BestFirstAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params, tb_bfs.STATE)
+        self.route = new_route(problem.grid.cells)
+        self._reset(problem.start)
+
+    def _reset(self, start: int) -> None:
+        self.state[0].gives_up = self.params.get("no_path") == "give-up"
+        tb_bfs.reset(self.ground, self.search, self.state, start, self.goal)
+
+    def set_param(self, name: str, value: Value) -> None:
+        if name in (RESTART.name, LAZY_RULE.name):
+            self.params[name] = value  # the search stays as it is; only the next change is met differently
+        else:
+            super().set_param(name, value)
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        self.begin_notes()
+        return int(tb_bfs.run(self.ground, self.search, self.route, self.state, budget, rows))
+
+    def _shortcut_weight(self) -> float:
+        """W in the rule for cheaper arcs; 0 switches the rule off."""
+        return self._weights()[1]
+
+    def on_change(self, change: MapChange) -> None:
+        tb_bfs.on_change(
+            self.ground,
+            self.search,
+            self.route,
+            self.state,
+            change.tails,
+            change.heads,
+            change.rose,
+            tb_bfs.LAZY if self.params.get("restart") == "lazy" else tb_bfs.EAGER,
+            tb_bfs.AS_PRINTED if self.params.get("lazy_rule") == "printed" else tb_bfs.ARC_AHEAD,
+            self._shortcut_weight(),
+        )
+
+    def view(self) -> AgentView:
+        length = int(self.state[0].length)
+        path = self.route.cells[:length]
+        head = max(0, int(place_on(self.route, length, self.loc)))
+        return AgentView(self.search, self.best(), int(self.search.control[0].root), path, head)
+
+
+class TbGreedy(TbBfs):
+    def _weights(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def _shortcut_weight(self) -> float:
+        return 0.0  # Algorithm 3 compares costs, which a greedy search does not bound

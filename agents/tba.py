@@ -1,0 +1,116 @@
+"""TBA*: Time-Bounded A*.
+
+One A* from the start, sliced over ticks. After each slice the agent heads for the best open cell along a path
+traced back from it, and walks back along parents when it stands off that path: back-moves.
+
+Paper: "TBA*: Time-Bounded A*". The tick's limit R is the budget; r of it goes into expansions, the rest into
+tracing, c steps for one expansion. Both enhancements of its section 4.3 are parameters.
+Known weakness: with a small budget the best open cell jumps about, and the agent scrubs to and fro.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.best_first import BestFirstAgent
+from sim.agent_api import AgentSpec, AgentView, Problem
+from sim.grid import MapChange
+from sim.kernels import tba
+from sim.kernels.route import new_route
+from sim.kernels.search import Search, new_search
+from sim.params import Param, Value
+
+SHARE = Param(
+    "share", float, 0.9, "part of a tick's budget spent on expansions, the rest on tracing", 0.01, 0.99, symbol="r"
+)
+TRACE_RATE = Param("trace_rate", float, 10.0, "trace steps that cost as much as one expansion", 1.0, 1000.0, symbol="c")
+
+
+class Tba(BestFirstAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params, tba.STATE)
+        cells = problem.grid.cells
+        self.path, self.trace = new_route(cells), new_route(cells)
+        self.detour = self._new_detour()
+        self._reset(problem.start)
+
+    def _new_detour(self) -> Search:
+        return new_search(self.problem.grid.cells if self.params["shortcut"] else 1)
+
+    def _reset(self, start: int) -> None:
+        st = self.state[0]
+        st.share, st.trace_rate = self.params["share"], self.params["trace_rate"]
+        st.cuts_trace = self.params["trace_check"]
+        st.keeps_longer = self.params["switch"] == "longer"
+        st.seeks_shortcut = self.params["shortcut"]
+        tba.reset(self.ground, self.search, self.state, start, self.goal)
+
+    def set_param(self, name: str, value: Value) -> None:
+        self.params[name] = value
+        self.detour = self._new_detour()
+        super().set_param(name, value)
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        self.begin_notes()
+        self.state[0].shortcut_budget = int(self.params["shortcut_budget"]) or budget
+        return int(tba.run(self.ground, self.search, self.detour, self.path, self.trace, self.state, budget, rows))
+
+    def on_change(self, change: MapChange) -> None:
+        tba.on_change(self.ground, self.search, self.state, change.tails, change.rose)
+
+    def view(self) -> AgentView:
+        st = self.state[0]
+        return AgentView(
+            search=self.search,
+            best=self.best(),
+            root=int(st.root),
+            path=self.path.cells[: int(st.length)],
+            head=int(st.head),
+            tracing=self.trace.cells[: 0 if st.trace_done else int(st.trace_length)],
+            detour=self.detour if self.params["shortcut"] else None,
+            numbers={"shortcuts": int(st.shortcuts)},
+        )
+
+
+def check_budget(budget: int, params: Mapping[str, Value]) -> str | None:
+    """What is wrong with a budget that leaves no whole expansion or no whole trace step, or None."""
+    expansions, steps = tba.slices(budget, float(params["share"]), float(params["trace_rate"]))
+    if expansions >= 1 and steps >= 1:
+        return None
+    return (
+        f"budget: expected one that leaves at least one expansion and one trace step a tick, got {budget}, "
+        f"which at share {params['share']} and trace_rate {params['trace_rate']} leaves {expansions} and {steps}"
+    )
+
+
+SPEC = AgentSpec(
+    key="tba",
+    name="TBA*",
+    paper="TBA*: Time-Bounded A*",
+    summary="A* sliced over ticks; walks towards the best open cell while it searches.",
+    make=Tba,
+    params=(
+        SHARE,
+        TRACE_RATE,
+        Param(
+            "open_list",
+            str,
+            "heap",
+            "heap, or the buckets with constant-time operations that the paper proposes",
+            choices=("heap", "buckets"),
+        ),
+        Param(
+            "switch",
+            str,
+            "any",
+            "longer: switch only to a path at least as long as the last",
+            choices=("any", "longer"),
+        ),
+        Param(
+            "shortcut", bool, False, "while walking back from a wrong path, search for a shorter way to the right one"
+        ),
+        Param("shortcut_budget", int, 0, "most expansions a tick for that search; 0: the whole budget", 0, 1_000_000),
+        Param("trace_check", bool, True, "end a trace early when the agent stands on it"),
+    ),
+    check_budget=check_budget,
+)

@@ -1,0 +1,129 @@
+"""What an agent is to the world, what it is shown, and what it shows.
+
+An agent knows the whole map and one problem on it. It never touches the world, the clock or the screen: the
+world asks it to plan and act for some ticks, judges the moves, and tells it what changed.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import Grid, MapChange
+from sim.kernels import log
+from sim.kernels.search import Search
+from sim.params import Param, Value
+
+Cells = npt.NDArray[np.int32]
+
+
+class Status(IntEnum):
+    """How an agent stands after a tick."""
+
+    ACTIVE = log.ACTIVE
+    AT_GOAL = log.AT_GOAL
+    NO_PATH = log.NO_PATH  # proved on the map as it is; a change may wake the agent
+    GAVE_UP = log.GAVE_UP  # it will not go on, whatever changes
+
+
+PHASE_WORDS = {
+    log.WAITING: "waiting",
+    log.SEARCHING: "searching",
+    log.TRACING: "tracing",
+    log.FOLLOWING: "following",
+    log.WALKING_BACK: "walking back",
+    log.SHUTTLING: "to and fro",
+    log.LEARNING: "learning",
+}
+STATUS_WORDS = {Status.AT_GOAL: "arrived", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an agent is given to solve. The grid is the world's own and changes under it."""
+
+    grid: Grid
+    start: int
+    goal: int
+    seed: int = 0
+    budget: int = 1  # expansions a tick at the time the agent is made, for checks
+    watched: bool = False  # somebody looks: count expansions per cell and note their order
+
+
+@dataclass(frozen=True)
+class AgentView:
+    """What there is to draw of an agent. Arrays are the agent's own: read them, until the next tick."""
+
+    search: Search | None = None  # open and closed cells, parents, g
+    best: int = -1  # the open cell that would be expanded next
+    root: int = -1
+    path: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # the path followed, in walking order
+    head: int = 0  # cells before this place on the path are used up
+    tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # path being traced, its far end first
+    detour: Search | None = None  # TBA*'s search for a shortcut
+    h: npt.NDArray[np.float64] | None = None  # learned heuristic, where the agent learns
+    h0: npt.NDArray[np.float64] | None = None
+    numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
+
+
+class Agent(Protocol):
+    """The contract. `tests/test_contract.py` holds every registered agent to it."""
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        """Plan and act for up to len(rows) ticks (log.ROW each); the ticks done, fewer only when not ACTIVE."""
+
+    def on_change(self, change: MapChange) -> None:
+        """The map has changed; called before the agent plans on the new one."""
+
+    def set_goal(self, goal: int) -> None:
+        """From now on the goal is elsewhere."""
+
+    def set_param(self, name: str, value: Value) -> None:
+        """A parameter changed while running; `value` is legal."""
+
+    def refused(self, cell: int) -> None:
+        """The last move was illegal on the true map; the agent still stands on `cell`."""
+
+    @property
+    def status(self) -> Status: ...
+
+    def view(self) -> AgentView:
+        """What to draw."""
+
+
+@dataclass(frozen=True)
+class AgentSpec:
+    """One declaration of an agent, from which come panel, scenario keys, command line, index and tests."""
+
+    key: str
+    name: str
+    paper: str
+    summary: str  # one sentence for menus and the index
+    make: Callable[[Problem, Mapping[str, Value]], Agent]
+    params: tuple[Param, ...] = ()
+    family: str = "time-bounded"
+    is_real_time: bool = True  # obeys the budget of every tick
+    proves_no_path: bool = True
+    is_complete: bool = True  # reaches every reachable goal of a map that does not change
+    runs_in_bulk: bool = True  # knows the true map, so that no move of it can be refused
+    check_budget: Callable[[int, Mapping[str, Value]], str | None] = lambda budget, params: None
+
+    def param(self, name: str) -> Param | None:
+        return next((p for p in self.params if p.name == name), None)
+
+    def describe(self) -> dict[str, Any]:
+        """Everything about this agent as plain data, for `agents --json`."""
+        return {
+            "key": self.key,
+            "name": self.name,
+            "paper": self.paper,
+            "summary": self.summary,
+            "family": self.family,
+            "real_time": self.is_real_time,
+            "proves_no_path": self.proves_no_path,
+            "complete": self.is_complete,
+            "params": [p.describe() for p in self.params],
+        }

@@ -1,0 +1,59 @@
+"""The random dynamics of "Time-Bounded Best-First Search": the map is redrawn from the original at intervals.
+
+At each event rate / 2 % of the originally free cells are blocked and rate / 2 % of the originally blocked ones
+freed, and the event before is undone. Read cumulatively, a rate of 10 would seal the map off within ten events.
+An event depends only on the seed and its tick, so a run can be taken up anywhere.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import PASSABLE, Grid
+
+_PASSABLE_BYTES = np.frombuffer(PASSABLE.encode(), np.uint8)
+
+
+@dataclass(frozen=True)
+class RandomChanges:
+    every: int  # ticks between events
+    rate: float  # percent of cells changed by one event
+
+    def is_due(self, tick: int) -> bool:
+        return self.rate > 0 and tick > 0 and tick % self.every == 0
+
+    def next_after(self, tick: int) -> int | None:
+        """The first tick after `tick` at which an event is due."""
+        return (tick // self.every + 1) * self.every if self.rate > 0 else None
+
+
+@dataclass(frozen=True)
+class Event:
+    """The cells that one event blocked and freed."""
+
+    blocked: npt.NDArray[np.int32]
+    freed: npt.NDArray[np.int32]
+
+
+NO_EVENT = Event(np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+def undo(grid: Grid, event: Event) -> Event:
+    """What takes an event back: only cells that are still as it left them (a user may have edited since)."""
+    free = grid.free
+    return Event(blocked=event.freed[free[event.freed]], freed=event.blocked[~free[event.blocked]])
+
+
+def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike) -> Event:
+    """The event of this tick, drawn over the original terrain. Protected cells are left as they are."""
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed & 0xFFFFFFFF, tick])))
+    was_free = np.isin(grid.original.reshape(-1), _PASSABLE_BYTES)
+    blocked = _sample(generator, np.flatnonzero(was_free), changes.rate / 200.0)
+    freed = _sample(generator, np.flatnonzero(~was_free), changes.rate / 200.0)
+    return Event(blocked[~np.isin(blocked, protected)], freed)
+
+
+def _sample(generator: np.random.Generator, cells: npt.NDArray[np.intp], share: float) -> npt.NDArray[np.int32]:
+    chosen = generator.choice(cells, round(cells.size * share), replace=False, shuffle=False)
+    return np.sort(chosen).astype(np.int32)

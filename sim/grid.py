@@ -1,0 +1,185 @@
+"""Grid: the terrain, the legal moves of every cell, and edits that say which arcs came and went."""
+
+from dataclasses import dataclass, field
+from typing import NewType
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kernels import octile, terrain
+from sim.params import ConfigError
+
+Cell = NewType("Cell", int)
+"""A cell is y * width + x. Pairs (x, y), x right and y down, exist only at the borders of the program."""
+
+MAX_SIDE = 8192
+MAX_CELLS = 1 << 25
+"""Largest maps: 37 bits of heuristic and 25 bits of cell number share one 64-bit tie-breaker (openlist.py)."""
+
+PASSABLE = "GSWB."
+SOLID = "@OT"
+
+_DOMAIN_OF_CHAR: npt.NDArray[np.uint8] = np.full(256, terrain.BLOCKED, np.uint8)
+for _char in ".GSB":
+    _DOMAIN_OF_CHAR[ord(_char)] = terrain.GROUND
+_DOMAIN_OF_CHAR[ord("W")] = terrain.WATER
+
+
+@dataclass(frozen=True)
+class MapChange:
+    """What one edit did: the cells whose terrain changed and the directed arcs that rose or fell with them."""
+
+    cells: npt.NDArray[np.int32]
+    tails: npt.NDArray[np.int32]
+    heads: npt.NDArray[np.int32]
+    rose: npt.NDArray[np.bool_]  # True: the arc is gone (its cost rose to infinity); False: it is new
+
+    @property
+    def is_empty(self) -> bool:
+        return self.tails.size == 0
+
+    @property
+    def has_new_arcs(self) -> bool:
+        return bool((~self.rose).any())
+
+
+@dataclass
+class Grid:
+    """One map. `terrain` holds MovingAI characters as bytes, `moves` a byte of legal moves per cell."""
+
+    terrain: npt.NDArray[np.uint8]  # [height, width]
+    diagonal: float = octile.DIAGONAL
+    name: str = "untitled"
+    moves: npt.NDArray[np.uint8] = field(init=False)
+    original: npt.NDArray[np.uint8] = field(init=False)  # terrain as opened; blocking and freeing go back to it
+    version: int = field(init=False, default=0)  # rises with every edit that changed something
+
+    def __post_init__(self) -> None:
+        self.height: int = self.terrain.shape[0]
+        self.width: int = self.terrain.shape[1]
+        check_size(self.width, self.height, self.name)
+        if not 1.0 <= self.diagonal <= 2.0:
+            raise ConfigError(f"{self.name}: diagonal: expected a number from 1 to 2, got {self.diagonal}")
+        self.diagonal = round(self.diagonal / octile.COST_UNIT) * octile.COST_UNIT
+        self.terrain = np.ascontiguousarray(self.terrain)
+        self.original = self.terrain.copy()
+        self._domain: npt.NDArray[np.uint8] = _DOMAIN_OF_CHAR[self.terrain].ravel()
+        self.moves = np.zeros(self.cells, np.uint8)
+        terrain.all_moves(self._domain, self.width, self.height, self.moves)
+        self.ground = self._ground()
+
+    def _ground(self) -> octile.Ground:
+        step = octile.DY * self.width + octile.DX
+        cost = np.where(np.arange(8) < octile.FIRST_DIAGONAL, 1.0, self.diagonal)
+        shift = max(1, (self.cells - 1).bit_length())
+        return octile.Ground(self.moves, step, cost, self.width, self.height, shift)
+
+    @classmethod
+    def from_rows(cls, rows: list[str], name: str = "untitled", diagonal: float = octile.DIAGONAL) -> "Grid":
+        """A grid from its text form, one string per row."""
+        width = len(rows[0]) if rows else 0
+        for y, row in enumerate(rows):
+            if len(row) != width:
+                raise ConfigError(f"{name}: rows[{y}]: expected {width} characters, got {len(row)}")
+            for x, char in enumerate(row):
+                if char not in PASSABLE + SOLID:
+                    raise ConfigError(
+                        f"{name}: rows[{y}][{x}]: expected one of {' '.join(PASSABLE + SOLID)}, got {char!r}"
+                    )
+        check_size(width, len(rows), name)
+        letters = np.frombuffer("".join(rows).encode("ascii"), np.uint8)
+        return cls(letters.reshape(len(rows), width).copy(), diagonal, name)
+
+    def rows(self) -> list[str]:
+        """The text form of the terrain as it is now."""
+        return [bytes(row).decode("ascii") for row in self.terrain]
+
+    @property
+    def cells(self) -> int:
+        return self.width * self.height
+
+    def cell(self, x: int, y: int) -> Cell:
+        assert 0 <= x < self.width and 0 <= y < self.height, (x, y, self.width, self.height)
+        return Cell(y * self.width + x)
+
+    def xy(self, cell: int) -> tuple[int, int]:
+        return cell % self.width, cell // self.width
+
+    def contains(self, x: int, y: int) -> bool:
+        return 0 <= x < self.width and 0 <= y < self.height
+
+    def is_free(self, cell: int) -> bool:
+        return bool(self._domain[cell] != terrain.BLOCKED)
+
+    @staticmethod
+    def is_passable_letter(letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        passable: npt.NDArray[np.bool_] = _DOMAIN_OF_CHAR[letters] != terrain.BLOCKED
+        return passable
+
+    @property
+    def free(self) -> npt.NDArray[np.bool_]:
+        """bool[cells]: which cells can be stood on."""
+        return self._domain != terrain.BLOCKED
+
+    def free_neighbours(self, cell: int) -> list[Cell]:
+        """The cells that one legal move leads to, in the fixed order of directions."""
+        mask = int(self.moves[cell])
+        return [Cell(cell + int(self.ground.step[d])) for d in range(8) if mask >> d & 1]
+
+    def edit(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
+        """Block some cells and free others, all at once; say what changed.
+
+        Blocking gives a cell its original solid character back, or '@'; freeing its original passable one,
+        or '.'. A cell in both lists ends up free.
+        """
+        to_block, to_free = _cell_list(blocked), _cell_list(freed)
+        flat, original = self.terrain.reshape(-1), self.original.reshape(-1)
+        touched = np.unique(np.concatenate([to_block, to_free]))
+        before = self._domain[touched]
+        was = original[to_block]
+        flat[to_block] = np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, was, ord("@"))
+        was = original[to_free]
+        flat[to_free] = np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, ord("."), was)
+        self._domain[touched] = _DOMAIN_OF_CHAR[flat[touched]]
+        return self._change(touched[self._domain[touched] != before])
+
+    def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
+        """Give cells exact characters, for undo, seek and restore."""
+        chosen = _cell_list(cells)
+        before = self._domain[chosen]
+        self.terrain.reshape(-1)[chosen] = letters
+        self._domain[chosen] = _DOMAIN_OF_CHAR[letters]
+        return self._change(np.unique(chosen[self._domain[chosen] != before]))
+
+    def _change(self, toggled: npt.NDArray[np.int32]) -> MapChange:
+        room = 24 * toggled.size
+        tails, heads, rose = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.bool_)
+        found = terrain.update_moves(
+            self._domain, self.width, self.height, self.moves, toggled, self.ground.step, tails, heads, rose
+        )
+        if toggled.size:
+            self.version += 1
+        return MapChange(toggled, tails[:found], heads[:found], rose[:found])
+
+    def __getstate__(self) -> dict[str, object]:
+        state = self.__dict__.copy()
+        del state["ground"]  # rebuilt around the same `moves`, which agents share
+        return state
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self.ground = self._ground()
+
+
+def _cell_list(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:
+    return np.asarray(cells, np.int32).reshape(-1)
+
+
+def check_size(width: int, height: int, where: str) -> None:
+    """Refuse maps that are empty or too large, before any memory is taken for them."""
+    if width < 1 or height < 1:
+        raise ConfigError(f"{where}: expected a map of at least 1 x 1 cells, got {width} x {height}")
+    if width > MAX_SIDE or height > MAX_SIDE or width * height > MAX_CELLS:
+        raise ConfigError(
+            f"{where}: expected at most {MAX_SIDE:,} cells a side and {MAX_CELLS:,} in all, got {width:,} x {height:,}"
+        )

@@ -1,0 +1,40 @@
+"""What an agent reports of each tick: one ROW, written by its kernel, checked by the referee."""
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+
+ROW = np.dtype(
+    [
+        ("cell", "i4"),  # where the agent wants to be after this tick
+        ("expanded", "i4"),  # cells expanded in this tick
+        ("traced", "i4"),  # parent pointers followed in this tick
+        ("marks", "i2"),
+        ("phase", "i2"),
+    ],
+    align=True,
+)
+
+# Marks of a row.
+BACK_MOVE = 1  # a move executed because the agent was off its path
+RESTARTED = 2  # the search began again in this tick
+BOUNCED = 4  # TBA*'s move from the start when it has no path to walk
+
+# What the agent is doing, for the panel header. The words are in agent_api.PHASE_WORDS.
+WAITING, SEARCHING, TRACING, FOLLOWING, WALKING_BACK, SHUTTLING, LEARNING = 0, 1, 2, 3, 4, 5, 6
+
+# How an agent stands.
+ACTIVE, AT_GOAL, NO_PATH, GAVE_UP = 0, 1, 2, 3
+
+
+def new_log(rows: int) -> np.ndarray:
+    return np.zeros(rows, ROW).view(np.recarray)
+
+
+@kernel
+def write_row(row, cell, expanded, traced, marks, phase):
+    row.cell = cell
+    row.expanded = expanded
+    row.traced = traced
+    row.marks = marks
+    row.phase = phase

@@ -1,0 +1,93 @@
+"""The octile grid as kernels see it: directions, arc costs, the heuristic, successor lists."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+
+# Order of directions everywhere: N, E, S, W, NE, SE, SW, NW. Bit d of a move mask is direction d.
+DX = np.array([0, 1, 0, -1, 1, 1, -1, -1], np.int64)
+DY = np.array([-1, 0, 1, 0, -1, 1, 1, -1], np.int64)
+FIRST_DIAGONAL = 4
+NOWHERE = 8  # the "direction" by which a search reached its root
+
+DIAGONAL = float.fromhex("0x1.6a09e6p0")
+"""sqrt(2) to 24 bits, 2.4e-8 below it: sums of it and of 1 are exact in float64, so equal costs are equal."""
+
+COST_UNIT = 2.0**-23
+"""Every arc cost is a multiple of this (see Grid), so every path cost is one too."""
+
+
+class Ground(NamedTuple):
+    """The grid in the form that kernels take. Made by Grid; the arrays are the grid's own."""
+
+    moves: np.ndarray  # uint8[cells] bit d set: the move in direction d is legal
+    step: np.ndarray  # int64[8] what to add to a cell to go in direction d
+    cost: np.ndarray  # float64[8] arc cost of direction d
+    width: int
+    height: int
+    shift: int  # bits that hold a cell number, see openlist.py
+
+
+@kernel
+def h0(x, y, goal_x, goal_y, diagonal):
+    """Octile distance: admissible and consistent for every diagonal cost from 1 to 2."""
+    dx = abs(x - goal_x)
+    dy = abs(y - goal_y)
+    return max(dx, dy) + (diagonal - 1.0) * min(dx, dy)
+
+
+@kernel
+def h0_cells(ground, s, t):
+    """Octile distance between two cells."""
+    width = ground.width
+    return h0(s % width, s // width, t % width, t // width, ground.cost[FIRST_DIAGONAL])
+
+
+@kernel
+def direction_between(ground, s, t):
+    """The direction of the legal move from s to t, or -1 when there is none."""
+    for d in range(8):
+        if s + ground.step[d] == t and ground.moves[s] >> d & 1:
+            return d
+    return -1
+
+
+def _is_covered(parent_to_s: int, s_to_t: int, moves: int) -> bool:
+    """Whether the parent of s has itself an arc to t (or is t), so that going on through s cannot be cheaper.
+
+    The parent was expanded before s and relaxed that arc at a cost of at most the cost through s
+    (every diagonal costs from 1 to 2), so relaxing t from s can never be a strict improvement.
+    Whether the arc exists is read off the moves of s alone.
+    """
+    px, py = -DX[parent_to_s], -DY[parent_to_s]
+    tx, ty = DX[s_to_t], DY[s_to_t]
+    dx, dy = tx - px, ty - py
+    if dx == 0 and dy == 0:
+        return True
+    if max(abs(dx), abs(dy)) > 1:
+        return False
+    shoulders = {(px + dx, py), (px, py + dy)} - {(0, 0), (px, py), (tx, ty)}
+    free = {(DX[d], DY[d]) for d in range(8) if moves >> d & 1}
+    return shoulders <= free
+
+
+def _pack(directions: list[int]) -> int:
+    return sum((d + 1) << 4 * place for place, d in enumerate(directions))
+
+
+def _successor_lists() -> np.ndarray:
+    table = np.zeros(9 * 256, np.uint32)
+    for came in range(9):
+        for moves in range(256):
+            directions = [
+                d for d in range(8) if moves >> d & 1 and not (came != NOWHERE and _is_covered(came, d, moves))
+            ]
+            table[came << 8 | moves] = _pack(directions)
+    return table
+
+
+SUCCESSORS = _successor_lists()
+"""uint32[9 * 256]: for a cell reached by direction `came` and with move mask `moves`, the successors
+worth looking at, as nibbles of direction + 1, lowest first, 0 at the end. Row NOWHERE holds all of them."""

@@ -1,0 +1,112 @@
+"""The referee: judges the moves that an agent reported on the true map, and keeps its numbers."""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.distance import true_distance
+from sim.kernels.jit import kernel
+from sim.kernels.octile import direction_between
+
+METRICS = np.dtype(
+    [
+        ("position", "i8"),
+        ("ticks", "i8"),  # rows judged
+        ("cost", "f8"),  # sum of the arc costs of executed moves
+        ("moves", "i8"),
+        ("waits", "i8"),
+        ("back_moves", "i8"),
+        ("bounces", "i8"),
+        ("nonoptimal_moves", "i8"),
+        ("distinct", "i8"),  # different cells stood on
+        ("longest_stay", "i8"),  # most visits of one cell
+        ("expansions", "i8"),
+        ("max_expansions", "i8"),
+        ("traced", "i8"),
+        ("over_budget", "i8"),  # ticks with more expansions than the budget allows
+        ("restarts", "i8"),
+        ("first_move", "i8"),  # world tick of the first move, -1 before it
+        ("digest_a", "i8"),
+        ("digest_b", "i8"),
+    ],
+    align=True,
+)
+
+# Two polynomial hashes modulo primes below 2**31: products fit an int64, compiled or not.
+_PRIME_A, _BASE_A = 2_147_483_647, 1_000_003
+_PRIME_B, _BASE_B = 2_147_483_629, 998_244_353
+
+
+def new_metrics(start: int, visits: np.ndarray) -> np.ndarray:
+    """The numbers of an agent that stands at `start` and has done nothing."""
+    metrics = np.zeros(1, METRICS).view(np.recarray)
+    metrics[0].position = start
+    metrics[0].first_move = -1
+    metrics[0].distinct = 1
+    metrics[0].longest_stay = 1
+    visits[start] = 1
+    return metrics
+
+
+@kernel
+def mix(metrics, value):
+    """Work one number into an agent's digest."""
+    m = metrics[0]
+    m.digest_a = (m.digest_a * _BASE_A + value + 1) % _PRIME_A
+    m.digest_b = (m.digest_b * _BASE_B + value + 1) % _PRIME_B
+
+
+@kernel
+def judge(ground, rows, count, tick, budget, metrics, visits, backward):
+    """Check and count the first `count` rows, the first of them being world tick `tick`.
+
+    Stops at the first illegal move and returns its row; returns `count` when all are legal. `backward` is
+    the true-distance search of the world, or one without nodes when non-optimal moves are not counted.
+    Writes: metrics, visits, backward.
+    """
+    m = metrics[0]
+    measures = backward.nodes.size > 0
+    for i in range(count):
+        row = rows[i]
+        s = m.position
+        t = np.int64(row.cell)
+        moved = s != t
+        if moved:
+            d = direction_between(ground, s, t)
+            if d < 0:
+                return i
+            count_move(ground, s, t, ground.cost[d], measures, m, visits, backward)
+            if row.marks & log.BACK_MOVE:
+                m.back_moves += 1
+            if row.marks & log.BOUNCED:
+                m.bounces += 1
+            if m.first_move < 0:
+                m.first_move = tick + i
+        else:
+            m.waits += 1
+        if row.marks & log.RESTARTED:
+            m.restarts += 1
+        expanded = np.int64(row.expanded)
+        m.ticks += 1
+        m.expansions += expanded
+        m.max_expansions = max(m.max_expansions, expanded)
+        m.traced += row.traced
+        if expanded > budget:
+            m.over_budget += 1
+        mix(metrics, t)
+        mix(metrics, expanded)
+        mix(metrics, np.int64(row.marks))
+    return count
+
+
+@kernel
+def count_move(ground, s, t, cost, measures, m, visits, backward):
+    """One legal move from s to t."""
+    m.position = t
+    m.moves += 1
+    m.cost += cost
+    if visits[t] == 0:
+        m.distinct += 1
+    visits[t] += 1
+    m.longest_stay = max(m.longest_stay, np.int64(visits[t]))
+    if measures and true_distance(ground, backward, s) != cost + true_distance(ground, backward, t):
+        m.nonoptimal_moves += 1

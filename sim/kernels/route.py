@@ -1,0 +1,142 @@
+"""Routes: a sequence of cells from a search's root to an open cell, with O(1) membership.
+
+`place[s]` says where on the route cell s stands; it counts only if the route says so too
+(`place[s] < length` and `cells[place[s]] == s`), so nothing ever has to be cleared.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from sim.kernels.octile import direction_between
+from sim.kernels.search import parent
+
+
+class Route(NamedTuple):
+    """Make it only with new_route(). How many cells it has is in the state of the agent that owns it."""
+
+    cells: np.ndarray  # int32[n] the cells in walking order
+    place: np.ndarray  # int32[n] place of each cell on the route
+    scratch: np.ndarray  # int32[n] the part being traced, last cell first
+
+
+def new_route(cells: int) -> Route:
+    return Route(*(np.zeros(cells, np.int32) for _ in range(3)))
+
+
+@kernel
+def place_on(route, length, s):
+    """Where on the route cell s stands, or -1."""
+    i = route.place[s]
+    if i < length and route.cells[i] == s:
+        return np.int64(i)
+    return np.int64(-1)
+
+
+@kernel
+def trace_whole(ground, search, route, length, end, is_settled):
+    """Make the route lead from the root to `end`. Returns its new length and the parent pointers followed.
+
+    With `is_settled` (closed cells keep their parents) tracing stops at the first cell that is already on
+    the route: from there back to the root it would find the same cells again.
+    """
+    s = np.int64(end)
+    steps = 0
+    joint = np.int64(-1)
+    while s >= 0:
+        if is_settled:
+            joint = place_on(route, length, s)
+            if joint >= 0:
+                break
+        route.scratch[steps] = s
+        steps += 1
+        s = parent(ground, search, s)
+    new_length = joint + 1
+    for i in range(steps - 1, -1, -1):
+        s = np.int64(route.scratch[i])
+        route.cells[new_length] = s
+        route.place[s] = new_length
+        new_length += 1
+    return new_length, steps
+
+
+@kernel
+def adopt_scratch(route, traced):
+    """Make the first `traced` cells of scratch, last cell first, the route. Returns its length."""
+    for i in range(traced):
+        s = route.scratch[traced - 1 - i]
+        route.cells[i] = s
+        route.place[s] = i
+    return traced
+
+
+@kernel
+def way_holds(ground, search, route, length, loc):
+    """Whether every move of an agent at `loc` is still legal: back along parents to the route, then along it."""
+    s = np.int64(loc)
+    i = place_on(route, length, s)
+    while i < 0:
+        before = parent(ground, search, s)
+        if before < 0 or direction_between(ground, s, before) < 0:
+            return False
+        s = before
+        i = place_on(route, length, s)
+    for k in range(i, length - 1):
+        if direction_between(ground, route.cells[k], route.cells[k + 1]) < 0:
+            return False
+    return True
+
+
+@kernel
+def uses_arc(ground, search, route, length, loc, tail, head):
+    """Whether the walk described in way_holds goes from `tail` to `head` in one move."""
+    i = place_on(route, length, tail)
+    here = place_on(route, length, loc)
+    if i >= 0 and i + 1 < length and route.cells[i + 1] == head:
+        return i >= joint_of(ground, search, route, length, loc)
+    if here >= 0:
+        return False
+    s = np.int64(loc)
+    while place_on(route, length, s) < 0:
+        before = parent(ground, search, s)
+        if before < 0:
+            return False
+        if s == tail and before == head:
+            return True
+        s = before
+    return False
+
+
+@kernel
+def joint_of(ground, search, route, length, loc):
+    """Place on the route that an agent at `loc` gets to by walking back along parents (0 moves if it is on it)."""
+    s = np.int64(loc)
+    while s >= 0:
+        i = place_on(route, length, s)
+        if i >= 0:
+            return i
+        s = parent(ground, search, s)
+    return np.int64(0)
+
+
+@kernel
+def way_cost(ground, search, route, length, loc):
+    """Cost of the walk described in way_holds; infinity when an arc of it is gone."""
+    cost = 0.0
+    s = np.int64(loc)
+    i = place_on(route, length, s)
+    while i < 0:
+        before = parent(ground, search, s)
+        d = direction_between(ground, s, before) if before >= 0 else -1
+        if d < 0:
+            return np.inf
+        cost += ground.cost[d]
+        s = before
+        i = place_on(route, length, s)
+    for k in range(i, length - 1):
+        d = direction_between(ground, route.cells[k], route.cells[k + 1])
+        if d < 0:
+            return np.inf
+        cost += ground.cost[d]
+    return cost

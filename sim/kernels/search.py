@@ -1,0 +1,318 @@
+"""Resumable best-first search from one root: f = wg * g + wh * h, closed cells stay closed by default.
+
+Stop it after any number of expansions, look at the best open cell, go on. A* is (wg, wh) = (1, 1),
+weighted A* (1, w), greedy best-first search (0, 1).
+
+A new search costs O(1): a node record counts only if it carries the number of the current search.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels import buckets
+from sim.kernels.jit import kernel
+from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, h0
+from sim.kernels.openlist import ENTRY, sift_down, sift_up, tie_of
+
+RUNNING, GOAL_ON_TOP, EMPTY = 0, 1, 2
+
+CLOSED = -1
+_LAST_SEARCH = 65_535  # node.search is 16 bits; after that many searches the records are wiped once
+
+NODE = np.dtype(
+    [
+        ("g", "f8"),  # cost of the cheapest way found from the root
+        ("place", "i4"),  # place in the heap (any value >= 0 in a bucket), or CLOSED
+        ("search", "u2"),  # number of the search that wrote this record; 0 is none
+        ("came", "u1"),  # direction by which the parent moved here, NOWHERE at the root
+    ],
+    align=True,
+)
+
+CONTROL = np.dtype(
+    [
+        ("search", "i8"),  # number of the current search
+        ("root", "i8"),
+        ("goal", "i8"),  # the cell that ends the search when it is on top of the open list
+        ("aim_x", "i8"),  # the cell that h estimates the distance to: the goal, but for true distances
+        ("aim_y", "i8"),
+        ("open_size", "i8"),  # cells on the open list
+        ("cursor", "i8"),  # first bucket that may hold a cell
+        ("status", "i8"),
+        ("wg", "f8"),
+        ("wh", "f8"),
+        ("reopens", "i8"),
+        ("is_bucketed", "i8"),
+        ("is_stale", "i8"),  # the map changed since the search began: labels prove nothing any more
+        ("expansions", "i8"),  # of this search
+        ("noted", "i8"),  # entries used in `order`
+    ],
+    align=True,
+)
+
+
+class Search(NamedTuple):
+    """One search's memory. Make it only with new_search(), so that dtypes never vary."""
+
+    nodes: np.ndarray  # NODE[cells]
+    heap: np.ndarray  # ENTRY[cells + 1], or [1] with buckets
+    links: np.ndarray  # int32[cells, 2] neighbours in a bucket, or [0, 2]
+    heads: np.ndarray  # int32[ring] first cell of a bucket plus one, or [0]
+    heat: np.ndarray  # uint32[cells] expansions of each cell, or [0] when nobody looks
+    order: np.ndarray  # int32[n] the cells expanded since `noted` was last set to 0, or [0]
+    control: np.ndarray  # CONTROL[1]
+
+
+def new_search(
+    cells: int,
+    wg: float = 1.0,
+    wh: float = 1.0,
+    reopens: bool = False,
+    is_bucketed: bool = False,
+    counts_heat: bool = False,
+    notes_order: bool = False,
+) -> Search:
+    """Fresh memory. It comes from np.zeros: pages that a search never touches cost nothing."""
+    control = np.zeros(1, CONTROL).view(np.recarray)
+    control[0].wg, control[0].wh = wg, wh
+    control[0].reopens, control[0].is_bucketed = reopens, is_bucketed
+    return Search(
+        nodes=np.zeros(cells, NODE).view(np.recarray),
+        heap=np.zeros(1 if is_bucketed else cells + 1, ENTRY).view(np.recarray),
+        links=np.zeros((cells if is_bucketed else 0, 2), np.int32),
+        heads=np.zeros(buckets.RING if is_bucketed else 0, np.int32),
+        heat=np.zeros(cells if counts_heat else 0, np.uint32),
+        order=np.zeros(cells if notes_order else 0, np.int32),
+        control=control,
+    )
+
+
+@kernel
+def begin(ground, search, root, goal, aim):
+    """Forget the last search and start one at `root`. `aim` is the cell that h looks at, mostly the goal."""
+    forget(ground, search, goal, aim)
+    search.control[0].root = root
+    add_root(ground, search, root, 0.0)
+
+
+@kernel
+def forget(ground, search, goal, aim):
+    """An empty open list and no known cell, for a search whose roots are added one by one."""
+    control = search.control[0]
+    if control.search == _LAST_SEARCH:
+        for s in range(search.nodes.size):
+            search.nodes[s].search = 0
+        control.search = 0
+    control.search += 1
+    control.root = -1
+    control.goal = goal
+    control.aim_x = aim % ground.width
+    control.aim_y = aim // ground.width
+    control.open_size = 0
+    control.cursor = 0
+    control.status = RUNNING
+    control.is_stale = 0
+    control.expansions = 0
+    if control.is_bucketed:
+        search.heads[:] = 0  # a fixed size, whatever the map
+
+
+@kernel
+def is_known(search, s):
+    """Whether the current search has generated cell s."""
+    return search.nodes[s].search == search.control[0].search
+
+
+@kernel
+def is_closed(search, s):
+    """Whether the current search has expanded cell s (and not opened it again)."""
+    return is_known(search, s) and search.nodes[s].place == CLOSED
+
+
+@kernel
+def parent(ground, search, s):
+    """The parent of a known cell, or -1 at a root."""
+    came = search.nodes[s].came
+    if came == NOWHERE:
+        return np.int64(-1)
+    return np.int64(s) - ground.step[came]
+
+
+@kernel
+def h_of(ground, control, s):
+    """Estimated distance from cell s to what the search aims at."""
+    width = ground.width
+    return h0(s % width, s // width, control.aim_x, control.aim_y, ground.cost[FIRST_DIAGONAL])
+
+
+@kernel
+def add_root(ground, search, s, g):
+    """Put cell s on the open list as a root of cost g."""
+    control = search.control[0]
+    node = search.nodes[s]
+    node.g = g
+    node.search = control.search
+    node.came = NOWHERE
+    h = h_of(ground, control, s)
+    f = control.wg * g + control.wh * h
+    if control.is_bucketed:
+        bucket = buckets.bucket_of(f)
+        if control.open_size == 0 or bucket < control.cursor:
+            control.cursor = bucket
+        node.place = 0
+        buckets.put(search.heads, search.links, bucket, s)
+    else:
+        tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
+        sift_up(search.heap, search.nodes, control.open_size, f, tie, (1 << ground.shift) - 1)
+    control.open_size += 1
+
+
+@kernel
+def best_open(ground, search):
+    """The cell that would be expanded next, or -1 when none is left. The goal wins every tie on f."""
+    control = search.control[0]
+    if control.open_size == 0:
+        return np.int64(-1)
+    if not control.is_bucketed:
+        return np.int64(search.heap[0].tie & ((1 << ground.shift) - 1))
+    bucket = next_bucket(search)
+    goal = control.goal
+    if goal >= 0 and is_known(search, goal) and search.nodes[goal].place != CLOSED:
+        if buckets.bucket_of(search.nodes[goal].g + h_of(ground, control, goal)) == bucket:
+            return goal
+    return np.int64(search.heads[bucket & (buckets.RING - 1)]) - 1
+
+
+@kernel
+def next_bucket(search):
+    """Move the cursor to the first bucket that holds a cell; there must be one."""
+    control = search.control[0]
+    bucket = control.cursor
+    while search.heads[bucket & (buckets.RING - 1)] == 0:
+        bucket += 1
+    control.cursor = bucket
+    return bucket
+
+
+@kernel
+def expand(ground, search, budget):
+    """Expand up to `budget` cells, best first. Returns how many; the control record says how it stands."""
+    if search.control[0].is_bucketed:
+        used = _expand_from_buckets(ground, search, budget)
+    else:
+        used = _expand_from_heap(ground, search, budget)
+    search.control[0].expansions += used
+    return used
+
+
+@kernel
+def _expand_from_heap(ground, search, budget):
+    control = search.control[0]
+    nodes, heap, moves, step, cost = search.nodes, search.heap, ground.moves, ground.step, ground.cost
+    heat, order = search.heat, search.order
+    width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]
+    mask = (np.int64(1) << shift) - 1
+    number, size, goal = control.search, control.open_size, control.goal
+    aim_x, aim_y, wg, wh = control.aim_x, control.aim_y, control.wg, control.wh
+    reopens, is_greedy, is_stale = control.reopens != 0, control.wg == 0.0, control.is_stale != 0
+    used = np.int64(0)
+    status = RUNNING
+    while True:
+        if size == 0:
+            status = EMPTY
+            break
+        s = heap[0].tie & mask
+        if s == goal:
+            status = GOAL_ON_TOP
+            break
+        if used >= budget:
+            break
+        size -= 1
+        sift_down(heap, nodes, size, heap[size].f, heap[size].tie, mask)
+        node = nodes[s]
+        node.place = CLOSED
+        used += 1
+        if heat.size:
+            heat[s] += 1
+        if control.noted < order.size:
+            order[control.noted] = s
+            control.noted += 1
+        x = s % width
+        y = s // width
+        came = NOWHERE if is_stale else np.int64(node.came)
+        successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
+        while successors:  # for each t in succ(s)
+            d = (successors & 15) - 1
+            successors >>= 4
+            t = s + step[d]
+            g = node.g + cost[d]
+            child = nodes[t]
+            place = np.int64(child.place)
+            if child.search != number:
+                place = size
+                size += 1
+            elif is_greedy or child.g <= g or (place == CLOSED and not reopens):
+                continue
+            elif place == CLOSED:
+                place = size
+                size += 1
+            child.g = g
+            child.search = number
+            child.came = d
+            h = h0(x + DX[d], y + DY[d], aim_x, aim_y, diagonal)
+            sift_up(heap, nodes, place, wg * g + wh * h, tie_of(t, g, h, is_greedy, shift), mask)
+    control.open_size = size
+    control.status = status
+    return used
+
+
+@kernel
+def _expand_from_buckets(ground, search, budget):
+    """The same search for A* (wg = wh = 1) with the bucketed open list."""
+    control = search.control[0]
+    nodes, heads, links, step, cost = search.nodes, search.heads, search.links, ground.step, ground.cost
+    used = np.int64(0)
+    control.status = RUNNING
+    while True:
+        s = best_open(ground, search)
+        if s < 0:
+            control.status = EMPTY
+            break
+        if s == control.goal:
+            control.status = GOAL_ON_TOP
+            break
+        if used >= budget:
+            break
+        buckets.take(heads, links, control.cursor, s)
+        control.open_size -= 1
+        node = nodes[s]
+        node.place = CLOSED
+        used += 1
+        if search.heat.size:
+            search.heat[s] += 1
+        if control.noted < search.order.size:
+            search.order[control.noted] = s
+            control.noted += 1
+        came = NOWHERE if control.is_stale else np.int64(node.came)
+        successors = np.int64(SUCCESSORS[came << 8 | np.int64(ground.moves[s])])
+        while successors:
+            d = (successors & 15) - 1
+            successors >>= 4
+            t = s + step[d]
+            g = node.g + cost[d]
+            child = nodes[t]
+            h = h_of(ground, control, t)
+            if child.search == control.search:
+                if child.place == CLOSED or child.g <= g:
+                    continue
+                buckets.take(heads, links, buckets.bucket_of(child.g + h), t)
+                control.open_size -= 1
+            child.g = g
+            child.search = control.search
+            child.came = d
+            child.place = 0
+            bucket = buckets.bucket_of(g + h)
+            buckets.put(heads, links, bucket, t)
+            control.open_size += 1
+    return used

@@ -1,0 +1,145 @@
+"""A search solved slice by slice before the agent sets out: A*, weighted A*, greedy search, Delayed A*.
+
+The references wait in place. Delayed A* is the "late acting" control of "TBA*: Time-Bounded A*", Table 1:
+it acts from the first tick but, until the whole path is traced, only to and fro between the start and one
+of its neighbours.
+"""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.route import adopt_scratch, place_on
+from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, expand, parent
+from sim.kernels.tb_bfs import opens_a_way
+
+STATE = np.dtype(
+    [
+        ("loc", "i8"),
+        ("goal", "i8"),
+        ("root", "i8"),
+        ("aside", "i8"),  # the neighbour that Delayed A* shuttles to, -1: wait in place
+        ("status", "i8"),
+        ("found", "i8"),
+        ("traced", "i8"),
+        ("trace_length", "i8"),
+        ("length", "i8"),
+        ("marks", "i8"),
+        ("restarts", "i8"),
+    ],
+    align=True,
+)
+
+UNLIMITED_STEPS = np.int64(1) << 62
+
+
+@kernel
+def reset(ground, search, state, start, goal, aside):
+    st = state[0]
+    st.loc = start
+    st.goal = goal
+    st.marks = 0
+    st.restarts = 0
+    search_from_here(ground, search, st, aside)
+
+
+@kernel
+def search_from_here(ground, search, st, aside):
+    begin(ground, search, st.loc, st.goal, st.goal)
+    st.root = st.loc
+    st.aside = aside
+    st.found = 0
+    st.traced = 0
+    st.trace_length = 0
+    st.length = 0
+    st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
+
+
+@kernel
+def run(ground, search, route, state, expansions, budget, trace_rate, rows):
+    """Plan and act for up to len(rows) ticks, with up to `expansions` a tick and (budget - used) * trace_rate steps.
+
+    A trace_rate of 0 means that tracing is not charged. Returns the ticks done.
+    """
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, steps = plan(ground, search, route, st, expansions, budget, trace_rate)
+        phase = act(ground, route, st)
+        log.write_row(rows[tick], st.loc, used, steps, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def plan(ground, search, route, st, expansions, budget, trace_rate):
+    used = 0
+    if not st.found:
+        used = expand(ground, search, expansions)
+        status = search.control[0].status
+        if status == EMPTY:
+            st.status = log.NO_PATH
+        st.found = status == GOAL_ON_TOP
+    steps = 0
+    if st.found and not st.traced:
+        room = UNLIMITED_STEPS
+        if trace_rate > 0.0:
+            room = np.int64(np.floor((budget - used) * trace_rate + 1e-9))
+        steps = trace_slice(ground, search, route, st, room)
+    return used, steps
+
+
+@kernel
+def trace_slice(ground, search, route, st, room):
+    """Follow parents from the goal towards the root, at most `room` of them; take the path when it is whole."""
+    if st.trace_length == 0:
+        route.scratch[0] = st.goal
+        st.trace_length = 1
+    steps = 0
+    while steps < room and route.scratch[st.trace_length - 1] != st.root:
+        route.scratch[st.trace_length] = parent(ground, search, np.int64(route.scratch[st.trace_length - 1]))
+        st.trace_length += 1
+        steps += 1
+    if route.scratch[st.trace_length - 1] == st.root:
+        st.length = adopt_scratch(route, st.trace_length)
+        st.traced = 1
+    return steps
+
+
+@kernel
+def act(ground, route, st):
+    """One move or none. Returns the phase of the tick."""
+    if st.status != log.ACTIVE:
+        return log.WAITING
+    if st.traced:
+        i = place_on(route, st.length, st.loc)
+        st.loc = route.cells[i + 1] if i >= 0 else st.root
+        if st.loc == st.goal:
+            st.status = log.AT_GOAL
+        return log.FOLLOWING
+    if st.aside >= 0:
+        st.loc = st.aside if st.loc == st.root else st.root
+        if st.loc == st.goal:
+            st.status = log.AT_GOAL
+        return log.SHUTTLING
+    return log.TRACING if st.found else log.SEARCHING
+
+
+@kernel
+def needs_restart(search, state, tails, rose):
+    """Whether a map change makes the planner begin again: always, but not when it changes nothing for it."""
+    st = state[0]
+    if st.status == log.AT_GOAL or tails.size == 0:
+        return False
+    if st.status == log.NO_PATH:
+        return opens_a_way(search, tails, rose)
+    return st.traced != 0 or search.control[0].expansions > 0 or st.aside >= 0
+
+
+@kernel
+def restart(ground, search, state, aside):
+    st = state[0]
+    search_from_here(ground, search, st, aside)
+    st.restarts += 1
+    st.marks |= log.RESTARTED

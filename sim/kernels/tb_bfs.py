@@ -1,0 +1,189 @@
+"""Time-bounded best-first search, and its repetition on a changing map.
+
+Paper: "Time-Bounded Best-First Search" (TB-BFS, TB-WA*, TB-GBFS; Algorithm 3 for lazy restarts).
+
+Each tick expands k cells of one search that is never thrown away, makes the path from the root to the
+best open cell, and moves one cell: along the path when standing on it, else back to the parent.
+
+Deviations, each with its reason in docs/deviations.md:
+- closed cells stay closed unless the search says otherwise;
+- a path is not traced anew from its end to the root but up to the first cell that the last one had;
+- a way that the changed map has cut is noticed in planning, not by bumping into it;
+- with no path the agent waits for a change that may open one, unless told to give up.
+"""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.octile import h0_cells
+from sim.kernels.route import place_on, trace_whole, uses_arc, way_cost, way_holds
+from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, best_open, expand, is_known, parent
+
+STATE = np.dtype(
+    [
+        ("loc", "i8"),
+        ("goal", "i8"),
+        ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH, GAVE_UP of log.py
+        ("length", "i8"),  # cells on the route
+        ("found", "i8"),  # the goal has been on top of the open list
+        ("marks", "i8"),  # marks for the next row
+        ("restarts", "i8"),
+        ("gives_up", "i8"),  # without a path: end for good instead of waiting
+    ],
+    align=True,
+)
+
+EAGER, LAZY = 0, 1  # when to begin the search again after a change
+ARC_AHEAD, AS_PRINTED = 0, 1  # which dearer arcs a lazy restart heeds
+
+
+@kernel
+def reset(ground, search, state, start, goal):
+    """Stand at `start` with a new search to `goal`."""
+    st = state[0]
+    st.loc = start
+    st.goal = goal
+    st.marks = 0
+    st.restarts = 0
+    search_from_here(ground, search, st)
+
+
+@kernel
+def search_from_here(ground, search, st):
+    """InitializeSearch: root the search at the agent. Costs O(1)."""
+    begin(ground, search, st.loc, st.goal, st.goal)
+    st.length = 0
+    st.found = 0
+    st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
+
+
+@kernel
+def restart(ground, search, st):
+    search_from_here(ground, search, st)
+    st.restarts += 1
+    st.marks |= log.RESTARTED
+
+
+@kernel
+def run(ground, search, route, state, budget, rows):
+    """Plan and act for up to len(rows) ticks. Returns the ticks done; fewer when the agent is at its end."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, traced = plan(ground, search, route, st, budget)
+        marks, phase = act(ground, search, route, st)
+        log.write_row(rows[tick], st.loc, used, traced, marks | st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def plan(ground, search, route, st, budget):
+    """Spend at most `budget` expansions, then trace the path. Returns expansions and parent pointers followed."""
+    control = search.control[0]
+    used = 0
+    traced = 0
+    while not st.found:
+        used += expand(ground, search, budget - used)
+        if control.status == EMPTY:
+            if not control.is_stale:
+                st.status = log.GAVE_UP if st.gives_up else log.NO_PATH
+                break
+        else:
+            st.found = control.status == GOAL_ON_TOP
+            end = best_open(ground, search)
+            is_settled = not control.reopens
+            st.length, steps = trace_whole(ground, search, route, st.length, end, is_settled)
+            traced += steps
+            if not control.is_stale or way_holds(ground, search, route, st.length, st.loc):
+                break
+        restart(ground, search, st)  # the old labels lead through a wall, or prove nothing
+    return used, traced
+
+
+@kernel
+def act(ground, search, route, st):
+    """One move. Returns the marks and the phase of the tick."""
+    if st.status != log.ACTIVE:
+        return 0, log.WAITING
+    i = place_on(route, st.length, st.loc)
+    if i >= 0 and i + 1 < st.length:
+        st.loc = route.cells[i + 1]
+        if st.loc == st.goal:
+            st.status = log.AT_GOAL
+        return 0, log.FOLLOWING if st.found else log.SEARCHING
+    before = parent(ground, search, st.loc)
+    if before < 0:
+        return 0, log.WAITING  # a restart used up the budget: the root has no path to follow yet
+    st.loc = before
+    return log.BACK_MOVE, log.WALKING_BACK
+
+
+@kernel
+def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, weight):
+    """Algorithm 3: after the map changed, keep the search or begin again.
+
+    Eager: any change restarts. Lazy: only a dearer arc still to be walked, or a cheaper one through which
+    w times the estimated cost is less than what is left to walk. `weight` 0 switches the second rule off.
+    """
+    st = state[0]
+    if st.status == log.AT_GOAL or st.status == log.GAVE_UP or tails.size == 0:
+        return
+    control = search.control[0]
+    if st.status == log.NO_PATH:
+        if opens_a_way(search, tails, rose):
+            restart(ground, search, st)
+        return
+    untouched = control.expansions == 0 and st.length == 0
+    if untouched:
+        return  # nothing has been planned on the old map
+    control.is_stale = 1
+    if policy == EAGER or blocks_way(ground, search, route, st, tails, heads, rose, heeds):
+        restart(ground, search, st)
+    elif weight > 0.0 and offers_shortcut(ground, search, route, st, tails, heads, rose, weight):
+        restart(ground, search, st)
+
+
+@kernel
+def opens_a_way(search, tails, rose):
+    """Whether some new arc leaves a cell that the exhausted search had reached."""
+    for i in range(tails.size):
+        if not rose[i] and is_known(search, tails[i]):
+            return True
+    return False
+
+
+@kernel
+def blocks_way(ground, search, route, st, tails, heads, rose, heeds):
+    """Whether an arc that went away matters, by the text of the paper or by its listing as printed."""
+    for i in range(tails.size):
+        if rose[i]:
+            if heeds == AS_PRINTED:
+                if place_on(route, st.length, heads[i]) >= 0:
+                    return True
+            elif uses_arc(ground, search, route, st.length, st.loc, tails[i], heads[i]):
+                return True
+    return False
+
+
+@kernel
+def offers_shortcut(ground, search, route, st, tails, heads, rose, weight):
+    """Whether a new arc may lead to the goal at less than 1/w of the cost of the way the agent is on."""
+    left = -1.0
+    for i in range(tails.size):
+        if not rose[i]:
+            if left < 0.0:
+                left = way_cost(ground, search, route, st.length, st.loc)
+                if not st.found and st.length > 0:
+                    left += h0_cells(ground, route.cells[st.length - 1], st.goal)
+            d_cost = ground.cost[0]
+            if tails[i] % ground.width != heads[i] % ground.width and tails[i] // ground.width != (
+                heads[i] // ground.width
+            ):
+                d_cost = ground.cost[4]
+            via = h0_cells(ground, st.loc, tails[i]) + d_cost + h0_cells(ground, heads[i], st.goal)
+            if weight * via < left:
+                return True
+    return False

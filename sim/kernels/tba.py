@@ -1,0 +1,299 @@
+"""TBA*: one A* search sliced over ticks, its path traced in slices too.
+
+Paper: "TBA*: Time-Bounded A*", algorithm listing and section 4.3 (shortcut and switch rule).
+
+A tick's resource limit R is split: N_E = floor(R * r) expansions, and (R - expansions) * c trace steps.
+The agent walks the last completely traced path; off it, it goes back along parents; at the start with
+nothing to walk, it bounces to where it came from.
+
+Deviations, each with its reason in docs/deviations.md: the used part of a path stays removed (`head`);
+the place left is noted before the move, not after; a trace ends early where the agent stands.
+"""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.route import adopt_scratch, place_on
+from sim.kernels.search import (
+    EMPTY,
+    GOAL_ON_TOP,
+    add_root,
+    begin,
+    best_open,
+    expand,
+    forget,
+    parent,
+)
+from sim.kernels.tb_bfs import opens_a_way
+
+STATE = np.dtype(
+    [
+        ("loc", "i8"),
+        ("prev", "i8"),  # where the agent stood before its last move
+        ("goal", "i8"),
+        ("root", "i8"),
+        ("status", "i8"),
+        ("found", "i8"),  # A* has the goal on top of its open list
+        ("traced", "i8"),  # ... and the agent has the traced path to it
+        ("is_first", "i8"),  # no slice planned yet: the first must leave time to trace its whole path
+        ("trace_done", "i8"),
+        ("trace_length", "i8"),
+        ("length", "i8"),  # cells on the path to follow
+        ("head", "i8"),  # cells before this place on the path count as removed
+        ("end_g", "f8"),  # g of the path's end when the path was adopted
+        ("marks", "i8"),
+        ("restarts", "i8"),
+        ("shortcuts", "i8"),  # shortcuts found
+        # parameters
+        ("share", "f8"),  # r: the part of R for expansions
+        ("trace_rate", "f8"),  # c: trace steps that cost as much as one expansion
+        ("cuts_trace", "i8"),  # end a trace early when the agent stands on it
+        ("keeps_longer", "i8"),  # switch only to a path at least as long
+        ("seeks_shortcut", "i8"),
+        ("shortcut_budget", "i8"),
+    ],
+    align=True,
+)
+
+
+@kernel
+def slices(budget, share, trace_rate):
+    """N_E and N_T of the paper. The 1e-9 keeps floor(10 * 0.9) at 9."""
+    expansions = np.int64(np.floor(budget * share + 1e-9))
+    steps = np.int64(np.floor((budget - expansions) * trace_rate + 1e-9))
+    return expansions, steps
+
+
+@kernel
+def reset(ground, search, state, start, goal):
+    st = state[0]
+    st.loc = start
+    st.goal = goal
+    st.marks = 0
+    st.restarts = 0
+    st.shortcuts = 0
+    search_from_here(ground, search, st)
+
+
+@kernel
+def search_from_here(ground, search, st):
+    """Root the search at the agent and forget all paths. Costs O(1)."""
+    begin(ground, search, st.loc, st.goal, st.goal)
+    st.root = st.loc
+    st.prev = -1
+    st.found = 0
+    st.traced = 0
+    st.is_first = 1
+    st.trace_done = 1
+    st.trace_length = 0
+    st.length = 0
+    st.head = 0
+    st.end_g = 0.0
+    st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
+
+
+@kernel
+def run(ground, search, detour, path, trace, state, budget, rows):
+    """Plan and act for up to len(rows) ticks. Returns the ticks done; fewer when the agent is at its end."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, steps = plan(ground, search, detour, path, trace, st, budget)
+        marks, phase = act(ground, search, path, st)
+        log.write_row(rows[tick], st.loc, used, steps, marks | st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def plan(ground, search, detour, path, trace, st, budget):
+    """One slice. Returns expansions and trace steps; expansions + steps / c never exceed the budget."""
+    control = search.control[0]
+    used = 0
+    if not st.found:
+        limit, steps = slices(budget, st.share, st.trace_rate)
+        used = expand(ground, search, min(limit, steps) if st.is_first else limit)
+        st.is_first = 0
+        if control.status == EMPTY:
+            st.status = log.NO_PATH
+            return used, 0
+        st.found = control.status == GOAL_ON_TOP
+    room = np.int64(np.floor((budget - used) * st.trace_rate + 1e-9))
+    steps = 0
+    if not st.traced:
+        steps = trace_slice(ground, search, path, trace, st, room)
+    if st.traced and st.seeks_shortcut and place_on(path, st.length, st.loc) < 0:
+        more_used, more_steps = seek_shortcut(ground, search, detour, path, st, budget - used, room - steps)
+        used += more_used
+        steps += more_steps
+    return used, steps
+
+
+@kernel
+def trace_slice(ground, search, path, trace, st, room):
+    """Go on with the trace, or begin one at the best open cell; adopt it when complete. Returns the steps."""
+    if st.trace_done:
+        st.trace_length = 0
+        push(trace, st, best_open(ground, search))
+    st.trace_done = 0
+    if st.cuts_trace:
+        i = place_on(trace, st.trace_length, st.loc)
+        if i >= 0:
+            st.trace_length = i + 1
+            st.trace_done = 1
+    steps = 0
+    while not st.trace_done:
+        last = np.int64(trace.cells[st.trace_length - 1])
+        if last == st.loc or last == st.root:
+            st.trace_done = 1
+        elif steps == room:
+            break
+        else:
+            push(trace, st, parent(ground, search, last))
+            steps += 1
+    if st.trace_done and accepts(search, trace, st):
+        adopt(search, path, trace, st)
+    return steps
+
+
+@kernel
+def push(trace, st, s):
+    trace.cells[st.trace_length] = s
+    trace.place[s] = st.trace_length
+    st.trace_length += 1
+
+
+@kernel
+def accepts(search, trace, st):
+    """Whether the agent takes the traced path: always, or by the rule that it must lead at least as far."""
+    end = np.int64(trace.cells[0])
+    is_used_up = st.head >= st.length
+    return not st.keeps_longer or is_used_up or end == st.goal or search.nodes[end].g >= st.end_g
+
+
+@kernel
+def adopt(search, path, trace, st):
+    end = np.int64(trace.cells[0])
+    path.scratch[: st.trace_length] = trace.cells[: st.trace_length]
+    st.length = adopt_scratch(path, st.trace_length)
+    st.head = 0
+    st.end_g = search.nodes[end].g
+    st.traced = end == st.goal
+
+
+@kernel
+def act(ground, search, path, st):
+    """One move. Returns the marks and the phase of the tick."""
+    if st.status != log.ACTIVE:
+        return 0, log.WAITING
+    i = place_on(path, st.length, st.loc)
+    marks = 0
+    if i >= st.head and i >= 0 and i + 1 < st.length:
+        new = np.int64(path.cells[i + 1])
+        st.head = i + 1
+        phase = log.FOLLOWING if st.traced else (log.TRACING if st.found else log.SEARCHING)
+    else:
+        if i >= 0 and i == st.length - 1:
+            st.head = st.length  # the path is used up: back to the tree, not to and fro at its end
+        if st.loc != st.root:
+            new = parent(ground, search, st.loc)
+            marks = log.BACK_MOVE
+            phase = log.WALKING_BACK
+        elif st.prev >= 0:
+            new = st.prev
+            marks = log.BOUNCED
+            phase = log.SHUTTLING
+        else:
+            return 0, log.WAITING
+    st.prev = st.loc  # before the move: the listing notes it after, and would bounce on the spot
+    st.loc = new
+    if new == st.goal:
+        st.status = log.AT_GOAL
+    return marks, phase
+
+
+@kernel
+def seek_shortcut(ground, search, detour, path, st, budget, room):
+    """Search from the path to the agent; when it is met, walk that way instead of back. Section 4.3.
+
+    Roots are the cells of the path from where the agent would join it, each with its true cost to the goal,
+    so what is found is the cheapest way to the goal by any of them. Inserting roots costs trace steps.
+    Returns expansions and steps.
+    """
+    joint, steps = junction(ground, search, path, st, room)
+    if joint < 0 or steps + st.length - joint > room:
+        return 0, 0  # the roots alone would break the time limit
+    forget(ground, detour, st.loc, st.loc)
+    cost = 0.0
+    for i in range(st.length - 1, joint - 1, -1):
+        s = np.int64(path.cells[i])
+        if i + 1 < st.length:
+            t = np.int64(path.cells[i + 1])
+            is_straight = s % ground.width == t % ground.width or s // ground.width == t // ground.width
+            cost += ground.cost[0] if is_straight else ground.cost[4]
+        add_root(ground, detour, s, cost)
+        steps += 1
+    spent = np.int64(np.ceil(steps / st.trace_rate - 1e-9))
+    used = expand(ground, detour, max(0, min(st.shortcut_budget, budget - spent)))
+    if detour.control[0].status == GOAL_ON_TOP:
+        join(ground, detour, path, st)
+        st.shortcuts += 1
+    return used, steps
+
+
+@kernel
+def junction(ground, search, path, st, room):
+    """Place on the path where walking back along parents would join it, and the parents followed; -1 if too far."""
+    s = np.int64(st.loc)
+    steps = 0
+    while s >= 0 and steps <= room:
+        i = place_on(path, st.length, s)
+        if i >= 0:
+            return i, steps
+        s = parent(ground, search, s)
+        steps += 1
+    return np.int64(-1), steps
+
+
+@kernel
+def join(ground, detour, path, st):
+    """The new path: from the agent along the branch that met it, then the old path to the goal."""
+    length = 0
+    s = np.int64(st.loc)
+    joint = np.int64(-1)
+    while s >= 0:
+        path.scratch[length] = s
+        length += 1
+        joint = place_on(path, st.length, s)
+        s = parent(ground, detour, s)
+    for i in range(joint + 1, st.length):
+        path.scratch[length] = path.cells[i]
+        length += 1
+    for i in range(length):
+        s = np.int64(path.scratch[i])
+        path.cells[i] = s
+        path.place[s] = i
+    st.length = length
+    st.head = 0
+
+
+@kernel
+def on_change(ground, search, state, tails, rose):
+    """Not in the paper: begin again from the agent, as "Time-Bounded Best-First Search" does eagerly."""
+    st = state[0]
+    if st.status == log.AT_GOAL or tails.size == 0:
+        return
+    if st.status == log.NO_PATH and not opens_a_way(search, tails, rose):
+        return
+    if search.control[0].expansions == 0 and st.status == log.ACTIVE and st.is_first:
+        return  # nothing has been planned on the old map
+    restart(ground, search, st)
+
+
+@kernel
+def restart(ground, search, st):
+    search_from_here(ground, search, st)
+    st.restarts += 1
+    st.marks |= log.RESTARTED

@@ -1,0 +1,65 @@
+"""Move masks: which of the eight moves are legal at a cell. The corner rule lives here and nowhere else."""
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from sim.kernels.octile import DX, DY, FIRST_DIAGONAL
+
+BLOCKED = 0
+GROUND = 1
+WATER = 2
+
+
+@kernel
+def moves_at(domain, width, height, s):
+    """The move mask of cell s: a move stays in one domain, and a diagonal needs both shoulders in it too."""
+    here = domain[s]
+    if here == BLOCKED:
+        return 0
+    x = s % width
+    y = s // width
+    mask = 0
+    for d in range(8):
+        tx = x + DX[d]
+        ty = y + DY[d]
+        if tx < 0 or tx >= width or ty < 0 or ty >= height or domain[ty * width + tx] != here:
+            continue
+        if d >= FIRST_DIAGONAL and (domain[y * width + tx] != here or domain[ty * width + x] != here):
+            continue
+        mask |= 1 << d
+    return mask
+
+
+@kernel
+def all_moves(domain, width, height, moves):
+    """Fill the masks of the whole map. Writes: moves."""
+    for s in range(width * height):
+        moves[s] = moves_at(domain, width, height, s)
+
+
+@kernel
+def update_moves(domain, width, height, moves, toggled, step, tails, heads, rose):
+    """Renew the masks around toggled cells and list every directed arc that came or went.
+
+    One cell changes at most the masks of the 3 x 3 block around it. All cells of a batch have changed in
+    `domain` before; a mask renewed once shows no further difference, so no arc is listed twice.
+    Writes: moves, tails, heads, rose (True: the arc is gone). Returns the number of arcs.
+    """
+    found = 0
+    for i in range(toggled.size):
+        x = toggled[i] % width
+        y = toggled[i] // width
+        for near_y in range(max(0, y - 1), min(height, y + 2)):
+            for near_x in range(max(0, x - 1), min(width, x + 2)):
+                s = near_y * width + near_x
+                before = np.int64(moves[s])
+                after = moves_at(domain, width, height, s)
+                changed = before ^ after
+                moves[s] = after
+                for d in range(8):
+                    if changed >> d & 1:
+                        tails[found] = s
+                        heads[found] = s + step[d]
+                        rose[found] = before >> d & 1
+                        found += 1
+    return found

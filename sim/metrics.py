@@ -1,0 +1,65 @@
+"""The quality measures of one agent's walk, in the words of the papers. The referee kernel counts them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What the referee has counted of one agent so far."""
+
+    cost: float
+    moves: int
+    waits: int
+    back_moves: int
+    bounces: int
+    nonoptimal_moves: int | None  # None: not counted in this world
+    revisits: int  # moves + 1 - different cells stood on
+    longest_stay: int  # most visits of one cell
+    expansions: int
+    max_expansions: int  # most in one tick
+    traced: int
+    over_budget: int  # ticks above the budget: the papers disqualify the agent
+    restarts: int
+    first_move: int | None  # tick of the first move
+    optimal: float  # cost of the cheapest path from the start, on the first map; infinity when there is none
+
+    @property
+    def suboptimality(self) -> float | None:
+        """Cost / optimal, as far as the walk has got; None where that means nothing."""
+        if self.optimal == 0.0:
+            return 1.0
+        return self.cost / self.optimal if np.isfinite(self.optimal) else None
+
+    @property
+    def back_move_share(self) -> float | None:
+        """Back-moves in percent of non-optimal moves, the ratio plotted in "Time-Bounded Best-First Search"."""
+        return 100.0 * self.back_moves / self.nonoptimal_moves if self.nonoptimal_moves else None
+
+    @property
+    def mean_expansions(self) -> float | None:
+        """Expansions per move."""
+        return self.expansions / self.moves if self.moves else None
+
+
+def read_metrics(record: Any, optimal: float, measures: bool) -> Metrics:
+    """The referee's record in plain Python numbers."""
+    return Metrics(
+        cost=float(record.cost),
+        moves=int(record.moves),
+        waits=int(record.waits),
+        back_moves=int(record.back_moves),
+        bounces=int(record.bounces),
+        nonoptimal_moves=int(record.nonoptimal_moves) if measures else None,
+        revisits=int(record.moves) + 1 - int(record.distinct),
+        longest_stay=int(record.longest_stay),
+        expansions=int(record.expansions),
+        max_expansions=int(record.max_expansions),
+        traced=int(record.traced),
+        over_budget=int(record.over_budget),
+        restarts=int(record.restarts),
+        first_move=int(record.first_move) if record.first_move >= 0 else None,
+        optimal=optimal,
+    )

@@ -1,0 +1,143 @@
+"""Declared parameters and the one kind of error that a user can cause."""
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Value = bool | int | float | str
+
+
+class ConfigError(ValueError):
+    """Something that the user gave is wrong: where, what was expected, what was got, the nearest name.
+
+    It carries one or more problems; each is one line, shown as it stands on the terminal and in the window.
+    """
+
+    def __init__(self, problems: str | Iterable[str]) -> None:
+        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """The words "; did you mean 'x'?" for the nearest known name, or the list of names when none is near."""
+    names = [str(k) for k in known]
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    return f"; known: {', '.join(names)}" if names else ""
+
+
+def shown(value: object) -> str:
+    """A short, printable form of any value for an error message."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter of an agent. `parse` is the only place where a value becomes legal."""
+
+    name: str
+    kind: type  # bool, int, float or str
+    default: Value
+    help: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    symbol: str = ""  # the paper's letter, for headers
+    step: float | None = None  # what one press of a + or - button adds
+
+    def parse(self, value: object, where: str = "") -> Value:
+        """The legal value that `value` (a typed one, or text from a command line) stands for."""
+        prefix = f"{where}: " if where else ""
+        parsed = self._typed(value)
+        if parsed is None:
+            raise ConfigError(f"{prefix}expected {self.expected()}, got {shown(value)}{self._nearest(value)}")
+        if isinstance(parsed, (int, float)) and not isinstance(parsed, bool):
+            too_low = self.low is not None and parsed < self.low
+            too_high = self.high is not None and parsed > self.high
+            if too_low or too_high or not math.isfinite(parsed):
+                raise ConfigError(f"{prefix}expected {self.expected()}, got {shown(value)}")
+        return parsed
+
+    def _typed(self, value: object) -> Value | None:
+        if self.kind is bool:
+            return _as_bool(value)
+        if isinstance(value, bool):
+            return None
+        if self.kind is str:
+            return str(value) if str(value) in self.choices else None
+        if not isinstance(value, (int, float, str)):
+            return None
+        return _as_int(value) if self.kind is int else _as_float(value)
+
+    def _nearest(self, value: object) -> str:
+        near = difflib.get_close_matches(str(value), self.choices, n=1, cutoff=0.6)
+        return f"; did you mean '{near[0]}'?" if near else ""
+
+    def expected(self) -> str:
+        """What a legal value looks like, in words."""
+        if self.kind is bool:
+            return "true or false"
+        if self.kind is str:
+            return "one of " + ", ".join(self.choices)
+        noun = "a whole number" if self.kind is int else "a number"
+        if self.low is not None and self.high is not None:
+            return f"{noun} from {self.low:,g} to {self.high:,g}"
+        if self.low is not None:
+            return f"{noun} of at least {self.low:,g}"
+        return noun
+
+    def describe(self) -> dict[str, Any]:
+        """Everything about this parameter as plain data, for `agents --json`."""
+        return {
+            "name": self.name,
+            "type": self.kind.__name__,
+            "default": self.default,
+            "low": self.low,
+            "high": self.high,
+            "choices": list(self.choices),
+            "symbol": self.symbol,
+            "help": self.help,
+        }
+
+
+def _as_bool(value: object) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    return words.get(str(value).lower())
+
+
+def _as_int(value: int | float | str) -> int | None:
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return int(number) if number.is_integer() else None
+
+
+def _as_float(value: int | float | str) -> float | None:
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def parse_params(
+    params: Iterable[Param], given: Mapping[str, object], where: str, problems: list[str]
+) -> dict[str, Value]:
+    """Legal values for all `params`, defaults where nothing is given; what is wrong goes to `problems`."""
+    by_name = {p.name: p for p in params}
+    values = {p.name: p.default for p in by_name.values()}
+    for name, value in given.items():
+        if name not in by_name:
+            problems.append(f"{where}.{name}: no such parameter{did_you_mean(name, by_name)}")
+            continue
+        try:
+            values[name] = by_name[name].parse(value, f"{where}.{name}")
+        except ConfigError as error:
+            problems += error.problems
+    return values

@@ -1,0 +1,510 @@
+"""World: one map and the agents on it. It decides what happens when, and what is legal.
+
+The agents do not collide: each solves the same problem for itself. One tick is: commands due, then for each agent
+in order plan and act, then the referee. A tick is a bulk of one: `advance(1000)` does the same in fewer calls,
+because nothing but a command can come between an agent's ticks.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim import changes, commands
+from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Problem, Status
+from sim.changes import NO_EVENT, Event, RandomChanges
+from sim.commands import AgentConfig, Command
+from sim.grid import Grid, MapChange
+from sim.kernels import distance, log, referee
+from sim.kernels.search import begin, new_search
+from sim.metrics import Metrics, read_metrics
+from sim.params import ConfigError, Value, did_you_mean, parse_params
+
+BULK = 4096  # most ticks in one kernel call
+
+
+class RefereeError(AssertionError):
+    """An agent that knows the true map reported an illegal move: a bug in the agent."""
+
+
+@dataclass
+class Walker:
+    """An agent on the map, with the referee's numbers about it."""
+
+    id: int
+    config: AgentConfig
+    spec: AgentSpec
+    params: dict[str, Value]
+    agent: Agent
+    metrics: np.ndarray  # referee.METRICS[1]
+    visits: npt.NDArray[np.uint32]  # how often the agent stood on each cell
+    budget: int | None  # its own, or None for the world's
+    joined: int  # tick at which it was put on the map
+    rows: np.ndarray = field(default_factory=lambda: log.new_log(0))  # its rows of the last advance
+    rows_tick: int = 0  # world tick of the first of them
+    last_phase: int = log.WAITING
+    refusals: int = 0
+
+    @property
+    def position(self) -> int:
+        return int(self.metrics[0].position)
+
+    @property
+    def label(self) -> str:
+        return self.config.label or self.spec.name
+
+    @property
+    def is_done(self) -> bool:
+        """Nothing will happen to it unless somebody changes something."""
+        return self.agent.status is not Status.ACTIVE
+
+    @property
+    def state_word(self) -> str:
+        return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.last_phase]
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to tell the user, such as an edit that was refused."""
+
+    tick: int
+    text: str
+
+
+@dataclass(frozen=True)
+class WalkerView:
+    """A read-only look at one agent, valid until the next tick."""
+
+    id: int
+    label: str
+    spec: AgentSpec
+    params: Mapping[str, Value]
+    budget: int
+    position: int
+    status: Status
+    state_word: str
+    metrics: Metrics
+    visits: npt.NDArray[np.uint32]
+    rows: np.ndarray
+    rows_tick: int
+    agent: AgentView
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A read-only look at the whole world, valid until the next tick."""
+
+    tick: int
+    grid: Grid
+    start: int
+    goal: int
+    budget: int
+    switches: Mapping[str, bool]
+    walkers: tuple[WalkerView, ...]
+
+
+class World:
+    def __init__(
+        self,
+        grid: Grid,
+        start: int,
+        goal: int,
+        specs: Mapping[str, AgentSpec],
+        *,
+        budget: int = 1,
+        seed: int = 0,
+        switches: Mapping[str, tuple[int, ...]] | None = None,
+        random_changes: RandomChanges | None = None,
+        watched: bool = False,
+        measures: bool = True,
+        stopwatch: Callable[[], float] | None = None,
+    ) -> None:
+        """`watched`: count expansions per cell for drawing. `measures`: count non-optimal moves.
+
+        `stopwatch` times the agents' planning; the simulation itself never looks at a clock.
+        """
+        _check_ends(grid, start, goal)
+        self.grid, self.start, self.goal = grid, start, goal
+        self.specs, self.budget, self.seed = dict(specs), budget, seed
+        self.switches = dict(switches or {})
+        self.random_changes = random_changes or RandomChanges(1, 0.0)
+        self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
+        self.tick = 0
+        self.walkers: list[Walker] = []
+        self.notes: list[Note] = []
+        self.planning_s: dict[int, float] = {}
+        self._queue: list[tuple[int, Command]] = []
+        self._next_id = 0
+        self._event = NO_EVENT
+        self._changed_map = b""  # rolling digest of all map changes
+        self._backward = new_search(grid.cells if measures else 0)
+        self._backward_is_old = True
+        self.optimal = self._true_distance_of_start()
+
+    # --- putting agents and commands in -----------------------------------------------------------
+
+    def add(self, config: AgentConfig) -> Walker:
+        """Put an agent on the start now. A ConfigError names everything that is wrong with it."""
+        spec, params, budget = self.check_agent(config)
+        problem = Problem(self.grid, self.start, self.goal, _agent_seed(self.seed, self._next_id), budget, self.watched)
+        visits = np.zeros(self.grid.cells, np.uint32)
+        walker = Walker(
+            self._next_id,
+            config,
+            spec,
+            params,
+            spec.make(problem, params),
+            referee.new_metrics(self.start, visits),
+            visits,
+            config.budget,
+            self.tick,
+        )
+        self._next_id += 1
+        self.walkers.append(walker)
+        self.planning_s[walker.id] = 0.0
+        return walker
+
+    def check_agent(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
+        """The spec, all parameters and the budget that this configuration stands for."""
+        spec = self.specs.get(config.kind)
+        if spec is None:
+            raise ConfigError(f"{where}: no agent '{config.kind}'{did_you_mean(config.kind, self.specs)}")
+        problems: list[str] = []
+        params = parse_params(spec.params, config.params, where, problems)
+        budget = config.budget or self.budget
+        if not problems and (complaint := spec.check_budget(budget, params)):
+            problems.append(f"{where}.{complaint}")
+        if problems:
+            raise ConfigError(problems)
+        return spec, params, budget
+
+    def submit(self, command: Command, tick: int | None = None) -> None:
+        """Queue a command for the given tick (the coming one by default)."""
+        due = self.tick if tick is None else tick
+        assert due >= self.tick, (due, self.tick)
+        place = len(self._queue)
+        while place and self._queue[place - 1][0] > due:
+            place -= 1
+        self._queue.insert(place, (due, command))
+
+    def submit_all(self, timed: Iterable[tuple[int, Command]]) -> None:
+        for tick, command in timed:
+            self.submit(command, tick)
+
+    def walker(self, agent_id: int) -> Walker | None:
+        return next((w for w in self.walkers if w.id == agent_id), None)
+
+    # --- time -------------------------------------------------------------------------------------
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing can happen any more: every agent is at its end and no command is waiting.
+
+        Random changes keep a world alive while they may still wake an agent that has no path.
+        """
+        if self._queue or any(not w.is_done for w in self.walkers):
+            return False
+        waits = any(w.agent.status is Status.NO_PATH for w in self.walkers)
+        return not (waits and self.random_changes.rate > 0)
+
+    def advance(self, ticks: int) -> int:
+        """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
+        passed = 0
+        for walker in self.walkers:
+            walker.rows = walker.rows[:0]
+        while passed < ticks:
+            self._apply_due()
+            if self.is_over:
+                break
+            passed += self._run(min(ticks - passed, BULK, self._ticks_to_next_event()))
+        return passed
+
+    def apply_now(self) -> None:
+        """Apply the commands due at this tick without letting time pass, so that a paused user sees them."""
+        self._apply_due()
+
+    def _ticks_to_next_event(self) -> int:
+        """Ticks that can pass before a command or a random change is due."""
+        ahead = [self._queue[0][0]] if self._queue else []
+        if (event := self.random_changes.next_after(self.tick)) is not None:
+            ahead.append(event)
+        return min(ahead) - self.tick if ahead else BULK
+
+    def _run(self, ticks: int) -> int:
+        """Let every agent plan and act for `ticks` ticks without a command in between."""
+        done = [self._run_walker(walker, ticks) for walker in self.walkers]
+        passed = ticks
+        if self.is_over:
+            passed = max(done, default=0)
+        for walker, own in zip(self.walkers, done, strict=True):
+            if walker.agent.status is Status.NO_PATH:
+                walker.metrics[0].waits += passed - own
+        self.tick += passed
+        return passed
+
+    def _run_walker(self, walker: Walker, ticks: int) -> int:
+        """Returns the ticks until the agent was done, `ticks` if it is not."""
+        if walker.is_done:
+            return 0
+        rows = log.new_log(ticks)
+        done = 0
+        step = ticks if walker.spec.runs_in_bulk else 1
+        while done < ticks and not walker.is_done:
+            done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
+        walker.rows_tick = self.tick if not walker.rows.size else walker.rows_tick
+        walker.rows = np.concatenate([walker.rows, rows[:done]]).view(np.recarray)
+        walker.last_phase = int(rows[done - 1].phase)
+        return done
+
+    def _plan_and_judge(self, walker: Walker, rows: np.ndarray, tick: int) -> int:
+        budget = walker.budget or self.budget
+        before = self.stopwatch() if self.stopwatch else 0.0
+        count = walker.agent.advance(budget, rows)
+        if self.stopwatch:
+            self.planning_s[walker.id] += self.stopwatch() - before
+        backward = self._fresh_backward()
+        ground = self.grid.ground
+        legal = referee.judge(ground, rows, count, tick, budget, walker.metrics, walker.visits, backward)
+        if legal < count:
+            self._refuse(walker, rows, int(legal))
+        return int(count)
+
+    def _refuse(self, walker: Walker, rows: np.ndarray, row: int) -> None:
+        """An illegal move: the agent stays, is told, and the tick counts as a wait."""
+        here, there = self.grid.xy(walker.position), self.grid.xy(int(rows[row].cell))
+        if walker.spec.runs_in_bulk:
+            raise RefereeError(f"{walker.label} reported the illegal move {here} -> {there} at tick {self.tick + row}")
+        rows[row].cell = walker.position
+        walker.refusals += 1
+        walker.agent.refused(walker.position)
+        referee.judge(
+            self.grid.ground,
+            rows,
+            1,
+            self.tick + row,
+            walker.budget or self.budget,
+            walker.metrics,
+            walker.visits,
+            self._backward,
+        )
+
+    # --- commands ---------------------------------------------------------------------------------
+
+    def _apply_due(self) -> None:
+        if self.random_changes.is_due(self.tick) and self._event_tick != self.tick:
+            self._redraw_map()
+        while self._queue and self._queue[0][0] <= self.tick:
+            self._apply(self._queue.pop(0)[1])
+
+    _event_tick = -1  # tick of the last random event, so that a tick gets one event however often it is looked at
+
+    def _redraw_map(self) -> None:
+        self._event_tick = self.tick
+        back = changes.undo(self.grid, self._event)
+        protected = np.array([*(w.position for w in self.walkers), self.goal])
+        undone = back.blocked[~np.isin(back.blocked, protected)]
+        cells = self.grid.edit(undone, back.freed)
+        event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
+        more = self.grid.edit(event.blocked, event.freed)
+        self._event = Event(event.blocked, event.freed)
+        self._announce(_merge(self.grid, cells, more))
+
+    def _apply(self, command: Command) -> None:
+        match command:
+            case commands.EditCells(blocked, freed):
+                self._edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
+            case commands.SetTerrain(cells, letters):
+                self._put_terrain(np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8))
+            case commands.SetSwitch(name, blocked):
+                group, none = np.asarray(self.switches[name], np.int32), np.empty(0, np.int32)
+                self._edit(*((group, none) if blocked else (none, group)))
+            case commands.MoveGoal(cell):
+                self._move_goal(cell)
+            case commands.SetBudget(budget, agent):
+                self._set_budget(budget, agent)
+            case commands.SetParam(agent, name, value):
+                self._set_param(agent, name, value)
+            case commands.AddAgent(config):
+                self._try_add(config)
+            case commands.RemoveAgent(agent):
+                self.walkers = [w for w in self.walkers if w.id != agent]
+            case commands.SetChanges(every, rate):
+                self.random_changes = RandomChanges(every, rate)
+
+    def _edit(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
+        self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))
+
+    def _put_terrain(self, cells: npt.NDArray[np.int32], letters: npt.NDArray[np.uint8]) -> None:
+        allowed = self._may_block(cells) | self.grid.is_passable_letter(letters)
+        self._announce(self.grid.put_terrain(cells[allowed], letters[allowed]))
+
+    def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Which cells may be blocked: not the ones that agents stand on."""
+        stood_on = {w.position: w.label for w in self.walkers}
+        refused = np.isin(cells, list(stood_on))
+        for cell in cells[refused]:
+            x, y = self.grid.xy(int(cell))
+            self.note(f"({x}, {y}) stays free: {stood_on[int(cell)]} stands on it")
+        if self.goal in cells:
+            self.note("the goal is blocked: agents wait until it is free again")
+        return ~refused
+
+    def _announce(self, change: MapChange) -> None:
+        """Tell every agent what changed."""
+        if not change.cells.size:
+            return
+        self._backward_is_old = True
+        self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
+        for walker in self.walkers:
+            walker.agent.on_change(change)
+
+    def _move_goal(self, cell: int) -> None:
+        if not self.grid.is_free(cell):
+            self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
+            return
+        self.goal = cell
+        self._backward_is_old = True
+        self.optimal = self._true_distance_of_start()
+        for walker in self.walkers:
+            walker.agent.set_goal(cell)
+
+    def _set_budget(self, budget: int | None, agent: int | None) -> None:
+        chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
+        for walker in chosen:
+            complaint = walker.spec.check_budget(budget or self.budget, walker.params)
+            if complaint:
+                self.note(f"{walker.label}: {complaint}")
+                return
+        if agent is None:
+            self.budget = budget or self.budget
+        else:
+            for walker in chosen:
+                walker.budget = budget
+
+    def _set_param(self, agent: int, name: str, value: Value) -> None:
+        walker = self.walker(agent)
+        param = walker.spec.param(name) if walker else None
+        if walker is None or param is None:
+            return
+        params = {**walker.params, name: param.parse(value, walker.label)}
+        if complaint := walker.spec.check_budget(walker.budget or self.budget, params):
+            self.note(f"{walker.label}: {complaint}")
+            return
+        walker.params = params
+        walker.agent.set_param(name, params[name])
+
+    def _try_add(self, config: AgentConfig) -> None:
+        try:
+            self.add(config)
+        except ConfigError as error:
+            for problem in error.problems:
+                self.note(problem)
+
+    def note(self, text: str) -> None:
+        self.notes.append(Note(self.tick, text))
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def true_distance(self, cell: int) -> float:
+        """Cost of the cheapest path from a cell to the goal on the map as it is; infinity when there is none."""
+        backward = self._fresh_backward()
+        if not backward.nodes.size:
+            backward = new_search(self.grid.cells)
+            begin(self.grid.ground, backward, self.goal, cell, cell)
+        return float(distance.true_distance(self.grid.ground, backward, cell))
+
+    def _true_distance_of_start(self) -> float:
+        return self.true_distance(self.start)
+
+    def _fresh_backward(self) -> Any:
+        """The true-distance search, begun again if the map or the goal changed since."""
+        if self._backward_is_old and self.measures:
+            aim = self.walkers[0].position if self.walkers else self.start
+            begin(self.grid.ground, self._backward, self.goal, -1, aim)
+            self._backward_is_old = False
+        return self._backward
+
+    def metrics(self, walker: Walker) -> Metrics:
+        return read_metrics(walker.metrics[0], self.optimal, self.measures)
+
+    def switch_states(self) -> dict[str, bool]:
+        """Which switches are blocked: all of their cells are."""
+        free = self.grid.free
+        return {name: not free[np.asarray(cells)].any() for name, cells in self.switches.items()}
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(
+            self.tick,
+            self.grid,
+            self.start,
+            self.goal,
+            self.budget,
+            self.switch_states(),
+            tuple(self._view(w) for w in self.walkers),
+        )
+
+    def _view(self, walker: Walker) -> WalkerView:
+        return WalkerView(
+            walker.id,
+            walker.label,
+            walker.spec,
+            walker.params,
+            walker.budget or self.budget,
+            walker.position,
+            walker.agent.status,
+            walker.state_word,
+            self.metrics(walker),
+            walker.visits,
+            walker.rows,
+            walker.rows_tick,
+            walker.agent.view(),
+        )
+
+    def digest(self) -> str:
+        """16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
+        whole = blake2b(self._changed_map, digest_size=8)
+        whole.update(np.array([self.tick, self.start, self.goal], np.int64).tobytes())
+        for walker in self.walkers:
+            whole.update(np.array([walker.id, *self._walker_digest(walker)], np.int64).tobytes())
+        return whole.hexdigest()
+
+    def _walker_digest(self, walker: Walker) -> tuple[int, int]:
+        return int(walker.metrics[0].digest_a), int(walker.metrics[0].digest_b)
+
+    def walker_digest(self, walker: Walker) -> str:
+        a, b = self._walker_digest(walker)
+        return f"{a:08x}{b:08x}"
+
+
+def _check_ends(grid: Grid, start: int, goal: int) -> None:
+    problems = []
+    for word, cell in (("start", start), ("goal", goal)):
+        if not 0 <= cell < grid.cells:
+            problems.append(f"{grid.name}: {word}: expected a cell of the map, got {cell}")
+        elif not grid.is_free(cell):
+            x, y = grid.xy(cell)
+            problems.append(f"{grid.name}: {word}: expected a free cell, got [{x}, {y}], which is blocked")
+    if problems:
+        raise ConfigError(problems)
+
+
+def _agent_seed(seed: int, agent_id: int) -> int:
+    """Its own seed for every agent, so that adding one does not change the others."""
+    return int(np.random.SeedSequence([seed & 0xFFFFFFFF, agent_id]).generate_state(1)[0])
+
+
+def _merge(grid: Grid, first: MapChange, second: MapChange) -> MapChange:
+    """Two changes, one after the other, as one: an arc that went and came back did not change."""
+    cells = np.setxor1d(first.cells, second.cells)
+    if not first.tails.size:
+        return MapChange(cells, second.tails, second.heads, second.rose)
+    tails = np.concatenate([first.tails, second.tails])
+    heads = np.concatenate([first.heads, second.heads])
+    rose = np.concatenate([first.rose, second.rose])
+    arcs = tails.astype(np.int64) * grid.cells + heads
+    _, where, counts = np.unique(arcs, return_index=True, return_counts=True)
+    kept = where[counts == 1]
+    return MapChange(cells, tails[kept], heads[kept], rose[kept])
