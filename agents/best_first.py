@@ -82,10 +82,6 @@ class BestFirstAgent:
     def on_change(self, change: MapChange) -> None:
         raise NotImplementedError
 
-    def begin_notes(self) -> None:
-        """Note the order of expansions from here on, for whoever watches."""
-        self.search.control[0].noted = 0
-
     def best(self) -> int:
         return int(kernels.best_open(self.ground, self.search))
 

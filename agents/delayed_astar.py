@@ -27,7 +27,6 @@ class DelayedAstar(SlicedAgent):
         return self.random.choice(neighbours) if neighbours else -1
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        self.begin_notes()
         rate = float(self.params["trace_rate"])
         expansions, _ = tba.slices(budget, float(self.params["share"]), rate)
         return int(sliced.run(self.ground, self.search, self.route, self.state, int(expansions), budget, rate, rows))

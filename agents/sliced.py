@@ -38,7 +38,6 @@ class SlicedAgent(BestFirstAgent):
         sliced.reset(self.ground, self.search, self.state, start, self.goal, self._aside())
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        self.begin_notes()
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
         return int(sliced.run(self.ground, self.search, self.route, self.state, expansions, budget, 0.0, rows))
 

@@ -55,7 +55,6 @@ class TbBfs(BestFirstAgent):
             super().set_param(name, value)
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        self.begin_notes()
         return int(tb_bfs.run(self.ground, self.search, self.route, self.state, budget, rows))
 
     def _shortcut_weight(self) -> float:

@@ -51,7 +51,6 @@ class Tba(BestFirstAgent):
         super().set_param(name, value)
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        self.begin_notes()
         self.state[0].shortcut_budget = int(self.params["shortcut_budget"]) or budget
         return int(tba.run(self.ground, self.search, self.detour, self.path, self.trace, self.state, budget, rows))
 

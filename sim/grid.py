@@ -119,7 +119,8 @@ class Grid:
     @property
     def free(self) -> npt.NDArray[np.bool_]:
         """bool[cells]: which cells can be stood on."""
-        return self._domain != terrain.BLOCKED
+        free: npt.NDArray[np.bool_] = self._domain != terrain.BLOCKED
+        return free
 
     def free_neighbours(self, cell: int) -> list[Cell]:
         """The cells that one legal move leads to, in the fixed order of directions."""

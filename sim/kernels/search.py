@@ -60,7 +60,7 @@ class Search(NamedTuple):
     links: np.ndarray  # int32[cells, 2] neighbours in a bucket, or [0, 2]
     heads: np.ndarray  # int32[ring] first cell of a bucket plus one, or [0]
     heat: np.ndarray  # uint32[cells] expansions of each cell, or [0] when nobody looks
-    order: np.ndarray  # int32[n] the cells expanded since `noted` was last set to 0, or [0]
+    order: np.ndarray  # int32[cells] the cells expanded since the notes were last taken, or [0]
     control: np.ndarray  # CONTROL[1]
 
 
@@ -114,8 +114,16 @@ def forget(ground, search, goal, aim):
     control.status = RUNNING
     control.is_stale = 0
     control.expansions = 0
+    control.noted = 0
     if control.is_bucketed:
         search.heads[:] = 0  # a fixed size, whatever the map
+
+
+def take_notes(search: Search) -> np.ndarray:
+    """The cells expanded since the last call, or since the search began, in their order. For whoever draws."""
+    count = int(search.control[0].noted)
+    search.control[0].noted = 0
+    return search.order[:count]
 
 
 @kernel
