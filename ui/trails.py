@@ -3,29 +3,56 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.grid import Grid
 from sim.kernels import log
 
 
 class Trail:
-    """A growing record of one agent's rows. Entry 0 is where it was put on the map."""
+    """A growing record of one agent's ticks. Entry 0 is where it was put on the map."""
 
-    def __init__(self, start: int, tick: int) -> None:
+    def __init__(self, start: int, tick: int, grid: Grid) -> None:
         self.first_tick = tick
         self._count = 1
+        self._width, self._diagonal = grid.width, grid.diagonal
+        self._seen = np.zeros(grid.cells, np.bool_)
+        self._seen[start] = True
         self._cells = np.full(1024, start, np.int32)
         self._marks = np.zeros(1024, np.int16)
-        self._expanded = np.zeros(1024, np.int32)
+        self._expanded = np.zeros(1024, np.int64)
+        self._cost = np.zeros(1024, np.float64)
+        self._revisits = np.zeros(1024, np.int64)
 
     def append(self, rows: np.ndarray) -> None:
-        needed = self._count + rows.size
+        """Take in the rows of some ticks."""
+        self._make_room(self._count + rows.size)
+        old, new = self._count, self._count + rows.size
+        self._cells[old:new] = rows.cell
+        self._marks[old:new] = rows.marks
+        self._expanded[old:new] = self._expanded[old - 1] + np.cumsum(rows.expanded)
+        self._cost[old:new] = self._cost[old - 1] + np.cumsum(self._move_costs(old, new))
+        self._revisits[old:new] = self._revisits[old - 1] + np.cumsum(self._is_revisit(old, new))
+        self._count = new
+
+    def _make_room(self, needed: int) -> None:
         while needed > self._cells.size:
-            self._cells = np.concatenate([self._cells, np.zeros_like(self._cells)])
-            self._marks = np.concatenate([self._marks, np.zeros_like(self._marks)])
-            self._expanded = np.concatenate([self._expanded, np.zeros_like(self._expanded)])
-        self._cells[self._count : needed] = rows.cell
-        self._marks[self._count : needed] = rows.marks
-        self._expanded[self._count : needed] = rows.expanded
-        self._count = needed
+            for name in ("_cells", "_marks", "_expanded", "_cost", "_revisits"):
+                array = getattr(self, name)
+                setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
+
+    def _move_costs(self, old: int, new: int) -> npt.NDArray[np.float64]:
+        cells = self._cells[old - 1 : new]
+        dx = np.abs(np.diff(cells % self._width))
+        dy = np.abs(np.diff(cells // self._width))
+        return np.where(dx & dy, self._diagonal, (dx | dy).astype(np.float64))
+
+    def _is_revisit(self, old: int, new: int) -> npt.NDArray[np.bool_]:
+        """Moves onto a cell stood on before. Waiting in place is none."""
+        cells = self._cells[old:new]
+        first = np.zeros(cells.size, np.bool_)
+        first[np.unique(cells, return_index=True)[1]] = True
+        is_new = first & ~self._seen[cells]
+        self._seen[cells] = True
+        return (np.diff(self._cells[old - 1 : new]) != 0) & ~is_new
 
     def __len__(self) -> int:
         return self._count
@@ -41,9 +68,20 @@ class Trail:
         return self._marks[: self._count]
 
     @property
-    def expanded(self) -> npt.NDArray[np.int32]:
+    def is_back_move(self) -> npt.NDArray[np.bool_]:
+        return (self.marks & log.BACK_MOVE) != 0
+
+    @property
+    def expanded(self) -> npt.NDArray[np.int64]:
+        """Expansions so far, after each tick."""
         return self._expanded[: self._count]
 
     @property
-    def is_back_move(self) -> npt.NDArray[np.bool_]:
-        return (self.marks & log.BACK_MOVE) != 0
+    def cost(self) -> npt.NDArray[np.float64]:
+        """Cost walked so far, after each tick."""
+        return self._cost[: self._count]
+
+    @property
+    def revisits(self) -> npt.NDArray[np.int64]:
+        """Revisits so far, after each tick."""
+        return self._revisits[: self._count]

@@ -1,0 +1,743 @@
+"""The window: events in, commands to the session, ticks by the clock, a picture out.
+
+One frame is `handle` every event, `pass_time`, `draw`. Tests drive the same three with events of their own.
+"""
+
+import gc
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")  # no GPU: presenting through llvmpipe costs 7 ms a frame
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+import pygame
+import pygame_gui
+
+from agents.registry import SPECS
+from sim import commands
+from sim.commands import AgentConfig
+from sim.params import ConfigError, Param, Value
+from sim.world import WalkerView
+from ui import actions, editor, files, keys, layout
+from ui.cameras import Cameras
+from ui.canvas import Canvas, HotSpot
+from ui.camera import Camera
+from ui.cells import CellWords, HeatScale, Shown, scale_for, update_all
+from ui.clock import AS_FAST_AS_POSSIBLE, StepClock
+from ui.dialogs.agent_editor import AgentEditor
+from ui.dialogs.base import Dialog
+from ui.dialogs.message import MessageBox
+from ui.dialogs.unsaved import UnsavedQuestion
+from ui.editor import Editor
+from ui.gui_theme import make_manager
+from ui.layers import LayerState
+from ui.layout import Layout, PanelBoxes
+from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
+from ui.renderer import MapRenderer
+from ui.session import Session
+from ui.settings import Settings, load_settings, save_settings
+from ui.theme import PALETTES
+from ui.tools import Point, clipped
+from ui.warmup import warm_kernels
+
+FRAMES_PER_SECOND = 60
+TOAST_S = 6.0
+TICKING_SHARE = 0.5  # part of a frame that ticks may take at full speed
+TOOLTIP_DELAY_S = 0.5
+CHANGE_RATES = (1.0, 2.0, 5.0, 10.0, 20.0)
+CHANGE_INTERVALS = (1, 2, 5, 10, 20, 50, 100)
+UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+
+
+class App:
+    """Everything there is while the window is open. It is also the host of dialogs (ui/dialogs/base.py)."""
+
+    def __init__(self, session: Session, settings: Settings, window: pygame.Surface) -> None:
+        self.session, self.settings, self.window = session, settings, window
+        self.palette = PALETTES[settings.theme]
+        self.scale = settings.ui_scale
+        self.layers = LayerState({**LayerState().visible, **settings.layers}, settings.heat)
+        self.clock = StepClock()
+        self.speed = self.last_speed = settings.speed
+        self.cameras = Cameras()
+        self.cameras.is_linked = settings.linked_cameras
+        self.canvas = Canvas()
+        self.renderer = MapRenderer()
+        self.editor = Editor(session)
+        self.cells: dict[int, CellWords] = {}
+        self.cells_generation = -1
+        self.heat_scale: HeatScale = scale_for(self.layers.heat)
+        self.problems: files.ScenFile | None = None
+        self.dialog: Dialog | None = None
+        self.after_dialog: Callable[[], None] | None = None
+        self.is_editing = self.has_hand = self.is_slow_motion = self.is_bare = self.is_maximised = False
+        self.until_command: str | None = None
+        self.reveal: int | None = None
+        self.change_rate, self.change_interval = 5.0, 10
+        self.pinned: Point | None = None
+        self.cursor: Point | None = None
+        self.hover: Point | None = None
+        self.hover_panel: int | None = None
+        self.panning: tuple[int, tuple[int, int]] | None = None
+        self.editing_panel: int | None = None
+        self.toasts: list[tuple[str, float]] = []
+        self.is_open = True
+        self.frame_ms = 0.0
+        self._pressed: set[int] = set()
+        self._hot_since: tuple[str, float] = ("", 0.0)
+        self._rebuild()
+
+    # --- the window ---------------------------------------------------------------------------------
+
+    @property
+    def window_size(self) -> tuple[int, int]:
+        return self.window.get_size()
+
+    def _rebuild(self) -> None:
+        """New widgets for a new size, scale or theme; an open dialog is made again as it was."""
+        self.renderer.ui_scale = self.scale
+        self.gui: pygame_gui.UIManager = make_manager(self.window_size, self.palette, self.scale)
+        if self.dialog is not None:
+            self.dialog.rebuild()
+
+    def set_theme(self, name: str) -> None:
+        self.settings.theme = name
+        self.palette = PALETTES[name]
+        self._rebuild()
+
+    def set_scale(self, scale: float) -> None:
+        self.settings.ui_scale = self.scale = scale
+        self._rebuild()
+
+    def resized(self, window: pygame.Surface) -> None:
+        self.window = window
+        self._rebuild()
+
+    @property
+    def layout(self) -> Layout:
+        return layout.lay_out(
+            self.window_size,
+            self.scale,
+            len(self.shown_walkers),
+            shows_sidebar=self.settings.shows_sidebar,
+            bare=self.is_bare,
+        )
+
+    @property
+    def shown_walkers(self) -> tuple[WalkerView, ...]:
+        walkers = self.session.snapshot.walkers
+        if self.is_maximised:
+            return tuple(w for w in walkers if w.id == self.session.focused_id)
+        return walkers[:8]
+
+    # --- a frame ------------------------------------------------------------------------------------
+
+    def frame(self, seconds: float) -> None:
+        for event in pygame.event.get():
+            self.handle(event)
+        before = time.perf_counter()
+        self.pass_time(seconds)
+        self.draw()
+        self.frame_ms = (time.perf_counter() - before) * 1000.0
+
+    def pass_time(self, seconds: float) -> None:
+        """Let the ticks pass that are due, tell what happened, keep the dialog alive."""
+        if self.is_slow_motion:
+            for _ in range(self.clock.advance(seconds)):
+                self.step_expansion()
+        elif self.clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
+            self.session.advance_for(TICKING_SHARE / FRAMES_PER_SECOND)
+        else:
+            self._advance(self.clock.advance(seconds))
+        self._watch_stop_rule()
+        if self.clock.is_running and self.session.is_over:
+            self.pause()
+        self.toasts += [(text, time.monotonic() + TOAST_S) for text in self.session.messages]
+        self.session.messages.clear()
+        if self.dialog is not None:
+            self.gui.update(seconds)
+            self.dialog.update()
+
+    def _advance(self, ticks: int) -> None:
+        """Due ticks, but never so many that a frame is lost; what is left over is dropped."""
+        deadline = time.perf_counter() + TICKING_SHARE / FRAMES_PER_SECOND
+        while ticks > 0 and time.perf_counter() < deadline:
+            bulk = min(ticks, 64)
+            if self.session.advance(bulk) < bulk:
+                return
+            ticks -= bulk
+
+    def _watch_stop_rule(self) -> None:
+        session = self.session
+        if not session.has_stop_rule:
+            return
+        rule, tick = session.stop_rule, session.stop_tick
+        is_met = session.is_stopped_by_rule()
+        if is_met or session.is_over:
+            session.run_until(None)
+            self.until_command = None
+            self.pause()
+            name = rule.name if rule else f"tick {tick}"
+            self.say(f"stopped at tick {session.tick}: {name}" if is_met else f"the run ended before: {name}")
+
+    def step_expansion(self) -> None:
+        """Slow motion: show one expansion more of this tick, or go on to the next tick."""
+        most = max((int(w.rows[-1].expanded) for w in self.session.snapshot.walkers if w.rows.size), default=0)
+        if self.reveal is not None and self.reveal < most:
+            self.reveal += 1
+        else:
+            self.session.advance(1)
+            self.reveal = 1
+
+    # --- drawing ------------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        plan, canvas = self.layout, self.canvas
+        canvas.takes_mouse = self.dialog is None
+        canvas.begin(self.window, self.palette, self.scale, pygame.mouse.get_pos())
+        self.window.fill(self.palette.window)
+        self._refresh_cells()
+        for place, (view, boxes) in enumerate(zip(self.shown_walkers, plan.panels, strict=False)):
+            agent_panel.draw_background(self, boxes)
+            self._draw_map(view, boxes)
+            agent_panel.draw(self, boxes, view, self.session.panel_of(view.id) if self.is_maximised else place)
+        if not self.shown_walkers:
+            overlay.draw_no_agents(self, plan)
+        if not self.is_bare:
+            top_bar.draw(self, plan.top_bar)
+            transport.draw(self, plan.transport)
+            if plan.sidebar:
+                sidebar.draw(self, plan.sidebar)
+        canvas.draw_focus()
+        overlay.draw_toasts(self, plan)
+        if self.dialog is not None:
+            overlay.dim(self)
+            self.dialog.draw_under(self.window)
+            self.gui.draw_ui(self.window)
+            self.dialog.draw_over(self.window)
+        else:
+            self._draw_tooltip()
+
+    def _refresh_cells(self) -> None:
+        """Bring the cell words of every agent up to the snapshot; another world begins new ones."""
+        if self.cells_generation != self.session.generation:
+            self.cells.clear()
+            self.cells_generation = self.session.generation
+        snapshot = self.session.snapshot
+        for gone in set(self.cells) - {view.id for view in snapshot.walkers}:
+            del self.cells[gone]
+        shown = [
+            Shown(self.cells.setdefault(view.id, CellWords()), snapshot, view, self.session.trails[view.id])
+            for view in snapshot.walkers
+        ]
+        here = self.session.panel_of(self.session.focused_id)
+        compared = (here, (here + 1) % max(1, len(shown)))
+        self.heat_scale = update_all(shown, self.layers.heat, compared)
+
+    def _draw_map(self, view: WalkerView, boxes: PanelBoxes) -> None:
+        self.renderer.draw(
+            self.window,
+            boxes.map,
+            self.camera(view.id, boxes),
+            self.session.snapshot,
+            view,
+            self.session.trails[view.id],
+            self.cells[view.id],
+            self.layers,
+            self.palette,
+            scale=self.heat_scale,
+            glide=1.0 if self.is_slow_motion else self.clock.fraction,
+            edits=self.session.shown_edits(),
+            hover=self.inspected_cell(),
+            preview_cells=self._preview(view),
+            reveal=self.reveal if self.is_slow_motion else None,
+        )
+
+    def _preview(self, view: WalkerView) -> list[int]:
+        """The cells that the mouse would change in this panel."""
+        if self.has_hand or self.dialog is not None or self.editing_panel not in (None, view.id):
+            return []
+        if self.editing_panel is None and self.hover_panel != view.id:
+            return []
+        grid = self.session.world.grid
+        return [grid.cell(x, y) for x, y in clipped(self.editor.preview(self.hover), grid.width, grid.height)]
+
+    def camera(self, agent_id: int, boxes: PanelBoxes) -> Camera:
+        grid = self.session.world.grid
+        size = (boxes.map[2], boxes.map[3])
+        camera = self.cameras.of(agent_id, size, (grid.width, grid.height))
+        if self.cameras.follows and (walker := self.session.world.walker(agent_id)):
+            x, y = grid.xy(walker.position)
+            camera = camera.centred_on(x + 0.5, y + 0.5, *size)
+        return camera
+
+    def _draw_tooltip(self) -> None:
+        spot = self.canvas.spot_at(self.canvas.mouse) if self.canvas.held is None else None
+        now = time.monotonic()
+        if spot is None or not spot.tip:
+            self._hot_since = ("", now)
+        elif self._hot_since[0] != spot.id:
+            self._hot_since = (spot.id, now)
+        elif now - self._hot_since[1] > TOOLTIP_DELAY_S:
+            self.canvas.tooltip(spot)
+
+    # --- events -------------------------------------------------------------------------------------
+
+    def handle(self, event: pygame.event.Event) -> None:
+        if event.type == pygame.QUIT:
+            self.run("quit")
+        elif event.type == pygame.VIDEORESIZE:
+            self.resized(pygame.display.get_surface() or self.window)
+        elif event.type == pygame.DROPFILE:
+            self.open_path(Path(event.file))
+        elif self.dialog is not None:
+            self._pressed.clear()
+            if not self.dialog.handle(event):
+                self.gui.process_events(event)
+        elif event.type == pygame.KEYDOWN:
+            self._key_down(event)
+        elif event.type == pygame.KEYUP:
+            self._pressed.discard(event.key)
+        elif event.type == pygame.MOUSEBUTTONDOWN:
+            self._button_down(event.pos, event.button)
+        elif event.type == pygame.MOUSEBUTTONUP:
+            self._button_up(event.button)
+        elif event.type == pygame.MOUSEMOTION:
+            self._motion(event.pos)
+        elif event.type == pygame.MOUSEWHEEL:
+            self._wheel(pygame.mouse.get_pos() if not hasattr(event, "pos") else event.pos, event.y)
+
+    def _key_down(self, event: pygame.event.Event) -> None:
+        if self.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):
+            spot = self.canvas.spot_named(self.canvas.focus_id)
+            if event.key == pygame.K_ESCAPE or spot is None or spot.action is None:
+                self.canvas.focus_id = None
+            else:
+                spot.action()
+            return
+        pressed = keys.combination(event.key, event.mod, getattr(event, "unicode", ""))
+        command = keys.command_for(pressed, self.is_editing)
+        is_repeat = event.key in self._pressed
+        self._pressed.add(event.key)
+        if command and (not is_repeat or command.id in keys.REPEATING):
+            self.run(command.id)
+
+    def _button_down(self, position: tuple[int, int], button: int) -> None:
+        panel = self._panel_at(position)
+        if button == 1 and panel is None:
+            spot = self.canvas.spot_at(position)
+            if spot is not None:
+                self._press_spot(spot, position)
+            return
+        if panel is None:
+            return
+        view, boxes = panel
+        self.session.focus(view.id)
+        if button == 2 or (button == 1 and self.has_hand):
+            self.panning = (view.id, position)
+        elif button in (1, 3):
+            self._press_map(view, boxes, position, button)
+
+    def _press_spot(self, spot: HotSpot, position: tuple[int, int]) -> None:
+        self.canvas.focus_id = None
+        if spot.drag:
+            self.canvas.held = spot
+            spot.drag(position)
+        elif spot.action:
+            spot.action()
+
+    def _press_map(self, view: WalkerView, boxes: PanelBoxes, position: tuple[int, int], button: int) -> None:
+        mods = pygame.key.get_mods()
+        point = self._point_at(view, boxes, position)
+        if mods & pygame.KMOD_ALT:
+            self.pinned = None if self.pinned == point else point
+            self.settings.sidebar_tab = "inspect"
+            return
+        has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
+        self.editing_panel = view.id
+        self.editor.press(
+            point, erases=button == 3 or (has_ctrl and not has_shift), line=has_shift, rectangle=has_ctrl and has_shift
+        )
+
+    def _button_up(self, button: int) -> None:
+        self.canvas.held = None
+        self.panning = None
+        if button in (1, 3):
+            self.editor.release()
+            self.editing_panel = None
+
+    def _motion(self, position: tuple[int, int]) -> None:
+        if self.canvas.held is not None and self.canvas.held.drag:
+            self.canvas.held.drag(position)
+            return
+        if self.panning is not None:
+            agent_id, last = self.panning
+            self.panning = (agent_id, position)
+            self._move_camera(agent_id, lambda c: c.panned(position[0] - last[0], position[1] - last[1]))
+            return
+        panel = self._panel_at(position)
+        if self.editing_panel is not None:  # a stroke may leave its panel and come back
+            panel = self._panel_of(self.editing_panel)
+        self.hover = self._point_at(*panel, position) if panel else None
+        self.hover_panel = panel[0].id if panel else None
+        if self.hover and self.editor.drag:
+            self.editor.move(self.hover)
+        if self.hover and not self.session.world.grid.contains(*self.hover):
+            self.hover = None
+
+    def _wheel(self, position: tuple[int, int], steps: int) -> None:
+        panel = self._panel_at(position)
+        if panel is None:
+            spot = self.canvas.spot_at(position)
+            if spot and spot.wheel:
+                spot.wheel(1 if steps > 0 else -1)
+            return
+        view, boxes = panel
+        x, y = position[0] - boxes.map[0], position[1] - boxes.map[1]
+        self._move_camera(view.id, lambda c: c.zoomed_at(x, y, 1.25**steps))
+
+    # --- panels -------------------------------------------------------------------------------------
+
+    def panels(self) -> list[tuple[WalkerView, PanelBoxes]]:
+        return list(zip(self.shown_walkers, self.layout.panels, strict=False))
+
+    def _panel_at(self, position: tuple[int, int]) -> tuple[WalkerView, PanelBoxes] | None:
+        """The panel whose map lies under a position."""
+        return next((p for p in self.panels() if layout.contains(p[1].map, position)), None)
+
+    def _panel_of(self, agent_id: int) -> tuple[WalkerView, PanelBoxes] | None:
+        return next((p for p in self.panels() if p[0].id == agent_id), None)
+
+    def _point_at(self, view: WalkerView, boxes: PanelBoxes, position: tuple[int, int]) -> Point:
+        camera = self.camera(view.id, boxes)
+        return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
+
+    def _move_camera(self, agent_id: int, change: Callable) -> None:  # type: ignore[type-arg]
+        panel = self._panel_of(agent_id)
+        if panel is None:
+            return
+        boxes = panel[1]
+        grid = self.session.world.grid
+        camera = change(self.camera(agent_id, boxes))
+        self.cameras.put(agent_id, camera, (boxes.map[2], boxes.map[3]), (grid.width, grid.height))
+
+    def zoom(self, factor: float) -> None:
+        """Zoom about the middle of the focused panel, or about the cell cursor."""
+        panel = self._panel_of(self.session.focused_id)
+        if panel:
+            width, height = panel[1].map[2:]
+            self._move_camera(self.session.focused_id, lambda c: c.zoomed_at(width / 2, height / 2, factor))
+
+    def pan(self, dx_px: int, dy_px: int) -> None:
+        self._move_camera(self.session.focused_id, lambda c: c.panned(dx_px, dy_px))
+
+    def inspected_cell(self) -> int | None:
+        point = self.pinned or self.hover or self.cursor
+        grid = self.session.world.grid
+        return grid.cell(*point) if point and grid.contains(*point) else None
+
+    # --- commands -----------------------------------------------------------------------------------
+
+    def run(self, command_id: str) -> None:
+        """Carry out a command of the key table."""
+        actions.perform(self, command_id)
+
+    @staticmethod
+    def tip_of(command_id: str) -> str:
+        return keys.BY_ID[command_id].help
+
+    @staticmethod
+    def key_of(command_id: str) -> str:
+        return keys.shown_keys(command_id)
+
+    def say(self, text: str) -> None:
+        """Tell the user something for a few seconds."""
+        self.toasts.append((text, time.monotonic() + TOAST_S))
+
+    def mode_word(self) -> str:
+        if self.is_editing:
+            return "edit mode"
+        if self.session.is_over and self.session.tick:
+            return "finished"
+        return "running" if self.clock.is_running else "paused"
+
+    def play(self) -> None:
+        self.clock.is_running = True
+        self.clock.ticks_per_second = max(1, self.speed)
+
+    def pause(self) -> None:
+        self.clock.is_running = False
+
+    def set_speed(self, speed: int) -> None:
+        self.speed = self.settings.speed = speed
+        self.clock.ticks_per_second = max(1, speed)
+
+    def set_budget(self, budget: int) -> None:
+        budget = max(1, budget)
+        if budget != self.session.world.budget:
+            self.session.do(commands.SetBudget(budget))
+
+    def is_running_until(self, command_id: str) -> bool:
+        return self.until_command == command_id and self.session.has_stop_rule
+
+    def run_until(self, command_id: str, rule: str | None, tick: int | None = None) -> None:
+        self.session.run_until(rule, tick)
+        self.until_command = command_id
+        self.play()
+
+    def set_tool(self, tool: str) -> None:
+        self.editor.tool = tool
+        self.has_hand = False
+
+    def set_brush(self, size: int) -> None:
+        self.editor.size = max(1, min(editor.MAX_BRUSH, size))
+
+    def set_heat_kind(self, kind: str) -> None:
+        self.layers.heat = replace(self.layers.heat, kind=kind)
+
+    def flip_switch(self, name: str) -> None:
+        self.session.flip_switch(name)
+        state = "blocked" if self.session.world.switch_states()[name] else "open"
+        self.say(f"tick {self.session.tick}: {name} {state}")
+
+    def step_change_rate(self, step: int) -> None:
+        changes = self.session.world.random_changes
+        self.change_rate = _neighbour(CHANGE_RATES, changes.rate or self.change_rate, step)
+        if changes.rate > 0:
+            self.session.do(commands.SetChanges(changes.every, self.change_rate))
+
+    def step_change_interval(self, step: int) -> None:
+        changes = self.session.world.random_changes
+        is_on = changes.rate > 0
+        self.change_interval = int(_neighbour(CHANGE_INTERVALS, changes.every if is_on else self.change_interval, step))
+        if is_on:
+            self.session.do(commands.SetChanges(self.change_interval, changes.rate))
+
+    def move_cursor(self, dx: int, dy: int) -> None:
+        """The cell cursor of the keyboard; it appears where the focused agent stands."""
+        grid = self.session.world.grid
+        if self.cursor is None:
+            walker = self.session.focused
+            self.cursor = grid.xy(walker.position if walker else self.session.world.start)
+        else:
+            x, y = self.cursor[0] + dx, self.cursor[1] + dy
+            self.cursor = (max(0, min(grid.width - 1, x)), max(0, min(grid.height - 1, y)))
+
+    def next_scale(self, step: int) -> float:
+        return _neighbour(UI_SCALES, self.scale, step)
+
+    def toggle_full_screen(self) -> None:
+        is_full = bool(self.window.get_flags() & pygame.FULLSCREEN)
+        if not is_full:
+            self.settings.window_size = self.window_size
+        size, mode = (self.settings.window_size, pygame.RESIZABLE) if is_full else ((0, 0), pygame.FULLSCREEN)
+        self.resized(pygame.display.set_mode(size, mode))
+
+    # --- agents -------------------------------------------------------------------------------------
+
+    def edit_agent(self, agent_id: int) -> None:
+        self.session.focus(agent_id)
+        self.show(AgentEditor(self, agent_id))
+
+    def remove_agent(self, agent_id: int) -> None:
+        self.session.do(commands.RemoveAgent(agent_id))
+
+    def cycle_kind(self, agent_id: int, step: int) -> None:
+        """Another algorithm in the same panel, from the start, with its default parameters."""
+        walker = self.session.world.walker(agent_id)
+        if walker is not None:
+            order = [spec.key for spec in SPECS]
+            kind = order[(order.index(walker.spec.key) + step) % len(order)]
+            self.session.replace_agent(agent_id, AgentConfig(kind, budget=walker.budget))
+
+    def flip_param(self, agent_id: int, param: Param) -> None:
+        """A click on a parameter: the other truth value, the next choice, or the editor for numbers."""
+        walker = self.session.world.walker(agent_id)
+        if walker is None:
+            return
+        value = walker.params[param.name]
+        if param.kind is bool:
+            self.session.set_param(agent_id, param.name, not value)
+        elif param.kind is str:
+            after = (param.choices.index(str(value)) + 1) % len(param.choices)
+            self.session.set_param(agent_id, param.name, param.choices[after])
+        else:
+            self.edit_agent(agent_id)
+
+    def step_param(self, agent_id: int, param: Param, step: int) -> None:
+        """The wheel over a parameter: a bit more or less."""
+        walker = self.session.world.walker(agent_id)
+        if walker is None:
+            return
+        if param.kind in (bool, str):
+            self.flip_param(agent_id, param)
+            return
+        by = param.step or (1.0 if param.kind is int else 0.1)
+        value: Value = round(float(walker.params[param.name]) + step * by, 6)
+        value = max(param.low if param.low is not None else value, min(param.high or value, value))
+        self.session.set_param(agent_id, param.name, value)
+
+    def step_budget(self, agent_id: int, step: int) -> None:
+        """The wheel over an agent's budget: half or double, for this agent alone."""
+        walker = self.session.world.walker(agent_id)
+        if walker is not None:
+            budget = walker.budget or self.session.world.budget
+            after = budget * 2 if step > 0 else max(1, budget // 2)
+            self.session.do(commands.SetBudget(after, agent_id))
+
+    # --- dialogs and files --------------------------------------------------------------------------
+
+    def show(self, dialog: Dialog) -> None:
+        self.close_dialog()
+        self.dialog = dialog
+
+    def close_dialog(self) -> None:
+        dialog, self.dialog = self.dialog, None
+        if dialog is not None:
+            dialog.close()
+
+    def complain(self, error: ConfigError, title: str = "That did not work") -> None:
+        self.show(MessageBox(self, title, error.problems))
+
+    def open_path(self, path: Path) -> None:
+        self.with_edits_kept(lambda: self._open_now(path))
+
+    def _open_now(self, path: Path) -> None:
+        try:
+            opened = files.open_any(path)
+        except ConfigError as error:
+            self.complain(error, f"{path.name} could not be opened")
+            return
+        self.close_dialog()
+        self.problems = opened.problems
+        self.open_setup(opened.setup)
+        self.session.path = path
+        self.settings.remember(path)
+        if opened.problems is not None:
+            self.run("problems")
+
+    def open_setup(self, setup: "files.Setup") -> None:
+        self.session.open(setup)
+        self.cameras.forget()
+        self.pinned = self.cursor = self.hover = None
+        self.reveal = None
+        self.pause()
+
+    def with_edits_kept(self, go_on: Callable[[], None]) -> None:
+        """Do something that would lose unsaved edits, after asking."""
+        if self.session.has_unsaved_edits:
+            self.show(UnsavedQuestion(self, go_on))
+        else:
+            go_on()
+
+    def quit(self) -> None:
+        self.with_edits_kept(self._close)
+
+    def _close(self) -> None:
+        self.is_open = False
+
+    def store_settings(self) -> None:
+        settings = self.settings
+        settings.layers = dict(self.layers.visible)
+        settings.heat = self.layers.heat
+        settings.linked_cameras = self.cameras.is_linked
+        settings.window_size = self.window_size
+        save_settings(settings)
+
+
+def _neighbour(values: tuple[float, ...], value: float, step: int) -> float:
+    """The next value of a row of choices, from the nearest one."""
+    nearest = min(range(len(values)), key=lambda i: abs(values[i] - value))
+    return values[max(0, min(len(values) - 1, nearest + step))]
+
+
+# --- opening the window -----------------------------------------------------------------------------
+
+
+def open_window(settings: Settings) -> pygame.Surface:
+    pygame.display.init()
+    pygame.font.init()
+    pygame.key.set_repeat(300, 40)
+    desktop = pygame.display.get_desktop_sizes()[0]
+    size = tuple(min(a, b) for a, b in zip(settings.window_size, desktop, strict=True))
+    window = pygame.display.set_mode(size, pygame.RESIZABLE)
+    pygame.display.set_caption("Backmove")
+    return window
+
+
+def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str) -> None:
+    """What the window shows while there is nothing else yet."""
+    palette = PALETTES[settings.theme]
+    canvas.begin(window, palette, settings.ui_scale, (-1, -1))
+    window.fill(palette.window)
+    width, height = window.get_size()
+    canvas.text(
+        (width // 2, height // 2 - canvas.px(24)), "Backmove", size=28, face="bold", align="centre", middle=True
+    )
+    canvas.text(
+        (width // 2, height // 2 + canvas.px(14)), text, size=14, colour=palette.dim, align="centre", middle=True
+    )
+    pygame.display.flip()
+
+
+def _prepare(window: pygame.Surface, settings: Settings) -> None:
+    """Load or compile the kernels in the background while the window stays alive."""
+    canvas = Canvas()
+    worker = threading.Thread(target=warm_kernels, daemon=True)
+    worker.start()
+    started = time.monotonic()
+    while worker.is_alive():
+        waited = time.monotonic() - started
+        text = "" if waited < 0.5 else f"Preparing the search kernels (first start only): {waited:.0f} s"
+        _splash(window, canvas, settings, text)
+        if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
+            raise SystemExit(0)
+        worker.join(0.05)
+
+
+def first_setup(path: Path | None) -> "files.Opened":
+    """What to begin with: the file given, or the first example of the gallery."""
+    return files.open_any(path if path is not None else files.examples()[0])
+
+
+def run(path: Path | None = None) -> int:
+    """Open the window and stay until it is closed."""
+    settings, complaint = load_settings()
+    opened = first_setup(path)
+    window = open_window(settings)
+    _prepare(window, settings)
+    app = App(Session(opened.setup), settings, window)
+    app.problems = opened.problems
+    app.session.path = path
+    if complaint:
+        app.say(complaint)
+    if path is None:
+        app.play()
+    else:
+        settings.remember(path)
+    gc.collect()
+    gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
+    _loop(app)
+    app.store_settings()
+    pygame.quit()
+    return 0
+
+
+def _loop(app: App) -> None:
+    """Frames at an even pace: sleep to a deadline, because Clock.tick rounds to whole milliseconds."""
+    last = time.perf_counter()
+    deadline = last
+    while app.is_open:
+        now = time.perf_counter()
+        app.frame(now - last)
+        last = now
+        pygame.display.set_caption(
+            f"Backmove - {app.session.setup.title}{' *' if app.session.has_unsaved_edits else ''}"
+        )
+        pygame.display.flip()
+        deadline = max(deadline + 1.0 / FRAMES_PER_SECOND, time.perf_counter())
+        time.sleep(max(0.0, deadline - time.perf_counter()))

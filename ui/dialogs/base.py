@@ -1,0 +1,396 @@
+"""What all dialogs have in common: a card on the window, a heading, controls, keys, focus, opening and closing.
+
+How the app uses one:
+
+    dialog = SomeDialog(host, ...)        makes its widgets in host.gui; keep it on a stack (host.show does)
+    dialog.handle(event) -> bool          give every event to the topmost dialog FIRST; True: the event is used up.
+                                          It passes on to host.gui.process_events itself: do not call that too.
+    gui.update(s); dialog.update(s)       once a frame while it is open, for the topmost one
+    gui.draw_ui(window)                   draws all dialogs
+    dialog.rebuild()                      after host.gui, host.scale, host.palette or the window size changed
+    dialog.close()                        takes its widgets away; called by host.close_dialog, not by the dialog
+
+A dialog keeps everything that the user has entered in plain attributes and makes its widgets from them in `build`,
+so rebuild() loses nothing.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Protocol
+
+import pygame
+import pygame_gui
+from pygame_gui.elements import UIPanel
+
+from sim.mapfile import ScenFile
+from ui import keys
+from ui.canvas import Canvas
+from ui.dialogs.controls import Button, Control, Field, FocusRing, Heading
+from ui.session import Session, Setup
+from ui.settings import Settings
+from ui.theme import Palette
+
+MARGIN = 24
+HEADING = 58
+FOOTER = 62
+BUTTON_HEIGHT = 34
+EDGE = 14
+"""Least distance between a card and the edge of the window."""
+
+REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
+
+_MOUSE = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
+_TEXT = (pygame.TEXTINPUT, pygame.TEXTEDITING)
+_ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
+
+
+class Host(Protocol):
+    """What dialogs need of the window that they are in."""
+
+    gui: pygame_gui.UIManager
+    palette: Palette
+    scale: float
+    session: Session
+    settings: Settings
+    problems: ScenFile | None  # the open problem list
+    window_size: tuple[int, int]
+
+    def run(self, command_id: str) -> None:
+        """Do a command of ui.keys."""
+
+    def open_path(self, path: str | os.PathLike[str]) -> None:
+        """Open a file, after asking about unsaved edits; what is wrong with it is shown."""
+
+    def open_setup(self, setup: Setup) -> None:
+        """Begin another run, after asking about unsaved edits."""
+
+    def say(self, text: str) -> None:
+        """Show a short message."""
+
+    def show(self, dialog: "Dialog") -> None:
+        """Put a dialog on top."""
+
+    def close_dialog(self) -> None:
+        """Close the topmost dialog."""
+
+
+class Dialog:
+    title = ""
+    hint = ""  # small and grey beside the title
+    size = (640, 480)  # at 100 %; never larger than the window
+    veils = True  # darkens the window and keeps all input to itself; otherwise a palette beside the map
+    closes_outside = True  # a click beside the card closes it
+    place = "centre"  # or "right"
+    command = ""  # the command that opened it; its key closes it again
+    has_footer = True
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.controls: list[Control] = []
+        self.is_open = True
+        self._focused = 0  # place among the controls, -1: none
+        self._repeat_before = pygame.key.get_repeat()
+        self._awaits_key = True  # the letter that opened the dialog is still on its way as text
+        self._held: set[int] = set()
+        self._roots: list[UIPanel] = []
+        self.mouse = (-1, -1)
+        self.rebuild()
+
+    # --- for subclasses ---------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """Make the controls inside `self.area` (pixels, relative to the card) from the dialog's attributes."""
+        raise NotImplementedError
+
+    def confirm(self) -> None:
+        """Enter, where no control uses it."""
+
+    def cancel(self) -> None:
+        """Esc, or a click beside the card."""
+        self.host.close_dialog()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        """A key that no control has used; True if the dialog uses it."""
+        return False
+
+    def update(self, seconds: float) -> None:
+        """Once a frame."""
+        for control in self.controls:
+            control.update(seconds)
+
+    # --- making and taking away -------------------------------------------------------------------
+
+    def px(self, units: float) -> int:
+        return round(units * self.host.scale)
+
+    def rebuild(self) -> None:
+        """Make all widgets anew, in the window as it is now."""
+        self._kill()
+        self.pen = Canvas()
+        self.controls = []
+        self._make_card()
+        self.build()
+        if self._focused >= len(self.controls):
+            self._focused = 0
+        self._apply_focus()
+
+    def close(self) -> None:
+        self.is_open = False
+        self.host.gui.set_focus_set(None)
+        self._kill()
+        delay, interval = self._repeat_before
+        pygame.key.set_repeat(delay, interval) if delay else pygame.key.set_repeat(0)
+
+    def _kill(self) -> None:
+        for control in self.controls:
+            control.kill()
+        for root in self._roots:
+            root.kill()
+        self._roots = []
+
+    def _make_card(self) -> None:
+        gui = self.host.gui
+        width, height = self.host.window_size
+        above = max((layer for layer in gui.get_sprite_group().layers()), default=0) + 1
+        if self.veils:
+            whole = pygame.Rect(0, 0, width, height)
+            self._roots.append(UIPanel(whole, above, gui, object_id="#veil", margins=_NO_MARGINS))
+        self.card = self._card_rect()
+        self.panel = UIPanel(self.card, above + 2, gui, object_id="#card", margins=_NO_MARGINS)
+        self._roots.append(self.panel)
+        self.container = self.panel.get_container()
+        self.ring = FocusRing(self)
+        inner = pygame.Rect(0, 0, self.card.width, self.card.height)
+        inner.inflate_ip(-2 * self.px(MARGIN), 0)
+        self._heading = Heading(self, pygame.Rect(0, 0, self.card.width, self.px(HEADING)))
+        foot = self.px(FOOTER) if self.has_footer else self.px(MARGIN)
+        self.area = pygame.Rect(inner.x, self.px(HEADING), inner.width, self.card.height - self.px(HEADING) - foot)
+
+    def _card_rect(self) -> pygame.Rect:
+        window_width, window_height = self.host.window_size
+        edge = self.px(EDGE)
+        width = min(self.px(self.size[0]), window_width - 2 * edge)
+        height = min(self.px(self.size[1]), window_height - 2 * edge)
+        card = pygame.Rect(0, 0, max(1, width), max(1, height))
+        card.center = (window_width // 2, window_height // 2)
+        if self.place == "right":
+            card.right = window_width - edge
+        return card
+
+    def set_title(self, title: str, hint: str | None = None) -> None:
+        self.title = title
+        self.hint = self.hint if hint is None else hint
+        self._heading.refresh()
+
+    def add(self, control: Control) -> Control:
+        """Take a control into the order of the Tab key."""
+        self.controls.append(control)
+        return control
+
+    def add_footer(self, *buttons: tuple[str, Callable[[], None], str]) -> list[Button]:
+        """Buttons at the lower right: (label, action, "" or "main" or "danger"). The first stands leftmost."""
+        right = self.card.width - self.px(MARGIN)
+        y = self.card.height - self.px(MARGIN) - self.px(BUTTON_HEIGHT) + self.px(4)
+        made: list[Button] = []
+        for label, action, kind in reversed(buttons):
+            width = max(self.px(96), self.pen.fonts.width(label, "sans", self.px(14)) + self.px(36))
+            rect = pygame.Rect(right - width, y, width, self.px(BUTTON_HEIGHT))
+            made.insert(0, Button(self, rect, label, action, kind))
+            right -= width + self.px(10)
+        for button in made:
+            self.add(button)
+        self.footer_left = pygame.Rect(
+            self.px(MARGIN), y, max(1, right - self.px(MARGIN)), self.px(BUTTON_HEIGHT)
+        )
+        return made
+
+    # --- focus ------------------------------------------------------------------------------------
+
+    @property
+    def focused(self) -> Control | None:
+        return self.controls[self._focused] if 0 <= self._focused < len(self.controls) else None
+
+    def focus(self, control: Control | None) -> None:
+        before = self.focused
+        if before is not None and before is not control:
+            before.blur()
+        self._focused = self.controls.index(control) if control is not None else -1
+        self._apply_focus()
+
+    def focus_next(self, step: int) -> None:
+        usable = [c for c in self.controls if c.can_focus]
+        if not usable:
+            return
+        here = self.focused
+        if here in usable:
+            self.focus(usable[(usable.index(here) + step) % len(usable)])
+        else:
+            self.focus(usable[0 if step > 0 else -1])
+
+    def _apply_focus(self) -> None:
+        """Tell pygame_gui and the ring which control has the focus."""
+        control = self.focused
+        if control is not None and not control.can_focus:
+            control = next((c for c in self.controls if c.can_focus), None)
+            self._focused = self.controls.index(control) if control else -1
+        for other in self.controls:
+            other.set_focused(other is control)
+        wanted = {control.element} if isinstance(control, Field) else None
+        current = self.host.gui.get_focus_set()
+        if wanted is None and current is not None:
+            self.host.gui.set_focus_set(None)
+        elif wanted is not None and (current is None or control.element not in current):
+            self.host.gui.set_focus_set(control.element)
+            control.place_cursor()
+        # pygame_gui's text fields set the repeat rate when they get the focus and end it when they lose it.
+        pygame.key.set_repeat(REPEAT_DELAY_MS, REPEAT_INTERVAL_MS)
+        self.ring.follow(control)
+
+    def reveal(self, control: Control) -> None:
+        """Scroll a control into view, where the dialog scrolls."""
+
+    # --- events -----------------------------------------------------------------------------------
+
+    def handle(self, event: pygame.event.Event) -> bool:
+        """Use an event, or leave it to the window (False)."""
+        if event.type == pygame.KEYDOWN:
+            return self._handle_key(event)
+        if event.type == pygame.KEYUP:
+            self._held.discard(event.key)
+            self.host.gui.process_events(event)
+            return self.veils or self._is_typing
+        if event.type in _TEXT:
+            if self._is_typing and not self._awaits_key:
+                self.host.gui.process_events(event)
+                self._poll()
+            return self.veils or self._is_typing
+        if event.type in _MOUSE:
+            return self._handle_mouse(event)
+        used = bool(self.host.gui.process_events(event))
+        self._poll()
+        return used or hasattr(event, "ui_element")
+
+    @property
+    def _is_typing(self) -> bool:
+        return self.focused is not None and self.focused.is_text
+
+    def _handle_key(self, event: pygame.event.Event) -> bool:
+        self._awaits_key = False
+        is_repeat = event.key in self._held
+        self._held.add(event.key)
+        self._apply_focus_again()
+        if self._key_is_used(event):
+            self._poll()
+            return True
+        if self._is_typing:
+            self.host.gui.process_events(event)
+            self._poll()
+            return True
+        return self.veils or is_repeat
+
+    def _apply_focus_again(self) -> None:
+        """A dialog that lay on top of this one took pygame_gui's focus along."""
+        control = self.focused
+        if isinstance(control, Field) and control.element not in (self.host.gui.get_focus_set() or ()):
+            self._apply_focus()
+
+    def _key_is_used(self, event: pygame.event.Event) -> bool:
+        if event.key == pygame.K_ESCAPE:
+            self.cancel()
+            return True
+        if event.key == pygame.K_TAB and not event.mod & (pygame.KMOD_CTRL | pygame.KMOD_ALT):
+            self.focus_next(-1 if event.mod & pygame.KMOD_SHIFT else 1)
+            if self.focused:
+                self.reveal(self.focused)
+            return True
+        control = self.focused
+        if control is not None and control.key(event):
+            return True
+        if self.key(event):
+            return True
+        if event.key in _ENTER and not event.mod & pygame.KMOD_ALT and (self.veils or control is not None):
+            self.confirm()
+            return True
+        return self._is_own_key(event)
+
+    def _is_own_key(self, event: pygame.event.Event) -> bool:
+        """The key that opened the dialog closes it, unless it is a letter and a field waits for letters."""
+        if not self.command:
+            return False
+        pressed = keys.combination(event.key, event.mod, getattr(event, "unicode", ""))
+        if pressed not in keys.BY_ID[self.command].keys:
+            return False
+        is_letter = len(pressed) == 1 or pressed == "Return"
+        if is_letter and (self._is_typing or not self.veils):
+            return False
+        self.cancel()
+        return True
+
+    def _handle_mouse(self, event: pygame.event.Event) -> bool:
+        if hasattr(event, "pos"):
+            self.mouse = event.pos
+        is_inside = self.card.collidepoint(self.mouse)
+        is_held = any(control.is_held for control in self.controls)
+        if event.type == pygame.MOUSEBUTTONDOWN and not is_inside:
+            return self._pressed_outside()
+        self.host.gui.process_events(event)
+        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
+            self._focus_under_mouse()
+        for control in list(self.controls):
+            if self.is_open and control.mouse(event, self.mouse):
+                break
+        self._poll()
+        return self.veils or is_inside or is_held
+
+    def _pressed_outside(self) -> bool:
+        if self.veils and self.closes_outside:
+            self.cancel()
+        elif not self.veils and self.focused is not None:
+            self.focus(None)
+        return self.veils
+
+    def _focus_under_mouse(self) -> None:
+        for control in self.controls:
+            if control.can_focus and control.is_under(self.mouse):
+                if control is not self.focused:
+                    self.focus(control)
+                return
+        self._apply_focus()  # pygame_gui has taken the focus away from a text field
+
+    def _poll(self) -> None:
+        for control in list(self.controls):
+            if self.is_open:
+                control.poll()
+
+
+_NO_MARGINS = {"left": 0, "right": 0, "top": 0, "bottom": 0}
+
+
+# --- cutting rectangles ---------------------------------------------------------------------------
+
+
+def take_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
+    """Cut a strip off the top of an area, and a gap after it."""
+    strip = pygame.Rect(area.x, area.y, area.width, min(height, max(1, area.height)))
+    area.height = max(1, area.height - height - gap)
+    area.y += height + gap
+    return strip
+
+
+def take_bottom(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
+    strip = pygame.Rect(area.x, area.bottom - height, area.width, height)
+    area.height = max(1, area.height - height - gap)
+    return strip
+
+
+def take_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
+    strip = pygame.Rect(area.x, area.y, width, area.height)
+    area.width = max(1, area.width - width - gap)
+    area.x += width + gap
+    return strip
+
+
+def take_right(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
+    strip = pygame.Rect(area.right - width, area.y, width, area.height)
+    area.width = max(1, area.width - width - gap)
+    return strip

@@ -1,0 +1,106 @@
+"""Small time charts: one line per agent, thinned to the width of the chart."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from sim.world import Walker
+from ui import wording
+from ui.canvas import HotSpot
+from ui.layout import Box
+from ui.theme import SERIES, mix
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Chart:
+    key: str
+    title: str
+    tip: str
+    values: Callable[["App", Walker], Values]  # one value per tick since the agent was put on the map
+    shown: Callable[[float], str]
+
+
+def _suboptimality(app: "App", walker: Walker) -> Values:
+    optimal = app.session.world.optimal
+    cost = app.session.trails[walker.id].cost
+    return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
+
+
+CHARTS = (
+    Chart("cost", "Cost / optimal", "Cost walked so far over the optimal cost, by tick", _suboptimality, wording.ratio),
+    Chart(
+        "expansions",
+        "Expansions",
+        "Cells expanded so far, by tick",
+        lambda app, w: app.session.trails[w.id].expanded.astype(np.float64),
+        wording.whole,
+    ),
+    Chart(
+        "revisits",
+        "Revisits",
+        "Moves onto cells stood on before, by tick: flat is good, steep is scrubbing",
+        lambda app, w: app.session.trails[w.id].revisits.astype(np.float64),
+        wording.whole,
+    ),
+)
+
+
+def draw(app: "App", box: Box, chart: Chart) -> None:
+    """Title, frame, lines, and the two ends of both axes."""
+    canvas, palette = app.canvas, app.palette
+    x, y, width, height = box
+    px = canvas.px
+    canvas.text((x, y), chart.title, size=13, colour=palette.dim)
+    canvas.spot(HotSpot(f"chart:{chart.key}", box, None, chart.tip))
+    plot = (x, y + px(20), width, height - px(36))
+    canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
+    series = [(i, chart.values(app, w)) for i, w in enumerate(app.session.world.walkers)]
+    series = [(i, values) for i, values in series if values.size]
+    top = max((float(values.max()) for _, values in series), default=0.0)
+    last = max((values.size - 1 for _, values in series), default=0)
+    canvas.text((x + width, y), chart.shown(top), size=12, face="mono", colour=palette.dim, align="right")
+    canvas.text((x, y + height - px(15)), "0", size=12, face="mono", colour=palette.dim)
+    canvas.text(
+        (x + width, y + height - px(15)), f"tick {last:,}", size=12, face="mono", colour=palette.dim, align="right"
+    )
+    if top > 0 and last > 0:
+        for i, values in series:
+            points = _points(values, plot, last, top, px(4))
+            if len(points) > 1:
+                pygame.draw.lines(canvas.surface, SERIES[i % len(SERIES)], False, points, max(1, px(1.5)))
+
+
+def _points(values: Values, plot: Box, last: int, top: float, pad: int) -> list[tuple[float, float]]:
+    """The line in pixels: at most one point per two pixels, the last value always among them."""
+    x, y, width, height = plot
+    count = values.size
+    wanted = max(2, (width - 2 * pad) // 2)
+    ticks = np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
+    across = x + pad + ticks / last * (width - 2 * pad)
+    down = y + height - pad - values[ticks] / top * (height - 2 * pad)
+    return list(zip(across.tolist(), down.tolist(), strict=True))
+
+
+def draw_legend(app: "App", box: Box) -> int:
+    """The agents with the colours of their lines; returns the height used."""
+    canvas = app.canvas
+    x, y, width, _ = box
+    px = canvas.px
+    left, top = x, y
+    for i, walker in enumerate(app.session.world.walkers):
+        needed = canvas.text_width(walker.label, 12) + px(24)
+        if left + needed > x + width and left > x:
+            left, top = x, top + px(18)
+        canvas.fill((left, top + px(7), px(12), px(3)), SERIES[i % len(SERIES)], 1)
+        canvas.text((left + px(17), top), walker.label, size=12, width=x + width - left - px(17))
+        left += needed
+    return top + px(20) - y

@@ -1,0 +1,89 @@
+"""Sidebar: how the agents compare, in a few numbers and over time."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ui import wording
+from ui.canvas import HotSpot
+from ui.keys import shown_keys
+from ui.layout import Box
+from ui.panels import charts
+from ui.theme import SERIES
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+COLUMNS = (
+    ("x opt", "cost walked over the optimal cost", lambda m: wording.ratio(m.suboptimality)),
+    ("back", "back-moves", lambda m: wording.whole(m.back_moves)),
+    ("revis", "revisits", lambda m: wording.whole(m.revisits)),
+    ("expand", "cells expanded", lambda m: wording.whole(m.expansions)),
+)
+
+
+def draw(app: "App", box: Box) -> None:
+    x, y, width, height = box
+    px = app.canvas.px
+    y = _draw_table(app, x, y, width)
+    y = _draw_reference(app, x, y, width)
+    half = (width - px(6)) // 2
+    for i, (command, label) in enumerate((("compare_table", "All numbers"), ("export_csv", "Export CSV"))):
+        app.canvas.button(
+            f"compare:{command}",
+            (x + i * (half + px(6)), y, half, px(28)),
+            label,
+            partial(app.run, command),
+            tip=app.tip_of(command),
+            key=shown_keys(command),
+        )
+    y += px(38)
+    room = box[1] + height - y
+    each = max(px(84), min(px(150), room // len(charts.CHARTS)))
+    for chart in charts.CHARTS:
+        if y + each > box[1] + height + px(2):
+            break
+        charts.draw(app, (x, y, width, each - px(8)), chart)
+        y += each
+
+
+def _draw_table(app: "App", x: int, y: int, width: int) -> int:
+    canvas, palette = app.canvas, app.palette
+    px = canvas.px
+    column = px(45)
+    names_width = width - column * len(COLUMNS) - px(8)
+    for i, (name, tip, _) in enumerate(COLUMNS):
+        right = x + names_width + px(8) + (i + 1) * column
+        canvas.text((right, y), name, size=12, colour=palette.dim, align="right")
+        canvas.spot(HotSpot(f"column:{name}", (right - column, y, column, px(18)), None, tip))
+    y += px(21)
+    for place, view in enumerate(app.session.snapshot.walkers):
+        canvas.fill((x, y + px(3), px(4), px(14)), SERIES[place % len(SERIES)], 2)
+        canvas.text((x + px(10), y), view.label, size=13, width=names_width - px(10))
+        canvas.spot(
+            HotSpot(
+                f"compare:{view.id}",
+                (x, y, width, px(22)),
+                partial(app.session.focus, view.id),
+                f"{view.label}: {view.state_word}",
+            )
+        )
+        for i, (_, _, show) in enumerate(COLUMNS):
+            canvas.text(
+                (x + names_width + px(8) + (i + 1) * column, y), show(view.metrics), size=12, face="mono", align="right"
+            )
+        y += px(22)
+    return y + px(6)
+
+
+def _draw_reference(app: "App", x: int, y: int, width: int) -> int:
+    """What the ratios are over: our own optimum, and the one a problem list states."""
+    canvas = app.canvas
+    optimal = app.session.world.optimal
+    listed = app.session.setup.listed_optimal
+    text = f"optimal {wording.cost(optimal)}" if optimal < float("inf") else "no path from start to goal"
+    if listed is not None:
+        text += f", listed {listed:g}"
+    if app.session.world.grid.version:
+        text += " (map as first opened)"
+    canvas.text((x, y), text, size=12, colour=app.palette.dim, width=width)
+    return y + canvas.px(24)

@@ -1,0 +1,198 @@
+"""Sidebar: tools, undo, switches and random changes."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ui import editor
+from ui.canvas import HotSpot
+from ui.keys import shown_keys
+from ui.layout import Box
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+
+def draw(app: "App", box: Box) -> None:
+    x, y, width, _ = box
+    y = _draw_tools(app, x, y, width)
+    y = _draw_history(app, x, y, width)
+    y = _draw_switches(app, x, y, width, box[1] + box[3] - app.canvas.px(190))
+    y = _draw_changes(app, x, y, width)
+    _draw_rules(app, x, y, width, box[1] + box[3] - y)
+
+
+def _heading(app: "App", x: int, y: int, text: str) -> int:
+    app.canvas.text((x, y), text, size=12, face="bold", colour=app.palette.dim)
+    return y + app.canvas.px(22)
+
+
+def _draw_tools(app: "App", x: int, y: int, width: int) -> int:
+    canvas = app.canvas
+    px = canvas.px
+    height = px(28)
+    label = "Edit mode: on" if app.is_editing else "Edit mode: off"
+    canvas.button(
+        "edit_mode",
+        (x, y, width, height),
+        label,
+        partial(app.run, "edit_mode"),
+        is_on=app.is_editing,
+        key="M",
+        shows_key=True,
+        tip="In edit mode letters choose tools. The mouse edits in both modes",
+    )
+    y += height + px(8)
+    half = (width - px(6)) // 2
+    for i, (tool, name) in enumerate(editor.TOOL_NAMES.items()):
+        place = (x + (i % 2) * (half + px(6)), y + (i // 2) * (height + px(6)), half, height)
+        command = f"tool_{tool}"
+        canvas.button(
+            command,
+            place,
+            name,
+            partial(app.set_tool, tool),
+            is_on=app.editor.tool == tool,
+            key=shown_keys(command),
+            shows_key=True,
+            tip=app.tip_of(command) + " (the key works in edit mode)",
+        )
+    hand = (x + half + px(6), y + 2 * (height + px(6)), half, height)
+    canvas.button(
+        "hand",
+        hand,
+        "Hand",
+        partial(app.run, "hand"),
+        is_on=app.has_hand,
+        key="H",
+        shows_key=True,
+        tip=app.tip_of("hand"),
+    )
+    y += 3 * (height + px(6)) + px(4)
+    canvas.text((x, y), "Brush size", size=13, colour=app.palette.dim)
+    canvas.text((x + width, y), f"{app.editor.size}", size=13, face="mono", align="right")
+    y += px(18)
+    share = (app.editor.size - 1) / (editor.MAX_BRUSH - 1)
+
+    def drag_to(new_share: float) -> None:
+        app.set_brush(1 + round(new_share * (editor.MAX_BRUSH - 1)))
+
+    canvas.slider(
+        "brush",
+        (x, y, width, px(20)),
+        share**0.5,
+        lambda s: drag_to(s * s),
+        lambda step: app.set_brush(app.editor.size + step),
+        "Brush size in cells. Keys: [ and ]",
+    )
+    return y + px(30)
+
+
+def _draw_history(app: "App", x: int, y: int, width: int) -> int:
+    canvas = app.canvas
+    px = canvas.px
+    third = (width - px(12)) // 3
+    session = app.session
+    for i, (command, label, count) in enumerate(
+        (("undo", "Undo", len(session.strokes)), ("redo", "Redo", len(session.undone)), ("clear_edits", "Take back", 1))
+    ):
+        shown = f"{label} {count}" if command != "clear_edits" and count else label
+        canvas.button(
+            command,
+            (x + i * (third + px(6)), y, third, px(28)),
+            shown,
+            partial(app.run, command) if count else None,
+            tip=app.tip_of(command),
+            key=shown_keys(command),
+        )
+    return y + px(40)
+
+
+def _draw_switches(app: "App", x: int, y: int, width: int, bottom: int) -> int:
+    states = app.session.snapshot.switches
+    if not states:
+        return y
+    canvas, palette = app.canvas, app.palette
+    px = canvas.px
+    y = _heading(app, x, y, "Switches")
+    for i, (name, is_blocked) in enumerate(states.items()):
+        if y + px(30) > bottom:
+            break
+        row = (x, y, width, px(28))
+        key = f"Shift+{i + 1}" if i < 9 else ""
+        hot = canvas.spot(
+            HotSpot(
+                f"switch:{name}",
+                row,
+                partial(app.flip_switch, name),
+                f"{'Free' if is_blocked else 'Block'} {name}",
+                key,
+            )
+        )
+        canvas.fill(row, palette.hover if hot else palette.raised, 6)
+        middle = y + px(14)
+        canvas.text((x + px(10), middle), name, size=14, middle=True, width=width - px(140))
+        canvas.text(
+            (x + width - px(66), middle),
+            "blocked" if is_blocked else "open",
+            size=13,
+            align="right",
+            colour=palette.warning if is_blocked else palette.dim,
+            middle=True,
+        )
+        canvas.text(
+            (x + width - px(8), middle), key, size=12, face="mono", colour=palette.dim, align="right", middle=True
+        )
+        y += px(33)
+    return y + px(6)
+
+
+def _draw_changes(app: "App", x: int, y: int, width: int) -> int:
+    """The papers' random dynamics: on or off, how much, how often."""
+    canvas = app.canvas
+    px = canvas.px
+    changes = app.session.world.random_changes
+    is_on = changes.rate > 0
+    y = _heading(app, x, y, "Random changes")
+    canvas.button(
+        "random_changes",
+        (x, y, px(74), px(28)),
+        "on" if is_on else "off",
+        partial(app.run, "random_changes"),
+        is_on=is_on,
+        tip=app.tip_of("random_changes"),
+        key=shown_keys("random_changes"),
+    )
+    rate = changes.rate if is_on else app.change_rate
+    left = _stepper(
+        app, "rate", x + px(84), y, f"{rate:g} %", app.step_change_rate, "Cells changed by one event, in percent"
+    )
+    every = changes.every if is_on else app.change_interval
+    _stepper(app, "every", left + px(8), y, f"/ {every}", app.step_change_interval, "Ticks between two events")
+    return y + px(40)
+
+
+def _stepper(app: "App", spot_id: str, left: int, y: int, text: str, step: "partial[None] | object", tip: str) -> int:
+    """A value between a minus and a plus; the wheel works too. Returns its right end."""
+    canvas = app.canvas
+    px = canvas.px
+    side, middle_width = px(22), px(46)
+    canvas.button(f"{spot_id}:less", (left, y, side, px(28)), "-", partial(step, -1), tip=tip)  # type: ignore[arg-type]
+    box = (left + side, y, middle_width, px(28))
+    canvas.spot(HotSpot(spot_id, box, None, tip, wheel=step))  # type: ignore[arg-type]
+    canvas.text((box[0] + middle_width // 2, y + px(14)), text, size=13, face="mono", align="centre", middle=True)
+    canvas.button(f"{spot_id}:more", (left + side + middle_width, y, side, px(28)), "+", partial(step, 1), tip=tip)  # type: ignore[arg-type]
+    return left + 2 * side + middle_width
+
+
+def _draw_rules(app: "App", x: int, y: int, width: int, room: int) -> None:
+    """The movement rule and how the mouse edits."""
+    grid = app.session.world.grid
+    canvas = app.canvas
+    canvas.hline(x, y, width)
+    text = (
+        f"{grid.name}: {grid.width} x {grid.height}. Eight neighbours, a diagonal costs {grid.diagonal:.4g} and needs "
+        "both cells beside it free.\n"
+        "Drag: block or free, the first cell decides. Right drag: free. Shift+click: line from the last cell. "
+        "Ctrl+Shift+drag: rectangle. Alt+click: pin a cell. Drag the start or the goal to move it."
+    )
+    canvas.wrapped((x, y + canvas.px(8), width, room - canvas.px(8)), text, size=12, colour=app.palette.dim)

@@ -1,0 +1,117 @@
+"""Sidebar: everything about one cell, for every agent."""
+
+import math
+from typing import TYPE_CHECKING
+
+from sim.kernels import search as kernels
+from sim.kernels.octile import h0_cells
+from sim.world import WalkerView
+from ui.layout import Box
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
+
+
+def draw(app: "App", box: Box) -> None:
+    x, y, width, height = box
+    canvas, palette = app.canvas, app.palette
+    cell = app.inspected_cell()
+    if cell is None:
+        canvas.wrapped(
+            box,
+            "Point at a cell of the map to see what every agent knows of it. Alt+click pins a cell; "
+            "Ctrl+arrows move a cell cursor.",
+            size=13,
+            colour=palette.dim,
+        )
+        return
+    y = _draw_cell(app, x, y, width, cell)
+    bottom = box[1] + height
+    for view in app.session.snapshot.walkers:
+        lines = cell_facts(app, view, cell)
+        needed = canvas.px(26) + (len(lines) + 1) // 2 * canvas.px(19)
+        if y + needed > bottom:
+            canvas.text((x, y), "...", colour=palette.dim)
+            return
+        y = _draw_agent(app, x, y, width, view, lines)
+
+
+def _draw_cell(app: "App", x: int, y: int, width: int, cell: int) -> int:
+    canvas, palette = app.canvas, app.palette
+    px = canvas.px
+    grid = app.session.world.grid
+    cx, cy = grid.xy(cell)
+    canvas.text((x, y), f"({cx}, {cy})", size=18, face="mono")
+    state = "pinned" if app.pinned is not None else "under the pointer"
+    canvas.text((x + width, y + px(4)), state, size=12, colour=palette.dim, align="right")
+    y += px(28)
+    letter = chr(grid.terrain[cy, cx])
+    was = chr(grid.original[cy, cx])
+    terrain = LETTERS[letter] + (f", was {LETTERS[was]}" if was != letter else "")
+    distance = app.session.world.true_distance(cell) if grid.is_free(cell) else math.inf
+    y = _pair(app, x, y, width, "terrain", f"{terrain} ({letter})")
+    y = _pair(app, x, y, width, "legal moves", f"{int(grid.moves[cell]).bit_count()} of 8")
+    return _pair(app, x, y, width, "true distance to goal", _number(distance)) + px(6)
+
+
+def _pair(app: "App", x: int, y: int, width: int, name: str, value: str) -> int:
+    app.canvas.text((x, y), name, size=13, colour=app.palette.dim)
+    app.canvas.text((x + width, y), value, size=13, face="mono", align="right", width=width * 2 // 3)
+    return y + app.canvas.px(20)
+
+
+def _number(value: float) -> str:
+    return "none" if math.isinf(value) else f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def cell_facts(app: "App", view: WalkerView, cell: int) -> list[tuple[str, str]]:
+    """(name, value) of everything that an agent knows about a cell."""
+    grid = app.session.world.grid
+    facts = [("visits", f"{int(view.visits[cell]):,}")]
+    search = view.agent.search
+    if search is None:
+        return facts
+    control = search.control[0]
+    if search.heat.size:
+        facts.append(("expanded", f"{int(search.heat[cell]):,} x"))
+    if not kernels.is_known(search, cell):
+        return [("list", "unknown"), *facts]
+    g = float(search.nodes[cell].g)
+    h = float(h0_cells(grid.ground, cell, app.session.world.goal))
+    parent = int(kernels.parent(grid.ground, search, cell))
+    came_from = "root" if parent < 0 else "({}, {})".format(*grid.xy(parent))
+    where = "closed" if kernels.is_closed(search, cell) else "open, best" if view.agent.best == cell else "open"
+    return [
+        ("list", where),
+        ("parent", came_from),
+        ("g", _number(g)),
+        ("h", _number(h)),
+        ("f", _number(float(control.wg) * g + float(control.wh) * h)),
+        *facts,
+    ]
+
+
+def _draw_agent(app: "App", x: int, y: int, width: int, view: WalkerView, facts: list[tuple[str, str]]) -> int:
+    canvas, palette = app.canvas, app.palette
+    px = canvas.px
+    canvas.hline(x, y, width)
+    y += px(5)
+    canvas.text((x, y), view.label, size=13, face="bold", width=width)
+    y += px(21)
+    half = width // 2
+    for i, (name, value) in enumerate(facts):
+        left = x + (i % 2) * (half + px(6))
+        canvas.text((left, y), name, size=12, colour=palette.dim)
+        canvas.text(
+            (left + half - px(6), y),
+            value,
+            size=12,
+            face="mono",
+            align="right",
+            width=half - px(10) - canvas.text_width(name, 12),
+        )
+        if i % 2 or i == len(facts) - 1:
+            y += px(19)
+    return y + px(4)

@@ -1,0 +1,140 @@
+"""Sidebar: the layers with their marks (the legend), and the heat map."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ui import renderer
+from ui.canvas import HotSpot
+from ui.layers import HEAT_KINDS, HEAT_NAMES, LAYERS, Layer
+from ui.layout import Box
+from ui.theme import HEAT_MAPS
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+HEAT_TIPS = {
+    "off": "No heat map",
+    "visits": "How often the agent stood on each cell: scrubbing glows",
+    "expansions": "How often each cell was expanded",
+    "learned": "What a learning agent has added to its heuristic: h - h0",
+    "difference": "Visits of the focused panel minus visits of the next one: orange has more here, blue there",
+}
+
+HEAT_UNITS = {
+    "visits": "visits of a cell",
+    "expansions": "expansions of a cell",
+    "learned": "learned h - h0",
+    "difference": "visits here - there",
+}
+
+
+def draw(app: "App", box: Box) -> None:
+    x, y, width, height = box
+    px = app.canvas.px
+    heat_height = px(122)
+    row = min(px(24), max(px(19), (height - heat_height) // (len(LAYERS) + 1)))
+    for layer in LAYERS:
+        _draw_row(app, (x, y, width, row), layer)
+        y += row
+    y += px(6)
+    app.canvas.hline(x, y, width)
+    y = _draw_heat(app, (x, y + px(8), width, heat_height))
+    _draw_meanings(app, (x, y, width, box[1] + height - y))
+
+
+def _draw_row(app: "App", box: Box, layer: Layer) -> None:
+    canvas = app.canvas
+    x, y, width, height = box
+    px, middle = canvas.px, y + height // 2
+    is_on = app.layers.visible[layer.key]
+    canvas.check_box(
+        f"layer:{layer.key}", box, is_on, partial(app.run, f"layer_{layer.key}"), tip=layer.legend, key=layer.shortcut
+    )
+    swatch = (x + px(24), middle - px(7), px(22), px(14))
+    renderer.legend_swatch(canvas.surface, swatch, layer.key, app.palette)
+    canvas.text((x + px(56), middle), layer.name, size=14, colour=None if is_on else app.palette.dim, middle=True)
+    short = layer.shortcut.replace("Ctrl+Shift+", "^Shift+").replace("Ctrl+", "^")
+    canvas.text((x + width, middle), short, size=12, face="mono", colour=app.palette.dim, align="right", middle=True)
+
+
+def _draw_heat(app: "App", box: Box) -> int:
+    """The selector, the scale and the colour bar; returns where the next thing may begin."""
+    canvas = app.canvas
+    x, y, width, _ = box
+    px = canvas.px
+    heat = app.layers.heat
+    canvas.text((x, y), "Heat", size=12, face="bold", colour=app.palette.dim)
+    _draw_heat_options(app, x, y, width)
+    y += px(22)
+    options = [(kind, HEAT_NAMES[kind], HEAT_TIPS[kind]) for kind in HEAT_KINDS]
+    canvas.segments("heat", (x, y, width, px(25)), options, heat.kind, app.set_heat_kind)
+    y += px(33)
+    if heat.kind == "off":
+        return y + px(2)
+    _draw_bar(app, (x, y, width, px(12)))
+    return y + px(44)
+
+
+def _draw_heat_options(app: "App", x: int, y: int, width: int) -> None:
+    """Two words that can be clicked: the scale and the colours."""
+    canvas = app.canvas
+    heat = app.layers.heat
+    right = x + width
+    for command, word in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colours)):
+        used = canvas.text_width(word, 12)
+        spot_box = (right - used, y - canvas.px(2), used, canvas.px(18))
+        hot = canvas.spot(
+            HotSpot(command, spot_box, partial(app.run, command), app.tip_of(command), app.key_of(command))
+        )
+        canvas.text((right, y), word, size=12, colour=app.palette.text if hot else app.palette.accent, align="right")
+        right -= used + canvas.px(12)
+
+
+def _draw_bar(app: "App", box: Box) -> None:
+    """The bands side by side, and what the first and the last stand for. The scale is the same in all panels."""
+    canvas, scale = app.canvas, app.heat_scale
+    x, y, width, height = box
+    count = len(scale.colours)
+    for i, (colour, label) in enumerate(zip(scale.colours, scale.labels, strict=True)):
+        left, right = x + i * width // count, x + (i + 1) * width // count
+        canvas.fill((left, y, right - left, height), colour)
+        canvas.spot(HotSpot(f"band:{i}", (left, y, right - left, height), None, label))
+    below = y + height + canvas.px(4)
+    canvas.text((x, below), scale.lowest, size=12, face="mono", colour=app.palette.dim)
+    canvas.text((x + width, below), scale.highest, size=12, face="mono", colour=app.palette.dim, align="right")
+    canvas.text((x + width // 2, below), HEAT_UNITS[app.layers.heat.kind], size=12, colour=app.palette.dim, align="centre")
+
+
+def _draw_meanings(app: "App", box: Box) -> None:
+    """What the marks that are on mean, as far as there is room; the tooltips say it too."""
+    canvas = app.canvas
+    x, y, width, height = box
+    line = canvas.px(18)
+    canvas.hline(x, y, width)
+    y += canvas.px(8)
+    bottom = box[1] + height
+    for layer in LAYERS:
+        if not app.layers.visible[layer.key] or layer.key in ("terrain", "grid", "agent"):
+            continue
+        lines = canvas.wrap_lines(f"{layer.name}: {layer.legend}", width - canvas.px(30), 12)
+        if y + len(lines) * line > bottom:
+            return
+        renderer.legend_swatch(
+            canvas.surface, (x, y + canvas.px(1), canvas.px(22), canvas.px(14)), layer.key, app.palette
+        )
+        for text in lines:
+            canvas.text((x + canvas.px(30), y), text, size=12, colour=app.palette.dim)
+            y += line
+        y += canvas.px(4)
+
+
+def next_heat(app: "App") -> None:
+    kinds = list(HEAT_KINDS)
+    app.set_heat_kind(kinds[(kinds.index(app.layers.heat.kind) + 1) % len(kinds)])
+
+
+def next_colours(app: "App") -> None:
+    names = list(HEAT_MAPS)
+    after = names[(names.index(app.layers.heat.colours) + 1) % len(names)]
+    app.layers.heat = replace(app.layers.heat, colours=after)

@@ -1,0 +1,188 @@
+"""The bar at the bottom: time, speed, budget, and "run until"."""
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pygame
+
+from ui import clock, wording
+from ui.canvas import HotSpot
+from ui.keys import shown_keys
+from ui.layout import Box
+from ui.theme import mix
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+UNTIL = (
+    ("until_move", "move"),
+    ("until_back_move", "back-move"),
+    ("until_restart", "restart"),
+    ("until_arrival", "arrival"),
+    ("until_tick", "tick ..."),
+)
+MAX_BUDGET = 4096
+
+
+def draw(app: "App", box: Box) -> None:
+    canvas = app.canvas
+    canvas.fill(box, app.palette.surface, 8)
+    canvas.outline(box, app.palette.edge, 8)
+    x, y, width, height = box
+    px = canvas.px
+    left = _draw_buttons(app, x + px(14), y + height // 2)
+    left = _draw_tick(app, left + px(16), y, height)
+    left = _draw_speed(app, left + px(18), y, height)
+    left = _draw_budget(app, left + px(22), y, height)
+    _draw_until(app, left + px(22), x + width - px(12), y, height)
+
+
+def _draw_buttons(app: "App", left: int, middle: int) -> int:
+    left = _round(app, "reset", left, middle, 15) + app.canvas.px(8)
+    left = _round(app, "play", left, middle, 21) + app.canvas.px(8)
+    left = _round(app, "step", left, middle, 15) + app.canvas.px(8)
+    return _round(app, "step_10", left, middle, 15)
+
+
+def _round(app: "App", command: str, left: int, middle: int, radius: float) -> int:
+    """A round button with a drawn icon; returns its right end."""
+    canvas, palette = app.canvas, app.palette
+    r = canvas.px(radius)
+    centre = (left + r, middle)
+    box = (left, middle - r, 2 * r, 2 * r)
+    hot = canvas.spot(
+        HotSpot(f"transport:{command}", box, partial(app.run, command), app.tip_of(command), shown_keys(command))
+    )
+    is_main = command == "play"
+    ground = palette.accent if is_main else palette.hover if hot else palette.raised
+    if is_main and hot:
+        ground = mix(ground, palette.text, 0.12)
+    pygame.draw.circle(canvas.surface, ground, centre, r)
+    _icon(app, command, centre, r, palette.on_accent if is_main else palette.text)
+    return left + 2 * r
+
+
+def _icon(app: "App", command: str, centre: tuple[int, int], radius: int, ink: tuple[int, int, int]) -> None:
+    x, y = centre
+    s = radius * 0.42
+    surface = app.canvas.surface
+    bar = max(2, round(s * 0.5))
+    if command == "play" and app.clock.is_running:
+        for offset in (-0.75, 0.25):
+            pygame.draw.rect(surface, ink, (x + s * offset, y - s, s * 0.55, 2 * s))
+    elif command == "play":
+        pygame.draw.polygon(surface, ink, [(x - s * 0.7, y - s), (x - s * 0.7, y + s), (x + s, y)])
+    elif command == "step":
+        pygame.draw.polygon(surface, ink, [(x - s * 0.9, y - s), (x - s * 0.9, y + s), (x + s * 0.5, y)])
+        pygame.draw.rect(surface, ink, (x + s * 0.6, y - s, bar, 2 * s))
+    elif command == "step_10":
+        for offset in (-0.9, 0.1):
+            start = x + s * offset
+            pygame.draw.polygon(surface, ink, [(start, y - s), (start, y + s), (start + s, y)])
+    else:
+        pygame.draw.rect(surface, ink, (x - s - bar * 0.3, y - s, bar, 2 * s))
+        pygame.draw.polygon(surface, ink, [(x + s * 0.8, y - s), (x + s * 0.8, y + s), (x - s * 0.5, y)])
+
+
+def _draw_tick(app: "App", left: int, y: int, height: int) -> int:
+    canvas = app.canvas
+    _label(app, left, y, "tick")
+    text = f"{app.session.tick:,}"
+    used = canvas.text((left, y + canvas.px(24)), text, size=20, face="mono")
+    word = app.mode_word()
+    canvas.text(
+        (left, y + height - canvas.px(17)),
+        word,
+        size=12,
+        colour=app.palette.warning if app.is_editing else app.palette.dim,
+    )
+    return left + max(used, canvas.text_width("00,000", 20, "mono"), canvas.text_width(word, 12))
+
+
+def _label(app: "App", left: int, y: int, text: str) -> None:
+    app.canvas.text((left, y + app.canvas.px(8)), text, size=12, colour=app.palette.dim)
+
+
+def _draw_speed(app: "App", left: int, y: int, height: int) -> int:
+    canvas = app.canvas
+    width = canvas.px(150)
+    _label(app, left, y, "speed")
+    canvas.text((left + width, y + canvas.px(7)), wording.speed(app.speed), size=13, face="mono", align="right")
+    places = [*clock.SPEEDS, clock.AS_FAST_AS_POSSIBLE]
+    share = places.index(app.speed) / (len(places) - 1)
+
+    def drag_to(new_share: float) -> None:
+        app.set_speed(places[round(new_share * (len(places) - 1))])
+
+    canvas.slider(
+        "speed",
+        (left, y + canvas.px(30), width, canvas.px(20)),
+        share,
+        drag_to,
+        lambda step: app.run("faster" if step > 0 else "slower"),
+        "Ticks a second. Keys: - and =, U for full speed",
+    )
+    label = "slow motion" if not app.is_slow_motion else "slow motion: on"
+    if height >= canvas.px(66):
+        canvas.text(
+            (left, y + height - canvas.px(17)),
+            label,
+            size=12,
+            colour=app.palette.accent if app.is_slow_motion else app.palette.dim,
+        )
+        canvas.spot(
+            HotSpot(
+                "slow_motion",
+                (left, y + height - canvas.px(19), width, canvas.px(18)),
+                partial(app.run, "slow_motion"),
+                app.tip_of("slow_motion"),
+                shown_keys("slow_motion"),
+            )
+        )
+    return left + width
+
+
+def _draw_budget(app: "App", left: int, y: int, height: int) -> int:
+    canvas = app.canvas
+    width = canvas.px(150)
+    budget = app.session.world.budget
+    _label(app, left, y, "budget per tick")
+    canvas.text((left + width, y + canvas.px(7)), f"{budget:,}", size=13, face="mono", align="right")
+
+    def drag_to(share: float) -> None:
+        app.set_budget(round(MAX_BUDGET**share))
+
+    canvas.slider(
+        "budget",
+        (left, y + canvas.px(30), width, canvas.px(20)),
+        math.log(budget) / math.log(MAX_BUDGET),
+        drag_to,
+        lambda step: app.run("raise_budget" if step > 0 else "lower_budget"),
+        "Expansions a tick, for every agent without a budget of its own. Keys: K and Shift+K",
+    )
+    return left + width
+
+
+def _draw_until(app: "App", left: int, right: int, y: int, height: int) -> int:
+    """Buttons for "run until", as many as fit."""
+    canvas = app.canvas
+    if right - left < canvas.px(90):
+        return left
+    _label(app, left, y, "run until next")
+    top, size = y + canvas.px(29), canvas.px(26)
+    for command, label in UNTIL:
+        width = canvas.text_width(label, 13) + canvas.px(18)
+        if left + width > right:
+            break
+        canvas.button(
+            f"transport:{command}",
+            (left, top, width, size),
+            label,
+            partial(app.run, command),
+            tip=app.tip_of(command),
+            key=shown_keys(command),
+            is_on=app.is_running_until(command),
+        )
+        left += width + canvas.px(6)
+    return left

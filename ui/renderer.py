@@ -1,0 +1,377 @@
+"""Draws a panel's map: the world as it is and what the agent has in mind, layer by layer (ux.md, 5.5).
+
+All pixels are painted by kernels, straight into the window's memory. That view locks the surface, so it lives only
+inside `draw` and is gone before text is blitted.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import atan2, pi
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from sim.kernels import cellwords, paint, strokes
+from sim.kernels.paint import Frame
+from sim.world import Snapshot, WalkerView
+from ui import masks
+from ui.camera import Camera
+from ui.cells import NO_CELLS, CellWords, HeatScale, scale_for
+from ui.layers import LayerState
+from ui.map_colours import closed_edge, fill_table, texture_colours
+from ui.masks import Mask
+from ui.theme import Colour, Palette, packed
+from ui.trails import Trail
+
+MARKS_FROM_PX = 6.0
+TEXTURES_FROM_PX = 12.0
+TREE_FROM_PX = 3.0
+TEXT_FROM_PX = 48.0
+RECENT_TICKS = 64
+EDIT_FADE_TICKS = 200
+
+Edits = Mapping[int, tuple[int, bool]]
+Rect = tuple[int, int, int, int]
+
+
+class MapRenderer:
+    """Scratch memory and caches; one serves all panels."""
+
+    def __init__(self) -> None:
+        self._columns = np.zeros(0, np.int32)
+        self._rows = np.zeros(0, np.int32)
+        self._row_words = np.zeros(0, np.uint8)
+        self._row_bands = np.zeros(0, np.uint8)
+        self.ui_scale = 1.0  # widths of lines and markers on displays of high density
+
+    def draw(
+        self,
+        surface: pygame.Surface,
+        rect: Rect,
+        camera: Camera,
+        snapshot: Snapshot,
+        walker: WalkerView | None,
+        trail: Trail | None,
+        cells: CellWords,
+        layers: LayerState,
+        palette: Palette,
+        *,
+        scale: HeatScale | None = None,
+        glide: float = 1.0,
+        edits: Edits | None = None,
+        hover: int | None = None,
+        preview_cells: Sequence[int] = (),
+        tick_fade: int = EDIT_FADE_TICKS,
+        reveal: int | None = None,
+    ) -> None:
+        """Draw one panel. `cells` must be up to date: call ui.cells.update_all once a frame before."""
+        late = NO_CELLS
+        if reveal is not None and walker is not None:
+            late = cells.take_back(snapshot.grid, walker, reveal)
+        picture = _Picture(self, surface, rect, camera, snapshot, walker, trail, cells, layers, palette, scale)
+        picture.draw_fills()
+        picture.draw_marks()
+        picture.draw_lines()
+        picture.draw_markers(glide, edits or {}, tick_fade, reveal)
+        picture.draw_pointer(hover, preview_cells)
+        picture.frame = None  # type: ignore[assignment] # gives the lock back
+        if late.size and walker is not None:
+            cells.put_forward(snapshot.grid, walker, late)
+
+    def scratch(self, rect: Rect, map_width: int) -> None:
+        """Make the scratch arrays large enough."""
+        if self._columns.size < rect[2] + 1:
+            self._columns = np.zeros(rect[2] + 1, np.int32)
+        if self._rows.size < rect[3] + 1:
+            self._rows = np.zeros(rect[3] + 1, np.int32)
+        if self._row_words.size < map_width:
+            self._row_words = np.zeros(map_width, np.uint8)
+            self._row_bands = np.zeros(map_width, np.uint8)
+
+
+def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
+    """The surface's memory as uint32[row, column]. It locks the surface while it lives: keep it in one scope."""
+    return pygame.surfarray.pixels2d(surface).T
+
+
+class _Picture:
+    """One panel in one frame."""
+
+    def __init__(
+        self,
+        renderer: MapRenderer,
+        surface: pygame.Surface,
+        rect: Rect,
+        camera: Camera,
+        snapshot: Snapshot,
+        walker: WalkerView | None,
+        trail: Trail | None,
+        cells: CellWords,
+        layers: LayerState,
+        palette: Palette,
+        scale: HeatScale | None,
+    ) -> None:
+        grid = snapshot.grid
+        renderer.scratch(rect, grid.width)
+        self.renderer, self.snapshot, self.walker, self.trail = renderer, snapshot, walker, trail
+        self.cells, self.visible, self.palette = cells, layers.visible, palette
+        self.zoom = float(camera.zoom)
+        self.frame = Frame(
+            window_pixels(surface), *rect, self.zoom, float(camera.left), float(camera.top), grid.width, grid.height
+        )
+        self.bands = cells.bands
+        self.scale = (scale or scale_for(layers.heat)) if self.bands.size else None
+
+    def shows(self, layer: str) -> bool:
+        return self.visible.get(layer, True)
+
+    def px(self, units: float) -> int:
+        return max(1, round(units * self.renderer.ui_scale))
+
+    # --- cells ------------------------------------------------------------------------------------
+
+    def draw_fills(self) -> None:
+        r = self.renderer
+        has_marks = self.zoom >= MARKS_FROM_PX
+        table = fill_table(self.palette, self.visible, self.scale, fills_open=not has_marks)
+        if self.zoom >= 1.0:
+            paint.paint_cells(self.frame, self.cells.words, self.bands, table, r._columns, r._rows)
+        else:
+            paint.paint_small_cells(
+                self.frame, self.cells.words, self.bands, table, r._row_words, r._row_bands, r._columns
+            )
+
+    def draw_marks(self) -> None:
+        if self.zoom < MARKS_FROM_PX:
+            return
+        palette = self.palette
+        if self.zoom >= TEXTURES_FROM_PX and self.shows("grid"):
+            paint.paint_grid(self.frame, self.cells.words, packed(palette.grid_line))
+        has_heat = self.scale is not None
+        edge = packed(closed_edge(palette)) if self.shows("closed") and not has_heat else -1
+        hidden = 0 if self.shows("open") else cellwords.OPEN
+        hidden |= 0 if self.shows("terrain") else cellwords.TREES | cellwords.SWAMP | cellwords.WATER
+        paint.paint_marks(
+            self.frame,
+            self.cells.words,
+            _texture_masks(round(self.zoom)),
+            tuple(packed(c) for c in texture_colours(palette)),
+            edge,
+            _open_masks(round(self.zoom)),
+            packed(palette.open),
+            packed(casing_of(palette, palette.open)) if has_heat else -1,
+            hidden,
+        )
+
+    # --- lines ------------------------------------------------------------------------------------
+
+    def draw_lines(self) -> None:
+        if self.walker is None:
+            return
+        view = self.walker.agent
+        if self.shows("tree") and view.search is not None and self.zoom >= TREE_FROM_PX:
+            number = int(view.search.control[0].search)
+            width = self.px(1 if self.zoom < 16 else 2)
+            strokes.stroke_tree(
+                self.frame, self.cells.words, view.search.nodes, number, width, packed(self.palette.tree)
+            )
+        if self.trail is not None:
+            self._draw_trail(self.trail)
+        self._draw_paths()
+
+    def _draw_trail(self, trail: Trail) -> None:
+        frame, palette, moves = self.frame, self.palette, self.cells.moves
+        if self.shows("trail"):
+            width = self.px(1 if self.zoom < 6 else 2)
+            recent_cells, recent_marks = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
+            for extra, colour in self._cased(palette.trail):
+                strokes.stroke_moves(frame, moves.cells, moves.ways, moves.count, width + extra, colour)
+                strokes.stroke_recent(frame, recent_cells, recent_marks, width + self.px(1) + extra, colour)
+        if self.shows("back_moves"):
+            width = self.px(2 if self.zoom < 24 else 3)
+            arm = 0.0 if self.zoom < 8 else max(3.0, 0.16 * self.zoom)
+            for extra, colour in self._cased(palette.back_move):
+                strokes.stroke_back_moves(frame, moves.cells, moves.ways, moves.count, width + extra, colour, arm)
+
+    def _draw_paths(self) -> None:
+        assert self.walker is not None
+        view, frame, palette = self.walker.agent, self.frame, self.palette
+        thick = 2 if self.zoom < 6 else 3 if self.zoom < 24 else 4
+        if self.shows("path") and view.path.size > 1:
+            for extra, colour in self._cased(palette.path):
+                strokes.stroke_cells(frame, view.path[: view.head + 1], self.px(thick - 1) + extra, colour)
+                strokes.stroke_cells(frame, view.path[view.head :], self.px(thick) + extra, colour)
+        if self.shows("tracing") and view.tracing.size > 1:
+            dash, gap = (4.0, 3.0) if self.zoom < 12 else (8.0, 6.0)
+            for extra, colour in self._cased(palette.tracing):
+                strokes.dash_cells(frame, view.tracing, self.px(thick) + extra, colour, dash, gap)
+
+    def _cased(self, colour: Colour) -> tuple[tuple[int, int], tuple[int, int]]:
+        """What to add to a line's width, and its colour: first for the casing, then for the line."""
+        return (2 * self.px(1), packed(casing_of(self.palette, colour))), (0, packed(colour))
+
+    # --- markers ----------------------------------------------------------------------------------
+
+    def draw_markers(self, glide: float, edits: Edits, tick_fade: int, reveal: int | None) -> None:
+        if self.shows("edits") and edits:
+            self._draw_edits(edits, tick_fade)
+        walker = self.walker
+        if walker is not None and self.shows("best") and walker.agent.best >= 0:
+            self._stamp_pair("best", walker.agent.best)
+        if walker is not None and reveal:
+            shown = CellWords.last_expanded(walker)[:reveal]
+            if shown.size:
+                self._stamp_pair("dot", int(shown[-1]))
+        if self.shows("ends"):
+            self._stamp_pair("start", self.snapshot.start)
+            self._stamp_pair("goal", self.snapshot.goal)
+            self._draw_pointer_out(self.snapshot.goal, self.palette.path)
+        if walker is not None and self.shows("agent"):
+            x, y = self._agent_place(glide)
+            self._stamp("agent", x, y)
+            self._draw_pointer_out(walker.position, self.palette.agent)
+
+    def _agent_place(self, glide: float) -> tuple[float, float]:
+        """Where the agent is between its last cell and this one; map position of its middle."""
+        assert self.walker is not None
+        x, y = self.snapshot.grid.xy(self.walker.position)
+        if self.trail is not None and len(self.trail) > 1 and glide < 1.0:
+            before_x, before_y = self.snapshot.grid.xy(int(self.trail.cells[-2]))
+            if max(abs(before_x - x), abs(before_y - y)) <= 1:
+                return before_x + (x - before_x) * glide + 0.5, before_y + (y - before_y) * glide + 0.5
+        return x + 0.5, y + 0.5
+
+    def _draw_edits(self, edits: Edits, tick_fade: int) -> None:
+        now = self.snapshot.tick
+        recent = [(c, t, b) for c, (t, b) in edits.items() if 0 <= now - t <= tick_fade]
+        if not recent:
+            return
+        cells = np.array([c for c, _, _ in recent], np.int32)
+        is_blocked = np.array([b for _, _, b in recent], np.bool_)
+        age = np.array([now - t for _, t, _ in recent], np.float64) / max(1, tick_fade)
+        reach = 0.32 * (1.0 - 0.7 * age)
+        width = self.px(1 if self.zoom < 16 else 2)
+        for extra, colour in self._cased(self.palette.text):
+            strokes.cross_cells(self.frame, cells, is_blocked, reach, width + extra, colour)
+
+    def _stamp_pair(self, name: str, cell: int) -> None:
+        x, y = self.snapshot.grid.xy(cell)
+        self._stamp(name, x + 0.5, y + 0.5)
+
+    def _stamp(self, name: str, x: float, y: float) -> None:
+        for mask, colour in marker(name, self.zoom, self.renderer.ui_scale, self.palette):
+            paint.stamp_at(self.frame, mask, x, y, colour)
+
+    def _draw_pointer_out(self, cell: int, colour: Colour) -> None:
+        """An arrow at the edge of the view towards a cell that lies outside it."""
+        frame = self.frame
+        x, y = self.snapshot.grid.xy(cell)
+        px, py = (x + 0.5 - frame.left) * frame.zoom, (y + 0.5 - frame.top) * frame.zoom
+        if 0 <= px < frame.width and 0 <= py < frame.height:
+            return
+        size = self.px(17) | 1
+        inset = size // 2 + self.px(3)
+        at_x = min(max(px, inset), frame.width - inset)
+        at_y = min(max(py, inset), frame.height - inset)
+        way = round(atan2(py - at_y, px - at_x) * 8 / pi) % 16
+        for length, tint in ((size - 1.0, casing_of(self.palette, colour)), (size - 6.0, colour)):
+            mask = masks.arrow_head(size, length, way)
+            paint.stamp(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, packed(tint))
+
+    def draw_pointer(self, hover: int | None, preview_cells: Sequence[int]) -> None:
+        """The brush preview and the cell under the mouse."""
+        if len(preview_cells):
+            cells = np.asarray(preview_cells, np.int32)
+            paint.tint_cells(self.frame, cells, packed(self.palette.accent), 110)
+        if hover is not None and hover >= 0:
+            self._outline_cell(hover)
+
+    def _outline_cell(self, cell: int) -> None:
+        frame = self.frame
+        column, row = self.snapshot.grid.xy(cell)
+        x0, y0 = paint.left_of(column, frame.left, frame.zoom), paint.left_of(row, frame.top, frame.zoom)
+        x1 = max(x0 + 3, paint.left_of(column + 1, frame.left, frame.zoom))
+        y1 = max(y0 + 3, paint.left_of(row + 1, frame.top, frame.zoom))
+        paint.outline(frame, x0 - 1, y0 - 1, x1 + 1, y1 + 1, packed(self.palette.casing_dark))
+        paint.outline(frame, x0, y0, x1, y1, packed(self.palette.casing_light))
+
+
+def casing_of(palette: Palette, colour: Colour) -> Colour:
+    """The casing that makes a mark of this colour stand out on everything: dark around light, light around dark."""
+    red, green, blue = colour
+    is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 110
+    return palette.casing_dark if is_light else palette.casing_light
+
+
+def _odd(value: float) -> int:
+    return round(value) | 1
+
+
+_markers: dict[tuple[str, int, float, str], tuple[tuple[Mask, int], ...]] = {}
+
+
+def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
+    """The masks of a marker and their colours, the lowest first."""
+    key = (name, round(zoom), ui_scale, palette.name)
+    if key not in _markers:
+        _markers[key] = _make_marker(name, zoom, ui_scale, palette)
+    return _markers[key]
+
+
+def _make_marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
+    ink, around = packed(palette.path), packed(casing_of(palette, palette.path))
+    line = 2.0 * ui_scale
+    edge = 1.0 * ui_scale
+    match name:
+        case "agent":
+            d = _odd(max(11 * ui_scale, 0.62 * zoom))
+            n = _odd(d + 4 * ui_scale)
+            return (masks.disc(n, d + 4 * edge), packed(palette.casing_dark)), (masks.disc(n, d), packed(palette.agent))
+        case "start":
+            d = _odd(max(11 * ui_scale, 0.7 * zoom))
+            n = _odd(d + 2 * edge)
+            return (masks.square(n, d + 2 * edge, line + 2 * edge), around), (masks.square(n, d, line), ink)
+        case "goal":
+            d = _odd(max(15 * ui_scale, 0.8 * zoom))
+            n = _odd(d + 2 * edge)
+            dot = max(5 * ui_scale, 0.22 * zoom)
+            return (
+                (masks.ring(n, d + 2 * edge, line + 2 * edge), around),
+                (masks.disc(n, dot + 2 * edge), around),
+                (masks.ring(n, d, line), ink),
+                (masks.disc(n, dot), ink),
+            )
+        case "best":
+            d = _odd(max(7 * ui_scale, 0.4 * zoom))
+            n = _odd(d + 4 * edge)
+            colour = packed(palette.best)
+            return (masks.diamond(n, d + 3 * edge), around), (masks.diamond(n, d), colour)
+        case _:
+            d = _odd(max(5 * ui_scale, 0.34 * zoom))
+            n = _odd(d + 2 * edge)
+            return (masks.disc(n, d + 2 * edge), around), (masks.disc(n, d), ink)
+
+
+def _texture_masks(cell_px: int) -> tuple[Mask, Mask, Mask]:
+    if cell_px < TEXTURES_FROM_PX:
+        return masks.empty(), masks.empty(), masks.empty()
+    return masks.trees(cell_px), masks.dots(cell_px), masks.waves(cell_px)
+
+
+_open_mask_cache: dict[int, Mask] = {}
+
+
+def _open_masks(cell_px: int) -> Mask:
+    """The mark of an open cell and its casing: a square where cells are small, a ring where they are large."""
+    if cell_px not in _open_mask_cache:
+        if cell_px < TEXTURES_FROM_PX:
+            size = cell_px - 2
+            core = masks.square(size, cell_px - 4)
+            casing = masks.square(size, cell_px - 2)
+        else:
+            size = cell_px - 2
+            thickness = max(1.5, cell_px * 0.09)
+            core = masks.ring(size, cell_px * 0.58, thickness)
+            casing = masks.ring(size, cell_px * 0.58 + 2, thickness + 2)
+        _open_mask_cache[cell_px] = np.stack([core, casing])
+    return _open_mask_cache[cell_px]

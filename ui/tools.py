@@ -1,0 +1,82 @@
+"""The shapes that editing tools paint: cells as (x, y), clipped to the map. Plain geometry."""
+
+from collections import deque
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+Point = tuple[int, int]
+
+
+def line(start: Point, end: Point) -> list[Point]:
+    """The cells of an unbroken line, both ends included (Bresenham)."""
+    (x, y), (end_x, end_y) = start, end
+    dx, dy = abs(end_x - x), -abs(end_y - y)
+    step_x, step_y = (1 if end_x > x else -1), (1 if end_y > y else -1)
+    error = dx + dy
+    cells = [(x, y)]
+    while (x, y) != (end_x, end_y):
+        doubled = 2 * error
+        if doubled >= dy:
+            error += dy
+            x += step_x
+        if doubled <= dx:
+            error += dx
+            y += step_y
+        cells.append((x, y))
+    return cells
+
+
+def brush(centre: Point, size: int) -> list[Point]:
+    """A disc of cells about `size` wide; size 1 is the cell itself."""
+    if size <= 1:
+        return [centre]
+    radius = size / 2
+    middle = 0.0 if size % 2 else 0.5
+    low, high = -(size // 2), (size + 1) // 2
+    return [
+        (centre[0] + dx, centre[1] + dy)
+        for dy in range(low, high + 1)
+        for dx in range(low, high + 1)
+        if (dx + middle) ** 2 + (dy + middle) ** 2 < radius * radius + 0.25
+    ]
+
+
+def stroke(start: Point, end: Point, size: int) -> list[Point]:
+    """A brush drawn from one cell to another without gaps."""
+    if size <= 1:
+        return line(start, end)
+    return list(dict.fromkeys(cell for point in line(start, end) for cell in brush(point, size)))
+
+
+def rectangle(corner: Point, opposite: Point, filled: bool = True) -> list[Point]:
+    left, right = sorted((corner[0], opposite[0]))
+    top, bottom = sorted((corner[1], opposite[1]))
+    return [
+        (x, y)
+        for y in range(top, bottom + 1)
+        for x in range(left, right + 1)
+        if filled or x in (left, right) or y in (top, bottom)
+    ]
+
+
+def flood(free: npt.NDArray[np.bool_], seed: Point) -> list[Point]:
+    """All cells joined to the seed by edges and of its kind (free or blocked). `free` is [height, width]."""
+    height, width = free.shape
+    wanted = free[seed[1], seed[0]]
+    seen = free != wanted
+    seen[seed[1], seed[0]] = True
+    cells, queue = [], deque([seed])
+    while queue:
+        x, y = queue.popleft()
+        cells.append((x, y))
+        for near_x, near_y in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
+            if 0 <= near_x < width and 0 <= near_y < height and not seen[near_y, near_x]:
+                seen[near_y, near_x] = True
+                queue.append((near_x, near_y))
+    return cells
+
+
+def clipped(cells: Iterable[Point], width: int, height: int) -> list[Point]:
+    return [(x, y) for x, y in cells if 0 <= x < width and 0 <= y < height]
