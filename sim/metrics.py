@@ -46,20 +46,21 @@ class Metrics:
 
 def read_metrics(record: Any, optimal: float, measures: bool) -> Metrics:
     """The referee's record in plain Python numbers."""
+    m = dict(zip(record.dtype.names, record.item(), strict=True))
     return Metrics(
-        cost=float(record.cost),
-        moves=int(record.moves),
-        waits=int(record.waits),
-        back_moves=int(record.back_moves),
-        bounces=int(record.bounces),
-        nonoptimal_moves=int(record.nonoptimal_moves) if measures else None,
-        revisits=int(record.moves) + 1 - int(record.distinct),
-        longest_stay=int(record.longest_stay),
-        expansions=int(record.expansions),
-        max_expansions=int(record.max_expansions),
-        traced=int(record.traced),
-        over_budget=int(record.over_budget),
-        restarts=int(record.restarts),
-        first_move=int(record.first_move) if record.first_move >= 0 else None,
+        cost=m["cost"],
+        moves=m["moves"],
+        waits=m["waits"],
+        back_moves=m["back_moves"],
+        bounces=m["bounces"],
+        nonoptimal_moves=m["nonoptimal_moves"] if measures else None,
+        revisits=m["moves"] + 1 - m["distinct"],
+        longest_stay=m["longest_stay"],
+        expansions=m["expansions"],
+        max_expansions=m["max_expansions"],
+        traced=m["traced"],
+        over_budget=m["over_budget"],
+        restarts=m["restarts"],
+        first_move=m["first_move"] if m["first_move"] >= 0 else None,
         optimal=optimal,
     )

@@ -294,22 +294,25 @@ class World:
     # --- commands ---------------------------------------------------------------------------------
 
     def _apply_due(self) -> None:
-        if self.random_changes.is_due(self.tick) and self._event_tick != self.tick:
-            self._redraw_map()
+        if self._event_tick != self.tick:
+            self._event_tick = self.tick
+            if self.random_changes.is_due(self.tick):
+                self._redraw_map()
         while self._queue and self._queue[0][0] <= self.tick:
             self._apply(self._queue.pop(0)[1])
 
-    _event_tick = -1  # tick of the last random event, so that a tick gets one event however often it is looked at
+    _event_tick = -1  # last tick asked for its random event: once, and before its commands
 
     def _redraw_map(self) -> None:
-        self._event_tick = self.tick
         back = changes.undo(self.grid, self._event)
         protected = np.array([*(w.position for w in self.walkers), self.goal])
-        undone = back.blocked[~np.isin(back.blocked, protected)]
-        cells = self.grid.edit(undone, back.freed)
+        stays = np.isin(back.blocked, protected)  # freed by the event, and now somebody stands there
+        cells = self.grid.edit(back.blocked[~stays], back.freed)
         event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
-        more = self.grid.edit(event.blocked, event.freed)
-        self._event = Event(event.blocked, event.freed)
+        free = self.grid.free  # what a user blocked or freed is not the event's to take back
+        blocked, freed = event.blocked[free[event.blocked]], event.freed[~free[event.freed]]
+        more = self.grid.edit(blocked, freed)
+        self._event = Event(blocked, np.concatenate([freed, back.blocked[stays]]))
         self._announce(_merge(self.grid, cells, more))
 
     def _apply(self, command: Command) -> None:
@@ -338,7 +341,8 @@ class World:
         self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))
 
     def _put_terrain(self, cells: npt.NDArray[np.int32], letters: npt.NDArray[np.uint8]) -> None:
-        allowed = self._may_block(cells) | self.grid.is_passable_letter(letters)
+        allowed = self.grid.is_passable_letter(letters)
+        allowed[~allowed] = self._may_block(cells[~allowed])
         self._announce(self.grid.put_terrain(cells[allowed], letters[allowed]))
 
     def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
@@ -389,7 +393,11 @@ class World:
         param = walker.spec.param(name) if walker else None
         if walker is None or param is None:
             return
-        params = {**walker.params, name: param.parse(value, walker.label)}
+        try:
+            params = {**walker.params, name: param.parse(value, f"{walker.label}: {name}")}
+        except ConfigError as error:
+            self.note(str(error))
+            return
         if complaint := walker.spec.check_budget(walker.budget or self.budget, params):
             self.note(f"{walker.label}: {complaint}")
             return
@@ -467,7 +475,7 @@ class World:
         """16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
         whole = blake2b(self._changed_map, digest_size=8)
         whole.update(np.array([self.tick, self.start, self.goal], np.int64).tobytes())
-        for walker in self.walkers:
+        for walker in sorted(self.walkers, key=lambda w: w.id):  # panels may be in any order
             whole.update(np.array([walker.id, *self._walker_digest(walker)], np.int64).tobytes())
         return whole.hexdigest()
 

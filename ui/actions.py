@@ -364,6 +364,8 @@ def _tab(key: str) -> Action:
         is_same = app.settings.sidebar_tab == key and app.settings.shows_sidebar
         app.settings.shows_sidebar = not is_same
         app.settings.sidebar_tab = key
+        if app.settings.shows_sidebar and not app.is_bare and app.layout.sidebar is None:
+            app.say("the window is too narrow for the sidebar at this text size")
 
     return choose
 

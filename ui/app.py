@@ -23,9 +23,9 @@ from sim.commands import AgentConfig
 from sim.params import ConfigError, Param, Value
 from sim.world import WalkerView
 from ui import actions, editor, files, keys, layout
+from ui.camera import Camera
 from ui.cameras import Cameras
 from ui.canvas import Canvas, HotSpot
-from ui.camera import Camera
 from ui.cells import CellWords, HeatScale, Shown, scale_for, update_all
 from ui.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.dialogs.agent_editor import AgentEditor
@@ -38,8 +38,9 @@ from ui.layers import LayerState
 from ui.layout import Layout, PanelBoxes
 from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
 from ui.renderer import MapRenderer
-from ui.session import Session
+from ui.session import Session, Setup
 from ui.settings import Settings, load_settings, save_settings
+from ui.status import StatusFile
 from ui.theme import PALETTES
 from ui.tools import Point, clipped
 from ui.warmup import warm_kernels
@@ -85,6 +86,8 @@ class App:
         self.panning: tuple[int, tuple[int, int]] | None = None
         self.editing_panel: int | None = None
         self.toasts: list[tuple[str, float]] = []
+        self.sidebar_scroll: dict[str, int] = {}  # pixels by which each tab is scrolled
+        self.sidebar_hidden = 0  # pixels of the shown tab that do not fit
         self.is_open = True
         self.frame_ms = 0.0
         self._pressed: set[int] = set()
@@ -160,7 +163,7 @@ class App:
         self.session.messages.clear()
         if self.dialog is not None:
             self.gui.update(seconds)
-            self.dialog.update()
+            self.dialog.update(seconds)
 
     def _advance(self, ticks: int) -> None:
         """Due ticks, but never so many that a frame is lost; what is left over is dropped."""
@@ -197,7 +200,7 @@ class App:
 
     def draw(self) -> None:
         plan, canvas = self.layout, self.canvas
-        canvas.takes_mouse = self.dialog is None
+        canvas.takes_mouse = self.dialog is None or not self.dialog.veils
         canvas.begin(self.window, self.palette, self.scale, pygame.mouse.get_pos())
         self.window.fill(self.palette.window)
         self._refresh_cells()
@@ -215,10 +218,9 @@ class App:
         canvas.draw_focus()
         overlay.draw_toasts(self, plan)
         if self.dialog is not None:
-            overlay.dim(self)
-            self.dialog.draw_under(self.window)
+            if self.dialog.veils:
+                overlay.dim(self)
             self.gui.draw_ui(self.window)
-            self.dialog.draw_over(self.window)
         else:
             self._draw_tooltip()
 
@@ -294,10 +296,8 @@ class App:
             self.resized(pygame.display.get_surface() or self.window)
         elif event.type == pygame.DROPFILE:
             self.open_path(Path(event.file))
-        elif self.dialog is not None:
+        elif self.dialog is not None and self.dialog.handle(event):
             self._pressed.clear()
-            if not self.dialog.handle(event):
-                self.gui.process_events(event)
         elif event.type == pygame.KEYDOWN:
             self._key_down(event)
         elif event.type == pygame.KEYUP:
@@ -392,7 +392,7 @@ class App:
     def _wheel(self, position: tuple[int, int], steps: int) -> None:
         panel = self._panel_at(position)
         if panel is None:
-            spot = self.canvas.spot_at(position)
+            spot = self.canvas.wheel_spot_at(position)
             if spot and spot.wheel:
                 spot.wheel(1 if steps > 0 else -1)
             return
@@ -603,8 +603,8 @@ class App:
     def complain(self, error: ConfigError, title: str = "That did not work") -> None:
         self.show(MessageBox(self, title, error.problems))
 
-    def open_path(self, path: Path) -> None:
-        self.with_edits_kept(lambda: self._open_now(path))
+    def open_path(self, path: str | os.PathLike[str]) -> None:
+        self.with_edits_kept(lambda: self._open_now(Path(path)))
 
     def _open_now(self, path: Path) -> None:
         try:
@@ -614,14 +614,18 @@ class App:
             return
         self.close_dialog()
         self.problems = opened.problems
-        self.open_setup(opened.setup)
+        self._begin(opened.setup)
         self.session.path = path
         self.settings.remember(path)
         if opened.problems is not None:
             self.run("problems")
 
-    def open_setup(self, setup: "files.Setup") -> None:
+    def open_setup(self, setup: Setup) -> None:
+        self.with_edits_kept(lambda: self._begin(setup))
+
+    def _begin(self, setup: Setup) -> None:
         self.session.open(setup)
+        self.session.path = None
         self.cameras.forget()
         self.pinned = self.cursor = self.hover = None
         self.reveal = None
@@ -731,10 +735,12 @@ def _loop(app: App) -> None:
     """Frames at an even pace: sleep to a deadline, because Clock.tick rounds to whole milliseconds."""
     last = time.perf_counter()
     deadline = last
+    status = StatusFile()
     while app.is_open:
         now = time.perf_counter()
         app.frame(now - last)
         last = now
+        status.write(app)
         pygame.display.set_caption(
             f"Backmove - {app.session.setup.title}{' *' if app.session.has_unsaved_edits else ''}"
         )

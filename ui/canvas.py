@@ -5,8 +5,9 @@ line of code, cannot be out of step with what it shows, and needs no rebuilding 
 theme changes. Controls with a state of their own (text fields, lists, file dialogs) are pygame_gui's.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from ui.theme import Colour, Palette, mix
 _FONT_FOLDER = Path(pygame_gui.__file__).parent / "data"
 _FACES = {"sans": "NotoSans-Regular.ttf", "bold": "NotoSans-Bold.ttf", "mono": "FiraCode-Regular.ttf"}
 _CACHED_TEXTS = 4096
+_LARGEST_CACHED_BOX = 40_000  # pixels
 
 Action = Callable[[], None]
 
@@ -57,8 +59,10 @@ class Fonts:
             self._texts[key] = surface
         return surface
 
-    def width(self, text: str, face: str, size: int) -> int:
-        return self.font(face, size).size(text)[0]
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def width(text: str, face: str, size: int) -> int:
+        return Fonts.font(face, size).size(text)[0]
 
 
 class Canvas:
@@ -82,9 +86,22 @@ class Canvas:
     # --- hot spots --------------------------------------------------------------------------------
 
     def spot(self, spot: HotSpot) -> bool:
-        """Register a hot spot; True while the mouse is over it."""
+        """Register a hot spot, as far as it can be seen; True while the mouse is over it."""
+        seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
+        if not seen.width or not seen.height:
+            return False
+        if seen != spot.box:
+            spot = replace(spot, box=tuple(seen))
         self.spots.append(spot)
         return self.is_hot(spot.box)
+
+    @contextmanager
+    def clipped(self, box: Box) -> Iterator[None]:
+        """Draw only inside a box; what lies outside cannot be clicked either."""
+        before = self.surface.get_clip()
+        self.surface.set_clip(pygame.Rect(box).clip(before))
+        yield
+        self.surface.set_clip(before)
 
     def is_hot(self, box: Box) -> bool:
         return self.takes_mouse and self.held is None and contains(box, self.mouse)
@@ -92,6 +109,10 @@ class Canvas:
     def spot_at(self, position: tuple[int, int]) -> HotSpot | None:
         """The topmost hot spot under a position: what was drawn last lies on top."""
         return next((s for s in reversed(self.spots) if contains(s.box, position)), None)
+
+    def wheel_spot_at(self, position: tuple[int, int]) -> HotSpot | None:
+        """The topmost hot spot under a position that the wheel does something to."""
+        return next((s for s in reversed(self.spots) if s.wheel and contains(s.box, position)), None)
 
     def spot_named(self, spot_id: str) -> HotSpot | None:
         return next((s for s in self.spots if s.id == spot_id), None)
@@ -168,7 +189,13 @@ class Canvas:
     # --- shapes -----------------------------------------------------------------------------------
 
     def fill(self, box: Box, colour: Colour, radius: float = 0) -> None:
-        pygame.draw.rect(self.surface, colour, box, border_radius=self.px(radius))
+        """A filled box. Small rounded ones are blitted from a cache: drawing their corners costs five times that."""
+        if radius == 0:
+            self.surface.fill(colour, box)
+        elif box[2] * box[3] > _LARGEST_CACHED_BOX:
+            pygame.draw.rect(self.surface, colour, box, border_radius=self.px(radius))
+        elif box[2] > 0 and box[3] > 0:
+            self.surface.blit(_rounded(box[2], box[3], colour, self.px(radius)), box[:2])
 
     def outline(self, box: Box, colour: Colour, radius: float = 0, width: float = 1) -> None:
         pygame.draw.rect(self.surface, colour, box, max(1, self.px(width)), self.px(radius))
@@ -312,6 +339,13 @@ class Canvas:
         if key:
             dim = mix(self.palette.surface, self.palette.text, 0.3)
             self.text((x + width - pad, y + self.px(4)), key, size=12, face="mono", colour=dim, align="right")
+
+
+@lru_cache(maxsize=1024)
+def _rounded(width: int, height: int, colour: Colour, radius: int) -> pygame.Surface:
+    image = pygame.Surface((width, height), pygame.SRCALPHA)
+    pygame.draw.rect(image, colour, image.get_rect(), border_radius=radius)
+    return image
 
 
 @lru_cache(maxsize=4096)

@@ -75,7 +75,7 @@ class WalkedMoves:
     """The different moves of one trail, each once, so that an agent that scrubs for hours stays cheap to draw."""
 
     def __init__(self) -> None:
-        self._seen = np.zeros(0, np.uint16)
+        self.seen = np.zeros(0, np.uint16)
         self.cells = np.zeros(256, np.int32)
         self.ways = np.zeros(256, np.uint8)  # direction, plus 8 for a back-move
         self.count = 0
@@ -83,15 +83,15 @@ class WalkedMoves:
         self._taken = 0
 
     def follow(self, trail: Trail, grid: Grid) -> None:
-        if trail is not self._trail or len(trail) < self._taken or self._seen.size != grid.cells:
-            self._seen = np.zeros(grid.cells, np.uint16)
+        if trail is not self._trail or len(trail) < self._taken or self.seen.size != grid.cells:
+            self.seen = np.zeros(grid.cells, np.uint16)
             self.count, self._trail, self._taken = 0, trail, 0
         if len(trail) == self._taken:
             return
         self._make_room(min(self.count + len(trail) - self._taken, 16 * grid.cells))
         self.count = int(
             cellwords.new_edges(
-                trail.cells, trail.marks, self._taken, grid.width, self._seen, self.cells, self.ways, self.count
+                trail.cells, trail.marks, self._taken, grid.width, self.seen, self.cells, self.ways, self.count
             )
         )
         self._taken = len(trail)
@@ -104,7 +104,7 @@ class WalkedMoves:
 
 @dataclass(frozen=True)
 class HeatScale:
-    """How numbers become bands: eight rising limits (four each way for A - B); a value's band is how many it exceeds."""
+    """How numbers become bands: a value's band is the number of rising limits it exceeds. A - B has four each way."""
 
     setting: HeatSetting
     limits: tuple[float, ...]

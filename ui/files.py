@@ -47,6 +47,20 @@ DEFAULT_AGENTS = (
 MOST_EDITED_CELLS = 4096
 """A map edited in more cells than that is written out whole; fewer are kept as an edit at tick 0."""
 
+_EXAMPLE_ORDER = (
+    "scrubbing",
+    "weights",
+    "bridges",
+    "rooms",
+    "acting-early",
+    "indecision",
+    "two-corridors",
+    "reopening",
+    "random-changes",
+    "no-path",
+)
+"""From what everybody should see first to the finer points; further examples come after these, by name."""
+
 _MOST_MAPS = 32  # different maps of one problem list that are looked at when it is opened
 
 
@@ -130,6 +144,18 @@ def setup_from_generated(
         title=f"{kind.replace('-', ' ').capitalize()} {grid.width} x {grid.height}{number}",
         source=MapRecipe(kind, recipe, grid.diagonal),
     )
+
+
+def examples() -> list[Path]:
+    """The scenarios of the gallery, in their order."""
+    found = {path.stem: path for suffix in SCENARIO_SUFFIXES for path in GALLERY_FOLDER.glob(f"*{suffix}")}
+    known = [name for name in _EXAMPLE_ORDER if name in found]
+    return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
+
+
+def is_shipped(path: str | os.PathLike[str]) -> bool:
+    """Whether a file came with the program, and should not be written over."""
+    return Path(os.path.realpath(path)).is_relative_to(ROOT / "assets")
 
 
 def far_ends(grid: Grid) -> tuple[int, int]:
@@ -228,7 +254,7 @@ def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
     return place
 
 
-def save_session_as_scenario(session: Session, path: str | os.PathLike[str]) -> Path:
+def save_session_scenario(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write map, agents and settings as a scenario; returns where."""
     place = with_suffix(path, SCENARIO_SUFFIXES)
     save_scenario(scenario_from_session(session), place)

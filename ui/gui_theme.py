@@ -57,7 +57,7 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
             "colours": {"dark_bg": code(palette.surface), "normal_border": code(palette.edge)},
             "misc": flat | {"shape_corner_radius": str(px(10)), "border_width": str(px(1))},
         },
-        "#veil": {"colours": {"dark_bg": _veil(palette)}, "misc": square},
+        "#veil": {"colours": {"dark_bg": "#00000000"}, "misc": square},
         "text_entry_line": {
             "colours": {
                 "selected_bg": code(mix(palette.accent, palette.raised, 0.45)),
@@ -94,11 +94,6 @@ def code(colour: Colour, alpha: int = 255) -> str:
 
 def _font(name: str, size: int, paths: dict[str, str]) -> dict[str, str]:
     return {"name": name, "size": str(size), "bold": "0", "italic": "0", **paths}
-
-
-def _veil(palette: Palette) -> str:
-    """What lies over the window while a question is open."""
-    return code((0, 0, 0), 0x66 if palette.name == "light" else 0x8C)
 
 
 def _colours(palette: Palette) -> dict[str, str]:

@@ -34,7 +34,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("slower", ("-", "<"), "Slower", "Time"),
     Command("faster", ("=", "+", ">"), "Faster", "Time"),
     Command("full_speed", ("U",), "As fast as possible, or back", "Time", RUN),
-    Command("slow_motion", ("S",), "Slow motion: show each tick expansion by expansion", "Time", RUN),
+    Command("slow_motion", ("S",), "Slow motion, one expansion at a time", "Time", RUN),
     Command("step_expansion", ("Ctrl+.",), "One expansion forward (slow motion)", "Time"),
     Command("until_move", ("Alt+M",), "Run until the focused agent's next move", "Time"),
     Command("until_back_move", ("Alt+B",), "Run until any next back-move", "Time"),

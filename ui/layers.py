@@ -33,7 +33,7 @@ LAYERS: tuple[Layer, ...] = (
 LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
 
 HEAT_KINDS = ("off", "visits", "expansions", "learned", "difference")
-HEAT_NAMES = {"off": "off", "visits": "visits", "expansions": "expanded", "learned": "learned h", "difference": "A - B"}
+HEAT_NAMES = {"off": "off", "visits": "visits", "expansions": "expand", "learned": "learn", "difference": "A - B"}
 
 
 @dataclass(frozen=True)

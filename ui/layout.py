@@ -6,13 +6,14 @@ from math import ceil
 Box = tuple[int, int, int, int]  # x, y, width, height
 
 TOP_BAR = 44
-TRANSPORT = 74
+TRANSPORT = 86
 SIDEBAR = 296
 GAP = 8
 HEADER = 34
 HUD = 54
 SMALL_HUD = 38
 MIN_MAP = 96
+NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ def lay_out(
     width, height = size
     top = 0 if bare else px(TOP_BAR)
     foot = 0 if bare else px(TRANSPORT)
-    side = px(SIDEBAR) if shows_sidebar and not bare and width >= px(SIDEBAR + 320) else 0
+    side = px(SIDEBAR) if shows_sidebar and not bare and width >= px(SIDEBAR + NARROWEST_PANELS) else 0
     gap = px(GAP)
-    area = (gap, top + gap, width - side - gap * (3 if side else 2), height - top - foot - gap * (1 if foot else 2))
+    area = (gap, top + gap, width - side - gap * (3 if side else 2), height - top - foot - 2 * gap)
     boxes = tuple(_panel(box, scale) for box in tiles(area, panels, gap))
     sidebar = (width - side - gap, top + gap, side, area[3]) if side else None
     return Layout(

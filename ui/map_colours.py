@@ -107,7 +107,7 @@ def detour_colour(palette: Palette) -> Colour:
 
 def closed_edge(palette: Palette) -> Colour:
     """The inset edge of closed cells: a second cue beside their fill."""
-    return mix(palette.closed, palette.open, 0.35)
+    return mix(palette.closed, palette.open, 0.22)
 
 
 def texture_colours(palette: Palette) -> tuple[Colour, Colour, Colour]:

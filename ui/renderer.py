@@ -8,27 +8,30 @@ from collections.abc import Mapping, Sequence
 from math import atan2, pi
 
 import numpy as np
-import numpy.typing as npt
 import pygame
 
 from sim.kernels import cellwords, paint, strokes
 from sim.kernels.paint import Frame
 from sim.world import Snapshot, WalkerView
-from ui import masks
+from ui import marks, masks
 from ui.camera import Camera
 from ui.cells import NO_CELLS, CellWords, HeatScale, scale_for
 from ui.layers import LayerState
+from ui.legend import draw_colour_bar, legend_swatch
 from ui.map_colours import closed_edge, fill_table, texture_colours
-from ui.masks import Mask
+from ui.marks import TEXTURES_FROM_PX
 from ui.theme import Colour, Palette, packed
 from ui.trails import Trail
+from ui.values import TEXT_FROM_PX, draw_values
+
+__all__ = ["MapRenderer", "draw_colour_bar", "legend_swatch"]
 
 MARKS_FROM_PX = 6.0
-TEXTURES_FROM_PX = 12.0
 TREE_FROM_PX = 3.0
-TEXT_FROM_PX = 48.0
 RECENT_TICKS = 64
 EDIT_FADE_TICKS = 200
+
+_NO_PIXELS = np.zeros((0, 0), np.uint32)
 
 Edits = Mapping[int, tuple[int, bool]]
 Rect = tuple[int, int, int, int]
@@ -38,10 +41,9 @@ class MapRenderer:
     """Scratch memory and caches; one serves all panels."""
 
     def __init__(self) -> None:
-        self._columns = np.zeros(0, np.int32)
-        self._rows = np.zeros(0, np.int32)
-        self._row_words = np.zeros(0, np.uint8)
-        self._row_bands = np.zeros(0, np.uint8)
+        self._columns = np.zeros((3, 0), np.uint32)
+        self._rows = np.zeros(0, np.uint32)
+        self._map_rows = np.zeros((2, 0), np.uint8)
         self.ui_scale = 1.0  # widths of lines and markers on displays of high density
 
     def draw(
@@ -71,27 +73,35 @@ class MapRenderer:
         picture = _Picture(self, surface, rect, camera, snapshot, walker, trail, cells, layers, palette, scale)
         picture.draw_fills()
         picture.draw_marks()
+        if camera.zoom >= TEXT_FROM_PX and walker is not None:
+            picture.unlock()
+            draw_values(surface, rect, camera, snapshot, walker, cells, picture.table)
+            picture.lock(surface)
         picture.draw_lines()
         picture.draw_markers(glide, edits or {}, tick_fade, reveal)
         picture.draw_pointer(hover, preview_cells)
-        picture.frame = None  # type: ignore[assignment] # gives the lock back
+        picture.unlock()
         if late.size and walker is not None:
             cells.put_forward(snapshot.grid, walker, late)
 
     def scratch(self, rect: Rect, map_width: int) -> None:
         """Make the scratch arrays large enough."""
-        if self._columns.size < rect[2] + 1:
-            self._columns = np.zeros(rect[2] + 1, np.int32)
-        if self._rows.size < rect[3] + 1:
-            self._rows = np.zeros(rect[3] + 1, np.int32)
-        if self._row_words.size < map_width:
-            self._row_words = np.zeros(map_width, np.uint8)
-            self._row_bands = np.zeros(map_width, np.uint8)
+        if self._columns.shape[1] < rect[2]:
+            self._columns = np.zeros((3, rect[2]), np.uint32)
+        if self._rows.size < rect[3]:
+            self._rows = np.zeros(rect[3], np.uint32)
+        if self._map_rows.shape[1] < map_width:
+            self._map_rows = np.zeros((2, map_width), np.uint8)
 
 
-def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
-    """The surface's memory as uint32[row, column]. It locks the surface while it lives: keep it in one scope."""
-    return pygame.surfarray.pixels2d(surface).T
+def _clipped(rect: Rect, camera: Camera, size: tuple[int, int]) -> tuple[Rect, Camera]:
+    """The part of a rectangle that lies on a surface, and the camera for that part: kernels check no bounds."""
+    x, y, width, height = rect
+    x0, y0 = max(0, x), max(0, y)
+    x1, y1 = min(size[0], x + width), min(size[1], y + height)
+    if (x0, y0) != (x, y):
+        camera = camera.panned(x - x0, y - y0)
+    return (x0, y0, max(0, x1 - x0), max(0, y1 - y0)), camera
 
 
 class _Picture:
@@ -112,15 +122,22 @@ class _Picture:
         scale: HeatScale | None,
     ) -> None:
         grid = snapshot.grid
+        rect, camera = _clipped(rect, camera, surface.get_size())
         renderer.scratch(rect, grid.width)
         self.renderer, self.snapshot, self.walker, self.trail = renderer, snapshot, walker, trail
         self.cells, self.visible, self.palette = cells, layers.visible, palette
         self.zoom = float(camera.zoom)
-        self.frame = Frame(
-            window_pixels(surface), *rect, self.zoom, float(camera.left), float(camera.top), grid.width, grid.height
-        )
+        self.frame = Frame(_NO_PIXELS, *rect, self.zoom, float(camera.left), float(camera.top), grid.width, grid.height)
+        self.lock(surface)
         self.bands = cells.bands
         self.scale = (scale or scale_for(layers.heat)) if self.bands.size else None
+
+    def lock(self, surface: pygame.Surface) -> None:
+        """Take hold of the window's memory; nothing can be blitted until unlock()."""
+        self.frame = self.frame._replace(pixels=marks.window_pixels(surface))
+
+    def unlock(self) -> None:
+        self.frame = self.frame._replace(pixels=_NO_PIXELS)
 
     def shows(self, layer: str) -> bool:
         return self.visible.get(layer, True)
@@ -133,13 +150,11 @@ class _Picture:
     def draw_fills(self) -> None:
         r = self.renderer
         has_marks = self.zoom >= MARKS_FROM_PX
-        table = fill_table(self.palette, self.visible, self.scale, fills_open=not has_marks)
+        self.table = table = fill_table(self.palette, self.visible, self.scale, fills_open=not has_marks)
         if self.zoom >= 1.0:
-            paint.paint_cells(self.frame, self.cells.words, self.bands, table, r._columns, r._rows)
+            paint.paint_cells(self.frame, self.cells.words, self.bands, table, r._columns[0], r._rows)
         else:
-            paint.paint_small_cells(
-                self.frame, self.cells.words, self.bands, table, r._row_words, r._row_bands, r._columns
-            )
+            paint.paint_small_cells(self.frame, self.cells.words, self.bands, table, r._map_rows, r._columns)
 
     def draw_marks(self) -> None:
         if self.zoom < MARKS_FROM_PX:
@@ -154,12 +169,12 @@ class _Picture:
         paint.paint_marks(
             self.frame,
             self.cells.words,
-            _texture_masks(round(self.zoom)),
+            marks.texture_masks(round(self.zoom)),
             tuple(packed(c) for c in texture_colours(palette)),
             edge,
-            _open_masks(round(self.zoom)),
+            marks.open_masks(round(self.zoom)),
             packed(palette.open),
-            packed(casing_of(palette, palette.open)) if has_heat else -1,
+            packed(marks.casing_of(palette, palette.open)) if has_heat else -1,
             hidden,
         )
 
@@ -182,16 +197,18 @@ class _Picture:
     def _draw_trail(self, trail: Trail) -> None:
         frame, palette, moves = self.frame, self.palette, self.cells.moves
         if self.shows("trail"):
-            width = self.px(1 if self.zoom < 6 else 2)
+            width = self.px(1 if self.zoom < 6 else 2 if self.zoom < 24 else 3)
             recent_cells, recent_marks = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
             for extra, colour in self._cased(palette.trail):
                 strokes.stroke_moves(frame, moves.cells, moves.ways, moves.count, width + extra, colour)
                 strokes.stroke_recent(frame, recent_cells, recent_marks, width + self.px(1) + extra, colour)
         if self.shows("back_moves"):
             width = self.px(2 if self.zoom < 24 else 3)
-            arm = 0.0 if self.zoom < 8 else max(3.0, 0.16 * self.zoom)
+            arm = 0.0 if self.zoom < 10 else max(3.0, 0.17 * self.zoom)
             for extra, colour in self._cased(palette.back_move):
-                strokes.stroke_back_moves(frame, moves.cells, moves.ways, moves.count, width + extra, colour, arm)
+                strokes.stroke_back_moves(
+                    frame, moves.cells, moves.ways, moves.count, moves.seen, width, extra, colour, arm
+                )
 
     def _draw_paths(self) -> None:
         assert self.walker is not None
@@ -208,7 +225,7 @@ class _Picture:
 
     def _cased(self, colour: Colour) -> tuple[tuple[int, int], tuple[int, int]]:
         """What to add to a line's width, and its colour: first for the casing, then for the line."""
-        return (2 * self.px(1), packed(casing_of(self.palette, colour))), (0, packed(colour))
+        return (2 * self.px(1), packed(marks.casing_of(self.palette, colour))), (0, packed(colour))
 
     # --- markers ----------------------------------------------------------------------------------
 
@@ -252,14 +269,14 @@ class _Picture:
         reach = 0.32 * (1.0 - 0.7 * age)
         width = self.px(1 if self.zoom < 16 else 2)
         for extra, colour in self._cased(self.palette.text):
-            strokes.cross_cells(self.frame, cells, is_blocked, reach, width + extra, colour)
+            strokes.mark_edits(self.frame, cells, is_blocked, reach, width + extra, colour)
 
     def _stamp_pair(self, name: str, cell: int) -> None:
         x, y = self.snapshot.grid.xy(cell)
         self._stamp(name, x + 0.5, y + 0.5)
 
     def _stamp(self, name: str, x: float, y: float) -> None:
-        for mask, colour in marker(name, self.zoom, self.renderer.ui_scale, self.palette):
+        for mask, colour in marks.marker(name, self.zoom, self.renderer.ui_scale, self.palette):
             paint.stamp_at(self.frame, mask, x, y, colour)
 
     def _draw_pointer_out(self, cell: int, colour: Colour) -> None:
@@ -274,7 +291,7 @@ class _Picture:
         at_x = min(max(px, inset), frame.width - inset)
         at_y = min(max(py, inset), frame.height - inset)
         way = round(atan2(py - at_y, px - at_x) * 8 / pi) % 16
-        for length, tint in ((size - 1.0, casing_of(self.palette, colour)), (size - 6.0, colour)):
+        for length, tint in ((size - 1.0, marks.casing_of(self.palette, colour)), (size - 6.0, colour)):
             mask = masks.arrow_head(size, length, way)
             paint.stamp(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, packed(tint))
 
@@ -294,84 +311,3 @@ class _Picture:
         y1 = max(y0 + 3, paint.left_of(row + 1, frame.top, frame.zoom))
         paint.outline(frame, x0 - 1, y0 - 1, x1 + 1, y1 + 1, packed(self.palette.casing_dark))
         paint.outline(frame, x0, y0, x1, y1, packed(self.palette.casing_light))
-
-
-def casing_of(palette: Palette, colour: Colour) -> Colour:
-    """The casing that makes a mark of this colour stand out on everything: dark around light, light around dark."""
-    red, green, blue = colour
-    is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 110
-    return palette.casing_dark if is_light else palette.casing_light
-
-
-def _odd(value: float) -> int:
-    return round(value) | 1
-
-
-_markers: dict[tuple[str, int, float, str], tuple[tuple[Mask, int], ...]] = {}
-
-
-def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
-    """The masks of a marker and their colours, the lowest first."""
-    key = (name, round(zoom), ui_scale, palette.name)
-    if key not in _markers:
-        _markers[key] = _make_marker(name, zoom, ui_scale, palette)
-    return _markers[key]
-
-
-def _make_marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
-    ink, around = packed(palette.path), packed(casing_of(palette, palette.path))
-    line = 2.0 * ui_scale
-    edge = 1.0 * ui_scale
-    match name:
-        case "agent":
-            d = _odd(max(11 * ui_scale, 0.62 * zoom))
-            n = _odd(d + 4 * ui_scale)
-            return (masks.disc(n, d + 4 * edge), packed(palette.casing_dark)), (masks.disc(n, d), packed(palette.agent))
-        case "start":
-            d = _odd(max(11 * ui_scale, 0.7 * zoom))
-            n = _odd(d + 2 * edge)
-            return (masks.square(n, d + 2 * edge, line + 2 * edge), around), (masks.square(n, d, line), ink)
-        case "goal":
-            d = _odd(max(15 * ui_scale, 0.8 * zoom))
-            n = _odd(d + 2 * edge)
-            dot = max(5 * ui_scale, 0.22 * zoom)
-            return (
-                (masks.ring(n, d + 2 * edge, line + 2 * edge), around),
-                (masks.disc(n, dot + 2 * edge), around),
-                (masks.ring(n, d, line), ink),
-                (masks.disc(n, dot), ink),
-            )
-        case "best":
-            d = _odd(max(7 * ui_scale, 0.4 * zoom))
-            n = _odd(d + 4 * edge)
-            colour = packed(palette.best)
-            return (masks.diamond(n, d + 3 * edge), around), (masks.diamond(n, d), colour)
-        case _:
-            d = _odd(max(5 * ui_scale, 0.34 * zoom))
-            n = _odd(d + 2 * edge)
-            return (masks.disc(n, d + 2 * edge), around), (masks.disc(n, d), ink)
-
-
-def _texture_masks(cell_px: int) -> tuple[Mask, Mask, Mask]:
-    if cell_px < TEXTURES_FROM_PX:
-        return masks.empty(), masks.empty(), masks.empty()
-    return masks.trees(cell_px), masks.dots(cell_px), masks.waves(cell_px)
-
-
-_open_mask_cache: dict[int, Mask] = {}
-
-
-def _open_masks(cell_px: int) -> Mask:
-    """The mark of an open cell and its casing: a square where cells are small, a ring where they are large."""
-    if cell_px not in _open_mask_cache:
-        if cell_px < TEXTURES_FROM_PX:
-            size = cell_px - 2
-            core = masks.square(size, cell_px - 4)
-            casing = masks.square(size, cell_px - 2)
-        else:
-            size = cell_px - 2
-            thickness = max(1.5, cell_px * 0.09)
-            core = masks.ring(size, cell_px * 0.58, thickness)
-            casing = masks.ring(size, cell_px * 0.58 + 2, thickness + 2)
-        _open_mask_cache[cell_px] = np.stack([core, casing])
-    return _open_mask_cache[cell_px]

@@ -29,6 +29,7 @@ UI_SCALE = Param("ui_scale", float, 1.0, "size of text and controls", 0.75, 2.0,
 SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
 LINKED = Param("linked_cameras", bool, True, "whether all panels show the same part of the map")
 TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
+SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
 HEAT_IS_LOG = Param("is_log", bool, True, "logarithmic heat scale")
 HEAT_COLOURS = Param("colours", str, "cividis", "colours of the heat layer", choices=tuple(HEAT_MAPS))
@@ -45,6 +46,7 @@ class Settings:
     speed: int = 30
     window_size: tuple[int, int] = (1600, 900)
     sidebar_tab: str = "layers"
+    shows_sidebar: bool = True
     recent_files: list[str] = field(default_factory=list)  # the latest first
 
     def remember(self, path: str | os.PathLike[str]) -> None:
@@ -142,6 +144,7 @@ class _Reader:
             speed=speed if speed in (*SPEEDS, AS_FAST_AS_POSSIBLE) else base.speed,
             window_size=self._window_size(base.window_size),
             sidebar_tab=self._value(self.data, TAB, base.sidebar_tab),
+            shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
             recent_files=self._recent_files(),
         )
 
@@ -220,6 +223,7 @@ def settings_text(settings: Settings) -> str:
             "speed": settings.speed,
             "window_size": Inline(settings.window_size),
             "sidebar_tab": settings.sidebar_tab,
+            "shows_sidebar": settings.shows_sidebar,
             "recent_files": [name for name in settings.recent_files if name.isprintable()],
         }
     )

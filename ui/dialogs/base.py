@@ -2,21 +2,23 @@
 
 How the app uses one:
 
-    dialog = SomeDialog(host, ...)        makes its widgets in host.gui; keep it on a stack (host.show does)
-    dialog.handle(event) -> bool          give every event to the topmost dialog FIRST; True: the event is used up.
-                                          It passes on to host.gui.process_events itself: do not call that too.
-    gui.update(s); dialog.update(s)       once a frame while it is open, for the topmost one
-    gui.draw_ui(window)                   draws all dialogs
-    dialog.rebuild()                      after host.gui, host.scale, host.palette or the window size changed
-    dialog.close()                        takes its widgets away; called by host.close_dialog, not by the dialog
+    dialog = SomeDialog(host, ...)      makes its widgets in host.gui; host.show(dialog) makes it the open one
+    dialog.handle(event) -> bool        give it every event first. True: used up. False: the window may use it, which
+                                        only happens with a dialog that does not veil (its map goes on living).
+                                        It passes on to host.gui.process_events itself: do not call that as well.
+    gui.update(s); dialog.update(s)     once a frame while it is open
+    if dialog.veils: darken the window, then gui.draw_ui(window)
+    dialog.rebuild()                    after host.gui, scale, palette or window size have changed
+    dialog.close()                      takes its widgets away; host.close_dialog calls it, not the dialog
 
 A dialog keeps everything that the user has entered in plain attributes and makes its widgets from them in `build`,
-so rebuild() loses nothing.
+so rebuild() loses nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog; the app
+need not know of it.
 """
 
 import os
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import pygame
 import pygame_gui
@@ -93,6 +95,7 @@ class Dialog:
         self._awaits_key = True  # the letter that opened the dialog is still on its way as text
         self._held: set[int] = set()
         self._roots: list[UIPanel] = []
+        self.inner: Dialog | None = None
         self.mouse = (-1, -1)
         self.rebuild()
 
@@ -113,10 +116,16 @@ class Dialog:
         """A key that no control has used; True if the dialog uses it."""
         return False
 
-    def update(self, seconds: float) -> None:
+    def update(self, seconds: float = 1 / 60) -> None:
         """Once a frame."""
+        if self.inner is not None:
+            self.inner.update(seconds)
         for control in self.controls:
             control.update(seconds)
+
+    def ask(self, make: "Callable[[Host], Dialog]") -> None:
+        """Put a dialog on top of this one. `make` gets the host that closes it again."""
+        self.inner = make(_InnerHost(self))
 
     # --- making and taking away -------------------------------------------------------------------
 
@@ -133,9 +142,13 @@ class Dialog:
         if self._focused >= len(self.controls):
             self._focused = 0
         self._apply_focus()
+        if self.inner is not None:
+            self.inner.rebuild()
 
     def close(self) -> None:
         self.is_open = False
+        if self.inner is not None:
+            self.inner.close()
         self.host.gui.set_focus_set(None)
         self._kill()
         delay, interval = self._repeat_before
@@ -154,6 +167,7 @@ class Dialog:
         above = max((layer for layer in gui.get_sprite_group().layers()), default=0) + 1
         if self.veils:
             whole = pygame.Rect(0, 0, width, height)
+            # Not to be seen: it keeps the mouse from whatever lies below.
             self._roots.append(UIPanel(whole, above, gui, object_id="#veil", margins=_NO_MARGINS))
         self.card = self._card_rect()
         self.panel = UIPanel(self.card, above + 2, gui, object_id="#card", margins=_NO_MARGINS)
@@ -199,9 +213,7 @@ class Dialog:
             right -= width + self.px(10)
         for button in made:
             self.add(button)
-        self.footer_left = pygame.Rect(
-            self.px(MARGIN), y, max(1, right - self.px(MARGIN)), self.px(BUTTON_HEIGHT)
-        )
+        self.footer_left = pygame.Rect(self.px(MARGIN), y, max(1, right - self.px(MARGIN)), self.px(BUTTON_HEIGHT))
         return made
 
     # --- focus ------------------------------------------------------------------------------------
@@ -253,6 +265,8 @@ class Dialog:
 
     def handle(self, event: pygame.event.Event) -> bool:
         """Use an event, or leave it to the window (False)."""
+        if self.inner is not None:
+            return self.inner.handle(event)
         if event.type == pygame.KEYDOWN:
             return self._handle_key(event)
         if event.type == pygame.KEYUP:
@@ -361,6 +375,21 @@ class Dialog:
         for control in list(self.controls):
             if self.is_open:
                 control.poll()
+
+
+class _InnerHost:
+    """The host as a dialog on top of another sees it: closing closes that dialog only."""
+
+    def __init__(self, outer: Dialog) -> None:
+        self._outer = outer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._outer.host, name)
+
+    def close_dialog(self) -> None:
+        inner, self._outer.inner = self._outer.inner, None
+        if inner is not None:
+            inner.close()
 
 
 _NO_MARGINS = {"left": 0, "right": 0, "top": 0, "bottom": 0}

@@ -29,42 +29,28 @@ def draw(app: "App", boxes: PanelBoxes, view: WalkerView, place: int) -> None:
 
 
 def draw_background(app: "App", boxes: PanelBoxes) -> None:
-    app.canvas.fill(boxes.whole, app.palette.surface, 8)
+    """Header and foot with rounded corners; the map is painted over what lies between them."""
+    extra = app.canvas.px(10)
+    x, y, width, height = boxes.header
+    app.canvas.fill((x, y, width, height + extra), app.palette.surface, 8)
+    x, y, width, height = boxes.hud
+    app.canvas.fill((x, y - extra, width, height + extra), app.palette.surface, 8)
 
 
 # --- header ---------------------------------------------------------------------------------------
 
 
 def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
+    """From the left: colour, name, parameters; from the right: icons and state. What has no room is left out."""
     canvas = app.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
-    right = x + width - px(8)
-    right = _icon(
-        app,
-        f"remove:{view.id}",
-        right,
-        middle,
-        "close",
-        partial(app.remove_agent, view.id),
-        "Remove this agent",
-        "Delete",
-    )
-    right = _icon(
-        app,
-        f"edit:{view.id}",
-        right,
-        middle,
-        "dots",
-        partial(app.edit_agent, view.id),
-        "Agent and all its parameters",
-        "E",
-    )
-    right = _state_chip(canvas, view, right - px(2), middle, width) - px(8)
     left = x + px(10)
     canvas.fill((left, middle - px(8), px(8), px(16)), SERIES[place % len(SERIES)], 2)
     left += px(15)
-    name_width = min(canvas.text_width(view.label, 15, "bold"), max(px(30), right - left))
+    right = _draw_icons(app, x + width - px(8), middle, view, width)
+    right = _state_chip(canvas, view, left + px(40), right - px(2), middle, width) - px(8)
+    name_width = max(0, min(canvas.text_width(view.label, 15, "bold"), right - left))
     canvas.spot(
         HotSpot(
             f"name:{view.id}",
@@ -77,6 +63,33 @@ def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
     )
     left += canvas.text((left, middle), view.label, size=15, face="bold", width=name_width, middle=True) + px(10)
     _draw_chips(app, view, left, right, middle)
+
+
+def _draw_icons(app: "App", right: int, middle: int, view: WalkerView, width: int) -> int:
+    px = app.canvas.px
+    if width >= px(190):
+        right = _icon(
+            app,
+            f"remove:{view.id}",
+            right,
+            middle,
+            "close",
+            partial(app.remove_agent, view.id),
+            "Remove this agent",
+            "Delete",
+        )
+    if width >= px(140):
+        right = _icon(
+            app,
+            f"edit:{view.id}",
+            right,
+            middle,
+            "dots",
+            partial(app.edit_agent, view.id),
+            "Agent and all its parameters",
+            "E",
+        )
+    return right
 
 
 def _next_kind(app: "App", view: WalkerView, step: int) -> None:
@@ -120,10 +133,12 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     return palette.accent
 
 
-def _state_chip(canvas: Canvas, view: WalkerView, right: int, middle: int, header_width: int) -> int:
-    """The state in words, in a rounded chip that ends at `right`."""
+def _state_chip(canvas: Canvas, view: WalkerView, left: int, right: int, middle: int, header_width: int) -> int:
+    """The state in words, in a rounded chip that ends at `right`; nothing when it would begin before `left`."""
     word = view.state_word
-    room = min(canvas.text_width(word, 12), max(0, header_width // 3))
+    room = min(canvas.text_width(word, 12), header_width // 3, right - left - canvas.px(16))
+    if room < canvas.px(24):
+        return right
     height = canvas.px(20)
     width = room + canvas.px(16)
     box = (right - width, middle - height // 2, width, height)
@@ -145,7 +160,6 @@ def _state_tip(view: WalkerView) -> str:
 
 def _draw_chips(app: "App", view: WalkerView, left: int, right: int, middle: int) -> None:
     """Budget and parameters, as many as fit; the three dots hold the rest."""
-    canvas = app.canvas
     left = _chip(
         app,
         f"chip:{view.id}:budget",
@@ -245,6 +259,8 @@ def _draw_meter(canvas: Canvas, view: WalkerView, right: int, label_y: int, valu
     """Expansions of the last tick against the budget. Returns its left end."""
     used = int(view.rows[-1].expanded) if view.rows.size else 0
     label = f"{used:,} / {view.budget:,}"
+    if panel_width < canvas.px(150):
+        return right
     width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
     left = right - width
     is_over = used > view.budget

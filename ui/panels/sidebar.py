@@ -46,12 +46,36 @@ def draw(app: "App", box: Box) -> None:
         if is_chosen:
             canvas.fill((left + px(6), y + tab_height - px(2), tab[2] - px(12), px(2)), palette.accent)
     canvas.hline(x + px(1), y + tab_height, width - px(2))
-    body = (x + px(12), y + tab_height + px(8), width - px(24), height - tab_height - px(16))
-    draw_tab = next(function for key, _, function in TABS if key == app.settings.sidebar_tab)
-    draw_tab(app, body)
+    _draw_body(app, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)))
 
 
-def heading(app: "App", x: int, y: int, text: str) -> int:
-    """A small heading of a section; returns where its content begins."""
-    app.canvas.text((x, y), text, size=12, face="bold", colour=app.palette.dim)
-    return y + app.canvas.px(21)
+def _draw_body(app: "App", box: Box) -> None:
+    """The chosen tab, scrolled by the wheel when it is higher than its room."""
+    canvas, px = app.canvas, app.canvas.px
+    x, y, width, height = box
+    key = app.settings.sidebar_tab
+    draw_tab = next(function for name, _, function in TABS if name == key)
+    canvas.spot(HotSpot("sidebar", box, None, wheel=partial(scroll, app, key)))
+    offset = app.sidebar_scroll.get(key, 0)
+    inner = (x + px(11), y + px(8) - offset, width - px(22), height - px(16))
+    with canvas.clipped(box):
+        bottom = draw_tab(app, inner)
+    hidden = max(0, bottom + offset + px(8) - (y + height))
+    app.sidebar_hidden = hidden
+    app.sidebar_scroll[key] = min(offset, hidden)
+    if hidden:
+        _draw_scroll_bar(app, box, offset, hidden)
+
+
+def scroll(app: "App", key: str, steps: int) -> None:
+    """Move the tab by wheel steps; up is positive."""
+    moved = app.sidebar_scroll.get(key, 0) - steps * app.canvas.px(48)
+    app.sidebar_scroll[key] = max(0, min(app.sidebar_hidden, moved))
+
+
+def _draw_scroll_bar(app: "App", box: Box, offset: int, hidden: int) -> None:
+    x, y, width, height = box
+    size = max(app.canvas.px(24), height * height // (height + hidden))
+    top = y + (height - size) * offset // hidden
+    bar = app.canvas.px(4)
+    app.canvas.fill((x + width - bar - app.canvas.px(2), top, bar, size), app.palette.hover, 2)

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from ui.app import App
 
 COLUMNS = (
-    ("x opt", "cost walked over the optimal cost", lambda m: wording.ratio(m.suboptimality)),
-    ("back", "back-moves", lambda m: wording.whole(m.back_moves)),
-    ("revis", "revisits", lambda m: wording.whole(m.revisits)),
-    ("expand", "cells expanded", lambda m: wording.whole(m.expansions)),
+    ("x opt", 44, "cost walked over the optimal cost", lambda m: wording.ratio(m.suboptimality)),
+    ("back", 44, "back-moves", lambda m: wording.whole(m.back_moves)),
+    ("rev", 44, "revisits", lambda m: wording.whole(m.revisits)),
+    ("expand", 58, "cells expanded", lambda m: wording.whole(m.expansions)),
 )
 
 
-def draw(app: "App", box: Box) -> None:
+def draw(app: "App", box: Box) -> int:
+    """Returns where the content ends."""
     x, y, width, height = box
     px = app.canvas.px
     y = _draw_table(app, x, y, width)
@@ -40,21 +41,19 @@ def draw(app: "App", box: Box) -> None:
     room = box[1] + height - y
     each = max(px(84), min(px(150), room // len(charts.CHARTS)))
     for chart in charts.CHARTS:
-        if y + each > box[1] + height + px(2):
-            break
         charts.draw(app, (x, y, width, each - px(8)), chart)
         y += each
+    return y - px(8)
 
 
 def _draw_table(app: "App", x: int, y: int, width: int) -> int:
     canvas, palette = app.canvas, app.palette
     px = canvas.px
-    column = px(45)
-    names_width = width - column * len(COLUMNS) - px(8)
-    for i, (name, tip, _) in enumerate(COLUMNS):
-        right = x + names_width + px(8) + (i + 1) * column
+    rights = _column_ends(app, x + width)
+    names_width = rights[0] - px(COLUMNS[0][1]) - x
+    for right, (name, wide, tip, _) in zip(rights, COLUMNS, strict=True):
         canvas.text((right, y), name, size=12, colour=palette.dim, align="right")
-        canvas.spot(HotSpot(f"column:{name}", (right - column, y, column, px(18)), None, tip))
+        canvas.spot(HotSpot(f"column:{name}", (right - px(wide), y, px(wide), px(18)), None, tip))
     y += px(21)
     for place, view in enumerate(app.session.snapshot.walkers):
         canvas.fill((x, y + px(3), px(4), px(14)), SERIES[place % len(SERIES)], 2)
@@ -67,12 +66,19 @@ def _draw_table(app: "App", x: int, y: int, width: int) -> int:
                 f"{view.label}: {view.state_word}",
             )
         )
-        for i, (_, _, show) in enumerate(COLUMNS):
-            canvas.text(
-                (x + names_width + px(8) + (i + 1) * column, y), show(view.metrics), size=12, face="mono", align="right"
-            )
+        for right, (_, _, _, show) in zip(rights, COLUMNS, strict=True):
+            canvas.text((right, y), show(view.metrics), size=12, face="mono", align="right")
         y += px(22)
     return y + px(6)
+
+
+def _column_ends(app: "App", right: int) -> list[int]:
+    """Where each column ends, from the right edge of the table."""
+    ends = []
+    for _, wide, _, _ in reversed(COLUMNS):
+        ends.append(right)
+        right -= app.canvas.px(wide)
+    return ends[::-1]
 
 
 def _draw_reference(app: "App", x: int, y: int, width: int) -> int:

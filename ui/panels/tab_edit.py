@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from ui.app import App
 
 
-def draw(app: "App", box: Box) -> None:
+def draw(app: "App", box: Box) -> int:
+    """Returns where the content ends."""
     x, y, width, _ = box
     y = _draw_tools(app, x, y, width)
     y = _draw_history(app, x, y, width)
-    y = _draw_switches(app, x, y, width, box[1] + box[3] - app.canvas.px(190))
+    y = _draw_switches(app, x, y, width)
     y = _draw_changes(app, x, y, width)
-    _draw_rules(app, x, y, width, box[1] + box[3] - y)
+    return _draw_rules(app, x, y, width)
 
 
 def _heading(app: "App", x: int, y: int, text: str) -> int:
@@ -107,7 +108,7 @@ def _draw_history(app: "App", x: int, y: int, width: int) -> int:
     return y + px(40)
 
 
-def _draw_switches(app: "App", x: int, y: int, width: int, bottom: int) -> int:
+def _draw_switches(app: "App", x: int, y: int, width: int) -> int:
     states = app.session.snapshot.switches
     if not states:
         return y
@@ -115,8 +116,6 @@ def _draw_switches(app: "App", x: int, y: int, width: int, bottom: int) -> int:
     px = canvas.px
     y = _heading(app, x, y, "Switches")
     for i, (name, is_blocked) in enumerate(states.items()):
-        if y + px(30) > bottom:
-            break
         row = (x, y, width, px(28))
         key = f"Shift+{i + 1}" if i < 9 else ""
         hot = canvas.spot(
@@ -184,7 +183,7 @@ def _stepper(app: "App", spot_id: str, left: int, y: int, text: str, step: "part
     return left + 2 * side + middle_width
 
 
-def _draw_rules(app: "App", x: int, y: int, width: int, room: int) -> None:
+def _draw_rules(app: "App", x: int, y: int, width: int) -> int:
     """The movement rule and how the mouse edits."""
     grid = app.session.world.grid
     canvas = app.canvas
@@ -195,4 +194,5 @@ def _draw_rules(app: "App", x: int, y: int, width: int, room: int) -> None:
         "Drag: block or free, the first cell decides. Right drag: free. Shift+click: line from the last cell. "
         "Ctrl+Shift+drag: rectangle. Alt+click: pin a cell. Drag the start or the goal to move it."
     )
-    canvas.wrapped((x, y + canvas.px(8), width, room - canvas.px(8)), text, size=12, colour=app.palette.dim)
+    y += canvas.px(8)
+    return y + canvas.wrapped((x, y, width, canvas.px(400)), text, size=12, colour=app.palette.dim)

@@ -14,28 +14,24 @@ if TYPE_CHECKING:
 LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
 
 
-def draw(app: "App", box: Box) -> None:
-    x, y, width, height = box
+def draw(app: "App", box: Box) -> int:
+    """Returns where the content ends."""
+    x, y, width, _ = box
     canvas, palette = app.canvas, app.palette
     cell = app.inspected_cell()
     if cell is None:
-        canvas.wrapped(
+        hint = canvas.wrapped(
             box,
             "Point at a cell of the map to see what every agent knows of it. Alt+click pins a cell; "
             "Ctrl+arrows move a cell cursor.",
             size=13,
             colour=palette.dim,
         )
-        return
+        return y + hint
     y = _draw_cell(app, x, y, width, cell)
-    bottom = box[1] + height
     for view in app.session.snapshot.walkers:
-        lines = cell_facts(app, view, cell)
-        needed = canvas.px(26) + (len(lines) + 1) // 2 * canvas.px(19)
-        if y + needed > bottom:
-            canvas.text((x, y), "...", colour=palette.dim)
-            return
-        y = _draw_agent(app, x, y, width, view, lines)
+        y = _draw_agent(app, x, y, width, view, cell_facts(app, view, cell))
+    return y
 
 
 def _draw_cell(app: "App", x: int, y: int, width: int, cell: int) -> int:

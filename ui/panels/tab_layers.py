@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui import renderer
+from ui import legend
 from ui.canvas import HotSpot
 from ui.layers import HEAT_KINDS, HEAT_NAMES, LAYERS, Layer
 from ui.layout import Box
@@ -29,7 +29,8 @@ HEAT_UNITS = {
 }
 
 
-def draw(app: "App", box: Box) -> None:
+def draw(app: "App", box: Box) -> int:
+    """Returns where the content ends."""
     x, y, width, height = box
     px = app.canvas.px
     heat_height = px(122)
@@ -40,7 +41,7 @@ def draw(app: "App", box: Box) -> None:
     y += px(6)
     app.canvas.hline(x, y, width)
     y = _draw_heat(app, (x, y + px(8), width, heat_height))
-    _draw_meanings(app, (x, y, width, box[1] + height - y))
+    return _draw_meanings(app, (x, y, width, box[1] + height - y))
 
 
 def _draw_row(app: "App", box: Box, layer: Layer) -> None:
@@ -52,7 +53,7 @@ def _draw_row(app: "App", box: Box, layer: Layer) -> None:
         f"layer:{layer.key}", box, is_on, partial(app.run, f"layer_{layer.key}"), tip=layer.legend, key=layer.shortcut
     )
     swatch = (x + px(24), middle - px(7), px(22), px(14))
-    renderer.legend_swatch(canvas.surface, swatch, layer.key, app.palette)
+    legend.legend_swatch(canvas.surface, swatch, layer.key, app.palette, app.scale)
     canvas.text((x + px(56), middle), layer.name, size=14, colour=None if is_on else app.palette.dim, middle=True)
     short = layer.shortcut.replace("Ctrl+Shift+", "^Shift+").replace("Ctrl+", "^")
     canvas.text((x + width, middle), short, size=12, face="mono", colour=app.palette.dim, align="right", middle=True)
@@ -103,10 +104,12 @@ def _draw_bar(app: "App", box: Box) -> None:
     below = y + height + canvas.px(4)
     canvas.text((x, below), scale.lowest, size=12, face="mono", colour=app.palette.dim)
     canvas.text((x + width, below), scale.highest, size=12, face="mono", colour=app.palette.dim, align="right")
-    canvas.text((x + width // 2, below), HEAT_UNITS[app.layers.heat.kind], size=12, colour=app.palette.dim, align="centre")
+    canvas.text(
+        (x + width // 2, below), HEAT_UNITS[app.layers.heat.kind], size=12, colour=app.palette.dim, align="centre"
+    )
 
 
-def _draw_meanings(app: "App", box: Box) -> None:
+def _draw_meanings(app: "App", box: Box) -> int:
     """What the marks that are on mean, as far as there is room; the tooltips say it too."""
     canvas = app.canvas
     x, y, width, height = box
@@ -119,14 +122,15 @@ def _draw_meanings(app: "App", box: Box) -> None:
             continue
         lines = canvas.wrap_lines(f"{layer.name}: {layer.legend}", width - canvas.px(30), 12)
         if y + len(lines) * line > bottom:
-            return
-        renderer.legend_swatch(
+            return y
+        legend.legend_swatch(
             canvas.surface, (x, y + canvas.px(1), canvas.px(22), canvas.px(14)), layer.key, app.palette
         )
         for text in lines:
             canvas.text((x + canvas.px(30), y), text, size=12, colour=app.palette.dim)
             y += line
         y += canvas.px(4)
+    return y
 
 
 def next_heat(app: "App") -> None:

@@ -27,13 +27,15 @@ def draw(app: "App", box: Box) -> None:
     px, middle = canvas.px, y + height // 2
     canvas.fill(box, app.palette.surface)
     canvas.hline(x, y + height - 1, width)
-    right = _draw_buttons(app, x + width - px(10), middle)
     left = x + px(14)
     left += canvas.text((left, middle), "Backmove", size=17, face="bold", middle=True) + px(12)
+    right = _draw_buttons(app, left, x + width - px(10), middle)
     title = app.session.setup.title + (" *" if app.session.has_unsaved_edits else "")
     room = max(0, right - left - px(12))
     used = canvas.text((left, middle), title, size=14, middle=True, width=room)
     caption = app.session.setup.caption
+    if not used:
+        return
     canvas.spot(HotSpot("title", (left, y, used, height), None, f"{title}\n{caption}" if caption else title))
     left += used + px(14)
     if caption and right - left > px(120):
@@ -44,12 +46,15 @@ def draw(app: "App", box: Box) -> None:
         canvas.spot(HotSpot("caption", (left, y, right - left - px(12), height), None, caption))
 
 
-def _draw_buttons(app: "App", right: int, middle: int) -> int:
+def _draw_buttons(app: "App", left: int, right: int, middle: int) -> int:
+    """The buttons from the right, as many as fit; returns where they begin."""
     canvas = app.canvas
     height = canvas.px(28)
     for command, label in BUTTONS:
         key = shown_keys(command)
         width = canvas.text_width(label, 13) + canvas.text_width(key, 11, "mono") + canvas.px(30)
+        if right - width < left:
+            break
         box = (right - width, middle - height // 2, width, height)
         canvas.button(
             f"top:{command}", box, label, partial(app.run, command), tip=app.tip_of(command), key=key, shows_key=True

@@ -23,19 +23,23 @@ UNTIL = (
     ("until_tick", "tick ..."),
 )
 MAX_BUDGET = 4096
+SLIDER = 150
 
 
 def draw(app: "App", box: Box) -> None:
+    """From the left, as much as there is room for; everything here has a key."""
     canvas = app.canvas
     canvas.fill(box, app.palette.surface, 8)
     canvas.outline(box, app.palette.edge, 8)
     x, y, width, height = box
-    px = canvas.px
+    px, right = canvas.px, x + width - canvas.px(12)
     left = _draw_buttons(app, x + px(14), y + height // 2)
     left = _draw_tick(app, left + px(16), y, height)
-    left = _draw_speed(app, left + px(18), y, height)
-    left = _draw_budget(app, left + px(22), y, height)
-    _draw_until(app, left + px(22), x + width - px(12), y, height)
+    for part in (_draw_speed, _draw_budget):
+        if left + px(22 + SLIDER) > right:
+            return
+        left = part(app, left + px(22), y, height)
+    _draw_until(app, left + px(22), right, y, height)
 
 
 def _draw_buttons(app: "App", left: int, middle: int) -> int:
@@ -106,7 +110,7 @@ def _label(app: "App", left: int, y: int, text: str) -> None:
 
 def _draw_speed(app: "App", left: int, y: int, height: int) -> int:
     canvas = app.canvas
-    width = canvas.px(150)
+    width = canvas.px(SLIDER)
     _label(app, left, y, "speed")
     canvas.text((left + width, y + canvas.px(7)), wording.speed(app.speed), size=13, face="mono", align="right")
     places = [*clock.SPEEDS, clock.AS_FAST_AS_POSSIBLE]
@@ -145,7 +149,7 @@ def _draw_speed(app: "App", left: int, y: int, height: int) -> int:
 
 def _draw_budget(app: "App", left: int, y: int, height: int) -> int:
     canvas = app.canvas
-    width = canvas.px(150)
+    width = canvas.px(SLIDER)
     budget = app.session.world.budget
     _label(app, left, y, "budget per tick")
     canvas.text((left + width, y + canvas.px(7)), f"{budget:,}", size=13, face="mono", align="right")

@@ -1,0 +1,182 @@
+"""Reference pictures of the window, rendered without a screen: `make shots` writes docs/shots/.
+
+They are looked at, not compared: fonts differ between machines.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+import pygame
+
+from sim.commands import AgentConfig
+from ui import files
+from ui.app import App
+from ui.camera import Camera
+from ui.layers import HeatSetting
+from ui.session import Session, Setup
+from ui.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "shots"
+SCENARIOS = ROOT / "assets" / "scenarios"
+MAPS = ROOT / "assets" / "maps"
+
+
+@dataclass(frozen=True)
+class Shot:
+    name: str
+    setup: Callable[[], Setup]
+    ticks: int = 60
+    size: tuple[int, int] = (1600, 900)
+    theme: str = "dark"
+    scale: float = 1.0
+    prepare: Callable[[App], None] = lambda app: None
+
+
+def scenario(name: str) -> Callable[[], Setup]:
+    return lambda: files.open_any(SCENARIOS / f"{name}.yaml").setup
+
+
+KINDS = ("tba", "tb-wa", "tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs", "delayed-astar", "astar")
+
+
+def on_map(name: str, agents: int, budget: int = 16) -> Callable[[], Setup]:
+    """The first so many agents of a fixed row on one of our maps."""
+
+    def make() -> Setup:
+        configs = tuple(
+            AgentConfig(kind, params={"weight": 3.0} if i == 2 else {}) for i, kind in enumerate(KINDS[:agents])
+        )
+        return replace(files.open_any(MAPS / f"{name}.map").setup, agents=configs, budget=budget)
+
+    return make
+
+
+def tab(name: str) -> Callable[[App], None]:
+    def prepare(app: App) -> None:
+        app.settings.sidebar_tab = name
+
+    return prepare
+
+
+def heat(kind: str, **more: object) -> Callable[[App], None]:
+    def prepare(app: App) -> None:
+        app.layers.heat = HeatSetting(kind, **more)  # type: ignore[arg-type]
+
+    return prepare
+
+
+def zoomed(cells_px: float) -> Callable[[App], None]:
+    """Every camera on the focused agent, this many pixels a cell."""
+
+    def prepare(app: App) -> None:
+        view, boxes = app.panels()[0]
+        size = (boxes.map[2], boxes.map[3])
+        grid = app.session.world.grid
+        x, y = grid.xy(view.position)
+        app.cameras.put(view.id, Camera(cells_px).centred_on(x, y, *size), size, (grid.width, grid.height))
+
+    return prepare
+
+
+def stroke(app: App) -> None:
+    """Edit mode with a rectangle being drawn and some strokes done."""
+    app.run("edit_mode")
+    grid = app.session.world.grid
+    x, y = grid.width // 3, grid.height // 3
+    app.set_brush(3)
+    app.editor.press((x, y))
+    app.editor.move((x + 14, y + 6))
+    app.editor.release()
+    app.set_tool("rectangle")
+    app.editor.press((x + 20, y))
+    app.editor.move((x + 30, y + 9))
+    app.hover, app.hover_panel = (x + 30, y + 9), app.session.focused_id
+    app.editing_panel = app.session.focused_id
+
+
+def opened(command: str) -> Callable[[App], None]:
+    return lambda app: app.run(command)
+
+
+def inspect(app: App) -> None:
+    app.settings.sidebar_tab = "inspect"
+    app.pinned = app.session.world.grid.xy(app.session.world.walkers[0].position)
+    zoomed(24)(app)
+
+
+SHOTS = (
+    Shot("four-dark", on_map("caves-512", 4), 700),
+    Shot("four-light", on_map("caves-512", 4), 700, theme="light"),
+    Shot("small-window", scenario("weights"), 90, (1280, 720)),
+    Shot("small-window-light", scenario("bridges"), 60, (1280, 720), "light", prepare=tab("edit")),
+    Shot("4k-at-200", scenario("weights"), 90, (3840, 2160), scale=2.0),
+    Shot("4k-at-200-light", on_map("caves-512", 8), 900, (3840, 2160), "light", 2.0, tab("compare")),
+    Shot("one-panel", on_map("rooms-64", 1, 2), 70),
+    Shot("two-panels", scenario("bridges"), 70, prepare=tab("edit")),
+    Shot("eight-panels", on_map("rooms-64", 8, 4), 60, prepare=tab("compare")),
+    Shot("eight-panels-small", on_map("rooms-64", 8, 4), 60, (1280, 720)),
+    Shot("single-cells", scenario("scrubbing"), 80, prepare=zoomed(56)),
+    Shot("cells-light", scenario("scrubbing"), 80, theme="light", prepare=zoomed(20)),
+    Shot("heat-visits", scenario("scrubbing"), 300, prepare=heat("visits")),
+    Shot("heat-visits-light", scenario("scrubbing"), 300, theme="light", prepare=heat("visits")),
+    Shot("heat-expansions", scenario("reopening"), 200, prepare=heat("expansions")),
+    Shot("heat-linear-magma", scenario("scrubbing"), 300, prepare=heat("visits", is_log=False, colours="magma")),
+    Shot("heat-difference", scenario("weights"), 200, prepare=heat("difference")),
+    Shot("edit-mode", on_map("rooms-64", 2, 4), 40, prepare=stroke),
+    Shot("edit-mode-light", on_map("rooms-64", 2, 4), 40, theme="light", prepare=stroke),
+    Shot("help", scenario("scrubbing"), 40, prepare=opened("help")),
+    Shot("help-small", scenario("scrubbing"), 40, (1280, 720), "light", prepare=opened("help")),
+    Shot("gallery", scenario("scrubbing"), 40, prepare=opened("gallery")),
+    Shot("gallery-light", scenario("scrubbing"), 40, (1280, 720), "light", prepare=opened("gallery")),
+    Shot("generator", scenario("scrubbing"), 40, prepare=opened("generate")),
+    Shot("agent-editor", scenario("weights"), 40, prepare=opened("edit_agent")),
+    Shot("commands", scenario("weights"), 40, prepare=opened("find_command")),
+    Shot("inspector", scenario("scrubbing"), 80, prepare=inspect),
+    Shot("comparison-table", scenario("weights"), 200, prepare=opened("compare_table")),
+    Shot("no-path", scenario("no-path"), 60),
+    Shot("random-changes", scenario("random-changes"), 80, prepare=tab("compare")),
+    Shot("two-corridors", scenario("two-corridors"), 120),
+    Shot("rooms", scenario("rooms"), 90, theme="light", prepare=tab("compare")),
+)
+
+
+def open_shot(shot: Shot) -> App:
+    """The app as the picture shows it."""
+    pygame.display.init()
+    pygame.font.init()
+    window = pygame.display.set_mode(shot.size)
+    settings = Settings(theme=shot.theme, ui_scale=shot.scale, window_size=shot.size)
+    app = App(Session(shot.setup()), settings, window)
+    app.session.advance(shot.ticks)
+    app.frame(0.0)
+    shot.prepare(app)
+    app.toasts.clear()
+    app.frame(0.02)
+    return app
+
+
+def take(shot: Shot, folder: Path) -> Path:
+    app = open_shot(shot)
+    app.draw()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{shot.name}.png"
+    pygame.image.save(app.window, str(path))
+    return path
+
+
+def main(argv: list[str]) -> int:
+    """Take all pictures, or those named."""
+    wanted = [s for s in SHOTS if not argv or s.name in argv]
+    for shot in wanted:
+        print(take(shot, FOLDER).relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,413 @@
+"""Maps made from a recipe: a kind, a few numbers and a seed. The same recipe gives the same map everywhere, for ever.
+
+Random numbers are splitmix64 over the seed, written out below: numpy promises a stable stream only for its raw bit
+generators, and one that is ten lines long can be checked by hand. Only whole numbers enter a decision.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import Grid
+from sim.kernels import octile
+from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown
+
+Point = tuple[int, int]
+Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
+
+_WALL, _FLOOR = ord("@"), ord(".")
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A generated map, a problem on it, its named groups of cells, and how to make it again."""
+
+    grid: Grid
+    start: Point
+    goal: Point
+    switches: dict[str, list[Point]]
+    recipe: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a generator draws."""
+
+    blocked: Mask  # [height, width]
+    start: Point
+    goal: Point
+    switches: dict[str, list[Point]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GeneratorSpec:
+    """One kind of map: its parameters, and the function that draws it from their values."""
+
+    kind: str
+    name: str
+    help: str
+    params: tuple[Param, ...]
+    make: Callable[..., Layout]
+
+
+def generate(
+    kind: object, values: Mapping[str, object], where: str = "generate", diagonal: float = octile.DIAGONAL
+) -> Generated:
+    """The map of a recipe. `values` may leave parameters out; `where` begins each line of a ConfigError."""
+    spec = _SPEC_OF_KIND.get(kind) if isinstance(kind, str) else None
+    if spec is None:
+        raise ConfigError(f"{where}.kind: no generator {shown(kind)}{did_you_mean(kind, _SPEC_OF_KIND)}")
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{where}: expected parameters and their values, got {shown(values)}")
+    problems: list[str] = []
+    chosen = parse_params(spec.params, values, where, problems)
+    if problems:
+        raise ConfigError(problems)
+    try:
+        layout = spec.make(**chosen)
+    except ConfigError as error:  # parameters that are legal one by one, but not together
+        raise ConfigError(f"{where}.{problem}" for problem in error.problems) from None
+    grid = Grid(np.where(layout.blocked, _WALL, _FLOOR).astype(np.uint8), diagonal, spec.kind)
+    return Generated(grid, layout.start, layout.goal, layout.switches, {"kind": spec.kind, **chosen})
+
+
+# --- random numbers and helpers -------------------------------------------------------------------------
+
+
+class Random:
+    """splitmix64: word i is a mix of seed + i * G, so many words come at once and none depends on array sizes."""
+
+    _G = 0x9E3779B97F4A7C15
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """The next `count` words of 64 random bits."""
+        z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(self._G) + np.uint64(self._state)
+        self._state = (self._state + count * self._G) % 2**64
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+    def below(self, limits: Sequence[int] | Numbers) -> Numbers:
+        """For each limit a whole number from 0 up to, not including, it. The bias is below limit / 2**32."""
+        high = np.asarray(limits, np.uint64)
+        return ((self.words(high.size) >> np.uint64(32)) * high.ravel() >> np.uint64(32)).astype(np.int64)
+
+    def mask(self, percent: int, height: int, width: int) -> Mask:
+        """Each cell True with a chance of `percent` in a hundred."""
+        return (self.below(np.full(height * width, 100)) < percent).reshape(height, width)
+
+
+def largest_component(free: Mask) -> Mask:
+    """The free cells of the largest region that moves connect; of equals, the one with the first cell.
+
+    Straight moves decide: a diagonal one needs both of its shoulders, so it connects nothing new. Each round
+    hooks the label of a region on that of a smaller neighbour, then flattens the chains: O(log n) rounds.
+    """
+    number = np.arange(free.size, dtype=np.int32).reshape(free.shape)
+    across, down = free[:, :-1] & free[:, 1:], free[:-1] & free[1:]
+    tails = np.concatenate([number[:, :-1][across], number[:-1][down]])
+    heads = np.concatenate([number[:, 1:][across], number[1:][down]])
+    label = number.ravel().copy()
+    while tails.size:
+        a, b = label[tails], label[heads]
+        np.minimum.at(label, np.maximum(a, b), np.minimum(a, b))
+        while (label[label] != label).any():
+            label = label[label]
+        is_apart = label[tails] != label[heads]
+        tails, heads = tails[is_apart], heads[is_apart]
+    largest = np.bincount(label[free.ravel()], minlength=1).argmax()
+    region: Mask = free & (label == largest).reshape(free.shape)
+    return region
+
+
+def opposite_ends(region: Mask) -> tuple[Point, Point]:
+    """The cells of a region nearest to the upper left and to the lower right corner of the map."""
+    y, x = np.nonzero(region)
+    first, last = int((x + y).argmin()), int((x + y).argmax())
+    return (int(x[first]), int(y[first])), (int(x[last]), int(y[last]))
+
+
+# --- the kinds ------------------------------------------------------------------------------------------
+
+
+def rooms(width: int, height: int, seed: int, room: int) -> Layout:
+    """Square rooms in rows and columns; each wall between two rooms has one door, so all are connected."""
+    random = Random(seed)
+    blocked = np.zeros((height, width), np.bool_)
+    walls_x, rooms_x = _room_axis(width, room)
+    walls_y, rooms_y = _room_axis(height, room)
+    blocked[:, walls_x] = True
+    blocked[walls_y, :] = True
+    for x in walls_x:
+        blocked[_doors(rooms_y, random), x] = False
+    for y in walls_y:
+        blocked[y, _doors(rooms_x, random)] = False
+    return Layout(blocked, *opposite_ends(~blocked))
+
+
+def _room_axis(length: int, room: int) -> tuple[Numbers, Numbers]:
+    """Where walls stand along one side of the map, and [begin, end) of each room; the last may differ in length."""
+    walls = np.arange(room, length - 1, room + 1)  # no wall on the last line: there is no room behind it
+    return walls, np.stack([np.append(0, walls + 1), np.append(walls, length)])
+
+
+def _doors(rooms: Numbers, random: Random) -> Numbers:
+    """One place within each room, along a wall that passes them all."""
+    begins, ends = rooms[0], rooms[1]
+    places: Numbers = begins + random.below(ends - begins)
+    return places
+
+
+def random_obstacles(width: int, height: int, seed: int, density: int) -> Layout:
+    """Single blocked cells; start and goal lie in the largest connected part."""
+    blocked = Random(seed).mask(density, height, width)
+    return Layout(blocked, *opposite_ends(largest_component(~blocked)))
+
+
+def maze(width: int, height: int, seed: int, corridor: int) -> Layout:
+    """A perfect maze: one way, and only one, between any two places. What the corridors do not fill is wall."""
+    pitch = corridor + 1
+    columns, rows = (width - 1) // pitch, (height - 1) // pitch
+    if min(columns, rows) < 2:
+        widest = (min(width, height) - 1) // 2 - 1
+        raise ConfigError(f"corridor: expected at most {widest} on a map of {width} x {height}, got {corridor}")
+    in_x, in_y = (np.arange(side) % pitch != 0 for side in (width, height))
+    in_x[columns * pitch :] = False
+    in_y[rows * pitch :] = False
+    blocked = ~(in_y[:, None] & in_x)
+    for first, second in _spanning_tree(columns, rows, Random(seed)):
+        is_across = second[0] != first[0]
+        x = max(first[0], second[0]) * pitch if is_across else first[0] * pitch + 1
+        y = first[1] * pitch + 1 if is_across else max(first[1], second[1]) * pitch
+        blocked[y : y + (corridor if is_across else 1), x : x + (1 if is_across else corridor)] = False
+    return Layout(blocked, *opposite_ends(~blocked))
+
+
+def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point, Point]]:
+    """Pairs of neighbouring places joined by a random depth-first walk: long corridors with few, deep dead ends."""
+    stride = columns + 1  # one place more per row, and one row more, both taken: no test for the border
+    taken = bytearray(b"\x01") * (stride * (rows + 1))
+    for y in range(rows):
+        taken[y * stride : y * stride + columns] = bytes(columns)
+    draws = iter((random.words(columns * rows) >> np.uint64(32)).tolist())
+    walk, joined = [0], []
+    taken[0] = 1
+    while walk:
+        here = walk[-1]
+        # a negative place is one of the row below the last, which is taken
+        choices = [t for t in (here - stride, here + 1, here + stride, here - 1) if not taken[t]]
+        if not choices:
+            walk.pop()
+            continue
+        there = choices[next(draws) * len(choices) >> 32]
+        taken[there] = 1
+        joined.append(((here % stride, here // stride), (there % stride, there // stride)))
+        walk.append(there)
+    return joined
+
+
+def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int) -> Layout:
+    """Noise smoothed by a cellular automaton; one cave is kept. With a grain, drawn small and then enlarged."""
+    noise = Random(seed).mask(fill, -(-height // grain), -(-width // grain))
+    small = _smoothed(noise, rounds)
+    blocked = _smoothed(small.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
+    cave = largest_component(~blocked)
+    if np.count_nonzero(cave) < 2:  # on a small map all may be rock
+        cave[height // 2, 1:-1] = True
+    return Layout(~cave, *opposite_ends(cave))
+
+
+def _smoothed(blocked: Mask, rounds: int) -> Mask:
+    """Rock wherever five or more cells of the 3 x 3 block are; so are all cells outside the map."""
+    for _ in range(rounds):
+        walled = np.pad(blocked.astype(np.uint8), 1, constant_values=1)
+        across = walled[:, :-2] + walled[:, 1:-1] + walled[:, 2:]
+        blocked = across[:-2] + across[1:-1] + across[2:] >= 5
+    return blocked
+
+
+def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: int) -> Layout:
+    """A river from north to south that only bridges cross; each bridge is a switch."""
+    if 4 * river > width:
+        raise ConfigError(f"river: expected at most {width // 4} on a map {width} cells wide, got {river}")
+    most = height // (bridge + 2)
+    if bridges > most:
+        raise ConfigError(f"bridges: expected at most {most}, {bridge} wide, on a map {height} high, got {bridges}")
+    random = Random(seed)
+    banks = _river_banks(width, height, river, random)
+    x = np.arange(width)
+    blocked = (x >= banks[:, None]) & (x < banks[:, None] + river)
+    room = height // bridges
+    tops = np.arange(bridges) * room + 1 + random.below(np.full(bridges, room - bridge - 1))
+    switches = {}
+    for name, top in zip(_bridge_names(bridges), tops.tolist(), strict=True):
+        y, x = np.nonzero(blocked[top : top + bridge])
+        switches[name] = list(zip(x.tolist(), (y + top).tolist(), strict=True))
+        blocked[top : top + bridge] = False
+    return Layout(blocked, (width // 16, height // 2), (width - 1 - width // 16, height // 2), switches)
+
+
+def _river_banks(width: int, height: int, river: int, random: Random) -> Numbers:
+    """The western bank in each row. It shifts by at most one cell a row, so no move slips through."""
+    low, high = width // 4, width - width // 4 - river
+    turns = random.below(np.full(height, 6)).tolist()
+    slopes = random.below(np.full(height, 3)).tolist()
+    bank, slope, banks = (low + high) // 2, 0, []
+    for turn, new_slope in zip(turns, slopes, strict=True):
+        slope = new_slope - 1 if turn == 0 else slope
+        bank = min(max(bank + slope, low), high)
+        banks.append(bank)
+    return np.array(banks)
+
+
+def _bridge_names(count: int) -> list[str]:
+    """From north to south."""
+    if count == 1:
+        return ["bridge"]
+    middle = ["middle bridge"] if count == 3 else [f"bridge {place}" for place in range(2, count)]
+    return ["north bridge", *middle, "south bridge"]
+
+
+def corner(size: int) -> Layout:
+    """The map on which RIBS meets LRTA*: the way that looks best leads into an inner corner without exit."""
+    blocked = np.zeros((size, size), np.bool_)
+    blocked[size - 2, 1 : size - 1] = True
+    blocked[1 : size - 1, size - 2] = True
+    return Layout(blocked, (0, 0), (size - 1, size - 1))
+
+
+def two_corridors(size: int) -> Layout:
+    """Two corridors to the goal, and an opening half-way between them; after figure 2 of the TBA* paper.
+
+    The left corridor looks shorter, for it seems to reach the goal through a bay that turns out to be closed.
+    When A* has found the way by the right corridor, the agent is half-way up the left one: basic TBA* walks back
+    to the start, its shortcut enhancement goes through the opening. With s = size and R expansions a tick:
+
+    - A* fills the bay, 2 s * s cells as good as the left corridor, before it looks at the right one. The agent
+      makes 2 s * s / 0.9 R moves meanwhile, and the opening is s moves up: R = 2 s brings it just there.
+    - Beyond the opening, the right corridor is a straight way from it but for the last two cells, so a search
+      from there back to the agent expands little but the opening, s cells: R = 1.5 s + 12 pays for it.
+    """
+    left, start_x, goal_x = 1, 2, 1 + size
+    right = goal_x + 2
+    opening_y = 3 * size + 6
+    start_y = opening_y + size
+    y, x = np.mgrid[0 : start_y + 2, 0 : right + 2]
+    free = np.zeros(x.shape, np.bool_)
+    free[1 : start_y + 1, left] = True
+    free[1, left : right + 1] = True
+    free[1 : start_y - size, right] = True
+    free |= _slope(x, y, (start_x, start_y), right)
+    free |= _slope(x, y, (left, opening_y), right)
+    is_above_opening = (opening_y - y) - (x - left) >= 3
+    is_below_goal = (y - 1) - (goal_x - x) >= 2
+    free |= is_above_opening & is_below_goal & (x > left) & (x < goal_x)
+    return Layout(~free, (start_x, start_y), (goal_x, 1))
+
+
+def _slope(x: Numbers, y: Numbers, foot: Point, right: int) -> Mask:
+    """A corridor from `foot` diagonally up to column `right`, three cells high so that diagonal moves fit in."""
+    along, up = x - foot[0], foot[1] - y
+    return (abs(along - up) <= 1) & (along >= 0) & (up >= 0) & (x <= right)
+
+
+# --- the registry ---------------------------------------------------------------------------------------
+
+
+def _side(name: str, default: int, help_text: str) -> Param:
+    return Param(name, int, default, help_text, low=16, high=2048, step=16)
+
+
+_WIDTH = _side("width", 128, "cells from west to east")
+_HEIGHT = _side("height", 128, "cells from north to south")
+_SEED = Param("seed", int, 1, "another seed, another map of the same kind", low=0, high=999_999, step=1)
+
+GENERATORS: tuple[GeneratorSpec, ...] = (
+    GeneratorSpec(
+        "rooms",
+        "Rooms",
+        "square rooms, one door in each wall",
+        (_WIDTH, _HEIGHT, _SEED, Param("room", int, 8, "cells along one side of a room", low=2, high=256, step=1)),
+        rooms,
+    ),
+    GeneratorSpec(
+        "random",
+        "Random obstacles",
+        "single blocked cells, anywhere",
+        (
+            _WIDTH,
+            _HEIGHT,
+            _SEED,
+            Param("density", int, 20, "blocked cells in percent; above 40 the map falls apart", low=0, high=45, step=5),
+        ),
+        random_obstacles,
+    ),
+    GeneratorSpec(
+        "maze",
+        "Maze",
+        "one way between any two places, and many dead ends",
+        (_WIDTH, _HEIGHT, _SEED, Param("corridor", int, 1, "width of the corridors", low=1, high=64, step=1)),
+        maze,
+    ),
+    GeneratorSpec(
+        "caves",
+        "Caves",
+        "one large cave with winding walls",
+        (
+            _WIDTH,
+            _HEIGHT,
+            _SEED,
+            Param("fill", int, 45, "rock at first, in percent; more makes narrower caves", low=30, high=55, step=1),
+            Param("rounds", int, 4, "how often walls are smoothed", low=1, high=12, step=1),
+            Param("grain", int, 1, "how many times wider caves are", low=1, high=16, step=1),
+        ),
+        caves,
+    ),
+    GeneratorSpec(
+        "river",
+        "River with bridges",
+        "a river between start and goal; its bridges are switches",
+        (
+            _WIDTH,
+            _HEIGHT,
+            _SEED,
+            Param("river", int, 4, "width of the river", low=1, high=256, step=1),
+            Param("bridges", int, 2, "how many bridges", low=1, high=9, step=1),
+            Param("bridge", int, 2, "width of a bridge", low=1, high=32, step=1),
+        ),
+        river,
+    ),
+    GeneratorSpec(
+        "corner",
+        "Corner",
+        "a free square whose inner corner traps agents that trust h",
+        (Param("size", int, 40, "cells along one side", low=3, high=2048, symbol="n", step=8),),
+        corner,
+    ),
+    GeneratorSpec(
+        "two-corridors",
+        "Two corridors",
+        "two ways with an opening half-way, where a shortcut beats walking back",
+        (
+            Param(
+                "size",
+                int,
+                24,
+                "moves from start to opening; made for a budget of about twice that",
+                low=8,
+                high=256,
+                step=8,
+            ),
+        ),
+        two_corridors,
+    ),
+)
+"""All kinds, in the order of menus."""
+
+_SPEC_OF_KIND = {spec.kind: spec for spec in GENERATORS}

@@ -1,0 +1,506 @@
+"""MovingAI files: `.map` (terrain) and `.scen` (problems on it), read and written.
+
+Whatever the bytes are, reading gives a valid object or a ConfigError that names file, line and reason,
+and takes memory in proportion to the file, never to what its header promises.
+"""
+
+import difflib
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path, PurePath
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import MAX_CELLS, MAX_SIDE, PASSABLE, SOLID, Grid, check_size
+from sim.kernels import octile
+from sim.params import ConfigError, Param, shown
+
+MAX_MAP_BYTES = MAX_CELLS + 2 * MAX_SIDE + 4096
+"""The largest map that Grid takes, with CRLF line ends and a roomy header."""
+
+MAX_SCEN_BYTES = 1 << 24
+MAX_SCEN_ROWS = 200_000
+_MAX_SCEN_LINE = 4096
+
+SWAMP = Param(
+    "swamp",
+    str,
+    "passable",
+    "whether S can be walked on, at cost 1 (listed lengths assume it)",
+    choices=("passable", "blocked"),
+)
+"""HOG2 walks through swamp, warthog does not; the listed lengths of the benchmark maps are those of HOG2."""
+
+_SWAMP_WHEN_BLOCKED = ord("T")  # drawn as an obstacle of nature, not as the edge of the world
+
+_UNSUPPORTED_TYPES = {
+    "octile-corner": "corner heights of HOG2",
+    "raw": "binary terrain of HOG2",
+    "patch": "several small maps in one file",
+}
+_HEADER_KEYS = ("type", "height", "width")
+_KNOWN_LETTERS = np.zeros(256, np.bool_)
+_KNOWN_LETTERS[[ord(letter) for letter in PASSABLE + SOLID]] = True
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_WORD = re.compile(rb"\S+")
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+_PROBLEMS_SHOWN = 10
+
+
+# --- maps -----------------------------------------------------------------------------------------------
+
+
+def read_map(path: str | os.PathLike[str], swamp: str = "passable", diagonal: float = octile.DIAGONAL) -> Grid:
+    """The grid in a `.map` file."""
+    return parse_map(read_file(path, MAX_MAP_BYTES, ".map"), str(path), swamp, diagonal)
+
+
+def parse_map(data: bytes, name: str, swamp: str = "passable", diagonal: float = octile.DIAGONAL) -> Grid:
+    """The grid that the bytes of a `.map` file describe. `name` is the file, for messages and the grid's name.
+
+    With swamp "blocked", every S becomes T, and is T in what is written afterwards.
+    """
+    blocks_swamp = SWAMP.parse(swamp, f"{name}: swamp") == "blocked"
+    data = _plain_lines(data)
+    width, height, start = _parse_header(data, name)
+    rows = _split_rows(data, start, width, height, name)
+    letters = np.frombuffer(b"".join(rows).upper(), np.uint8).reshape(height, width).copy()
+    _refuse_unknown_letters(letters, rows, _line_at(data, start), name)
+    if blocks_swamp:
+        letters[letters == ord("S")] = _SWAMP_WHEN_BLOCKED
+    return Grid(letters, diagonal, PurePath(name).name)
+
+
+def map_text(grid: Grid) -> str:
+    """The grid as the text of a `.map` file: the characters it was opened with, `@` and `.` where edited."""
+    return "\n".join(["type octile", f"height {grid.height}", f"width {grid.width}", "map", *grid.rows(), ""])
+
+
+def write_map(grid: Grid, path: str | os.PathLike[str]) -> None:
+    """Write a `.map` file; a file that was there stays whole until the new one is complete."""
+    write_atomically(path, map_text(grid).encode("ascii"))
+
+
+def _plain_lines(data: bytes) -> bytes:
+    """The same text with LF line ends (most city maps have CRLF), and nothing blank at its end."""
+    data = data.removeprefix(_BYTE_ORDER_MARK)
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip()
+
+
+def _line_at(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1
+
+
+def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
+    """Width, height, and where the first row begins."""
+    given: dict[str, int] = {}
+    sides_at = name
+    words = _WORD.finditer(data)
+    for word in words:
+        where = f"{name}:{_line_at(data, word.start())}"
+        key = _header_text(word).lower()
+        if key == "map":
+            break
+        if key in given:
+            raise ConfigError(f"{where}: expected one line for {key}, got a second")
+        given[key] = _parse_header_value(key, next(words, None), where)
+        sides_at = where if key != "type" else sides_at
+    else:
+        raise ConfigError(f"{name}:{_line_at(data, len(data))}: expected the line 'map', got the end of the file")
+    missing = [key for key in _HEADER_KEYS if key not in given]
+    if missing:
+        raise ConfigError(f"{where}: expected {' and '.join(missing)} before 'map', got none")
+    check_size(given["width"], given["height"], sides_at)
+    return given["width"], given["height"], _start_of_rows(data, word.end(), where)
+
+
+def _parse_header_value(key: str, word: re.Match[bytes] | None, where: str) -> int:
+    if key not in _HEADER_KEYS:
+        near = _nearest(key, [*_HEADER_KEYS, "map"])
+        raise ConfigError(f"{where}: expected type, height, width or map, got {shown(key)}{near}")
+    if word is None:
+        raise ConfigError(f"{where}: expected a value after {key}, got the end of the file")
+    if key == "type":
+        _check_type(_header_text(word).lower(), where)
+        return 0
+    return _parse_side(_header_text(word), f"{where}: {key}")
+
+
+def _header_text(word: re.Match[bytes]) -> str:
+    return word.group()[:80].decode("latin-1")  # a word may be as long as the file
+
+
+def _check_type(kind: str, where: str) -> None:
+    if kind in _UNSUPPORTED_TYPES:
+        reason = _UNSUPPORTED_TYPES[kind]
+        raise ConfigError(f"{where}: expected type octile, got {kind} ({reason}), which is not supported")
+    if kind != "octile":
+        raise ConfigError(f"{where}: expected type octile, got {shown(kind)}{_nearest(kind, ['octile'])}")
+
+
+def _parse_side(text: str, where: str) -> int:
+    if not _WHOLE_NUMBER.fullmatch(text):
+        raise ConfigError(f"{where}: expected a whole number from 1 to {MAX_SIDE:,}, got {shown(text)}")
+    return int(text)
+
+
+def _start_of_rows(data: bytes, after_header: int, where: str) -> int:
+    end_of_line = data.find(b"\n", after_header)
+    rest = data[after_header : end_of_line if end_of_line >= 0 else len(data)].strip()
+    if rest:
+        raise ConfigError(f"{where}: expected the rows to begin on the line after 'map', got {_shown_bytes(rest)}")
+    return end_of_line + 1 if end_of_line >= 0 else len(data)
+
+
+def _split_rows(data: bytes, start: int, width: int, height: int, name: str) -> list[bytes]:
+    """The rows, each as wide as promised. It walks over the text, so nothing is taken for rows that are not there."""
+    rows: list[bytes] = []
+    problems = _Problems(name)
+    line = _line_at(data, start)
+    for y in range(height):
+        if start >= len(data):
+            problems.add(line + y, f"expected row {y + 1} of {height}, got the end of the file")
+            break
+        end = data.find(b"\n", start)
+        end = end if end >= 0 else len(data)
+        rows.append(data[start:end].rstrip())
+        start = end + 1
+        if len(rows[y]) != width:
+            hint = " (in the header, height comes before width)" if y == 0 and len(rows[y]) == height else ""
+            problems.add(line + y, f"expected {width} characters in row {y + 1} of {height}, got {len(rows[y])}{hint}")
+    extra = _WORD.search(data, start)
+    if extra:
+        got = _shown_bytes(extra.group())
+        problems.add(_line_at(data, extra.start()), f"expected the end of the file after {height} rows, got {got}")
+    problems.raise_any()
+    return rows
+
+
+def _refuse_unknown_letters(letters: npt.NDArray[np.uint8], rows: Sequence[bytes], first_line: int, name: str) -> None:
+    is_unknown = ~_KNOWN_LETTERS[letters]
+    problems = _Problems(name)
+    for y in np.flatnonzero(is_unknown.any(axis=1)).tolist():
+        x = int(is_unknown[y].argmax())
+        expected = f"expected one of {' '.join(PASSABLE + SOLID)}"
+        problems.add(first_line + y, f"column {x + 1}: {expected}, got {_shown_letter(rows[y][x])}")
+    problems.raise_any()
+
+
+def _shown_letter(byte: int) -> str:
+    return repr(chr(byte)) if byte < 128 else f"byte 0x{byte:02X}"
+
+
+def _shown_bytes(text: bytes) -> str:
+    return shown(text[:80].decode("latin-1"))
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    """The nearest known word as a question, or nothing: the message lists all that is legal already."""
+    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+class _Problems:
+    """Problems of one file, the first few in words and the others as a number: a wrong width spoils every row."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lines: list[str] = []
+        self._hidden = 0
+
+    def add(self, line: int, problem: str) -> None:
+        if len(self._lines) < _PROBLEMS_SHOWN:
+            self._lines.append(f"{self._name}:{line}: {problem}")
+        else:
+            self._hidden += 1
+
+    def raise_any(self) -> None:
+        more = [f"{self._name}: and {self._hidden:,} more lines with problems"] if self._hidden else []
+        if self._lines:
+            raise ConfigError(self._lines + more)
+
+
+# --- scenarios ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ScenRow:
+    """One problem of a `.scen` file. A row that could not be read has only its number, line, text and problem."""
+
+    number: int  # place in the file, from 0, counting rows that could not be read
+    bucket: int
+    map_name: str
+    width: int  # size of the map that the row is for; 0: the old form without sizes
+    height: int
+    start: tuple[int, int]
+    goal: tuple[int, int]
+    optimal: float  # listed length, with sqrt(2) diagonals that cut no corner
+    line: int = 0
+    problem: str | None = None  # why the row cannot be run
+    text: str | None = None  # the line itself, when it could not be read
+
+    @property
+    def is_readable(self) -> bool:
+        return self.text is None
+
+
+@dataclass(frozen=True)
+class ScenFile:
+    """The rows of a `.scen` file, good and bad, in their order."""
+
+    name: str
+    rows: list[ScenRow]
+
+    def checked(self, grid: Grid) -> "ScenFile":
+        """The same rows, each with what is wrong with it on this map."""
+        return replace(self, rows=[replace(row, problem=row_problem(row, grid)) for row in self.rows])
+
+    def map_names(self) -> list[str]:
+        """The maps that the rows are on, each once."""
+        return list(dict.fromkeys(row.map_name for row in self.rows if row.is_readable))
+
+
+def read_scen(path: str | os.PathLike[str], grid: Grid | None = None) -> ScenFile:
+    """The rows of a `.scen` file; with a grid, also what is wrong with each on it."""
+    scen = parse_scen(read_file(path, MAX_SCEN_BYTES, ".scen"), str(path))
+    return scen.checked(grid) if grid is not None else scen
+
+
+def parse_scen(data: bytes, name: str) -> ScenFile:
+    """The rows that the bytes of a `.scen` file hold. A bad row is kept, with its reason."""
+    lines = _filled_lines(data)
+    first = next(lines, None)
+    if first is None:
+        raise ConfigError(f"{name}:1: expected 'version 1' or a row, got an empty file")
+    has_version = first[1].split(maxsplit=1)[0].lower() == "version"
+    if has_version:
+        _check_version(first[1], f"{name}:{first[0]}")
+    rows: list[ScenRow] = [] if has_version else [_parse_row(0, *first)]
+    for line, text in lines:
+        if len(rows) == MAX_SCEN_ROWS:
+            raise ConfigError(f"{name}:{line}: expected at most {MAX_SCEN_ROWS:,} rows, got more")
+        rows.append(_parse_row(len(rows), line, text))
+    if not has_version and not any(row.is_readable for row in rows):
+        raise ConfigError(f"{name}:{rows[0].line}: {rows[0].problem}")
+    return ScenFile(name, rows)
+
+
+def scen_text(rows: Iterable[ScenRow]) -> str:
+    """Rows as the text of a `.scen` file: version 1, or the old form without sizes when no row has any."""
+    kept = list(rows)
+    is_old_form = bool(kept) and not any(row.width or row.height or not row.is_readable for row in kept)
+    lines = [] if is_old_form else ["version 1"]
+    return "\n".join([*lines, *(_row_text(row) for row in kept), ""])
+
+
+def write_scen(rows: Iterable[ScenRow], path: str | os.PathLike[str]) -> None:
+    """Write a `.scen` file; rows that could not be read are written as they were."""
+    write_atomically(path, scen_text(rows).encode("utf-8"))
+
+
+def lengths_agree(ours: float, listed: float) -> bool:
+    """Whether a length matches a listed one, which is printed with as few as two digits and summed in float32."""
+    return abs(ours - listed) <= 0.01 + 1e-4 * abs(listed)
+
+
+def row_problem(row: ScenRow, grid: Grid) -> str | None:
+    """Why a row cannot be run on this map, or None."""
+    if not row.is_readable:
+        return row.problem
+    if (row.width or row.height) and (row.width, row.height) != (grid.width, grid.height):
+        sizes = f"expected a map of {row.width} x {row.height}, got {grid.width} x {grid.height}"
+        return f"{sizes}: the row is for this map scaled to that size; open the scaled copy"
+    for end, (x, y) in (("start", row.start), ("goal", row.goal)):
+        if not grid.contains(x, y):
+            return f"{end}: expected a cell of the {grid.width} x {grid.height} map, got ({x}, {y}) outside it"
+        if not grid.is_free(grid.cell(x, y)):
+            return f"{end}: expected a free cell, got ({x}, {y}) on {_terrain_at(grid, x, y)}, which is blocked"
+    start, goal = _terrain_at(grid, *row.start), _terrain_at(grid, *row.goal)
+    if (start == _WATER) != (goal == _WATER):
+        return f"expected start and goal both on ground or both in water, got {start} and {goal}: no move joins them"
+    return None
+
+
+_WATER = "water 'W'"
+
+
+def _terrain_at(grid: Grid, x: int, y: int) -> str:
+    letter = chr(grid.terrain[y, x])
+    names = {"W": _WATER, "T": "trees 'T'", "@": "'@'", "O": "'O'"}
+    return names.get(letter, f"ground '{letter}'")
+
+
+def _filled_lines(data: bytes) -> Iterator[tuple[int, str]]:
+    """Line numbers and lines that hold something. No list of all lines: a line may be one byte."""
+    for number, line in enumerate(BytesIO(_plain_lines(data)), 1):
+        text = line.decode("utf-8", "replace").strip()
+        if text:
+            yield number, text
+
+
+def _check_version(text: str, where: str) -> None:
+    version = text.split()[1:]
+    if version not in (["1"], ["1.0"]):
+        raise ConfigError(f"{where}: expected version 1, got {shown(text)}")
+
+
+def _parse_row(number: int, line: int, text: str) -> ScenRow:
+    try:
+        return _read_fields(number, line, _row_fields(text))
+    except ConfigError as error:
+        return ScenRow(number, 0, "", 0, 0, (-1, -1), (-1, -1), 0.0, line, str(error), text)
+
+
+def _row_fields(text: str) -> list[str]:
+    """Nine fields, or seven in the old form. Any white space parts them, or tabs alone when a name has blanks."""
+    if len(text) > _MAX_SCEN_LINE:
+        raise ConfigError(f"expected a row of 9 fields, got a line of {len(text):,} characters")
+    words = text.split()
+    by_tabs = [field.strip() for field in text.split("\t")]
+    if len(by_tabs) in (7, 9) and len(by_tabs) < len(words) and all(by_tabs):
+        numbers = by_tabs[:1] + by_tabs[2:]
+        if all(len(field.split()) == 1 for field in numbers):
+            return by_tabs
+    if len(words) not in (7, 9):
+        fields = "bucket map width height start-x start-y goal-x goal-y length"
+        raise ConfigError(f"expected 9 fields ({fields}; 7 without the sizes), got {len(words)}: {shown(text)}")
+    return words
+
+
+def _read_fields(number: int, line: int, fields: list[str]) -> ScenRow:
+    bucket, map_name, *sizes, start_x, start_y, goal_x, goal_y, optimal = fields
+    width, height = sizes or ("0", "0")
+    return ScenRow(
+        number,
+        _parse_whole(bucket, "bucket"),
+        map_name,
+        _parse_size(width, "map width") if sizes else 0,
+        _parse_size(height, "map height") if sizes else 0,
+        (_parse_whole(start_x, "start x"), _parse_whole(start_y, "start y")),
+        (_parse_whole(goal_x, "goal x"), _parse_whole(goal_y, "goal y")),
+        _parse_length(optimal),
+        line,
+    )
+
+
+def _parse_whole(text: str, what: str) -> int:
+    if not _WHOLE_NUMBER.fullmatch(text):
+        raise ConfigError(f"{what}: expected a whole number, got {shown(text)}")
+    return int(text)
+
+
+def _parse_size(text: str, what: str) -> int:
+    size = _parse_whole(text, what)
+    if size < 1:
+        raise ConfigError(f"{what}: expected at least 1, got {shown(text)}")
+    return size
+
+
+def _parse_length(text: str) -> float:
+    try:
+        length = float(text)
+    except ValueError:
+        length = -1.0
+    if not 0.0 <= length < float("inf"):  # also refuses nan
+        raise ConfigError(f"optimal length: expected a number of at least 0, got {shown(text)}")
+    return length
+
+
+def _row_text(row: ScenRow) -> str:
+    if row.text is not None:
+        return row.text
+    name = row.map_name
+    if not name or not name.isprintable() or name != name.strip():
+        raise ConfigError(f"row {row.number}: map: expected a file name, got {shown(name)}")
+    sizes = [row.width, row.height] if row.width or row.height else []
+    length = int(row.optimal) if row.optimal.is_integer() else row.optimal
+    return "\t".join(str(field) for field in [row.bucket, name, *sizes, *row.start, *row.goal, length])
+
+
+# --- files ----------------------------------------------------------------------------------------------
+
+
+def find_map(
+    scen_path: str | os.PathLike[str], map_name: str, search_path: Iterable[str | os.PathLike[str]] = ()
+) -> Path:
+    """The file that a row of a `.scen` file means by `map_name`.
+
+    Looked for: the path itself (from the file's folder if it is relative); the file's name with `.map` in place
+    of its extension; its name without the last extension; the last part of the path beside it; then the path and
+    its last part in each folder of `search_path`. A file cannot name a map outside its own folder tree and those
+    folders: it may come from a stranger.
+    """
+    scen = Path(os.path.abspath(scen_path))
+    folders = [scen.parent, *(Path(os.path.abspath(folder)) for folder in search_path)]
+    if not map_name or not map_name.isprintable():
+        raise ConfigError(f"{scen_path}: map: expected a file name, got {shown(map_name)}")
+    tried = []
+    for place in _places_of_map(scen, map_name, folders):
+        is_inside = any(place.is_relative_to(folder) for folder in folders)
+        if is_inside and os.path.isfile(place):
+            return place
+        tried.append(f"{place}{'' if is_inside else ' (not looked at: outside the folder of this file)'}")
+    near = _nearest_file(scen.parent / PurePath(map_name).name, ".map")
+    raise ConfigError(f"{scen_path}: expected the map {shown(map_name)}, found none at {', '.join(tried)}{near}")
+
+
+def _places_of_map(scen: Path, map_name: str, folders: Sequence[Path]) -> list[Path]:
+    named = PurePath(map_name.replace("\\", "/"))  # rows written under Windows
+    places = [scen.parent / named, scen.with_suffix(".map")]
+    if scen.stem.lower().endswith(".map"):
+        places.append(scen.with_suffix(""))
+    places.append(scen.parent / named.name)
+    for folder in folders[1:]:
+        places += [folder / named, folder / named.name]
+    return list(dict.fromkeys(Path(os.path.normpath(place)) for place in places))
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a whole file or none: into a file beside it first, which then takes its place."""
+    target = os.path.realpath(path)  # a link stays a link
+    draft = os.path.join(os.path.dirname(target), f".backmove-{secrets.token_hex(8)}.part")
+    try:
+        try:
+            with open(draft, "xb") as file:
+                file.write(data)
+            os.replace(draft, target)
+        finally:
+            if os.path.exists(draft):
+                os.remove(draft)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
+    """All bytes of a regular file of at most `limit` bytes; a pipe or a device could go on for ever."""
+    if not os.path.exists(path):
+        raise ConfigError(f"{path}: expected a {suffix} file, got no such file{_nearest_file(Path(path), suffix)}")
+    if not os.path.isfile(path):
+        raise ConfigError(f"{path}: expected a {suffix} file, got a folder or a device")
+    try:
+        with open(path, "rb") as file:
+            data = b"" if os.path.getsize(path) > limit else file.read(limit + 1)
+            size = max(len(data), os.path.getsize(path))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if size > limit:
+        raise ConfigError(f"{path}: expected a {suffix} file of at most {limit:,} bytes, got {size:,}")
+    return data
+
+
+_read_file = read_file  # the name that sim/scenario.py imports
+
+
+def _nearest_file(path: Path, suffix: str) -> str:
+    try:
+        names = [name for name in os.listdir(path.parent) if name.lower().endswith(suffix)]
+    except (OSError, ValueError):
+        return ""
+    near = difflib.get_close_matches(path.name, sorted(names), n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,82 @@
+"""The maps in assets/maps, made again from their recipes: `python -m sim.remake_maps [FOLDER]`."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sim.generate import Generated, Point, generate
+from sim.mapfile import map_text, write_atomically
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets" / "maps"
+
+RECIPES: dict[str, dict[str, int | str]] = {
+    "rooms-32": {"kind": "rooms", "width": 32, "height": 32, "seed": 5, "room": 7},
+    "rooms-64": {"kind": "rooms", "width": 64, "height": 64, "seed": 7, "room": 7},
+    "rooms-256": {"kind": "rooms", "width": 256, "height": 256, "seed": 7, "room": 15},
+    "maze-65": {"kind": "maze", "width": 65, "height": 65, "seed": 3, "corridor": 1},
+    "maze-129": {"kind": "maze", "width": 129, "height": 129, "seed": 3, "corridor": 3},
+    "random-128": {"kind": "random", "width": 128, "height": 128, "seed": 11, "density": 30},
+    "caves-128": {"kind": "caves", "width": 128, "height": 128, "seed": 2, "fill": 45, "rounds": 4, "grain": 1},
+    "caves-512": {"kind": "caves", "width": 512, "height": 512, "seed": 2, "fill": 48, "rounds": 4, "grain": 4},
+    "river-96": {"kind": "river", "width": 96, "height": 96, "seed": 4, "river": 4, "bridges": 2, "bridge": 2},
+    "corner-40": {"kind": "corner", "size": 40},
+    "two-corridors": {"kind": "two-corridors", "size": 24},
+}
+"""File name without `.map` -> recipe."""
+
+_INTRODUCTION = """\
+# Where these maps come from
+
+Made by `sim/generate.py` from the recipes below, and under the licence of the project. Nobody else's map is here.
+`python -m sim.remake_maps` writes them and this page again; a test compares them. A recipe can stand in a scenario
+in place of a file: `map: {generate: {kind: ...}}`. Cells are `[x, y]`, from the upper left.
+"""
+
+
+def make(name: str) -> Generated:
+    """The shipped map of this name, from its recipe."""
+    recipe: dict[str, object] = dict(RECIPES[name])
+    return generate(recipe.pop("kind"), recipe, name)
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Names and texts of all files that belong into the folder."""
+    sections = [_INTRODUCTION]
+    for name in RECIPES:
+        made = make(name)
+        yield f"{name}.map", map_text(made.grid)
+        sections.append(_section(name, made))
+    yield "SOURCES.md", "\n".join(sections)
+
+
+def _section(name: str, made: Generated) -> str:
+    recipe = ", ".join(f"{key}: {value}" for key, value in made.recipe.items())
+    lines = [
+        f"## {name}.map",
+        "",
+        f"{made.grid.width} x {made.grid.height}",
+        "",
+        "```yaml",
+        f"map: {{generate: {{{recipe}}}}}",
+        f"start: {list(made.start)}",
+        f"goal: {list(made.goal)}",
+    ]
+    if made.switches:
+        lines += ["switches:", *(f"  {switch}: {_cells(cells)}" for switch, cells in made.switches.items())]
+    return "\n".join([*lines, "```", ""])
+
+
+def _cells(cells: Sequence[Point]) -> list[list[int]]:
+    return [list(cell) for cell in cells]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write every file into the folder given, or into assets/maps."""
+    folder = Path(arguments[0]) if arguments else FOLDER
+    for name, text in files():
+        write_atomically(folder / name, text.encode("ascii"))
+        print(folder / name, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

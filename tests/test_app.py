@@ -1,0 +1,403 @@
+"""The window under the dummy driver, driven by events: every command of the key table, mouse editing, layout."""
+
+from itertools import combinations
+
+import pygame
+import pytest
+
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
+from ui import keys
+from ui.session import Setup
+
+ROWS = [
+    "........................",
+    "........................",
+    "......@@@@@@@@..........",
+    "......@......@..........",
+    "......@......@..........",
+    "......@......@....TT....",
+    "......@......@....TT....",
+    ".............@..........",
+    "......@@@@@@@@..........",
+    "........................",
+    "........................",
+    "........................",
+]
+
+
+def setup(agents: int = 2, **more) -> Setup:
+    grid = Grid.from_rows(ROWS, "box")
+    configs = tuple(AgentConfig("tb-wa", params={"weight": 1.0 + i}) for i in range(agents))
+    bridge = {"door": (grid.cell(5, 7), grid.cell(6, 7)), "gate": (grid.cell(2, 2),)}
+    more = {"budget": 4, "switches": bridge, "title": "Box", **more}
+    return Setup(grid, grid.cell(8, 4), grid.cell(20, 9), configs, **more)
+
+
+@pytest.fixture
+def app():
+    return make_app(setup())
+
+
+# --- every command ----------------------------------------------------------------------------------
+
+RUNNING_COMMANDS = {
+    "play": lambda a: a.clock.is_running,
+    "step": lambda a: a.session.tick == 1,
+    "step_10": lambda a: a.session.tick == 10,
+    "step_100": lambda a: a.session.tick >= 20 and a.session.is_over,
+    "slower": lambda a: a.speed == 20,
+    "faster": lambda a: a.speed == 45,
+    "full_speed": lambda a: a.speed == 0,
+    "slow_motion": lambda a: a.is_slow_motion,
+    "step_expansion": lambda a: a.is_slow_motion and a.reveal == 1 and a.session.tick == 1,
+    "until_move": lambda a: a.session.stop_rule.name == "next move",
+    "until_back_move": lambda a: a.session.stop_rule.name == "next back-move",
+    "until_restart": lambda a: a.session.stop_rule.name == "next restart",
+    "until_arrival": lambda a: a.session.stop_rule.name == "next arrival",
+    "until_tick": lambda a: type(a.dialog).__name__ == "NumberPrompt",
+    "reset": lambda a: a.session.tick == 0 and a.session.generation == 2,
+    "reset_keep_map": lambda a: a.session.tick == 0 and a.session.generation == 2,
+    "next_panel": lambda a: a.session.panel_of(a.session.focused_id) == 1,
+    "previous_panel": lambda a: a.session.panel_of(a.session.focused_id) == 1,
+    "edit_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
+    "add_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
+    "duplicate_agent": lambda a: len(a.session.world.walkers) == 3,
+    "remove_agent": lambda a: [w.id for w in a.session.world.walkers] == [1],
+    "move_panel_left": lambda a: [w.id for w in a.session.world.walkers] == [0, 1],
+    "move_panel_right": lambda a: [w.id for w in a.session.world.walkers] == [1, 0],
+    "maximise": lambda a: len(a.shown_walkers) == 1,
+    "raise_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.2,
+    "lower_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.0,
+    "raise_budget": lambda a: a.session.world.budget == 8,
+    "lower_budget": lambda a: a.session.world.budget == 2,
+    "fit": lambda a: a.cameras._shared is None,
+    "zoom_reset": lambda a: a.cameras._shared is None,
+    "zoom_in": lambda a: a.cameras._shared.zoom > fitted_zoom(a),
+    "zoom_out": lambda a: a.cameras._shared.zoom < fitted_zoom(a),
+    "pan_left": lambda a: a.cameras._shared.x < 12,
+    "pan_right": lambda a: a.cameras._shared.x > 12,
+    "pan_up": lambda a: a.cameras._shared.y < 6,
+    "pan_down": lambda a: a.cameras._shared.y > 6,
+    "link_cameras": lambda a: not a.cameras.is_linked,
+    "follow": lambda a: a.cameras.follows,
+    "hand": lambda a: a.has_hand,
+    "next_heat": lambda a: a.layers.heat.kind == "visits",
+    "heat_scale": lambda a: not a.layers.heat.is_log,
+    "heat_colours": lambda a: a.layers.heat.colours == "viridis",
+    "theme": lambda a: a.palette.name == "light",
+    "ui_larger": lambda a: a.scale > 1.0,
+    "ui_smaller": lambda a: a.scale < 1.0,
+    "hide_ui": lambda a: a.is_bare,
+    "full_screen": lambda a: bool(a.window.get_flags() & pygame.FULLSCREEN),
+    "tab_layers": lambda a: not a.settings.shows_sidebar,  # it was the tab shown: the key hides the bar
+    "tab_edit": lambda a: a.settings.sidebar_tab == "edit",
+    "tab_inspect": lambda a: a.settings.sidebar_tab == "inspect",
+    "tab_compare": lambda a: a.settings.sidebar_tab == "compare",
+    "compare_table": lambda a: type(a.dialog).__name__ == "ComparisonTable",
+    "edit_mode": lambda a: a.is_editing,
+    "smaller_brush": lambda a: a.editor.size == 1,
+    "larger_brush": lambda a: a.editor.size == 2,
+    "undo": lambda a: a.toasts[-1][0] == "nothing to undo",
+    "redo": lambda a: a.toasts[-1][0] == "nothing to redo",
+    "clear_edits": lambda a: not a.session.strokes,
+    "switch_1": lambda a: a.session.world.switch_states() == {"door": True, "gate": False},
+    "switch_2": lambda a: a.session.world.switch_states() == {"door": False, "gate": True},
+    "cursor_left": lambda a: a.cursor == (8, 4),
+    "cursor_right": lambda a: a.cursor == (8, 4),
+    "cursor_up": lambda a: a.cursor == (8, 4),
+    "cursor_down": lambda a: a.cursor == (8, 4),
+    "paint_cursor": lambda a: a.session.tick == 0,
+    "start_here": lambda a: a.session.tick == 0,
+    "goal_here": lambda a: a.session.tick == 0,
+    "random_changes": lambda a: a.session.world.random_changes.rate == 5.0,
+    "more_changes": lambda a: a.change_rate == 10.0,
+    "fewer_changes": lambda a: a.change_rate == 2.0,
+    "gallery": lambda a: type(a.dialog).__name__ == "Gallery",
+    "open": lambda a: type(a.dialog).__name__ == "OpenFile",
+    "recent": lambda a: type(a.dialog).__name__ == "RecentFiles",
+    "problems": lambda a: "no problem list" in a.toasts[-1][0],
+    "generate": lambda a: type(a.dialog).__name__ == "GenerateMap",
+    "save_map": lambda a: type(a.dialog).__name__ == "SaveFile",
+    "save_map_as": lambda a: type(a.dialog).__name__ == "SaveFile",
+    "save_scenario": lambda a: type(a.dialog).__name__ == "SaveFile",
+    "export_csv": lambda a: type(a.dialog).__name__ == "SaveFile",
+    "find_command": lambda a: type(a.dialog).__name__ == "CommandPalette",
+    "help": lambda a: type(a.dialog).__name__ == "HelpOverlay",
+    "cancel": lambda a: a.is_open,
+    "quit": lambda a: not a.is_open,
+    "next_control": lambda a: a.canvas.focus_id is not None,
+    "previous_control": lambda a: a.canvas.focus_id is not None,
+    **{f"focus_{n}": lambda a, n=n: a.session.focused_id == (n - 1 if n <= 2 else 0) for n in range(1, 9)},
+    **{f"switch_{n}": lambda a: "no switch" in a.toasts[-1][0] for n in range(3, 10)},
+    **{
+        command.id: lambda a, key=command.id.removeprefix("layer_"): a.layers.visible[key] == (key == "tree")
+        for command in keys.COMMANDS
+        if command.id.startswith("layer_")
+    },
+}
+EDITING_COMMANDS = {
+    f"tool_{name}": lambda a, name=name: a.editor.tool == name
+    for name in ("brush", "eraser", "line", "rectangle", "fill")
+}
+
+
+def fitted_zoom(app: App) -> float:
+    from ui.camera import fitted
+
+    _, boxes = app.panels()[0]
+    return fitted(24, 12, *boxes.map[2:]).zoom
+
+
+def test_every_command_of_the_table_is_tried():
+    assert set(RUNNING_COMMANDS) | set(EDITING_COMMANDS) == set(keys.BY_ID)
+
+
+@pytest.mark.parametrize("command", keys.COMMANDS, ids=lambda c: c.id)
+def test_every_key_does_what_its_command_says(command):
+    for combination in command.keys:
+        app = make_app(setup())
+        if command.mode == keys.EDIT:
+            app.is_editing = True
+        press_combination(app, combination)
+        check = RUNNING_COMMANDS.get(command.id) or EDITING_COMMANDS[command.id]
+        assert check(app), (command.id, combination)
+        app.draw()
+        if app.dialog is not None:
+            press(app, pygame.K_ESCAPE)
+            assert app.dialog is None, "Escape closes every dialog"
+        assert app.is_open or command.id == "quit"
+
+
+def test_escape_never_quits(app):
+    for _ in range(8):
+        press(app, pygame.K_ESCAPE)
+    assert app.is_open
+
+
+def test_letters_choose_tools_only_in_edit_mode(app):
+    press(app, pygame.K_l, unicode="l")
+    assert app.editor.tool == "brush" and not app.cameras.is_linked
+    press(app, pygame.K_m, unicode="m")
+    press(app, pygame.K_l, unicode="l")
+    assert app.editor.tool == "line"
+
+
+# --- the simulation does not know about the window --------------------------------------------------
+
+
+def test_any_pace_gives_the_digest_of_a_headless_run(app):
+    from agents.registry import BY_KEY
+    from sim.world import World
+
+    begin = setup()
+    world = World(begin.grid, begin.start, begin.goal, BY_KEY, budget=begin.budget, switches=begin.switches)
+    for config in begin.agents:
+        world.add(config)
+    world.advance(10_000)
+    app.play()
+    for seconds in [0.001, 0.2, 0.016, 0.05, 0.011] * 400:
+        app.frame(seconds)
+        if app.session.is_over:
+            break
+    assert app.session.world.digest() == world.digest()
+    assert app.session.tick == world.tick
+
+
+def test_full_speed_gives_the_same_digest():
+    slow, fast = make_app(setup()), make_app(setup())
+    slow.session.advance(10_000)
+    press(fast, pygame.K_u, unicode="u")
+    fast.play()
+    for _ in range(200):
+        fast.frame(0.016)
+    assert fast.session.world.digest() == slow.session.world.digest()
+    assert not fast.clock.is_running, "a run that is over pauses"
+
+
+def test_run_until_back_move_stops_at_the_first_one():
+    app = make_app(setup(budget=1))
+    app.run("until_back_move")
+    for _ in range(400):
+        app.frame(0.1)
+        if not app.clock.is_running:
+            break
+    counts = [int(w.metrics[0].back_moves) for w in app.session.world.walkers]
+    assert max(counts) == 1, counts
+    assert "next back-move" in app.toasts[-1][0]
+
+
+# --- editing with the mouse -------------------------------------------------------------------------
+
+
+def blocked_cells(app: App) -> set[tuple[int, int]]:
+    grid = app.session.world.grid
+    start = Grid.from_rows(ROWS).free
+    return {grid.xy(int(c)) for c in range(grid.cells) if start[c] and not grid.is_free(c)}
+
+
+def test_a_click_blocks_a_cell_for_every_agent(app):
+    drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1))
+    assert blocked_cells(app) == {(1, 1)}
+    assert len(app.session.strokes) == 1
+
+
+def test_a_fast_drag_leaves_an_unbroken_line(app):
+    drag(app, at_cell(app, 0, 0), at_cell(app, 11, 1), steps=1)
+    cells = sorted(blocked_cells(app))
+    assert len(cells) == 12
+    assert all(abs(a[0] - b[0]) <= 1 and abs(a[1] - b[1]) <= 1 for a, b in zip(cells, cells[1:], strict=False))
+
+
+def test_the_first_cell_decides_for_the_whole_stroke(app):
+    drag(app, at_cell(app, 6, 3), at_cell(app, 2, 3))  # begins on a wall: frees
+    assert app.session.world.grid.is_free(app.session.world.grid.cell(6, 3))
+    assert blocked_cells(app) == set()
+
+
+def test_undo_and_redo_take_whole_strokes(app):
+    drag(app, at_cell(app, 0, 0), at_cell(app, 5, 0))
+    drag(app, at_cell(app, 0, 1), at_cell(app, 5, 1))
+    press_combination(app, "Ctrl+Z")
+    assert blocked_cells(app) == {(x, 0) for x in range(6)}
+    press_combination(app, "Ctrl+Y")
+    assert len(blocked_cells(app)) == 12
+    press_combination(app, "Ctrl+Z")
+    press_combination(app, "Ctrl+Z")
+    assert blocked_cells(app) == set()
+
+
+def test_right_drag_frees(app):
+    drag(app, at_cell(app, 13, 2), at_cell(app, 13, 8), button=3)
+    grid = app.session.world.grid
+    assert all(grid.is_free(grid.cell(13, y)) for y in range(2, 9))
+
+
+def test_rectangle_tool_shows_its_shape_before_it_paints(app):
+    app.set_tool("rectangle")
+    drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3), release=False)
+    assert blocked_cells(app) == set()
+    assert len(app.editor.preview(app.hover)) == 9
+    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, 17, 3)))
+    settle(app)
+    assert len(blocked_cells(app)) == 9
+
+
+def test_escape_takes_a_stroke_back(app):
+    drag(app, at_cell(app, 0, 0), at_cell(app, 5, 0), release=False)
+    assert blocked_cells(app)
+    press(app, pygame.K_ESCAPE)
+    assert blocked_cells(app) == set() and not app.session.strokes
+
+
+def test_the_goal_can_be_dragged(app):
+    drag(app, at_cell(app, 20, 9), at_cell(app, 22, 1))
+    assert app.session.world.goal == app.session.world.grid.cell(22, 1)
+    assert blocked_cells(app) == set()
+
+
+def test_the_start_can_be_dragged_and_begins_again(app):
+    app.session.advance(5)
+    drag(app, at_cell(app, 8, 4), at_cell(app, 9, 6))
+    assert app.session.tick == 0
+    assert {w.position for w in app.session.world.walkers} == {app.session.world.grid.cell(9, 6)}
+
+
+def test_a_cell_under_an_agent_stays_free_and_the_user_is_told(app):
+    while app.session.world.walkers[0].position == app.session.world.start:
+        app.session.advance(1)
+    grid = app.session.world.grid
+    x, y = grid.xy(app.session.world.walkers[0].position)
+    drag(app, at_cell(app, x, y), at_cell(app, x, y))
+    assert grid.is_free(grid.cell(x, y))
+    settle(app)
+    assert any("stands on it" in text for text, _ in app.toasts)
+
+
+def test_a_thousand_cells_a_second_reach_the_agents(app):
+    app.play()
+    for i in range(60):
+        drag(app, at_cell(app, 0, 10), at_cell(app, 17, 10 + i % 2), steps=4)
+        press_combination(app, "Ctrl+Z")
+    assert blocked_cells(app) == set()
+
+
+# --- parameters, panels, files ----------------------------------------------------------------------
+
+
+def test_the_wheel_over_a_chip_changes_the_weight(app):
+    spot = app.canvas.spot_named("chip:0:weight")
+    position = (spot.box[0] + 3, spot.box[1] + 3)
+    pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=1, x=0, pos=position))
+    settle(app)
+    assert app.session.world.walkers[0].params["weight"] == 1.2
+
+
+def test_unsaved_edits_are_marked_and_asked_about(app):
+    drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1))
+    assert app.session.has_unsaved_edits
+    press_combination(app, "Ctrl+Q")
+    assert app.is_open and type(app.dialog).__name__ == "UnsavedQuestion"
+    press(app, pygame.K_ESCAPE)
+    assert app.is_open and app.dialog is None
+
+
+def test_dropping_a_file_opens_it(app, tmp_path):
+    target = tmp_path / "small.map"
+    target.write_text("type octile\nheight 3\nwidth 4\nmap\n....\n.@@.\n....\n")
+    pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(target)))
+    settle(app)
+    assert app.session.world.grid.width == 4
+    assert len(app.session.world.walkers) == 4
+
+
+def test_a_broken_file_is_explained_and_nothing_is_lost(app, tmp_path):
+    target = tmp_path / "broken.map"
+    target.write_text("type octile\nheight 3\nwidth 4\nmap\n....\n.?@.\n....\n")
+    before = app.session.world
+    pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(target)))
+    settle(app)
+    assert app.session.world is before
+    assert type(app.dialog).__name__ == "MessageBox"
+
+
+@pytest.mark.parametrize("path", open_app_files(), ids=lambda p: p.stem)
+def test_every_example_opens_and_runs(path):
+    from ui import files
+
+    app = make_app(files.open_any(path).setup)
+    app.session.advance(60)
+    app.frame(0.016)
+    assert app.session.tick >= 1
+
+
+# --- nothing overlaps -------------------------------------------------------------------------------
+
+
+def crossing(a, b) -> bool:
+    """Two boxes that overlap without one holding the other."""
+    if not (a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]):
+        return False
+    return not (inside(a, b) or inside(b, a))
+
+
+def inside(a, b) -> bool:
+    return b[0] <= a[0] and b[1] <= a[1] and a[0] + a[2] <= b[0] + b[2] and a[1] + a[3] <= b[1] + b[3]
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1600, 900), (3840, 2160)])
+@pytest.mark.parametrize("scale", [0.75, 1.0, 1.5, 2.0])
+@pytest.mark.parametrize("agents", [1, 4, 8])
+@pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare"])
+def test_no_control_crosses_another_or_leaves_the_window(size, scale, agents, tab):
+    app = make_app(setup(agents, caption="A caption that is long enough to need cutting somewhere"), size, scale=scale)
+    app.settings.sidebar_tab = tab
+    app.cursor = (8, 4)
+    app.session.advance(30)
+    app.draw()
+    window = (0, 0, *size)
+    for spot in app.canvas.spots:
+        assert inside(spot.box, window), spot
+    for a, b in combinations(app.canvas.spots, 2):
+        assert not crossing(a.box, b.box), (a.id, a.box, b.id, b.box)

@@ -1,0 +1,63 @@
+"""Nothing overlaps at any window size, UI scale and number of panels."""
+
+from itertools import combinations
+
+import pytest
+
+from ui.layout import HEADER, Layout, lay_out, tiles
+
+SIZES = [(1280, 720), (1600, 900), (1920, 1080), (2560, 1440), (3840, 2160)]
+SCALES = [0.75, 1.0, 1.25, 1.5, 2.0]
+
+
+def overlap(a, b) -> bool:
+    return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
+
+
+def main_boxes(plan: Layout):
+    boxes = [plan.top_bar, plan.transport, *(p.whole for p in plan.panels)]
+    return boxes + ([plan.sidebar] if plan.sidebar else [])
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("count", range(1, 9))
+def test_boxes_are_apart_and_inside(size, scale, count):
+    plan = lay_out(size, scale, count)
+    for a, b in combinations(main_boxes(plan), 2):
+        assert not overlap(a, b), (a, b)
+    for box in main_boxes(plan):
+        assert box[0] >= 0 and box[1] >= 0 and box[0] + box[2] <= size[0] and box[1] + box[3] <= size[1], box
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("count", range(1, 9))
+def test_the_parts_of_a_panel_stand_below_each_other(size, count):
+    for panel in lay_out(size, 1.0, count).panels:
+        assert panel.header[1] + panel.header[3] == panel.map[1]
+        assert panel.map[1] + panel.map[3] == panel.hud[1]
+        assert panel.hud[1] + panel.hud[3] == panel.whole[1] + panel.whole[3]
+        assert panel.header[3] == HEADER
+
+
+def test_every_panel_can_be_seen_at_the_smallest_window():
+    for count in range(1, 9):
+        for panel in lay_out((1280, 720), 1.0, count).panels:
+            assert panel.map[2] >= 150 and panel.map[3] >= 90, (count, panel.map)
+
+
+def test_bare_layout_gives_the_panels_all_the_room():
+    plan = lay_out((1600, 900), 1.0, 1, bare=True)
+    assert plan.sidebar is None
+    assert plan.panels[0].whole[2] > 1570 and plan.panels[0].whole[3] > 870
+
+
+def test_a_narrow_window_gives_up_the_sidebar():
+    assert lay_out((500, 700), 1.0, 1).sidebar is None
+
+
+def test_tiles_fill_their_area():
+    area = (10, 20, 1000, 600)
+    boxes = tiles(area, 4, 8)
+    assert max(b[0] + b[2] for b in boxes) == 1010
+    assert max(b[1] + b[3] for b in boxes) == 620

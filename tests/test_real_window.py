@@ -1,0 +1,189 @@
+"""The main journeys in a real window: Xvfb, a window manager, xdotool. What is asserted is the world's state."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NEEDED = ("Xvfb", "xdotool", "openbox")
+pytestmark = [
+    pytest.mark.window,
+    pytest.mark.skipif(
+        any(shutil.which(name) is None for name in NEEDED), reason=f"needs {', '.join(NEEDED)} (see README)"
+    ),
+]
+PATIENCE_S = 60
+
+
+class Window:
+    """The program in a window of its own, and a hand on its keyboard and mouse."""
+
+    def __init__(self, display: str, folder: Path, *arguments: str) -> None:
+        self.status_path = folder / "status.json"
+        self.environment = {
+            **os.environ,
+            "DISPLAY": display,
+            "SDL_VIDEODRIVER": "x11",
+            "BACKMOVE_STATUS": str(self.status_path),
+            "XDG_CONFIG_HOME": str(folder),
+            "XDG_STATE_HOME": str(folder),
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "main.py", *arguments], cwd=ROOT, env=self.environment, stderr=subprocess.PIPE, text=True
+        )
+        self.until(lambda s: True)
+        self.id = self.xdotool("search", "--sync", "--onlyvisible", "--name", "^Backmove").split()[0]
+        self.xdotool("windowfocus", "--sync", self.id)
+
+    def xdotool(self, *words: str) -> str:
+        done = subprocess.run(
+            ["xdotool", *words], env=self.environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+        return done.stdout
+
+    def keys(self, *names: str) -> None:
+        for name in names:
+            self.xdotool("key", "--window", self.id, "--clearmodifiers", name)
+
+    @property
+    def status(self) -> dict:
+        return json.loads(self.status_path.read_text())
+
+    def until(self, condition) -> dict:
+        """Wait for the window to get where it should; the time allowed is only a limit, never measured."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            assert self.process is None or self.process.poll() is None, self.process.stderr.read()
+            if self.status_path.exists() and condition(status := self.status):
+                return status
+            time.sleep(0.05)
+        raise AssertionError(f"never came to pass; the last status was {self.status if self.status_path.exists() else None}")
+
+    def cell(self, x: int, y: int) -> tuple[int, int]:
+        panel = self.status["panels"][0]
+        left, top, _, _ = panel["map"]
+        zoom = panel["zoom"]
+        return round(left + (x + 0.5 - panel["left"]) * zoom), round(top + (y + 0.5 - panel["top"]) * zoom)
+
+    def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        self.xdotool("mousemove", "--window", self.id, str(start[0]), str(start[1]), "mousedown", "1")
+        self.xdotool("mousemove", "--window", self.id, str(end[0]), str(end[1]))
+        self.xdotool("mouseup", "1")
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait(10)
+        self.process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def display():
+    read_end, write_end = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1920x1080x24", "-nolisten", "tcp"],
+        pass_fds=(write_end,),
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        name = f":{pipe.readline().strip()}"
+    manager = subprocess.Popen(["openbox"], env={**os.environ, "DISPLAY": name}, stderr=subprocess.DEVNULL)
+    yield name
+    for process in (manager, server):
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture
+def window(display, tmp_path):
+    opened = []
+
+    def start(*arguments: str) -> Window:
+        opened.append(Window(display, tmp_path, *arguments))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.close()
+
+
+def test_without_a_file_the_first_example_runs_and_another_can_be_opened(window):
+    w = window()
+    w.until(lambda s: s["running"] and s["tick"] > 3)
+    first = w.status["title"]
+    w.keys("space")
+    w.until(lambda s: not s["running"])
+    w.keys("g")
+    w.until(lambda s: s["dialog"] == "Gallery")
+    w.keys("Down", "Return")
+    w.until(lambda s: s["dialog"] is None and s["title"] != first)
+
+
+def test_run_pause_step_and_the_bridge(window):
+    w = window("assets/scenarios/bridges.yaml")
+    w.until(lambda s: s["tick"] == 0 and not s["running"])
+    w.keys("period")
+    w.until(lambda s: s["tick"] == 1)
+    w.keys("space")
+    w.until(lambda s: s["tick"] > 5)
+    w.keys("space")
+    before = w.until(lambda s: not s["running"])
+    w.keys("shift+1")
+    blocked = w.until(lambda s: any(s["switches"].values()) and s["unsaved"])
+    assert blocked["blocked"] > before["blocked"]
+    w.keys("ctrl+z")
+    w.until(lambda s: s["switches"] == before["switches"] and s["blocked"] == before["blocked"])
+    weight = before["agents"][0]["params"].get("weight")
+    if weight is not None:
+        w.keys("1", "w")
+        w.until(lambda s: s["agents"][0]["params"]["weight"] > weight)
+
+
+def test_the_window_gives_the_digest_of_a_headless_run(window):
+    w = window("assets/scenarios/bridges.yaml")
+    w.keys("u", "space")
+    end = w.until(lambda s: not s["running"] and s["tick"] > 10)
+    done = subprocess.run(
+        [sys.executable, "main.py", "run", "assets/scenarios/bridges.yaml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    from ui import files
+    from ui.session import Session
+
+    session = Session(files.open_any(ROOT / "assets/scenarios/bridges.yaml").setup)
+    session.advance(100_000)
+    assert session.world.digest() == end["digest"]
+    walkers = session.world.walkers
+    assert [line["digest"] for line in lines] == [session.world.walker_digest(w) for w in walkers]
+
+
+def test_painting_resizing_full_screen_and_quitting_with_unsaved_edits(window):
+    w = window("assets/scenarios/rooms.yaml")
+    before = w.until(lambda s: s["panels"])
+    w.xdotool("windowsize", "--sync", w.id, "1300", "800")
+    w.until(lambda s: abs(s["size"][0] - 1300) <= 2 and abs(s["size"][1] - 800) <= 2)
+    assert w.status["digest"] == before["digest"], "resizing does not touch the run"
+    w.drag(w.cell(2, 2), w.cell(2, 9))
+    w.until(lambda s: s["unsaved"] and s["blocked"] != before["blocked"])
+    w.keys("F11")
+    w.until(lambda s: s["full_screen"])
+    w.keys("F11")
+    w.until(lambda s: not s["full_screen"])
+    w.keys("ctrl+q")
+    w.until(lambda s: s["dialog"] == "UnsavedQuestion")
+    w.keys("Escape")
+    w.until(lambda s: s["dialog"] is None)
+    w.keys("ctrl+z", "ctrl+q")
+    assert w.process.wait(PATIENCE_S) == 0

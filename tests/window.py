@@ -1,0 +1,117 @@
+"""Helpers for tests of the window: an app under the dummy driver, and events as a user makes them."""
+
+from pathlib import Path
+
+import pygame
+
+from ui.app import App
+from ui.session import Session, Setup
+from ui.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_SIGNS = {
+    ".": pygame.K_PERIOD,
+    ",": pygame.K_COMMA,
+    "-": pygame.K_MINUS,
+    "_": pygame.K_MINUS,
+    "=": pygame.K_EQUALS,
+    "+": pygame.K_EQUALS,
+    "<": pygame.K_COMMA,
+    ">": pygame.K_PERIOD,
+    "[": pygame.K_LEFTBRACKET,
+    "]": pygame.K_RIGHTBRACKET,
+    "?": pygame.K_SLASH,
+}
+_NAMED = {
+    "Space": pygame.K_SPACE,
+    "Return": pygame.K_RETURN,
+    "Tab": pygame.K_TAB,
+    "Escape": pygame.K_ESCAPE,
+    "Left": pygame.K_LEFT,
+    "Right": pygame.K_RIGHT,
+    "Up": pygame.K_UP,
+    "Down": pygame.K_DOWN,
+    "PageDown": pygame.K_PAGEDOWN,
+    "PageUp": pygame.K_PAGEUP,
+    "Home": pygame.K_HOME,
+    "End": pygame.K_END,
+    "Delete": pygame.K_DELETE,
+    "Insert": pygame.K_INSERT,
+    **{f"F{n}": getattr(pygame, f"K_F{n}") for n in range(1, 13)},
+}
+_MODS = {"Ctrl": pygame.KMOD_LCTRL, "Shift": pygame.KMOD_LSHIFT, "Alt": pygame.KMOD_LALT}
+
+
+def make_app(setup: Setup, size: tuple[int, int] = (1280, 720), *, theme: str = "dark", scale: float = 1.0) -> App:
+    pygame.display.init()
+    pygame.font.init()
+    window = pygame.display.set_mode(size)
+    pygame.event.clear()
+    app = App(Session(setup), Settings(theme=theme, ui_scale=scale, window_size=size), window)
+    app.draw()
+    return app
+
+
+def settle(app: App) -> None:
+    """One frame without time passing."""
+    app.frame(0.0)
+
+
+def press(app: App, key: int, mod: int = 0, unicode: str = "") -> None:
+    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, mod=mod, unicode=unicode, scancode=0))
+    pygame.event.post(pygame.event.Event(pygame.KEYUP, key=key, mod=mod, unicode=unicode, scancode=0))
+    settle(app)
+
+
+def press_combination(app: App, combination: str) -> None:
+    """Press a key as the table in ui/keys.py writes it, such as 'Ctrl+Shift+Z', '?' or 'Ctrl++'."""
+    if combination.endswith("++"):
+        parts = [*combination[:-2].split("+"), "+"]
+    elif combination == "+":
+        parts = ["+"]
+    else:
+        parts = combination.split("+")
+    *mods, name = parts
+    mod = 0
+    for word in mods:
+        mod |= _MODS[word]
+    if name in _NAMED:
+        press(app, _NAMED[name], mod)
+    elif name in _SIGNS:
+        is_plain = not mods
+        if is_plain and name in "+_<>?":
+            mod |= pygame.KMOD_LSHIFT
+        if name == "+" and mods:
+            press(app, pygame.K_PLUS, mod)
+        elif name == "_" and mods:
+            press(app, pygame.K_UNDERSCORE, mod)
+        else:
+            press(app, _SIGNS[name], mod, name if is_plain else "")
+    else:
+        typed = "" if mods and mods != ["Shift"] else (name if mods else name.lower())
+        press(app, getattr(pygame, f"K_{name.lower()}"), mod, typed)
+
+
+def at_cell(app: App, x: int, y: int, panel: int = 0) -> tuple[int, int]:
+    """Where the middle of a cell is in the window."""
+    view, boxes = app.panels()[panel]
+    px, py = app.camera(view.id, boxes).to_px(x + 0.5, y + 0.5)
+    return boxes.map[0] + int(px), boxes.map[1] + int(py)
+
+
+def drag(app: App, start, end, *, button: int = 1, steps: int = 3, release: bool = True) -> None:
+    post = pygame.event.post
+    post(pygame.event.Event(pygame.MOUSEMOTION, pos=start, rel=(0, 0), buttons=(0, 0, 0)))
+    post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=button, pos=start))
+    for i in range(1, steps + 1):
+        here = tuple(round(a + (b - a) * i / steps) for a, b in zip(start, end, strict=True))
+        post(pygame.event.Event(pygame.MOUSEMOTION, pos=here, rel=(0, 0), buttons=(1, 0, 0)))
+    if release:
+        post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=button, pos=end))
+    settle(app)
+
+
+def open_app_files() -> list[Path]:
+    """Every scenario that ships."""
+    return sorted((ROOT / "assets" / "scenarios").glob("*.yaml"))

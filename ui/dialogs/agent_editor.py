@@ -1,0 +1,268 @@
+"""An agent: which algorithm, its parameters, its budget. What is changed here works at once, while the run goes on.
+
+The dialog stands beside the map and darkens nothing: one looks at what a change does.
+"""
+
+import pygame
+
+from agents.registry import BY_KEY, SPECS
+from sim import commands
+from sim.agent_api import AgentSpec
+from sim.commandfile import BUDGET
+from sim.commands import AgentConfig
+from sim.params import ConfigError, Param, Value
+from sim.world import Walker
+from ui.canvas import Canvas
+from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.controls import Control, Picture
+from ui.dialogs.lists import ROW, Col, Item, Rows
+from ui.dialogs.param_form import ParamForm
+
+_LISTED_KINDS = 5
+_KIND_REST_S = 0.35
+_SUMMARY = 62
+
+OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents share")
+_BUDGET = Param("budget", int, 16, BUDGET.help, 1, 100_000, symbol="k")
+
+
+class AgentEditor(Dialog):
+    veils = False
+    place = "right"
+    size = (404, 690)
+    command = "edit_agent"
+
+    def __init__(self, host: Host, agent_id: int | None) -> None:
+        """Edit an agent of the session, or with None set up another."""
+        self.agent_id = agent_id
+        self.is_new = agent_id is None
+        walker = self._walker_of(host)
+        like = walker or host.session.focused
+        self.kind = like.spec.key if like else SPECS[0].key
+        self.values: dict[str, Value] = dict(like.params) if like else {}
+        self.own_budget: int | None = like.budget if like else None
+        self.problem = ""
+        self._kind_rest_s: float | None = None
+        self._panel = host.session.panel_of(agent_id) if agent_id is not None else 0
+        self._generation = host.session.generation
+        self.title = "Add an agent" if self.is_new else "Agent"
+        self.hint = "" if self.is_new else f"panel {self._panel + 1}; changes work at once"
+        super().__init__(host)
+
+    def _walker_of(self, host: Host) -> Walker | None:
+        return host.session.world.walker(self.agent_id) if self.agent_id is not None else None
+
+    @property
+    def walker(self) -> Walker | None:
+        return self._walker_of(self.host)
+
+    @property
+    def spec(self) -> AgentSpec:
+        return BY_KEY[self.kind]
+
+    # --- widgets ----------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        area = self.area
+        shown = min(_LISTED_KINDS, max(2, area.height // self.px(130)))
+        kinds = take_top(area, self.px(ROW) * shown, self.px(10))
+        place = [spec.key for spec in SPECS].index(self.kind)
+        columns = [Col(), Col(width=120, align="right", role="dim")]
+        items = [Item((spec.name, spec.family), spec.key) for spec in SPECS]
+        self.rows = Rows(self, kinds, columns, items, place=place, selected=self._chose)
+        self.about = Picture(self, take_top(area, self.px(_SUMMARY), self.px(10)), self._paint_about)
+        self.form_rect = area
+        self._fill_form()
+
+    def _fill_form(self) -> None:
+        values = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}
+        values |= {"own_budget": self.own_budget is not None, "budget": self.own_budget or self.shared_budget}
+        params = [*self.spec.params, OWN_BUDGET, *([_BUDGET] if self.own_budget is not None else [])]
+        self.form = ParamForm(self, self.form_rect, params, values, self._changed)
+        self.controls = [self.rows, *self.form.controls(), self.about]
+        if self.is_new:
+            self.add_footer(("Cancel", self.cancel, ""), ("Add", self.confirm, "main"))
+        else:
+            self.add_footer(("Remove", self._remove, "danger"), ("Done", self.confirm, "main"))
+        self.note = Picture(self, self.footer_left, self._paint_note)
+        self.add(self.note)
+
+    def _refill(self) -> None:
+        """The form of another kind, or with the budget's row come or gone."""
+        here = self.focused
+        kept = (self.rows, self.about)
+        name = getattr(here, "name", "")
+        for control in self.controls:
+            if control not in kept:
+                control.kill()
+        self.form.kill()
+        self._fill_form()
+        same = next((c for c in self.controls if name and getattr(c, "name", "") == name), self.rows)
+        self._focused = self.controls.index(same)
+        self._apply_focus()
+        self.about.refresh()
+
+    def _kill(self) -> None:
+        if hasattr(self, "form"):
+            self.form.kill()
+        super()._kill()
+
+    def reveal(self, control: Control) -> None:
+        self.form.reveal(control)
+
+    def _paint_about(self, pen: Canvas) -> None:
+        width, height = pen.surface.get_size()
+        line = pen.px(12 * 1.45)
+        pen.wrapped((0, 0, width, height - line), self.spec.summary, size=13)
+        pen.text((0, height - line), self.spec.paper, size=12, colour=pen.palette.dim, width=width)
+
+    def _paint_note(self, pen: Canvas) -> None:
+        width, height = pen.surface.get_size()
+        if self.problem:
+            pen.wrapped((0, 0, width, height), self.problem, size=12, colour=pen.palette.warning)
+
+    def complain(self, problem: str) -> None:
+        if problem != self.problem:
+            self.problem = problem
+            self.note.refresh()
+
+    # --- what the user does -----------------------------------------------------------------------
+
+    @property
+    def shared_budget(self) -> int:
+        return self.host.session.world.budget
+
+    def _chose(self, place: int) -> None:
+        """Another kind. While arrow keys go down the list, not every kind on the way is put on the map."""
+        self.form.flush()
+        self.kind = SPECS[place].key
+        self._kind_rest_s = None if self.is_new else _KIND_REST_S
+        self.complain("")
+        self._refill()
+
+    def _changed(self, name: str, value: Value) -> None:
+        self.complain("")
+        if name == "own_budget":
+            self.own_budget = self.shared_budget if value else None
+            self._set_budget()
+            self._refill()
+        elif name == "budget":
+            self.own_budget = int(value)
+            self._set_budget()
+        else:
+            self.values[name] = value
+            self._set_param(name, value)
+
+    def _set_param(self, name: str, value: Value) -> None:
+        walker = self.walker
+        if walker is None or self._kind_rest_s is not None:
+            self._check()
+            return
+        session, said = self.host.session, len(self.host.session.messages)
+        session.set_param(walker.id, name, value)
+        if walker.params[name] != value:
+            self.form.complain(name, " ".join(session.messages[said:]) or "refused")
+            del session.messages[said:]
+            self.values[name] = walker.params[name]
+
+    def _set_budget(self) -> None:
+        walker = self.walker
+        if walker is None or self._kind_rest_s is not None:
+            self._check()
+            return
+        session, said = self.host.session, len(self.host.session.messages)
+        if walker.budget != self.own_budget:
+            session.do(commands.SetBudget(self.own_budget, walker.id))
+        if walker.budget != self.own_budget:
+            self.complain(" ".join(session.messages[said:]))
+            del session.messages[said:]
+            self.own_budget = walker.budget
+
+    def _config(self) -> AgentConfig:
+        params = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}
+        label = ""
+        walker = self.walker
+        if walker is not None and walker.spec.key == self.kind:
+            label = walker.config.label
+        return AgentConfig(self.kind, label, params, self.own_budget)
+
+    def _check(self) -> bool:
+        """Whether the agent as entered is legal; says what is wrong."""
+        try:
+            self.host.session.world.check_agent(self._config(), self.spec.name)
+        except ConfigError as error:
+            self.complain(error.problems[0])
+            return False
+        self.complain("")
+        return True
+
+    def _replace(self) -> None:
+        """Put the chosen kind into the panel in place of the agent there."""
+        self._kind_rest_s = None
+        walker = self.walker
+        if walker is None or walker.spec.key == self.kind or not self._check():
+            return
+        if self.host.session.replace_agent(walker.id, self._config()):
+            self.agent_id = self.host.session.focused_id
+
+    def _remove(self) -> None:
+        walker = self.walker
+        self.host.close_dialog()
+        if walker is not None:
+            self.host.session.do(commands.RemoveAgent(walker.id))
+
+    def confirm(self) -> None:
+        self.form.flush()
+        if self.form.problems:
+            self.complain(self.form.problems[0])
+            return
+        if self.is_new:
+            if self._check() and self.host.session.add_agent(self._config()):
+                self.host.close_dialog()
+            return
+        if self._kind_rest_s is not None:
+            self._replace()
+        if not self.problem:
+            self.host.close_dialog()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        if self.focused is None:
+            return False  # the user is at the map: arrows are the window's
+        return event.key in (pygame.K_UP, pygame.K_DOWN) and self.rows.key(event)
+
+    # --- what happens meanwhile -------------------------------------------------------------------
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        super().update(seconds)
+        self.form.update(seconds)
+        if self._kind_rest_s is not None:
+            self._kind_rest_s -= seconds
+            if self._kind_rest_s <= 0.0:
+                self._replace()
+        if not self.is_new and self.is_open:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Show what was changed elsewhere: by a key, by a script, by going back to tick 0."""
+        session = self.host.session
+        if session.generation != self._generation:
+            self._generation = session.generation
+            walkers = session.world.walkers
+            self.agent_id = walkers[self._panel].id if self._panel < len(walkers) else None
+        walker = self.walker
+        if walker is None:
+            self.host.close_dialog()
+            return
+        self._panel = session.panel_of(walker.id)
+        if self._kind_rest_s is not None:
+            return
+        if walker.spec.key != self.kind:
+            self.kind = walker.spec.key
+            self.values, self.own_budget = dict(walker.params), walker.budget
+            self.rows.select([spec.key for spec in SPECS].index(self.kind), tells=False)
+            self._refill()
+        elif walker.budget != self.own_budget:
+            self.own_budget = walker.budget
+            self._refill()
+        self.values.update(walker.params)
+        self.form.show(walker.params)

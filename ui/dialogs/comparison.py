@@ -1,0 +1,161 @@
+"""All agents of the run side by side in numbers, sorted as the user likes, and exported as CSV."""
+
+import math
+from pathlib import Path
+
+import pygame
+
+from sim.params import ConfigError
+from ui import files
+from ui.dialogs.base import Dialog, Host
+from ui.dialogs.file_browser import SaveFile
+from ui.dialogs.lists import Col, Item, Rows
+from ui.dialogs.message import MessageBox
+
+_NOT_SHOWN = {"kind", "params", "optimal"}  # said in the second line or the same for all
+_WIDTHS = {"agent": 0.0, "state": 104.0, "budget": 58.0, "suboptimality": 84.0, "expansions": 88.0}
+_WIDTH = 74.0
+_REFRESH_S = 0.25
+
+SHOWN = tuple(column for column in files.COLUMNS if column.key not in _NOT_SHOWN)
+
+
+class ComparisonTable(Dialog):
+    title = "Comparison"
+    size = (1330, 560)
+    command = "compare_table"
+
+    def __init__(self, host: Host) -> None:
+        self.sort_by = (0, False)
+        self.is_sorted = False  # until the user sorts, the order is that of the panels
+        self.place_of = 0
+        self._rest_s = _REFRESH_S
+        self._state: object = None
+        super().__init__(host)
+
+    def build(self) -> None:
+        columns = [
+            Col(c.title, _WIDTHS.get(c.key, _WIDTH), "left" if c.key in ("agent", "state") else "right", _face(c.key))
+            for c in SHOWN
+        ]
+        self.rows = Rows(
+            self,
+            self.area,
+            columns,
+            self._items(),
+            place=self.place_of,
+            chosen=self.confirm,
+            selected=self._selected,
+            sort_by=self.sort_by,
+            sorted_by=self._sorted,
+            empty="no agent on this map",
+        )
+        self.add(self.rows)
+        self.add_footer(
+            ("Export every tick ...", self._export_ticks, ""),
+            ("Export CSV ...", self._export, ""),
+            ("Close", self.cancel, "main"),
+        )
+        self._say()
+
+    def _say(self) -> None:
+        session = self.host.session
+        optimal = session.world.optimal
+        text = f"{session.setup.title}, tick {session.tick:,}"
+        if math.isfinite(optimal):
+            text += f", optimal cost {optimal:,.2f}"
+        if session.setup.listed_optimal is not None:
+            text += f" (listed: {session.setup.listed_optimal:,.2f})"
+        self.set_title(self.title, f"{text}.  Left and right choose a column, space turns the order round")
+
+    def _items(self) -> list[Item]:
+        session = self.host.session
+        walkers = list(session.world.walkers)
+        if self.is_sorted:
+            column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
+            keyed = [(_sort_key(column.value(session, w)), w) for w in walkers]
+            # What has no number comes last either way.
+            keyed.sort(key=lambda pair: pair[0][1], reverse=is_descending)
+            keyed.sort(key=lambda pair: pair[0][0])
+            walkers = [w for _, w in keyed]
+        self._state = (session.generation, session.tick, len(session.log))
+        return [
+            Item(
+                tuple(_shown(column.value(session, w), column.digits) for column in SHOWN),
+                w.id,
+                detail=f"{w.spec.name}   {files.params_text(w.params, '  ')}",
+                roles={_PLACE["back_moves"]: "warning"} if w.metrics[0].back_moves else {},
+            )
+            for w in walkers
+        ]
+
+    def _sorted(self, column: int, is_descending: bool) -> None:
+        self.sort_by, self.is_sorted = (column, is_descending), True
+        self.rows.set(self._items(), 0)
+
+    def _selected(self, place: int) -> None:
+        self.place_of = place
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        """The run goes on behind the table."""
+        super().update(seconds)
+        self._rest_s -= seconds
+        session = self.host.session
+        if self._rest_s > 0.0 or self._state == (session.generation, session.tick, len(session.log)):
+            return
+        self._rest_s = _REFRESH_S
+        chosen = self.rows.item.value if self.rows.item else None
+        items = self._items()
+        place = next((i for i, item in enumerate(items) if item.value == chosen), 0)
+        self.rows.set(items, place, tells=False)
+        self._say()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        return self.rows.key(event)
+
+    def confirm(self) -> None:
+        """Enter goes to the agent of the row."""
+        if self.rows.item is not None:
+            self.host.session.focus(self.rows.item.value)
+        self.host.close_dialog()
+
+    def _export(self) -> None:
+        self._save("", files.export_csv)
+
+    def _export_ticks(self) -> None:
+        self._save(" every tick", files.export_ticks_csv)
+
+    def _save(self, what: str, write) -> None:  # type: ignore[no-untyped-def]
+        host = self.host
+
+        def save(path: Path) -> None:
+            try:
+                written = write(host.session, path)
+            except ConfigError as error:
+                host.show(MessageBox(host, "The table was not written", error.problems))
+            else:
+                host.say(f"wrote {written.name}")
+
+        name = f"{host.session.setup.title}{what}"
+        self.ask(lambda inner: SaveFile(inner, "Export as CSV", files.CSV_SUFFIX, name, save))
+
+
+_PLACE = {column.key: place for place, column in enumerate(SHOWN)}
+
+
+def _face(key: str) -> str:
+    return "sans" if key in ("agent", "state") else "mono"
+
+
+def _sort_key(value: files.Cell) -> tuple[bool, str | float]:
+    if value is None:
+        return True, 0.0
+    return False, value.lower() if isinstance(value, str) else float(value)
+
+
+def _shown(value: files.Cell, digits: int) -> str:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.{digits}f}"
+    return f"{value:,}" if isinstance(value, int) else value

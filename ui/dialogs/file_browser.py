@@ -1,0 +1,332 @@
+"""Open and save: folders and files as a list, with a field for names, paths and filtering."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pygame
+
+from ui import files
+from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
+from ui.dialogs.controls import Button, Field, Text
+from ui.dialogs.lists import Col, Item, Rows
+from ui.dialogs.question import Question
+
+_PARENT = ".."
+_MOST_ENTRIES = 20_000
+_FORBIDDEN = '/\\:*?"<>|'
+
+
+class _Browser(Dialog):
+    """A folder and a field. Subclasses say what the field means and what Enter does."""
+
+    size = (940, 640)
+    suffixes: Sequence[str] = ()
+    action = "Open"
+
+    def __init__(self, host: Host, folder: Path) -> None:
+        self.folder = folder
+        self.at = 0
+        self.problem = ""
+        super().__init__(host)
+
+    # --- widgets ----------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        area = self.area
+        self.crumb = Text(
+            self, take_top(area, self.px(22), self.px(6)), str(self.folder), role="dim", face="mono", middle=True
+        )
+        foot = take_bottom(area, self.px(36), self.px(10))
+        places = self._places()
+        shows_places = area.width > self.px(620)
+        side = take_left(area, self.px(170), self.px(16)) if shows_places else pygame.Rect(0, 0, 0, 0)
+        columns = [
+            Col(),
+            Col(width=96, align="right", face="mono", role="dim"),
+            Col(width=150, align="right", role="dim"),
+        ]
+        self.rows = Rows(
+            self,
+            area,
+            [Col(), size, changed],
+            self._items(),
+            place=self.at,
+            chosen=self.confirm,
+            selected=self._selected,
+            empty="nothing here that can be opened",
+        )
+        self.field = Field(self, foot, self.field_text, self._typed, hint=self.field_hint)
+        self.controls = [self.field, self.rows]
+        if shows_places:
+            self._add_places(side, places)
+        self.add(self.crumb)
+        self.add_footer(("Cancel", self.cancel, ""), (self.action, self.confirm, "main"))
+        self.note = Text(self, self.footer_left, self.problem, role="warning", middle=True)
+        self.add(self.note)
+        if self.field_text:
+            self._select_stem()
+
+    def _add_places(self, side: pygame.Rect, places: list[tuple[str, Path]]) -> None:
+        for label, path in places:
+            rect = take_top(side, self.px(BUTTON_HEIGHT - 2), self.px(6))
+            self.add(Button(self, rect, label, lambda path=path: self.go(path)))
+
+    def _places(self) -> list[tuple[str, Path]]:
+        named = [
+            ("Home", Path.home()),
+            ("Here", Path.cwd()),
+            ("Examples", files.GALLERY_FOLDER),
+            ("Shipped maps", files.MAPS_FOLDER),
+        ]
+        recent = list(dict.fromkeys(Path(name).parent for name in self.host.settings.recent_files))
+        known = {path for _, path in named}
+        named += [(path.name or str(path), path) for path in recent if path not in known][:4]
+        return [(label, path) for label, path in named if path.is_dir()]
+
+    @property
+    def field_text(self) -> str:
+        raise NotImplementedError
+
+    field_hint = ""
+
+    def _select_stem(self) -> None:
+        """The name without its ending is what one types over."""
+
+    # --- the list ---------------------------------------------------------------------------------
+
+    def _items(self) -> list[Item]:
+        """The parent, folders, and files of the known kinds."""
+        self.problem = ""
+        entries = self._entries()
+        wanted = self.filter_text.lower()
+        items = [Item((_PARENT, "", ""), self.folder.parent)] if self.folder.parent != self.folder else []
+        items += [
+            Item((f"{entry.name}/", "", ""), Path(entry.path))
+            for entry in entries
+            if _is_folder(entry) and wanted in entry.name.lower()
+        ]
+        return items + [
+            _file_item(entry)
+            for entry in entries
+            if not _is_folder(entry) and self._is_shown(entry.name) and wanted in entry.name.lower()
+        ]
+
+    def _entries(self) -> list["os.DirEntry[str]"]:
+        try:
+            with os.scandir(self.folder) as found:
+                entries = [entry for entry, _ in zip(found, range(_MOST_ENTRIES), strict=False)]
+        except OSError as error:
+            self.problem = f"{self.folder}: {error.strerror or error}"
+            return []
+        return sorted(
+            (entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name.lower()
+        )
+
+    def _is_shown(self, name: str) -> bool:
+        return name.lower().endswith(tuple(self.suffixes))
+
+    filter_text = ""
+
+    def refill(self, place: int = 0) -> None:
+        items = self._items()
+        self.rows.set(items, place, tells=False)
+        self.at = self.rows.place
+        self.crumb.set(str(self.folder))
+        self.complain(self.problem)
+
+    def complain(self, problem: str) -> None:
+        self.problem = problem
+        self.note.set(problem)
+
+    def _selected(self, place: int) -> None:
+        self.at = place
+
+    def _typed(self, text: str) -> None:
+        raise NotImplementedError
+
+    def go(self, folder: Path) -> None:
+        """Show another folder, the one come from selected."""
+        before = self.folder
+        self.folder = folder
+        self.entered()
+        self.refill()
+        came_from = next((i for i, item in enumerate(self.rows.items) if item.value == before), None)
+        if came_from is not None:
+            self.rows.select(came_from)
+        elif len(self.rows.items) > 1:
+            self.rows.select(1)
+
+    def entered(self) -> None:
+        """The folder has changed."""
+
+    def key(self, event: pygame.event.Event) -> bool:
+        is_up = event.key == pygame.K_UP and event.mod & pygame.KMOD_ALT
+        is_back = event.key == pygame.K_BACKSPACE and (self.focused is not self.field or not self.field.text)
+        if is_up or is_back:
+            self.go(self.folder.parent)
+            return True
+        if self.focused is self.field:
+            moves = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
+            return event.key in moves and self.rows.key(event)
+        return False
+
+    def as_path(self, text: str) -> Path:
+        """What the user means by a text: a path from here, from the home folder or from the root."""
+        try:
+            return Path(os.path.normpath(self.folder / Path(text).expanduser()))
+        except RuntimeError:  # "~someone" without such a user
+            return self.folder / text
+
+
+class OpenFile(_Browser):
+    title = "Open"
+    hint = "a scenario (.yaml), a map (.map) or a problem list (.scen)"
+    suffixes = files.KNOWN_SUFFIXES
+    command = "open"
+    field_hint = "type to filter, or a path"
+
+    def __init__(self, host: Host) -> None:
+        self.text = ""
+        super().__init__(host, host.settings.last_folder)
+
+    @property
+    def field_text(self) -> str:
+        return self.text
+
+    @property
+    def filter_text(self) -> str:  # type: ignore[override]
+        return "" if _looks_like_path(self.text) else self.text.strip()
+
+    def _typed(self, text: str) -> None:
+        self.text = text
+        # The first entry is the folder above: a filter is for what follows.
+        self.refill(1 if self.filter_text else 0)
+
+    def entered(self) -> None:
+        self.text = ""
+        self.field.set("")
+
+    def confirm(self) -> None:
+        chosen = self.as_path(self.text.strip()) if _looks_like_path(self.text) else None
+        item = self.rows.item
+        path = chosen or (item.value if item else None)
+        if path is None:
+            return
+        if os.path.isdir(path):
+            self.go(path)
+        elif chosen and not os.path.exists(chosen):
+            self.complain(f"there is no {chosen}")
+        else:
+            self.host.close_dialog()
+            self.host.open_path(path)
+
+
+class SaveFile(_Browser):
+    action = "Save"
+    field_hint = "name"
+
+    def __init__(self, host: Host, title: str, suffix: str, name: str, save: Callable[[Path], None]) -> None:
+        """`save` gets the path after the dialog is closed; its ending is right, overwriting was agreed to."""
+        self.title, self.suffix, self.save = title, suffix, save
+        self.suffixes = (suffix,)
+        self.name = f"{clean_name(name, suffix)}{suffix}"
+        folder = host.settings.last_folder
+        super().__init__(host, Path.cwd() if files.is_shipped(folder) else folder)
+
+    @property
+    def field_text(self) -> str:
+        return self.name
+
+    def _select_stem(self) -> None:
+        self._stem_wanted = True
+
+    def _apply_focus(self) -> None:
+        super()._apply_focus()
+        if getattr(self, "_stem_wanted", False) and self.focused is self.field:
+            self._stem_wanted = False
+            stem = len(self.name) - len(self.suffix)
+            self.field.element.select_range = [0, max(0, stem)]
+            self.field.element.edit_position = max(0, stem)
+
+    def _typed(self, text: str) -> None:
+        self.name = text
+        self.complain("")
+
+    def _selected(self, place: int) -> None:
+        super()._selected(place)
+        item = self.rows.items[place]
+        if not os.path.isdir(item.value):
+            self.name = item.value.name
+            self.field.set(self.name)
+
+    def confirm(self) -> None:
+        item = self.rows.item
+        if self.focused is self.rows and item and os.path.isdir(item.value):
+            self.go(item.value)
+            return
+        text = self.name.strip()
+        if not text:
+            self.complain("a name is missing")
+            return
+        path = self.as_path(text)
+        if os.path.isdir(path):
+            self.go(path)
+            return
+        path = files.with_suffix(path, self.suffix)
+        if not path.parent.is_dir():
+            self.complain(f"there is no folder {path.parent}")
+        elif path.exists():
+            self._ask_about(path)
+        else:
+            self._finish(path)
+
+    def _ask_about(self, path: Path) -> None:
+        answers = [("Cancel", _nothing, ""), ("Overwrite", lambda: self._finish(path), "main")]
+        text = f"{path.name} is there already, {_when(path.stat().st_mtime)}. Overwriting it loses what it holds."
+        self.ask(lambda host: Question(host, "Overwrite?", text, answers))
+
+    def _finish(self, path: Path) -> None:
+        self.host.close_dialog()
+        self.save(path)
+
+
+def clean_name(name: str, suffix: str) -> str:
+    """A name that every system takes for a file, without its ending."""
+    stem = name[: -len(suffix)] if name.lower().endswith(suffix) else name
+    kept = "".join("-" if char in _FORBIDDEN or not char.isprintable() else char for char in stem)
+    return kept.strip(" .-")[:100] or "untitled"
+
+
+def _looks_like_path(text: str) -> bool:
+    return text.startswith("~") or "/" in text or os.sep in text or text.strip() == _PARENT
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _file_item(entry: "os.DirEntry[str]") -> Item:
+    try:
+        status = entry.stat()
+    except OSError:
+        return Item((entry.name, "", "not there"), Path(entry.path), is_dim=True)
+    return Item((entry.name, _size(status.st_size), _when(status.st_mtime)), Path(entry.path))
+
+
+def _size(count: int) -> str:
+    if count < 1000:
+        return f"{count} B"
+    return f"{count / 1000:,.0f} kB" if count < 10_000_000 else f"{count / 1e6:,.0f} MB"
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def _nothing() -> None:
+    """Stay in the dialog."""

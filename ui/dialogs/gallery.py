@@ -1,0 +1,263 @@
+"""One-click examples, each showing one phenomenon: a picture of the map, what to look at, and who walks."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pygame
+
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig
+from sim.params import ConfigError
+from ui import files
+from ui.canvas import Canvas
+from ui.dialogs.base import Dialog, Host, take_right
+from ui.dialogs.controls import Control, Drawn, Picture, ScrollBar, steps_of, tint
+from ui.dialogs.thumb import thumbnail
+from ui.session import Setup
+from ui.theme import SERIES, mix
+
+_CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10
+_DETAIL = 348
+"""Width of the part that shows the chosen example at large."""
+
+
+@dataclass(frozen=True)
+class Example:
+    path: Path
+    title: str
+    caption: str
+    agents: tuple[str, ...]
+    setup: Setup | None  # None: it cannot be read, and the caption says why
+
+
+class Gallery(Dialog):
+    title = "Gallery"
+    hint = "each example shows one thing; arrows choose, Enter or a click opens"
+    size = (1260, 700)
+    command = "gallery"
+    has_footer = False
+
+    def __init__(self, host: Host) -> None:
+        self.at = 0
+        self.paths = files.examples()
+        super().__init__(host)
+
+    def build(self) -> None:
+        area = self.area.inflate(0, self.px(12))
+        self.detail: Picture | None = None
+        if area.width > self.px(_DETAIL * 2):
+            self.detail = Picture(self, take_right(area, self.px(_DETAIL), self.px(20)), self._paint_detail)
+            self.add(self.detail)
+        self.cards = _Cards(self, area, self.paths, self.at)
+        self.add(self.cards)
+
+    def refresh_detail(self) -> None:
+        if self.detail:
+            self.detail.refresh()
+
+    def _paint_detail(self, pen: Canvas) -> None:
+        """The chosen example, or the one under the mouse."""
+        shown = self.cards.shown if hasattr(self, "cards") else None
+        if shown is None:
+            return
+        width, height = pen.surface.get_size()
+        y = 0
+        if shown.setup:
+            side = min(width, height * 45 // 100)
+            setup = shown.setup
+            picture = thumbnail(setup.grid, setup.start, setup.goal, (width, side), self.host.palette)
+            pen.surface.blit(picture, ((width - picture.get_width()) // 2, 0))
+            y = picture.get_height() + pen.px(14)
+        pen.text((0, y), shown.title, size=17, face="bold", width=width)
+        y += pen.px(30)
+        ink = pen.palette.text if shown.setup else pen.palette.warning
+        foot = pen.px(20) * len(shown.agents) + pen.px(10)
+        y += pen.wrapped((0, y, width, max(pen.px(20), height - y - foot)), shown.caption, size=13, colour=ink)
+        y += pen.px(10)
+        for i, agent in enumerate(shown.agents):
+            dot = (pen.px(2), y + i * pen.px(20) + pen.px(6), pen.px(7), pen.px(7))
+            pen.fill(dot, SERIES[i % len(SERIES)], 4)
+            pen.text((pen.px(18), y + i * pen.px(20)), agent, size=13, colour=pen.palette.dim, width=width - pen.px(18))
+
+    def confirm(self) -> None:
+        if self.paths:
+            path = self.paths[self.cards.place]
+            self.host.close_dialog()
+            self.host.open_path(path)
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, changed_ns: int) -> Example:
+    """An example, read once as long as its file does not change."""
+    try:
+        setup = files.open_any(path).setup
+    except ConfigError as error:
+        return Example(path, path.stem, error.problems[0], (), None)
+    agents = tuple(_agent_line(config, setup.budget) for config in setup.agents)
+    return Example(path, setup.title, " ".join(setup.caption.split()), agents, setup)
+
+
+def _agent_line(config: AgentConfig, budget: int) -> str:
+    """Name, label and what is set, such as 'TB-WA* (greedy): weight=3, k=1'."""
+    name = BY_KEY[config.kind].name
+    label = f" ({config.label})" if config.label and config.label != name else ""
+    params = files.params_text(config.params, ", ")
+    return f"{name}{label}: {params + ', ' if params else ''}k={config.budget or budget}"
+
+
+def example(path: Path) -> Example:
+    try:
+        changed = path.stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    return _read(path, changed)
+
+
+class _Cards(Control):
+    """A grid of cards. The maps are read one in each frame, so that the gallery opens at once."""
+
+    shows_ring = False
+
+    def __init__(self, dialog: Gallery, rect: pygame.Rect, paths: list[Path], place: int) -> None:
+        super().__init__(dialog)
+        self.gallery, self.paths, self.place = dialog, paths, min(place, max(0, len(paths) - 1))
+        self.examples: list[Example] = []
+        self._pictures: dict[int, pygame.Surface] = {}
+        self._hot = -1
+        self.bar = ScrollBar()
+        gap = dialog.px(_GAP)
+        self.columns = max(1, (rect.width + gap) // (dialog.px(_CARD_WIDTH) + gap))
+        self.row_height = dialog.px(_CARD_HEIGHT) + gap
+        rows = -(-len(paths) // self.columns)
+        self.bar.measure(rect.height, rows * self.row_height - gap)
+        room = rect.width - (dialog.px(16) if self.bar.is_needed else 0)
+        self.card_width = (room + gap) // self.columns - gap
+        self.element = Drawn(dialog, rect, self._paint)
+        self.select(self.place)
+
+    @property
+    def _shown_place(self) -> int:
+        return self._hot if self._hot >= 0 else self.place
+
+    @property
+    def shown(self) -> Example | None:
+        """The example under the mouse, or else the chosen one."""
+        place = self._shown_place
+        return self.examples[place] if 0 <= place < len(self.examples) else None
+
+    def update(self, seconds: float) -> None:
+        if len(self.examples) < len(self.paths):
+            self.examples.append(example(self.paths[len(self.examples)]))
+            self.element.refresh()
+            if len(self.examples) - 1 == self._shown_place:
+                self.gallery.refresh_detail()
+
+    def select(self, place: int) -> None:
+        self.place = min(max(place, 0), len(self.paths) - 1)
+        self.gallery.at = max(0, self.place)
+        top = max(0, self.place) // self.columns * self.row_height
+        self.bar.reveal(top, top + self.dialog.px(_CARD_HEIGHT))
+        self._hot = -1
+        self.element.refresh()
+        self.gallery.refresh_detail()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        steps = {
+            pygame.K_LEFT: -1,
+            pygame.K_RIGHT: 1,
+            pygame.K_UP: -self.columns,
+            pygame.K_DOWN: self.columns,
+            pygame.K_HOME: -len(self.paths),
+            pygame.K_END: len(self.paths),
+        }
+        step = steps.get(event.key)
+        if step is None:
+            return False
+        is_jump = event.key in (pygame.K_HOME, pygame.K_END)
+        if is_jump or 0 <= self.place + step < len(self.paths):
+            self.select(self.place + step)
+        return True
+
+    def set_focused(self, has_focus: bool) -> None:
+        if has_focus != self.has_focus:
+            self.has_focus = has_focus
+            self.element.refresh()
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        place = self._place(position)
+        if place != self._hot:
+            self._hot = place
+            self.element.refresh()
+            self.gallery.refresh_detail()
+        if event.type == pygame.MOUSEWHEEL and self.is_under(position):
+            self.bar.scroll_to(self.bar.position - steps_of(event.y) * self.row_height // 2)
+            self.element.refresh()
+            return True
+        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and place >= 0:
+            self.select(place)
+            self.gallery.confirm()
+            return True
+        return False
+
+    def _box(self, place: int) -> tuple[int, int, int, int]:
+        row, column = divmod(place, self.columns)
+        left = column * (self.card_width + self.dialog.px(_GAP))
+        return left, row * self.row_height - round(self.bar.position), self.card_width, self.dialog.px(_CARD_HEIGHT)
+
+    def _place(self, position: tuple[int, int]) -> int:
+        if not self.is_under(position):
+            return -1
+        point = (position[0] - self.element.rect.x, position[1] - self.element.rect.y)
+        return next((i for i in range(len(self.paths)) if pygame.Rect(self._box(i)).collidepoint(point)), -1)
+
+    def _paint(self, pen: Canvas) -> None:
+        width, height = self.element.surface.get_size()
+        for place in range(len(self.paths)):
+            box = self._box(place)
+            if box[1] < height and box[1] + box[3] > 0:
+                self._paint_card(pen, place, box)
+        if not self.paths:
+            pen.text((0, pen.px(8)), f"no examples in {files.GALLERY_FOLDER}", size=14, colour=pen.palette.dim)
+        self.bar.paint(pen, width, 0)
+
+    def _paint_card(self, pen: Canvas, place: int, box: tuple[int, int, int, int]) -> None:
+        palette = pen.palette
+        is_chosen = place == self.place
+        ground = (
+            tint(pen, 0.16) if is_chosen else mix(palette.surface, palette.raised, 1.0 if place == self._hot else 0.5)
+        )
+        pen.fill(box, ground, 8)
+        if is_chosen:
+            pen.outline(box, palette.accent, 8, 2 if self.has_focus else 1)
+        if place >= len(self.examples):
+            return
+        shown, pad = self.examples[place], pen.px(_PAD)
+        room = box[2] - 2 * pad
+        names = pen.px(40)
+        picture = self._picture(place, shown, (room, box[3] - names - pad * 2))
+        if picture:
+            left = box[0] + (box[2] - picture.get_width()) // 2
+            top = box[1] + pad + (box[3] - names - 2 * pad - picture.get_height()) // 2
+            pen.surface.blit(picture, (left, top))
+        lines = pen.wrap_lines(shown.title, room, 13, "bold")[:2]
+        y = box[1] + box[3] - names - pad // 2 + (pen.px(10) if len(lines) == 1 else pen.px(1))
+        for i, line in enumerate(lines):
+            ink = palette.text if shown.setup else palette.warning
+            pen.text(
+                (box[0] + box[2] // 2, y + i * pen.px(18)),
+                line,
+                size=13,
+                face="bold",
+                align="centre",
+                width=room,
+                colour=ink,
+            )
+
+    def _picture(self, place: int, shown: Example, size: tuple[int, int]) -> pygame.Surface | None:
+        setup = shown.setup
+        if setup is None:
+            return None
+        if place not in self._pictures:
+            self._pictures[place] = thumbnail(setup.grid, setup.start, setup.goal, size, self.dialog.host.palette)
+        return self._pictures[place]

@@ -1,0 +1,173 @@
+"""Makes a map: a kind, its parameters, a seed that is shown, and a picture of what will come out."""
+
+import random
+
+import pygame
+
+from sim.generate import GENERATORS, Generated, GeneratorSpec, generate
+from sim.params import ConfigError, Value
+from ui import files
+from ui.canvas import Canvas
+from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_right
+from ui.dialogs.controls import Button, Picture
+from ui.dialogs.lists import Col, Item, Rows
+from ui.dialogs.param_form import ParamForm
+from ui.dialogs.thumb import thumbnail
+
+LIVE_CELLS = 1 << 20
+"""Larger maps are not made for the picture but when Enter is pressed."""
+
+_SEEDS = 1_000_000
+
+
+class GenerateMap(Dialog):
+    title = "Generate a map"
+    hint = "the same numbers give the same map; the agents stay"
+    size = (1040, 640)
+    command = "generate"
+
+    def __init__(self, host: Host) -> None:
+        self.kind = 0
+        self.values: dict[str, dict[str, Value]] = {
+            spec.kind: {param.name: param.default for param in spec.params} for spec in GENERATORS
+        }
+        self.made: Generated | None = None
+        self.problem = ""
+        self.picture: Picture | None = None
+        self._wants_map = True
+        super().__init__(host)
+
+    @property
+    def spec(self) -> GeneratorSpec:
+        return GENERATORS[self.kind]
+
+    # --- widgets ----------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        area = self.area
+        kinds = take_left(area, self.px(190), self.px(20))
+        items = [Item((spec.name,), spec.kind) for spec in GENERATORS]
+        self.rows = Rows(self, kinds, [Col()], items, place=self.kind, selected=self._chose)
+        self.add(self.rows)
+        preview = take_right(area, min(self.px(400), area.width // 2), self.px(20))
+        self.form_rect = area
+        self.picture = Picture(self, preview, self._paint)
+        self._seed_rect = take_bottom(area, self.px(BUTTON_HEIGHT), self.px(8))
+        self._fill_form()
+
+    def _fill_form(self) -> None:
+        """The parameters of the chosen kind, in place of those before."""
+        self.form = ParamForm(self, self.form_rect, self.spec.params, self.values[self.spec.kind], self._changed)
+        self.controls = [self.rows, *self.form.controls()]
+        self.seed_button = Button(self, self._seed_rect.copy(), "New seed  (F8)", self.new_seed)
+        self.seed_button.enable(self._has_seed)
+        self.add(self.seed_button)
+        self.add_footer(("Cancel", self.cancel, ""), ("Generate", self.confirm, "main"))
+        if self.picture:
+            self.add(self.picture)
+
+    @property
+    def _has_seed(self) -> bool:
+        return "seed" in self.values[self.spec.kind]
+
+    def _chose(self, place: int) -> None:
+        if place == self.kind:
+            return
+        self.form.flush()
+        self.kind = place
+        for control in self.controls:
+            if control is not self.rows and control is not self.picture:
+                control.kill()
+        self.form.kill()
+        self._fill_form()
+        self._focused = 0
+        self._apply_focus()
+        self._wants_map = True
+
+    def _kill(self) -> None:
+        if hasattr(self, "form"):
+            self.form.kill()
+        super()._kill()
+
+    def reveal(self, control: object) -> None:
+        self.form.reveal(control)  # type: ignore[arg-type]
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def _changed(self, name: str, value: Value) -> None:
+        self.values[self.spec.kind][name] = value
+        self._wants_map = True
+
+    def new_seed(self) -> None:
+        if self._has_seed:
+            seed = random.randrange(_SEEDS)  # not part of any run: it is shown, and the map hangs on it alone
+            self.values[self.spec.kind]["seed"] = seed
+            self.form.show({"seed": seed})
+            self._wants_map = True
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        super().update(seconds)
+        self.form.update(seconds)
+        if self._wants_map:
+            self._wants_map = False
+            self._make(only_small=True)
+
+    def _make(self, only_small: bool = False) -> None:
+        values = self.values[self.spec.kind]
+        self.made, self.problem = None, ""
+        cells = int(values.get("width", values.get("size", 0))) * int(values.get("height", values.get("size", 0)))
+        if only_small and cells > LIVE_CELLS:
+            self.problem = f"a map of {cells:,} cells: shown when it is made"
+        else:
+            try:
+                self.made = generate(self.spec.kind, values, self.spec.kind)
+            except ConfigError as error:
+                self.problem = "\n".join(error.problems)
+        if self.picture:
+            self.picture.refresh()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        if event.key == pygame.K_F8:
+            self.new_seed()
+            return True
+        return False
+
+    def confirm(self) -> None:
+        self.form.flush()
+        if self._wants_map or self.made is None:
+            self._wants_map = False
+            self._make()
+        if self.made is None:
+            return
+        session, made = self.host.session, self.made
+        agents = session.configs() or list(files.DEFAULT_AGENTS)
+        setup = files.setup_from_generated(made, agents, session.world.budget, session.setup.seed)
+        self.host.close_dialog()
+        self.host.open_setup(setup)
+
+    # --- the picture ------------------------------------------------------------------------------
+
+    def _paint(self, pen: Canvas) -> None:
+        width, height = pen.surface.get_size()
+        if self.made is None:
+            pen.wrapped((0, 0, width, height), self.problem or "...", size=13, colour=pen.palette.warning)
+            return
+        made = self.made
+        grid = made.grid
+        start, goal = grid.cell(*made.start), grid.cell(*made.goal)
+        picture = thumbnail(grid, start, goal, (width, max(1, height - pen.px(90))), self.host.palette)
+        pen.surface.blit(picture, (0, 0))
+        y = picture.get_height() + pen.px(8)
+        for line in _facts(made):
+            pen.text((0, y), line, size=12, colour=pen.palette.dim, width=width)
+            y += pen.px(18)
+        pen.wrapped((0, y + pen.px(6), width, height - y), self.spec.help.capitalize(), size=13)
+
+
+def _facts(made: Generated) -> list[str]:
+    grid = made.grid
+    switches = f", {len(made.switches)} switches" if made.switches else ""
+    return [
+        f"{grid.width} x {grid.height}, {int(grid.free.sum()):,} free cells{switches}",
+        f"start [{made.start[0]}, {made.start[1]}], goal [{made.goal[0]}, {made.goal[1]}]",
+    ]

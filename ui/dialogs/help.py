@@ -1,0 +1,183 @@
+"""All keys on one page, made from the dispatcher's own table."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pygame
+
+from ui import keys
+from ui.canvas import Canvas
+from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.controls import Control, Drawn, Field, ScrollBar, steps_of
+
+_TEXT, _LINE, _HEAD = 12, 16.5, 25
+_COLUMN = 380  # least width of a column
+_KEYS = 88  # where the text begins, unless keys are longer
+_GAP = 20
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the page: a group's name when there is no help."""
+
+    keys: str
+    help: str = ""
+    searched: str = ""
+
+
+class HelpOverlay(Dialog):
+    title = "All keys"
+    hint = "type to find a key or a command"
+    size = (1260, 700)
+    command = "help"
+    has_footer = False
+
+    def __init__(self, host: Host) -> None:
+        self.query = ""
+        super().__init__(host)
+
+    def build(self) -> None:
+        width = min(self.px(300), self.card.width // 3)
+        right = self.card.width - self.px(64)
+        rect = pygame.Rect(right - width, self.px(13), width, self.px(32))
+        self.field = Field(self, rect, self.query, self._typed)
+        self.add(self.field)
+        take_top(self.area, 1)
+        self.page = _Page(self, self.area.inflate(0, self.px(14)), lines_of(self.query))
+        self.add(self.page)
+        self.field.put_cursor_at_end()
+
+    def _typed(self, text: str) -> None:
+        self.query = text
+        self.page.set(lines_of(text))
+
+    def confirm(self) -> None:
+        self.host.close_dialog()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        return event.key not in (pygame.K_HOME, pygame.K_END) and self.page.key(event)
+
+
+def lines_of(query: str = "") -> list[Line]:
+    """The lines of the page: each group that has a command with all words of the query."""
+    words = query.lower().split()
+    page: list[Line] = []
+    for group in keys.GROUPS:
+        commands = [c for c in keys.COMMANDS if c.group == group]
+        lines = [line for line in _lines(commands) if all(word in line.searched for word in words)]
+        if lines:
+            page += [Line(group), *lines]
+    return page
+
+
+def _lines(commands: Iterable[keys.Command]) -> list[Line]:
+    """A line for each command, and one for commands that differ only in a number or a direction."""
+    families: dict[str, list[keys.Command]] = {}
+    for command in commands:
+        families.setdefault(_family(command), []).append(command)
+    return [_line(members) for members in families.values()]
+
+
+def _family(command: keys.Command) -> str:
+    return re.sub(r"_([1-9]|left|right|up|down)$", "_*", command.id) if _is_steered(command) else command.id
+
+
+def _is_steered(command: keys.Command) -> bool:
+    """Whether its key is a number or an arrow, as for its brothers."""
+    last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
+    return last in "123456789" or last in ("Left", "Right", "Up", "Down")
+
+
+def _line(members: list[keys.Command]) -> Line:
+    first = members[0]
+    mode = " (edit mode)" if first.mode == keys.EDIT else ""
+    searched = " ".join(f"{c.help} {' '.join(c.keys)} {c.group}" for c in members).lower() + mode
+    if len(members) == 1:
+        return Line("  ".join(first.keys), first.help + mode, searched)
+    head, _, last = first.keys[0].rpartition("+")
+    prefix = f"{head}+" if head else ""
+    if last.isdigit():
+        end = members[-1].keys[0].rpartition("+")[2]
+        return Line(f"{prefix}{last} to {end}", f"{first.help} to {end}{mode}", searched)
+    return Line(f"{prefix}arrows", first.help.rpartition(" ")[0] + mode, searched)
+
+
+class _Page(Control):
+    """The lines in as many columns as fit, scrolling where they do not."""
+
+    can_focus = False
+
+    def __init__(self, dialog: Dialog, rect: pygame.Rect, lines: list[Line]) -> None:
+        super().__init__(dialog)
+        self.bar = ScrollBar()
+        self.element = Drawn(dialog, rect, self._paint)
+        self.set(lines)
+
+    def set(self, lines: list[Line]) -> None:
+        self.lines = lines
+        px, (width, height) = self.dialog.px, self.element.surface.get_size()
+        count = max(1, (width + px(_GAP)) // (px(_COLUMN) + px(_GAP)))
+        self.columns = self._flow(count)
+        tallest = max((self._height(column) for column in self.columns), default=0)
+        self.bar.measure(height, tallest)
+        self.bar.scroll_to(0)
+        self.element.refresh()
+
+    def _height(self, lines: list[Line]) -> int:
+        return sum(self.dialog.px(_LINE if line.help else _HEAD) for line in lines)
+
+    def _flow(self, count: int) -> list[list[Line]]:
+        """Columns of about the same height; a group's name does not stand alone at the foot."""
+        target = max(self._height(self.lines) / count, 1)
+        columns: list[list[Line]] = [[]]
+        for line in self.lines:
+            is_full = self._height(columns[-1]) + self.dialog.px(_LINE if line.help else _HEAD * 1.6) > target
+            if is_full and len(columns) < count and columns[-1]:
+                columns.append([])
+            columns[-1].append(line)
+        return columns
+
+    def key(self, event: pygame.event.Event) -> bool:
+        page = self.bar.view
+        line = self.dialog.px(_LINE)
+        steps = {pygame.K_UP: -line, pygame.K_DOWN: line, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
+        if event.key not in steps:
+            return False
+        self.bar.scroll_to(self.bar.position + steps[event.key])
+        self.element.refresh()
+        return True
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if event.type == pygame.MOUSEWHEEL and self.is_under(position):
+            self.bar.scroll_to(self.bar.position - steps_of(event.y) * 3 * self.dialog.px(_LINE))
+            self.element.refresh()
+            return True
+        return False
+
+    def _paint(self, pen: Canvas) -> None:
+        width = self.element.surface.get_width()
+        if not self.lines:
+            pen.text((0, pen.px(8)), "no key or command with these words", size=14, colour=pen.palette.dim)
+            return
+        room = width - (pen.px(14) if self.bar.is_needed else 0)
+        column_width = (room + pen.px(_GAP)) // len(self.columns) - pen.px(_GAP)
+        column_width = min(column_width, pen.px(_COLUMN * 1.4))
+        for i, column in enumerate(self.columns):
+            self._paint_column(pen, i * (column_width + pen.px(_GAP)), column_width, column)
+        self.bar.paint(pen, width, 0)
+
+    def _paint_column(self, pen: Canvas, left: int, width: int, lines: list[Line]) -> None:
+        palette = pen.palette
+        y = -round(self.bar.position)
+        for line in lines:
+            if not line.help:
+                pen.text((left, y + pen.px(7)), line.keys.upper(), size=11, face="bold", colour=palette.accent)
+                y += pen.px(_HEAD)
+                continue
+            middle = y + pen.px(_LINE) // 2
+            used = pen.text((left, middle), line.keys, size=11, face="mono", middle=True, width=width // 2)
+            start = max(pen.px(_KEYS), used + pen.px(12))
+            room = width - start
+            pen.text((left + start, middle), line.help, size=_TEXT, colour=palette.dim, middle=True, width=room)
+            y += pen.px(_LINE)

@@ -1,0 +1,116 @@
+"""A message, or everything that is wrong with a file, one line for each problem."""
+
+from collections.abc import Sequence
+
+import pygame
+
+from ui.canvas import Canvas
+from ui.dialogs.base import FOOTER, HEADING, MARGIN, Dialog, Host
+from ui.dialogs.controls import Control, Drawn, ScrollBar, steps_of
+
+_SIZE, _LINE, _GAP = 14, 21, 7
+_WIDTH, _HIGHEST = 700, 560
+_INDENT = 16
+
+
+class MessageBox(Dialog):
+    def __init__(self, host: Host, title: str, problems: Sequence[str] | str) -> None:
+        self.title = title
+        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        self.hint = f"{len(self.problems)} problems" if len(self.problems) > 1 else ""
+        inside = _Paragraphs.height_of(host, self.problems, _WIDTH - 2 * MARGIN)
+        self.size = (_WIDTH, min(_HIGHEST, HEADING + FOOTER + inside + 14))
+        super().__init__(host)
+
+    def build(self) -> None:
+        self.area.height -= self.px(8)
+        self.lines = _Paragraphs(self, self.area, self.problems)
+        self.add(self.lines)
+        self.add_footer(("Close", self.cancel, "main"))
+
+    def confirm(self) -> None:
+        self.host.close_dialog()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        return self.lines.key(event)
+
+
+class _Paragraphs(Control):
+    """Wrapped paragraphs that scroll."""
+
+    shows_ring = False
+
+    def __init__(self, dialog: Dialog, rect: pygame.Rect, texts: Sequence[str]) -> None:
+        super().__init__(dialog)
+        self.bar = ScrollBar()
+        self.lines = _wrapped(dialog.host.scale, texts, rect.width - dialog.px(ScrollBar.WIDTH + 6))
+        whole = len(self.lines) * dialog.px(_LINE) + dialog.px(_GAP) * sum(first for _, first in self.lines)
+        self.bar.measure(rect.height, whole)
+        self.can_focus = self.bar.is_needed
+        self.element = Drawn(dialog, rect, self._paint)
+        self.element.refresh()
+
+    @staticmethod
+    def height_of(host: Host, texts: Sequence[str], width: int) -> int:
+        """At 100 %."""
+        lines = _wrapped(host.scale, texts, round((width - ScrollBar.WIDTH - 6) * host.scale))
+        return len(lines) * (_LINE + 1) + _GAP * len(texts)
+
+    def key(self, event: pygame.event.Event) -> bool:
+        line = self.dialog.px(_LINE)
+        steps = {
+            pygame.K_UP: -line,
+            pygame.K_DOWN: line,
+            pygame.K_PAGEUP: line - self.bar.view,
+            pygame.K_PAGEDOWN: self.bar.view - line,
+            pygame.K_HOME: -self.bar.whole,
+            pygame.K_END: self.bar.whole,
+        }
+        if event.key not in steps:
+            return False
+        self.bar.scroll_to(self.bar.position + steps[event.key])
+        self.element.refresh()
+        return True
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if event.type == pygame.MOUSEWHEEL and self.is_under(position):
+            self.bar.scroll_to(self.bar.position - steps_of(event.y) * 3 * self.dialog.px(_LINE))
+            self.element.refresh()
+            return True
+        return False
+
+    def _paint(self, pen: Canvas) -> None:
+        width, height = self.element.surface.get_size()
+        y = -round(self.bar.position)
+        for text, is_first in self.lines:
+            y += pen.px(_GAP) if is_first else 0
+            if -pen.px(_LINE) < y < height:
+                if is_first and len(self.lines) > 1:
+                    pen.fill((pen.px(2), y + pen.px(8), pen.px(5), pen.px(5)), pen.palette.warning, 3)
+                pen.text((pen.px(_INDENT), y), text, size=_SIZE)
+            y += pen.px(_LINE)
+        self.bar.paint(pen, width, 0)
+
+
+def _wrapped(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, bool]]:
+    """Lines, and whether each begins a paragraph. A word longer than a line is broken."""
+    pen = Canvas()
+    pen.scale = scale
+    room = width - pen.px(_INDENT)
+    lines = []
+    for text in texts:
+        first = True
+        for wrapped in pen.wrap_lines(text, room, _SIZE):
+            for line in _broken(pen, wrapped, room):
+                lines.append((line, first))
+                first = False
+    return lines
+
+
+def _broken(pen: Canvas, line: str, width: int) -> list[str]:
+    parts = []
+    while pen.text_width(line, _SIZE) > width and len(line) > 1:
+        fits = len(pen.cut(line, width, _SIZE)) - len("...")
+        parts.append(line[: max(1, fits)])
+        line = line[max(1, fits) :]
+    return [*parts, line]

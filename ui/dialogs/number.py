@@ -1,0 +1,64 @@
+"""Asks for one whole number."""
+
+from collections.abc import Callable
+
+import pygame
+
+from sim.params import ConfigError, Param
+from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.controls import Field, Text
+
+
+class NumberPrompt(Dialog):
+    size = (420, 214)
+
+    def __init__(
+        self, host: Host, title: str, value: int, go: Callable[[int], None], *, low: int = 0, high: int | None = None
+    ) -> None:
+        self.title, self.go = title, go
+        self.param = Param("number", int, value, "", low, high)
+        self.text = str(value)
+        super().__init__(host)
+
+    def build(self) -> None:
+        area = self.area
+        self.field = Field(self, take_top(area, self.px(36), self.px(8)), self.text, self._typed, mono=True, longest=15)
+        self.add(self.field)
+        self.note = Text(self, take_top(area, self.px(20)), self._expected(), role="dim")
+        self.add(self.note)
+        self.add_footer(("Cancel", self.cancel, ""), ("OK", self.confirm, "main"))
+
+    def _expected(self) -> str:
+        return f"{self.param.expected()}; up and down change it"
+
+    def _typed(self, text: str) -> None:
+        self.text = text
+        self._value()
+
+    def _value(self) -> int | None:
+        try:
+            value = int(self.param.parse(self.text.strip().replace(",", "")))
+        except ConfigError:
+            self.note.set(f"expected {self.param.expected()}", "warning")
+            return None
+        self.note.set(self._expected(), "dim")
+        return value
+
+    def key(self, event: pygame.event.Event) -> bool:
+        step = {pygame.K_UP: 1, pygame.K_DOWN: -1, pygame.K_PAGEUP: 100, pygame.K_PAGEDOWN: -100}.get(event.key)
+        if step is None:
+            return False
+        value = self._value()
+        if value is not None:
+            step *= 10 if event.mod & pygame.KMOD_SHIFT else 1
+            value = max(int(self.param.low or 0), value + step)
+            self.text = str(value if self.param.high is None else min(value, int(self.param.high)))
+            self.field.set(self.text)
+            self.field.put_cursor_at_end()
+        return True
+
+    def confirm(self) -> None:
+        value = self._value()
+        if value is not None:
+            self.host.close_dialog()
+            self.go(value)

@@ -1,0 +1,78 @@
+"""Every command by its name: type to find it, Enter does it, and its key stands beside it."""
+
+import pygame
+
+from ui import keys
+from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.controls import Field
+from ui.dialogs.lists import Col, Item, Rows
+
+_NOT_LISTED = {"cancel", "find_command"}
+_MODES = {keys.RUN: "", keys.EDIT: "edit mode", keys.ANY: ""}
+
+
+class CommandPalette(Dialog):
+    title = "Commands"
+    hint = "type to find one"
+    size = (720, 560)
+    command = "find_command"
+    has_footer = False
+
+    def __init__(self, host: Host) -> None:
+        self.query = ""
+        super().__init__(host)
+
+    def build(self) -> None:
+        area = self.area
+        self.field = Field(
+            self, take_top(area, self.px(36), self.px(10)), self.query, self._typed, hint="such as: weight, heat, save"
+        )
+        self.add(self.field)
+        columns = [Col(), Col(width=84, role="dim"), Col(width=190, align="right", face="mono", role="dim")]
+        self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="no command with these words")
+        self.add(self.rows)
+        self.field.put_cursor_at_end()
+
+    def _typed(self, text: str) -> None:
+        self.query = text
+        self.rows.set(self._items())
+
+    def _items(self) -> list[Item]:
+        return [
+            Item((_shown_help(command), command.group, "  ".join(command.keys)), command.id)
+            for command in found(self.query)
+        ]
+
+    def key(self, event: pygame.event.Event) -> bool:
+        # Home and End belong to the text.
+        return event.key not in (pygame.K_HOME, pygame.K_END) and self.rows.key(event)
+
+    def confirm(self) -> None:
+        item = self.rows.item
+        if item is not None:
+            self.host.close_dialog()
+            self.host.run(item.value)
+
+
+def found(query: str) -> list[keys.Command]:
+    """The commands that have all words of the query; those that begin with it first."""
+    words = query.lower().split()
+    listed = [c for c in keys.COMMANDS if c.id not in _NOT_LISTED]
+    hits = [c for c in listed if all(word in _searched(c) for word in words)]
+    return sorted(hits, key=lambda c: _rank(c, query.lower().strip()))
+
+
+def _searched(command: keys.Command) -> str:
+    return f"{command.help} {command.group} {' '.join(command.keys)} {command.id}".lower()
+
+
+def _rank(command: keys.Command, query: str) -> int:
+    text = command.help.lower()
+    if not query:
+        return 0
+    return 0 if text.startswith(query) else 1 if f" {query}" in text else 2 if query in text else 3
+
+
+def _shown_help(command: keys.Command) -> str:
+    mode = _MODES[command.mode]
+    return f"{command.help} ({mode})" if mode else command.help

@@ -1,0 +1,50 @@
+"""A short question with a few answers."""
+
+from collections.abc import Callable, Sequence
+
+import pygame
+
+from ui.canvas import Canvas
+from ui.dialogs.base import FOOTER, HEADING, MARGIN, Dialog, Host
+from ui.dialogs.controls import Text
+
+Answer = tuple[str, Callable[[], None], str]
+"""Label, what to do after the question is closed, and "", "main" or "danger"."""
+
+
+class Question(Dialog):
+    closes_outside = False
+
+    def __init__(self, host: Host, title: str, text: str, answers: Sequence[Answer]) -> None:
+        """The main answer is what Enter means; Esc gives none."""
+        self.title, self.text, self.answers = title, text, list(answers)
+        self.size = (520, HEADING + FOOTER + text_height(host, text, 520 - 2 * MARGIN, 14) + 10)
+        super().__init__(host)
+
+    def build(self) -> None:
+        self.add(Text(self, self.area, self.text, size=14))
+        buttons = self.add_footer(*((label, self._answer(action), kind) for label, action, kind in self.answers))
+        main = next((i for i, answer in enumerate(self.answers) if answer[2] == "main"), len(buttons) - 1)
+        self._focused = self.controls.index(buttons[main])
+
+    def _answer(self, action: Callable[[], None]) -> Callable[[], None]:
+        def give() -> None:
+            self.host.close_dialog()
+            action()
+
+        return give
+
+    def key(self, event: pygame.event.Event) -> bool:
+        """Left and right go from answer to answer."""
+        step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key)
+        if step:
+            self.focus_next(step)
+        return step is not None
+
+
+def text_height(host: Host, text: str, width: int, size: float) -> int:
+    """Height at 100 % of a wrapped text."""
+    pen = Canvas()
+    pen.scale = host.scale
+    lines = pen.wrap_lines(text, round(width * host.scale), size)
+    return round(len(lines) * pen.px(size * 1.45) / host.scale) + 2
