@@ -157,7 +157,8 @@ def open_shot(shot: Shot) -> App:
     app.frame(0.0)
     shot.prepare(app)
     app.toasts.clear()
-    app.frame(0.02)
+    for _ in range(30):  # the gallery reads one map in each frame
+        app.frame(0.0)
     return app
 
 

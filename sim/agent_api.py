@@ -94,6 +94,11 @@ class Agent(Protocol):
         """What to draw."""
 
 
+def _any_budget(budget: int, params: Mapping[str, Value]) -> str | None:
+    """Every budget will do. A function with a name, because a world must survive pickling."""
+    return None
+
+
 @dataclass(frozen=True)
 class AgentSpec:
     """One declaration of an agent, from which come panel, scenario keys, command line, index and tests."""
@@ -109,7 +114,7 @@ class AgentSpec:
     proves_no_path: bool = True
     is_complete: bool = True  # reaches every reachable goal of a map that does not change
     runs_in_bulk: bool = True  # knows the true map, so that no move of it can be refused
-    check_budget: Callable[[int, Mapping[str, Value]], str | None] = lambda budget, params: None
+    check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget
 
     def param(self, name: str) -> Param | None:
         return next((p for p in self.params if p.name == name), None)

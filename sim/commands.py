@@ -68,6 +68,7 @@ class AddAgent:
     """Put another agent on the start."""
 
     config: AgentConfig
+    agent: int | None = None  # the number it gets, so that it keeps it whatever becomes of other commands
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class ConfigError(ValueError):
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """The words "; did you mean 'x'?" for the nearest known name, or the list of names when none is near."""
     names = [str(k) for k in known]
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(name)[:80], names, n=1, cutoff=0.6)  # a name may be as long as its file
     if near:
         return f"; did you mean '{near[0]}'?"
     return f"; known: {', '.join(names)}" if names else ""
@@ -74,7 +74,7 @@ class Param:
         return _as_int(value) if self.kind is int else _as_float(value)
 
     def _nearest(self, value: object) -> str:
-        near = difflib.get_close_matches(str(value), self.choices, n=1, cutoff=0.6)
+        near = difflib.get_close_matches(str(value)[:80], self.choices, n=1, cutoff=0.6)
         return f"; did you mean '{near[0]}'?" if near else ""
 
     def expected(self) -> str:
@@ -85,9 +85,9 @@ class Param:
             return "one of " + ", ".join(self.choices)
         noun = "a whole number" if self.kind is int else "a number"
         if self.low is not None and self.high is not None:
-            return f"{noun} from {self.low:,g} to {self.high:,g}"
+            return f"{noun} from {self.low:,.12g} to {self.high:,.12g}"
         if self.low is not None:
-            return f"{noun} of at least {self.low:,g}"
+            return f"{noun} of at least {self.low:,.12g}"
         return noun
 
     def describe(self) -> dict[str, Any]:

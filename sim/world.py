@@ -72,6 +72,7 @@ class Note:
 
     tick: int
     text: str
+    command: Command | None = None  # the one that it is about
 
 
 @dataclass(frozen=True)
@@ -139,20 +140,29 @@ class World:
         self._queue: list[tuple[int, Command]] = []
         self._next_id = 0
         self._event = NO_EVENT
+        self._applying: Command | None = None
         self._changed_map = b""  # rolling digest of all map changes
         self._backward = new_search(grid.cells if measures else 0)
         self._backward_is_old = True
+        self._backward_expansions = 0  # of the searches before the present one
         self.optimal = self._true_distance_of_start()
 
     # --- putting agents and commands in -----------------------------------------------------------
 
-    def add(self, config: AgentConfig) -> Walker:
-        """Put an agent on the start now. A ConfigError names everything that is wrong with it."""
+    def add(self, config: AgentConfig, agent_id: int | None = None) -> Walker:
+        """Put an agent on the start now. A ConfigError names everything that is wrong with it.
+
+        It gets the number `agent_id`, by default the next one. A number that was asked for is used up in any case.
+        """
+        number = self._next_id if agent_id is None else agent_id
+        if self.walker(number) is not None:
+            raise ConfigError(f"agent: there is an agent {number} already")
+        self._next_id = max(self._next_id, number + 1)
         spec, params, budget = self.check_agent(config)
-        problem = Problem(self.grid, self.start, self.goal, _agent_seed(self.seed, self._next_id), budget, self.watched)
+        problem = Problem(self.grid, self.start, self.goal, _agent_seed(self.seed, number), budget, self.watched)
         visits = np.zeros(self.grid.cells, np.uint32)
         walker = Walker(
-            self._next_id,
+            number,
             config,
             spec,
             params,
@@ -162,7 +172,6 @@ class World:
             config.budget,
             self.tick,
         )
-        self._next_id += 1
         self.walkers.append(walker)
         self.planning_s[walker.id] = 0.0
         return walker
@@ -194,6 +203,17 @@ class World:
         for tick, command in timed:
             self.submit(command, tick)
 
+    def replace_queue(self, timed: Iterable[tuple[int, Command]]) -> list[tuple[int, Command]]:
+        """Put these commands in the place of those that are waiting; returns what waited."""
+        waiting, self._queue = self._queue, []
+        self.submit_all(timed)
+        return waiting
+
+    @property
+    def next_agent_id(self) -> int:
+        """The number that the next agent gets."""
+        return self._next_id
+
     def walker(self, agent_id: int) -> Walker | None:
         return next((w for w in self.walkers if w.id == agent_id), None)
 
@@ -219,14 +239,14 @@ class World:
             self._apply_due()
             if self.is_over:
                 break
-            passed += self._run(min(ticks - passed, BULK, self._ticks_to_next_event()))
+            passed += self._run(min(ticks - passed, BULK, self.ticks_to_next_event()))
         return passed
 
     def apply_now(self) -> None:
         """Apply the commands due at this tick without letting time pass, so that a paused user sees them."""
         self._apply_due()
 
-    def _ticks_to_next_event(self) -> int:
+    def ticks_to_next_event(self) -> int:
         """Ticks that can pass before a command or a random change is due."""
         ahead = [self._queue[0][0]] if self._queue else []
         if (event := self.random_changes.next_after(self.tick)) is not None:
@@ -299,7 +319,9 @@ class World:
             if self.random_changes.is_due(self.tick):
                 self._redraw_map()
         while self._queue and self._queue[0][0] <= self.tick:
-            self._apply(self._queue.pop(0)[1])
+            self._applying = self._queue.pop(0)[1]
+            self._apply(self._applying)
+        self._applying = None
 
     _event_tick = -1  # last tick asked for its random event: once, and before its commands
 
@@ -322,23 +344,29 @@ class World:
             case commands.SetTerrain(cells, letters):
                 self._put_terrain(np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8))
             case commands.SetSwitch(name, blocked):
-                group, none = np.asarray(self.switches[name], np.int32), np.empty(0, np.int32)
-                self._edit(*((group, none) if blocked else (none, group)))
+                self._set_switch(name, blocked)
             case commands.MoveGoal(cell):
                 self._move_goal(cell)
             case commands.SetBudget(budget, agent):
                 self._set_budget(budget, agent)
             case commands.SetParam(agent, name, value):
                 self._set_param(agent, name, value)
-            case commands.AddAgent(config):
-                self._try_add(config)
+            case commands.AddAgent(config, agent_id):
+                self._try_add(config, agent_id)
             case commands.RemoveAgent(agent):
-                self.walkers = [w for w in self.walkers if w.id != agent]
+                self._remove(agent)
             case commands.SetChanges(every, rate):
                 self.random_changes = RandomChanges(every, rate)
 
     def _edit(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
         self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))
+
+    def _set_switch(self, name: str, blocked: bool) -> None:
+        if name not in self.switches:
+            self.note(f"no switch '{name}'{did_you_mean(name, self.switches)}")
+            return
+        group, none = np.asarray(self.switches[name], np.int32), np.empty(0, np.int32)
+        self._edit(*((group, none) if blocked else (none, group)))
 
     def _put_terrain(self, cells: npt.NDArray[np.int32], letters: npt.NDArray[np.uint8]) -> None:
         allowed = self.grid.is_passable_letter(letters)
@@ -377,6 +405,8 @@ class World:
 
     def _set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
+        if agent is not None and not chosen:
+            self._note_missing(agent)
         for walker in chosen:
             complaint = walker.spec.check_budget(budget or self.budget, walker.params)
             if complaint:
@@ -391,7 +421,12 @@ class World:
     def _set_param(self, agent: int, name: str, value: Value) -> None:
         walker = self.walker(agent)
         param = walker.spec.param(name) if walker else None
-        if walker is None or param is None:
+        if walker is None:
+            self._note_missing(agent)
+            return
+        if param is None:
+            names = [p.name for p in walker.spec.params]
+            self.note(f"{walker.label} has no parameter '{name}'{did_you_mean(name, names)}")
             return
         try:
             params = {**walker.params, name: param.parse(value, f"{walker.label}: {name}")}
@@ -404,15 +439,23 @@ class World:
         walker.params = params
         walker.agent.set_param(name, params[name])
 
-    def _try_add(self, config: AgentConfig) -> None:
+    def _remove(self, agent: int) -> None:
+        if self.walker(agent) is None:
+            self._note_missing(agent)
+        self.walkers = [w for w in self.walkers if w.id != agent]
+
+    def _note_missing(self, agent: int) -> None:
+        self.note(f"agent {agent} is not there")
+
+    def _try_add(self, config: AgentConfig, agent_id: int | None) -> None:
         try:
-            self.add(config)
+            self.add(config, agent_id)
         except ConfigError as error:
             for problem in error.problems:
                 self.note(problem)
 
     def note(self, text: str) -> None:
-        self.notes.append(Note(self.tick, text))
+        self.notes.append(Note(self.tick, text, self._applying))
 
     # --- looking ----------------------------------------------------------------------------------
 
@@ -424,6 +467,11 @@ class World:
             begin(self.grid.ground, backward, self.goal, cell, cell)
         return float(distance.true_distance(self.grid.ground, backward, cell))
 
+    @property
+    def measuring_expansions(self) -> int:
+        """What counting non-optimal moves has cost so far: expansions of the true-distance searches."""
+        return self._backward_expansions + int(self._backward.control[0].expansions)
+
     def _true_distance_of_start(self) -> float:
         return self.true_distance(self.start)
 
@@ -431,6 +479,7 @@ class World:
         """The true-distance search, begun again if the map or the goal changed since."""
         if self._backward_is_old and self.measures:
             aim = self.walkers[0].position if self.walkers else self.start
+            self._backward_expansions += int(self._backward.control[0].expansions)
             begin(self.grid.ground, self._backward, self.goal, -1, aim)
             self._backward_is_old = False
         return self._backward

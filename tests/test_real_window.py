@@ -19,7 +19,7 @@ pytestmark = [
         any(shutil.which(name) is None for name in NEEDED), reason=f"needs {', '.join(NEEDED)} (see README)"
     ),
 ]
-PATIENCE_S = 60
+PATIENCE_S = 40
 
 
 class Window:
@@ -39,8 +39,16 @@ class Window:
             [sys.executable, "main.py", *arguments], cwd=ROOT, env=self.environment, stderr=subprocess.PIPE, text=True
         )
         self.until(lambda s: True)
-        self.id = self.xdotool("search", "--sync", "--onlyvisible", "--name", "^Backmove").split()[0]
-        self.xdotool("windowfocus", "--sync", self.id)
+        self.id = self._find()
+
+    def _find(self) -> str:
+        """The window that the manager has given the keyboard to; the display has no other."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            if name := self.xdotool("getactivewindow").strip():
+                return name
+            time.sleep(0.05)
+        raise AssertionError("no window became active")
 
     def xdotool(self, *words: str) -> str:
         done = subprocess.run(
@@ -50,7 +58,7 @@ class Window:
 
     def keys(self, *names: str) -> None:
         for name in names:
-            self.xdotool("key", "--window", self.id, "--clearmodifiers", name)
+            self.xdotool("key", "--clearmodifiers", name)
 
     @property
     def status(self) -> dict:

@@ -91,6 +91,7 @@ class App:
         self.is_open = True
         self.frame_ms = 0.0
         self._pressed: set[int] = set()
+        self._ignored_key: int | None = None
         self._hot_since: tuple[str, float] = ("", 0.0)
         self._rebuild()
 
@@ -296,12 +297,15 @@ class App:
             self.resized(pygame.display.get_surface() or self.window)
         elif event.type == pygame.DROPFILE:
             self.open_path(Path(event.file))
-        elif self.dialog is not None and self.dialog.handle(event):
-            self._pressed.clear()
         elif event.type == pygame.KEYDOWN:
             self._key_down(event)
         elif event.type == pygame.KEYUP:
             self._pressed.discard(event.key)
+            self._ignored_key = None if event.key == self._ignored_key else self._ignored_key
+            if self.dialog is not None:
+                self.dialog.handle(event)
+        elif self.dialog is not None and self.dialog.handle(event):
+            pass
         elif event.type == pygame.MOUSEBUTTONDOWN:
             self._button_down(event.pos, event.button)
         elif event.type == pygame.MOUSEBUTTONUP:
@@ -312,6 +316,18 @@ class App:
             self._wheel(pygame.mouse.get_pos() if not hasattr(event, "pos") else event.pos, event.y)
 
     def _key_down(self, event: pygame.event.Event) -> None:
+        """A key for the dialog, or a command. The key that opened or closed a dialog counts once until it is let go."""
+        is_repeat = event.key in self._pressed
+        self._pressed.add(event.key)
+        if event.key == self._ignored_key:
+            return
+        before = self.dialog
+        if before is None or not before.handle(event):
+            self._key_of_window(event, is_repeat)
+        if self.dialog is not before:
+            self._ignored_key = event.key
+
+    def _key_of_window(self, event: pygame.event.Event, is_repeat: bool) -> None:
         if self.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):
             spot = self.canvas.spot_named(self.canvas.focus_id)
             if event.key == pygame.K_ESCAPE or spot is None or spot.action is None:
@@ -321,8 +337,6 @@ class App:
             return
         pressed = keys.combination(event.key, event.mod, getattr(event, "unicode", ""))
         command = keys.command_for(pressed, self.is_editing)
-        is_repeat = event.key in self._pressed
-        self._pressed.add(event.key)
         if command and (not is_repeat or command.id in keys.REPEATING):
             self.run(command.id)
 

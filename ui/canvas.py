@@ -159,7 +159,9 @@ class Canvas:
         elif align == "centre":
             x -= image.get_width() // 2
         if middle:
-            y -= image.get_height() // 2
+            y -= image.get_height() // 2 + (
+                self.px(1.5) if face == "bold" else 0
+            )  # the bold face sits lower in its line
         self.surface.blit(image, (x, y))
         return image.get_width()
 

@@ -23,7 +23,7 @@ class StepClock:
         if not self.is_running or self.ticks_per_second <= 0:
             self._owed_s = 0.0
             return 0
-        self._owed_s = min(self._owed_s + seconds, max(LONGEST_LAG_S, 1.0 / self.ticks_per_second))
+        self._owed_s = min(self._owed_s + seconds, LONGEST_LAG_S + 1.0 / self.ticks_per_second)
         due = int(self._owed_s * self.ticks_per_second + 1e-9)
         self._owed_s = max(0.0, self._owed_s - due / self.ticks_per_second)
         return due

@@ -55,7 +55,7 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
         "panel": {"misc": square},
         "#card": {
             "colours": {"dark_bg": code(palette.surface), "normal_border": code(palette.edge)},
-            "misc": flat | {"shape_corner_radius": str(px(10)), "border_width": str(px(1))},
+            "misc": square | {"border_width": str(px(1))},
         },
         "#veil": {"colours": {"dark_bg": "#00000000"}, "misc": square},
         "text_entry_line": {

@@ -12,6 +12,8 @@ GAP = 8
 HEADER = 34
 HUD = 54
 SMALL_HUD = 38
+HUD_ROW = 42
+TWO_ROWS_BELOW = 440
 MIN_MAP = 96
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
 
@@ -97,6 +99,8 @@ def _panel(box: Box, scale: float) -> PanelBoxes:
     x, y, width, height = box
     header = round(HEADER * scale)
     hud = round(HUD * scale)
+    if width < round(TWO_ROWS_BELOW * scale) and height - header - 2 * hud > width:
+        hud = round(HUD_ROW * scale) + hud  # narrow and high: a second row of numbers costs the map nothing
     if height - header - hud < round(MIN_MAP * scale):
         hud = min(round(SMALL_HUD * scale), max(0, height - header - 40))
     inset = max(1, round(scale))

@@ -121,6 +121,7 @@ class Session:
         self.generation = getattr(self, "generation", 0) + 1  # another world: pictures begin anew
         self._snapshot: Snapshot | None = None
         self._said = 0
+        self._runs_since = 0  # tick at which the last "run until" began
         for config in configs:
             self._add(config)
         self.world.submit_all(setup.script)
@@ -162,10 +163,12 @@ class Session:
         self.take_new_walkers()
         if self.stop_rule is None and self.stop_tick is None:
             return self._advance(ticks)
-        for done in range(ticks):
-            if self._advance(1) == 0 or self._must_stop():
-                return done + 1
-        return ticks
+        passed = 0
+        while passed < ticks and self._advance(1):
+            passed += 1
+            if self._must_stop():
+                break
+        return passed
 
     def advance_for(self, seconds: float) -> int:
         """As many ticks as fit into the time."""
@@ -182,16 +185,30 @@ class Session:
         return passed
 
     def _advance(self, ticks: int) -> int:
-        passed = self.world.advance(ticks)
-        for walker in self.world.walkers:
-            if walker.rows.size:
-                self.trails[walker.id].append(walker.rows)
+        passed = 0
+        # Asked for more, a world that is over would still make the random change of its last tick: then the digest
+        # would depend on the pace.
+        while passed < ticks and not self.world.is_over:
+            # Up to the next change at most: a change may wake an agent, and its trail must know when.
+            done = self.world.advance(min(ticks - passed, max(1, self.world.ticks_to_next_event())))
+            if done == 0:
+                break
+            passed += done
+            self._note_rows()
         if passed:
             self._snapshot = None
         self.after_commands()
         return passed
 
+    def _note_rows(self) -> None:
+        self.take_new_walkers()  # a command of the script may have added some
+        for walker in self.world.walkers:
+            if walker.rows.size:
+                self.trails[walker.id].append(walker.rows, walker.rows_tick)
+
     def _must_stop(self) -> bool:
+        if self.tick <= self._runs_since:
+            return False  # the rows are those of the tick before
         met = self.stop_tick is not None and self.tick >= self.stop_tick
         if self.stop_rule:
             met = met or any(w.rows.size and self.stop_rule.is_met(self, w, w.rows[-1]) for w in self.world.walkers)
@@ -200,6 +217,7 @@ class Session:
     def run_until(self, rule: str | None, tick: int | None = None) -> None:
         self.stop_rule = STOP_RULES[rule] if rule else None
         self.stop_tick = tick
+        self._runs_since = self.tick
 
     def is_stopped_by_rule(self) -> bool:
         """Whether what a "run until" waits for has happened in the last tick."""
@@ -229,7 +247,7 @@ class Session:
     def take_new_walkers(self) -> None:
         for walker in self.world.walkers:
             if walker.id not in self.trails:
-                self.trails[walker.id] = Trail(walker.position, self.tick, self.world.grid)
+                self.trails[walker.id] = Trail(self.world.start, walker.joined, self.world.grid)
         if self.world.walkers and self.world.walker(self.focused_id) is None:
             self.focused_id = self.world.walkers[-1].id
 

@@ -22,15 +22,29 @@ class Trail:
         self._cost = np.zeros(1024, np.float64)
         self._revisits = np.zeros(1024, np.int64)
 
-    def append(self, rows: np.ndarray) -> None:
-        """Take in the rows of some ticks."""
-        self._make_room(self._count + rows.size)
+    def append(self, rows: np.ndarray, tick: int | None = None) -> None:
+        """Take in the rows of some ticks, the first of which is `tick` (by default the next one).
+
+        An agent without a path reports nothing until a change wakes it; it is noted as waiting for that long.
+        """
+        missing = 0 if tick is None else tick - (self.first_tick + self._count - 1)
+        self._make_room(self._count + max(0, missing) + rows.size)
+        if missing > 0:
+            self._wait(missing)
         old, new = self._count, self._count + rows.size
         self._cells[old:new] = rows.cell
         self._marks[old:new] = rows.marks
         self._expanded[old:new] = self._expanded[old - 1] + np.cumsum(rows.expanded)
         self._cost[old:new] = self._cost[old - 1] + np.cumsum(self._move_costs(old, new))
         self._revisits[old:new] = self._revisits[old - 1] + np.cumsum(self._is_revisit(old, new))
+        self._count = new
+
+    def _wait(self, ticks: int) -> None:
+        """Ticks in which nothing happened. There is room for them."""
+        old, new = self._count, self._count + ticks
+        self._marks[old:new] = 0
+        for values in (self._cells, self._expanded, self._cost, self._revisits):
+            values[old:new] = values[old - 1]
         self._count = new
 
     def _make_room(self, needed: int) -> None:

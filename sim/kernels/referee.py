@@ -108,5 +108,8 @@ def count_move(ground, s, t, cost, measures, m, visits, backward):
         m.distinct += 1
     visits[t] += 1
     m.longest_stay = max(m.longest_stay, np.int64(visits[t]))
-    if measures and true_distance(ground, backward, s) != cost + true_distance(ground, backward, t):
-        m.nonoptimal_moves += 1
+    if measures:
+        left = true_distance(ground, backward, s)
+        # Where there is no path there is no optimal move: infinity minus infinity is not zero.
+        if left == np.inf or left != cost + true_distance(ground, backward, t):
+            m.nonoptimal_moves += 1

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
+from sim.kernels.memory import zeros
 from sim.kernels.octile import direction_between
 from sim.kernels.search import parent
 
@@ -22,7 +23,7 @@ class Route(NamedTuple):
 
 
 def new_route(cells: int) -> Route:
-    return Route(*(np.zeros(cells, np.int32) for _ in range(3)))
+    return Route(*(zeros(cells, np.int32) for _ in range(3)))
 
 
 @kernel
@@ -62,10 +63,10 @@ def trace_whole(ground, search, route, length, end, is_settled):
 
 
 @kernel
-def adopt_scratch(route, traced):
-    """Make the first `traced` cells of scratch, last cell first, the route. Returns its length."""
+def adopt(route, trace, traced):
+    """Make the first `traced` cells of `trace`, which stand last cell first, the route. Returns its length."""
     for i in range(traced):
-        s = route.scratch[traced - 1 - i]
+        s = trace[traced - 1 - i]
         route.cells[i] = s
         route.place[s] = i
     return traced

@@ -12,8 +12,9 @@ import numpy as np
 
 from sim.kernels import buckets
 from sim.kernels.jit import kernel
+from sim.kernels.memory import zeros
 from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, h0
-from sim.kernels.openlist import ENTRY, sift_down, sift_up, tie_of
+from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
 
 RUNNING, GOAL_ON_TOP, EMPTY = 0, 1, 2
 
@@ -73,17 +74,17 @@ def new_search(
     counts_heat: bool = False,
     notes_order: bool = False,
 ) -> Search:
-    """Fresh memory. It comes from np.zeros: pages that a search never touches cost nothing."""
+    """Fresh memory, of which pages that the search never touches cost nothing."""
     control = np.zeros(1, CONTROL).view(np.recarray)
     control[0].wg, control[0].wh = wg, wh
     control[0].reopens, control[0].is_bucketed = reopens, is_bucketed
     return Search(
-        nodes=np.zeros(cells, NODE).view(np.recarray),
-        heap=np.zeros(1 if is_bucketed else cells + 1, ENTRY).view(np.recarray),
-        links=np.zeros((cells if is_bucketed else 0, 2), np.int32),
-        heads=np.zeros(buckets.RING if is_bucketed else 0, np.int32),
-        heat=np.zeros(cells if counts_heat else 0, np.uint32),
-        order=np.zeros(cells if notes_order else 0, np.int32),
+        nodes=zeros(cells, NODE).view(np.recarray),
+        heap=zeros(1 if is_bucketed else cells + 1, ENTRY).view(np.recarray),
+        links=zeros(2 * cells if is_bucketed else 0, np.int32).reshape(-1, 2),
+        heads=zeros(buckets.RING if is_bucketed else 0, np.int32),
+        heat=zeros(cells if counts_heat else 0, np.uint32),
+        order=zeros(cells if notes_order else 0, np.int32),
         control=control,
     )
 
@@ -172,7 +173,7 @@ def add_root(ground, search, s, g):
         buckets.put(search.heads, search.links, bucket, s)
     else:
         tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
-        sift_up(search.heap, search.nodes, control.open_size, f, tie, (1 << ground.shift) - 1)
+        sift_up(search.heap, search.nodes, control.open_size, key_of(f), tie, (1 << ground.shift) - 1)
     control.open_size += 1
 
 
@@ -237,8 +238,8 @@ def _expand_from_heap(ground, search, budget):
         if used >= budget:
             break
         size -= 1
-        sift_down(heap, nodes, size, heap[size].f, heap[size].tie, mask)
-        node = nodes[s]
+        sift_down(heap, nodes, size, heap[size].key, heap[size].tie, mask)
+        node = nodes[np.uint64(s)]  # unsigned: see openlist.py
         node.place = CLOSED
         used += 1
         if heat.size:
@@ -251,11 +252,11 @@ def _expand_from_heap(ground, search, budget):
         came = NOWHERE if is_stale else np.int64(node.came)
         successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
         while successors:  # for each t in succ(s)
-            d = (successors & 15) - 1
+            d = np.uint64((successors & 15) - 1)
             successors >>= 4
             t = s + step[d]
             g = node.g + cost[d]
-            child = nodes[t]
+            child = nodes[np.uint64(t)]
             place = np.int64(child.place)
             if child.search != number:
                 place = size
@@ -269,7 +270,8 @@ def _expand_from_heap(ground, search, budget):
             child.search = number
             child.came = d
             h = h0(x + DX[d], y + DY[d], aim_x, aim_y, diagonal)
-            sift_up(heap, nodes, place, wg * g + wh * h, tie_of(t, g, h, is_greedy, shift), mask)
+            f = wg * g + wh * h
+            sift_up(heap, nodes, place, key_of(f), tie_of(t, g, h, is_greedy, shift), mask)
     control.open_size = size
     control.status = status
     return used

@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
-from sim.kernels.route import adopt_scratch, place_on
+from sim.kernels.route import adopt, place_on
 from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, expand, parent
 from sim.kernels.tb_bfs import opens_a_way
 
@@ -102,7 +102,7 @@ def trace_slice(ground, search, route, st, room):
         st.trace_length += 1
         steps += 1
     if route.scratch[st.trace_length - 1] == st.root:
-        st.length = adopt_scratch(route, st.trace_length)
+        st.length = adopt(route, route.scratch, st.trace_length)
         st.traced = 1
     return steps
 

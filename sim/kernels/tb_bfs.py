@@ -157,13 +157,15 @@ def opens_a_way(search, tails, rose):
 
 @kernel
 def blocks_way(ground, search, route, st, tails, heads, rose, heeds):
-    """Whether an arc that went away matters, by the text of the paper or by its listing as printed."""
+    """Whether an arc that went away matters: one still to be walked, or, as the listing prints, any into the path.
+
+    The listing forgets that an agent off its path has yet to walk back to it; it would walk into the wall.
+    """
     for i in range(tails.size):
         if rose[i]:
-            if heeds == AS_PRINTED:
-                if place_on(route, st.length, heads[i]) >= 0:
-                    return True
-            elif uses_arc(ground, search, route, st.length, st.loc, tails[i], heads[i]):
+            if heeds == AS_PRINTED and place_on(route, st.length, heads[i]) >= 0:
+                return True
+            if uses_arc(ground, search, route, st.length, st.loc, tails[i], heads[i]):
                 return True
     return False
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
-from sim.kernels.route import adopt_scratch, place_on
+from sim.kernels.route import adopt, place_on
 from sim.kernels.search import (
     EMPTY,
     GOAL_ON_TOP,
@@ -125,7 +125,7 @@ def plan(ground, search, detour, path, trace, st, budget):
     if not st.traced:
         steps = trace_slice(ground, search, path, trace, st, room)
     if st.traced and st.seeks_shortcut and place_on(path, st.length, st.loc) < 0:
-        more_used, more_steps = seek_shortcut(ground, search, detour, path, st, budget - used, room - steps)
+        more_used, more_steps = seek_shortcut(ground, search, detour, path, st, budget - used, steps, room)
         used += more_used
         steps += more_steps
     return used, steps
@@ -154,7 +154,7 @@ def trace_slice(ground, search, path, trace, st, room):
             push(trace, st, parent(ground, search, last))
             steps += 1
     if st.trace_done and accepts(search, trace, st):
-        adopt(search, path, trace, st)
+        take_path(search, path, trace, st)
     return steps
 
 
@@ -174,10 +174,9 @@ def accepts(search, trace, st):
 
 
 @kernel
-def adopt(search, path, trace, st):
+def take_path(search, path, trace, st):
     end = np.int64(trace.cells[0])
-    path.scratch[: st.trace_length] = trace.cells[: st.trace_length]
-    st.length = adopt_scratch(path, st.trace_length)
+    st.length = adopt(path, trace.cells, st.trace_length)
     st.head = 0
     st.end_g = search.nodes[end].g
     st.traced = end == st.goal
@@ -215,15 +214,15 @@ def act(ground, search, path, st):
 
 
 @kernel
-def seek_shortcut(ground, search, detour, path, st, budget, room):
+def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
     """Search from the path to the agent; when it is met, walk that way instead of back. Section 4.3.
 
     Roots are the cells of the path from where the agent would join it, each with its true cost to the goal,
-    so what is found is the cheapest way to the goal by any of them. Inserting roots costs trace steps.
-    Returns expansions and steps.
+    so what is found is the cheapest way to the goal by any of them. Inserting roots costs trace steps; `traced`
+    of the `room` there is for them are spent already. Returns expansions and steps.
     """
-    joint, steps = junction(ground, search, path, st, room)
-    if joint < 0 or steps + st.length - joint > room:
+    joint, steps = junction(ground, search, path, st, room - traced)
+    if joint < 0 or traced + steps + st.length - joint > room:
         return 0, 0  # the roots alone would break the time limit
     forget(ground, detour, st.loc, st.loc)
     cost = 0.0
@@ -235,7 +234,7 @@ def seek_shortcut(ground, search, detour, path, st, budget, room):
             cost += ground.cost[0] if is_straight else ground.cost[4]
         add_root(ground, detour, s, cost)
         steps += 1
-    spent = np.int64(np.ceil(steps / st.trace_rate - 1e-9))
+    spent = np.int64(np.ceil((traced + steps) / st.trace_rate - 1e-9))
     used = expand(ground, detour, max(0, min(st.shortcut_budget, budget - spent)))
     if detour.control[0].status == GOAL_ON_TOP:
         join(ground, detour, path, st)

@@ -29,7 +29,7 @@ _BUDGET = Param("budget", int, 16, BUDGET.help, 1, 100_000, symbol="k")
 class AgentEditor(Dialog):
     veils = False
     place = "right"
-    size = (404, 690)
+    size = (404, 860)
     command = "edit_agent"
 
     def __init__(self, host: Host, agent_id: int | None) -> None:
@@ -226,9 +226,8 @@ class AgentEditor(Dialog):
             self.host.close_dialog()
 
     def key(self, event: pygame.event.Event) -> bool:
-        if self.focused is None:
-            return False  # the user is at the map: arrows are the window's
-        return event.key in (pygame.K_UP, pygame.K_DOWN) and self.rows.key(event)
+        # Without a focus the user is at the map, and the arrows are the window's.
+        return self.focused is not None and self._walk_key(event)
 
     # --- what happens meanwhile -------------------------------------------------------------------
 

@@ -18,7 +18,8 @@ need not know of it.
 
 import os
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
+from weakref import WeakSet
 
 import pygame
 import pygame_gui
@@ -86,12 +87,17 @@ class Dialog:
     command = ""  # the command that opened it; its key closes it again
     has_footer = True
 
+    _open: ClassVar["WeakSet[Dialog]"] = WeakSet()
+    _window_repeat: ClassVar[tuple[int, int]] = (0, 0)  # how keys repeat while no dialog is open
+
     def __init__(self, host: Host) -> None:
         self.host = host
         self.controls: list[Control] = []
         self.is_open = True
         self._focused = 0  # place among the controls, -1: none
-        self._repeat_before = pygame.key.get_repeat()
+        if not Dialog._open:
+            Dialog._window_repeat = pygame.key.get_repeat()
+        Dialog._open.add(self)
         self._awaits_key = True  # the letter that opened the dialog is still on its way as text
         self._held: set[int] = set()
         self._roots: list[UIPanel] = []
@@ -120,6 +126,8 @@ class Dialog:
         """Once a frame."""
         if self.inner is not None:
             self.inner.update(seconds)
+        else:
+            self._apply_focus_again()
         for control in self.controls:
             control.update(seconds)
 
@@ -149,10 +157,14 @@ class Dialog:
         self.is_open = False
         if self.inner is not None:
             self.inner.close()
-        self.host.gui.set_focus_set(None)
+        own = {control.element for control in self.controls}
+        if own & (self.host.gui.get_focus_set() or set()):  # not if the next dialog has it already
+            self.host.gui.set_focus_set(None)
         self._kill()
-        delay, interval = self._repeat_before
-        pygame.key.set_repeat(delay, interval) if delay else pygame.key.set_repeat(0)
+        Dialog._open.discard(self)
+        if not Dialog._open:
+            delay, interval = Dialog._window_repeat
+            pygame.key.set_repeat(delay, interval) if delay else pygame.key.set_repeat(0)
 
     def _kill(self) -> None:
         for control in self.controls:
@@ -257,6 +269,16 @@ class Dialog:
         # pygame_gui's text fields set the repeat rate when they get the focus and end it when they lose it.
         pygame.key.set_repeat(REPEAT_DELAY_MS, REPEAT_INTERVAL_MS)
         self.ring.follow(control)
+
+    def _walk_key(self, event: pygame.event.Event) -> bool:
+        """Up and down go from control to control, for dialogs that are forms."""
+        step = {pygame.K_UP: -1, pygame.K_DOWN: 1}.get(event.key)
+        if step is None or event.mod & (pygame.KMOD_CTRL | pygame.KMOD_ALT):
+            return False
+        self.focus_next(step)
+        if self.focused:
+            self.reveal(self.focused)
+        return True
 
     def reveal(self, control: Control) -> None:
         """Scroll a control into view, where the dialog scrolls."""

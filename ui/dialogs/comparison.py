@@ -6,15 +6,28 @@ from pathlib import Path
 import pygame
 
 from sim.params import ConfigError
+from sim.world import Walker
 from ui import files
-from ui.dialogs.base import Dialog, Host
+from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
-from ui.dialogs.lists import Col, Item, Rows
+from ui.dialogs.lists import HEAD, TALL_ROW, Col, Item, Rows
 from ui.dialogs.message import MessageBox
 
-_NOT_SHOWN = {"kind", "params", "optimal"}  # said in the second line or the same for all
-_WIDTHS = {"agent": 0.0, "state": 104.0, "budget": 58.0, "suboptimality": 84.0, "expansions": 88.0}
+_NOT_SHOWN = {"kind", "params", "optimal", "waits", "over_budget"}  # said elsewhere, or of little interest
+_WIDTHS = {
+    "agent": 0.0,
+    "budget": 58.0,
+    "state": 102.0,
+    "suboptimality": 86.0,
+    "moves": 64.0,
+    "back_moves": 58.0,
+    "back_move_share": 66.0,
+    "expansions": 84.0,
+    "max_expansions": 56.0,
+    "first_move": 84.0,
+}
 _WIDTH = 74.0
+_HEIGHT_ROUND_ROWS = HEADING + FOOTER + HEAD + 26
 _REFRESH_S = 0.25
 
 SHOWN = tuple(column for column in files.COLUMNS if column.key not in _NOT_SHOWN)
@@ -22,7 +35,6 @@ SHOWN = tuple(column for column in files.COLUMNS if column.key not in _NOT_SHOWN
 
 class ComparisonTable(Dialog):
     title = "Comparison"
-    size = (1330, 560)
     command = "compare_table"
 
     def __init__(self, host: Host) -> None:
@@ -31,6 +43,8 @@ class ComparisonTable(Dialog):
         self.place_of = 0
         self._rest_s = _REFRESH_S
         self._state: object = None
+        rows = min(8, max(3, len(host.session.world.walkers)))
+        self.size = (1330, _HEIGHT_ROUND_ROWS + rows * TALL_ROW)
         super().__init__(host)
 
     def build(self) -> None:
@@ -84,7 +98,7 @@ class ComparisonTable(Dialog):
                 tuple(_shown(column.value(session, w), column.digits) for column in SHOWN),
                 w.id,
                 detail=f"{w.spec.name}   {files.params_text(w.params, '  ')}",
-                roles={_PLACE["back_moves"]: "warning"} if w.metrics[0].back_moves else {},
+                roles=_warnings(w),
             )
             for w in walkers
         ]
@@ -141,6 +155,13 @@ class ComparisonTable(Dialog):
 
 
 _PLACE = {column.key: place for place, column in enumerate(SHOWN)}
+
+
+def _warnings(walker: Walker) -> dict[int, str]:
+    """Orange for back-moves, and for an agent that has been above its budget."""
+    numbers = walker.metrics[0]
+    marked = (("back_moves", numbers.back_moves), ("max_expansions", numbers.over_budget))
+    return {_PLACE[key]: "warning" for key, count in marked if count}
 
 
 def _face(key: str) -> str:

@@ -118,7 +118,6 @@ class Field(Control):
         text: str,
         changed: Callable[[str], None] | None = None,
         *,
-        hint: str = "",
         mono: bool = False,
         longest: int = 1000,
         container: object = None,
@@ -131,7 +130,6 @@ class Field(Control):
             dialog.host.gui,
             container or dialog.container,
             initial_text=text,
-            placeholder_text=hint or None,
             object_id="#mono_field" if mono else None,
         )
         self.element.set_text_length_limit(longest)

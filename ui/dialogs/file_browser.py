@@ -24,10 +24,11 @@ class _Browser(Dialog):
     size = (940, 640)
     suffixes: Sequence[str] = ()
     action = "Open"
+    label, label_width = "Name", 48
 
     def __init__(self, host: Host, folder: Path) -> None:
         self.folder = folder
-        self.at = 0
+        self.at = 1  # the first entry is the folder above
         self.problem = ""
         super().__init__(host)
 
@@ -42,11 +43,7 @@ class _Browser(Dialog):
         places = self._places()
         shows_places = area.width > self.px(620)
         side = take_left(area, self.px(170), self.px(16)) if shows_places else pygame.Rect(0, 0, 0, 0)
-        columns = [
-            Col(),
-            Col(width=96, align="right", face="mono", role="dim"),
-            Col(width=150, align="right", role="dim"),
-        ]
+        size, changed = Col(width=96, align="right", face="mono", role="dim"), Col(width=150, align="right", role="dim")
         self.rows = Rows(
             self,
             area,
@@ -57,8 +54,9 @@ class _Browser(Dialog):
             selected=self._selected,
             empty="nothing here that can be opened",
         )
-        self.field = Field(self, foot, self.field_text, self._typed, hint=self.field_hint)
-        self.controls = [self.field, self.rows]
+        label = Text(self, take_left(foot, self.px(self.label_width), self.px(8)), self.label, role="dim", middle=True)
+        self.field = Field(self, foot, self.field_text, self._typed)
+        self.controls = [self.field, self.rows, label]
         if shows_places:
             self._add_places(side, places)
         self.add(self.crumb)
@@ -75,7 +73,7 @@ class _Browser(Dialog):
 
     def _places(self) -> list[tuple[str, Path]]:
         named = [
-            ("Home", Path.home()),
+            ("Home", Path(os.path.expanduser("~"))),
             ("Here", Path.cwd()),
             ("Examples", files.GALLERY_FOLDER),
             ("Shipped maps", files.MAPS_FOLDER),
@@ -88,8 +86,6 @@ class _Browser(Dialog):
     @property
     def field_text(self) -> str:
         raise NotImplementedError
-
-    field_hint = ""
 
     def _select_stem(self) -> None:
         """The name without its ending is what one types over."""
@@ -185,7 +181,7 @@ class OpenFile(_Browser):
     hint = "a scenario (.yaml), a map (.map) or a problem list (.scen)"
     suffixes = files.KNOWN_SUFFIXES
     command = "open"
-    field_hint = "type to filter, or a path"
+    label, label_width = "Filter or path", 96
 
     def __init__(self, host: Host) -> None:
         self.text = ""
@@ -225,7 +221,6 @@ class OpenFile(_Browser):
 
 class SaveFile(_Browser):
     action = "Save"
-    field_hint = "name"
 
     def __init__(self, host: Host, title: str, suffix: str, name: str, save: Callable[[Path], None]) -> None:
         """`save` gets the path after the dialog is closed; its ending is right, overwriting was agreed to."""

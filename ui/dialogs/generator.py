@@ -130,7 +130,7 @@ class GenerateMap(Dialog):
         if event.key == pygame.K_F8:
             self.new_seed()
             return True
-        return False
+        return self._walk_key(event)
 
     def confirm(self) -> None:
         self.form.flush()

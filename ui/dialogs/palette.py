@@ -13,7 +13,7 @@ _MODES = {keys.RUN: "", keys.EDIT: "edit mode", keys.ANY: ""}
 
 class CommandPalette(Dialog):
     title = "Commands"
-    hint = "type to find one"
+    hint = "type words such as: weight, heat, save"
     size = (720, 560)
     command = "find_command"
     has_footer = False
@@ -24,9 +24,7 @@ class CommandPalette(Dialog):
 
     def build(self) -> None:
         area = self.area
-        self.field = Field(
-            self, take_top(area, self.px(36), self.px(10)), self.query, self._typed, hint="such as: weight, heat, save"
-        )
+        self.field = Field(self, take_top(area, self.px(36), self.px(10)), self.query, self._typed)
         self.add(self.field)
         columns = [Col(), Col(width=84, role="dim"), Col(width=190, align="right", face="mono", role="dim")]
         self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="no command with these words")

@@ -8,8 +8,8 @@ import pygame
 from sim.mapfile import ScenFile, ScenRow
 from sim.params import ConfigError
 from ui import files
-from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Field
+from ui.dialogs.base import Dialog, Host, take_left, take_top
+from ui.dialogs.controls import Field, Text
 from ui.dialogs.lists import Col, Item, Rows
 from ui.dialogs.message import MessageBox
 
@@ -47,8 +47,10 @@ class ProblemList(Dialog):
 
     def build(self) -> None:
         area = self.area
-        hint = "type a number for #, 'b12' for bucket 12, or words"
-        self.field = Field(self, take_top(area, self.px(34), self.px(8)), self.query, self._typed, hint=hint)
+        head = take_top(area, self.px(34), self.px(8))
+        label = Text(self, take_left(head, self.px(36), self.px(8)), "Find", role="dim", middle=True)
+        self.field = Field(self, take_left(head, self.px(220), self.px(14)), self.query, self._typed)
+        note = Text(self, head, "12: number 12...    b12: bucket 12    or words of the remark", role="dim", middle=True)
         self.shown = self._found()
         self.rows = Rows(
             self,
@@ -62,8 +64,7 @@ class ProblemList(Dialog):
             sorted_by=self._sorted,
             empty="no problem like this",
         )
-        self.add(self.rows)
-        self.add(self.field)
+        self.controls = [self.rows, self.field, label, note]
         self.open_button = self.add_footer(("Close", self.cancel, ""), ("Open problem", self.confirm, "main"))[1]
         self._selected(self.rows.place)
 

@@ -10,7 +10,7 @@ from sim.params import Param, Value
 from sim.world import WalkerView
 from ui import wording
 from ui.canvas import Canvas, HotSpot
-from ui.layout import Box, PanelBoxes
+from ui.layout import HUD_ROW, Box, PanelBoxes
 from ui.theme import SERIES, Colour, mix
 
 if TYPE_CHECKING:
@@ -234,24 +234,27 @@ def _chip(
 
 
 def _draw_hud(app: "App", box: Box, view: WalkerView) -> None:
+    """The numbers, most important first, in one row or two, as many as fit; the budget's meter at the right."""
     canvas = app.canvas
     x, y, width, height = box
     px = canvas.px
     if height < px(30):
         return
     is_tall = height >= px(50)
-    label_y, value_y = y + (px(8) if is_tall else px(3)), y + (px(25) if is_tall else px(17))
-    right = _draw_meter(canvas, view, x + width - px(10), label_y, value_y, width) - px(12)
+    value_below = px(17) if is_tall else px(14)
+    top = y + (px(8) if is_tall else px(3))
+    right = _draw_meter(canvas, view, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
     for name, value, emphasis, tip in wording.hud_fields(view):
-        value_width = canvas.text_width(value, 14, "mono")
-        column = max(value_width, canvas.text_width(name, 12), px(46))
+        column = max(canvas.text_width(value, 14, "mono"), canvas.text_width(name, 12), px(46))
         if left + column > right:
-            break
+            left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW)
+            if top + px(36) > y + height or left + column > right:
+                return
         ink = canvas.palette.warning if emphasis == "warning" else canvas.palette.text
-        canvas.spot(HotSpot(f"hud:{view.id}:{name}", (left, y, column, height), None, tip))
-        canvas.text((left, label_y), name, size=12, colour=canvas.palette.dim)
-        canvas.text((left, value_y), value, size=14, face="mono", colour=ink)
+        canvas.spot(HotSpot(f"hud:{view.id}:{name}", (left, top, column, px(36)), None, tip))
+        canvas.text((left, top), name, size=12, colour=canvas.palette.dim)
+        canvas.text((left, top + value_below), value, size=14, face="mono", colour=ink)
         left += column + px(14)
 
 

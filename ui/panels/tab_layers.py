@@ -55,8 +55,9 @@ def _draw_row(app: "App", box: Box, layer: Layer) -> None:
     swatch = (x + px(24), middle - px(7), px(22), px(14))
     legend.legend_swatch(canvas.surface, swatch, layer.key, app.palette, app.scale)
     canvas.text((x + px(56), middle), layer.name, size=14, colour=None if is_on else app.palette.dim, middle=True)
-    short = layer.shortcut.replace("Ctrl+Shift+", "^Shift+").replace("Ctrl+", "^")
-    canvas.text((x + width, middle), short, size=12, face="mono", colour=app.palette.dim, align="right", middle=True)
+    canvas.text(
+        (x + width, middle), layer.shortcut, size=11, face="mono", colour=app.palette.dim, align="right", middle=True
+    )
 
 
 def _draw_heat(app: "App", box: Box) -> int:

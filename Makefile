@@ -1,0 +1,58 @@
+# make run     open the window            make check   format, lint, types, and the quick tests
+# make test    all tests                  make bench   measure speed (ARGS="ticks --csv out.csv")
+#
+# Each target sets up what it needs: Python packages in .venv, as the pinned requirements say.
+# Needs python3 >= 3.11 with venv. PYTHON=python3.13 chooses another one.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+FOLDERS := main.py sim agents ui cli tests
+
+.PHONY: run test check slow bench readme shots setup clean
+.DEFAULT_GOAL := run
+
+run: $(VENV)/.run-ready
+	$(BIN)/python main.py $(ARGS)
+
+bench: $(VENV)/.run-ready
+	$(BIN)/python main.py bench $(ARGS)
+
+check: $(VENV)/.dev-ready
+	$(BIN)/ruff format --check $(FOLDERS)
+	$(BIN)/ruff check $(FOLDERS)
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_readme.py tests/test_params.py
+
+test: $(VENV)/.dev-ready
+	$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+
+shots: $(VENV)/.run-ready
+	$(BIN)/python -m cli.shots
+
+readme: $(VENV)/.run-ready
+	$(BIN)/python -m cli.readme
+
+slow: $(VENV)/.dev-ready
+	$(BIN)/python -m pytest -q -m slow $(ARGS)
+
+setup: $(VENV)/.dev-ready
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# A stamp is newer than the requirements that were installed when it was touched.
+$(VENV)/.run-ready: requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/.dev-ready: requirements-dev.txt requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@ $(VENV)/.run-ready
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Backmove needs Python 3.11 or later; $(PYTHON) is missing or older. Try: make PYTHON=python3.13" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "could not make $(VENV); on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }

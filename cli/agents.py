@@ -1,0 +1,30 @@
+"""`agents`: every agent with its parameters, their ranges, and its paper."""
+
+import json
+from collections.abc import Sequence
+
+from agents.registry import SPECS
+from cli.arguments import Arguments
+from sim.agent_api import AgentSpec
+from sim.params import Param
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = Arguments("agents", "List every agent with its parameters, their ranges, and its paper.")
+    parser.add_argument("--json", action="store_true", help="as one JSON array")
+    if parser.parse_args(argv).json:
+        print(json.dumps([spec.describe() for spec in SPECS], indent=2))
+    else:
+        print("\n\n".join(_described(spec) for spec in SPECS))
+    return 0
+
+
+def _described(spec: AgentSpec) -> str:
+    lines = [f"{spec.key:<14} {spec.name} ({spec.paper})", f"{'':<14} {spec.summary}"]
+    return "\n".join([*lines, *(_parameter(param) for param in spec.params)])
+
+
+def _parameter(param: Param) -> str:
+    symbol = f" ({param.symbol})" if param.symbol else ""
+    default = str(param.default).lower() if param.kind is bool else f"{param.default}"
+    return f"{'':<16} {param.name + symbol:<16} {default:<8} {param.expected()}: {param.help}"

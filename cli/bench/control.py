@@ -1,0 +1,78 @@
+"""The control: A* as a textbook has it, in plain Python with heapq. All speeds are ratios to this.
+
+It is meant to be ordinary: the open list keeps outdated entries, g and the parents are dicts, closed cells a set.
+Cells are numbers, and the map has a frame of blocked cells, so that no neighbour needs a test for the border.
+"""
+
+from heapq import heappop, heappush
+from math import inf
+
+from sim.grid import Grid
+from sim.kernels.octile import DIAGONAL
+
+
+class FramedMap:
+    """Which cells are free, as a list, with one more row or column of blocked cells on every side."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.width = grid.width + 2
+        blocked_row = [False] * self.width
+        self.free = list(blocked_row)
+        for row in grid.free.reshape(grid.height, grid.width).tolist():
+            self.free += [False, *row, False]
+        self.free += blocked_row
+
+    def cell(self, x: int, y: int) -> int:
+        return (y + 1) * self.width + x + 1
+
+
+def astar(board: FramedMap, start: int, goal: int) -> tuple[float, int]:
+    """Length of a cheapest path, infinity if there is none, and the expansions it took, the goal not counted."""
+    width = board.width
+    g = {start: 0.0}
+    parent = {start: start}
+    closed: set[int] = set()
+    queue = [(octile(start, goal, width), 0.0, start)]  # by f, then larger g, then smaller cell
+    while queue:
+        _, minus_g, s = heappop(queue)
+        if s in closed:
+            continue
+        if s == goal:
+            return -minus_g, len(closed)
+        closed.add(s)
+        for t, cost in neighbours(board.free, width, s):
+            new_g = cost - minus_g
+            if t not in closed and new_g < g.get(t, inf):
+                g[t] = new_g
+                parent[t] = s
+                heappush(queue, (new_g + octile(t, goal, width), -new_g, t))
+    return inf, len(closed)
+
+
+def octile(s: int, t: int, width: int) -> float:
+    dx = abs(s % width - t % width)
+    dy = abs(s // width - t // width)
+    return max(dx, dy) + (DIAGONAL - 1.0) * min(dx, dy)
+
+
+def neighbours(free: list[bool], width: int, s: int) -> list[tuple[int, float]]:
+    """The cells that one move leads to, with its cost; a diagonal only between two free shoulders."""
+    north, east, south, west = free[s - width], free[s + 1], free[s + width], free[s - 1]
+    found: list[tuple[int, float]] = []
+    if north:
+        found.append((s - width, 1.0))
+    if east:
+        found.append((s + 1, 1.0))
+    if south:
+        found.append((s + width, 1.0))
+    if west:
+        found.append((s - 1, 1.0))
+    if north and east and free[s - width + 1]:
+        found.append((s - width + 1, DIAGONAL))
+    if south and east and free[s + width + 1]:
+        found.append((s + width + 1, DIAGONAL))
+    if south and west and free[s + width - 1]:
+        found.append((s + width - 1, DIAGONAL))
+    if north and west and free[s - width - 1]:
+        found.append((s - width - 1, DIAGONAL))
+    return found

@@ -1,0 +1,83 @@
+"""Bench `memory`: how much one more agent on a large map takes. Each kind is measured in a process of its own."""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from agents.registry import BY_KEY, SPECS
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target
+from sim.commands import AgentConfig
+from sim.generate import generate
+from sim.params import ConfigError
+from sim.world import World
+
+SIDE = 1024
+TARGET = Target(2.0, is_upper=True)
+_AGENTS = 16
+_TICKS = 100
+_BUDGET = 64
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(setup: Setup) -> Table:
+    table = Table(f"memory: resident megabytes of one agent on {SIDE} x {SIDE}, mean of {_AGENTS}")
+    if resident_mb() is None:
+        table.notes.append("not measured: this system has no /proc/self/statm")
+        return table
+    for spec in SPECS:
+        setup.progress.show(f"memory: {spec.name}")
+        idle, later = _probe_apart(spec.key)
+        table.rows.append(Row(f"{spec.name}, idle", idle, "MB", target=TARGET))
+        table.rows.append(Row(f"{spec.name}, after {_TICKS} ticks of {_BUDGET}", later, "MB"))
+    table.notes.append("in a watched world, as a window has it, when another world has come and gone before")
+    return table
+
+
+def _probe_apart(key: str) -> tuple[float, float]:
+    done = subprocess.run(
+        [sys.executable, "-m", "cli.bench.memory", key], cwd=_ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise ConfigError(f"memory: {key}: the measuring process failed: {done.stderr.strip().splitlines()[-1:]}")
+    idle, later = json.loads(done.stdout)
+    return idle, later
+
+
+def probe(key: str, side: int = SIDE) -> tuple[float, float]:
+    """Megabytes that one agent of this kind adds: just put there, and after some ticks."""
+    made = generate("caves", {"width": side, "height": side, "grain": 4, "seed": 3})
+    free = made.grid.free.nonzero()[0]
+    middle = int(free[free.size // 2])  # a corner would hide what a large page costs
+
+    def new_world() -> World:
+        return World(made.grid, middle, made.grid.cell(*made.goal), BY_KEY, budget=_BUDGET, watched=True)
+
+    first = new_world()  # compiles the kernels, and leaves memory behind that may be used again
+    first.add(AgentConfig(key))
+    first.advance(_TICKS)
+    del first
+    gc.collect()
+    world = new_world()
+    before = resident_mb() or 0.0
+    for _ in range(_AGENTS):
+        world.add(AgentConfig(key))
+    idle = (resident_mb() or 0.0) - before
+    world.advance(_TICKS)
+    return idle / _AGENTS, ((resident_mb() or 0.0) - before) / _AGENTS
+
+
+def resident_mb() -> float | None:
+    """Megabytes of this process that are in memory, None where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        return None
+
+
+if __name__ == "__main__":
+    print(json.dumps(probe(sys.argv[1])))

@@ -1,0 +1,92 @@
+"""The problems that benches solve: the search set beside the repository, or generated ones where it is missing."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from random import Random
+
+from sim.generate import generate
+from sim.grid import Grid
+from sim.mapfile import read_map
+from sim.params import ConfigError
+
+_GENERATED = (("caves", {"grain": 4}), ("rooms", {"room": 16}), ("random", {"density": 30}))
+_GENERATED_SIDE = 256
+_GENERATED_PROBLEMS = 12  # on each map
+
+
+@dataclass(frozen=True)
+class MapProblem:
+    """Start and goal on one map. `optimal` is the listed length, None when nobody has listed one."""
+
+    group: str  # the set it belongs to
+    map_name: str
+    grid: Grid
+    start: tuple[int, int]
+    goal: tuple[int, int]
+    optimal: float | None
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return self.grid.cell(*self.start), self.grid.cell(*self.goal)
+
+
+@dataclass(frozen=True)
+class ProblemSet:
+    """All problems, and whether they are the listed ones, for which totals and targets are known."""
+
+    problems: tuple[MapProblem, ...]
+    is_listed: bool
+
+    def groups(self) -> Iterator[tuple[str, list[MapProblem]]]:
+        """The problems of one set after the other."""
+        for name, group in groupby(self.problems, key=lambda problem: problem.group):
+            yield name, list(group)
+
+
+def by_map(problems: Iterable[MapProblem]) -> list[list[MapProblem]]:
+    """The problems of one map after the other."""
+    return [list(group) for _, group in groupby(problems, key=lambda problem: problem.map_name)]
+
+
+def load(maps: Path) -> ProblemSet:
+    """The search set in a folder of benchmark maps, or generated problems when it is not there."""
+    listing = maps / "search-set.tsv"
+    if not listing.is_file():
+        return ProblemSet(tuple(_generated()), is_listed=False)
+    return ProblemSet(tuple(_listed(maps, listing)), is_listed=True)
+
+
+def _listed(maps: Path, listing: Path) -> Iterator[MapProblem]:
+    grids: dict[str, Grid] = {}
+    with open(listing, newline="", encoding="utf-8") as file:
+        for line, row in enumerate(csv.DictReader(file, delimiter="\t"), start=2):
+            try:
+                name = row["map"]
+                grid = grids.setdefault(name, grids.get(name) or read_map(maps / name))
+                start = int(row["start_x"]), int(row["start_y"])
+                goal = int(row["goal_x"]), int(row["goal_y"])
+                yield MapProblem(row["set"], name, grid, start, goal, float(row["optimal"]))
+            except (KeyError, TypeError, ValueError) as error:
+                if isinstance(error, ConfigError):
+                    raise
+                raise ConfigError(f"{listing}:{line}: expected set, map, start, goal and length: {error}") from None
+
+
+def _generated() -> Iterator[MapProblem]:
+    for kind, values in _GENERATED:
+        made = generate(kind, {**values, "width": _GENERATED_SIDE, "height": _GENERATED_SIDE, "seed": 1})
+        for start, goal in drawn_ends(made.grid, _GENERATED_PROBLEMS, Random(kind)):
+            yield MapProblem(f"{kind} (generated)", kind, made.grid, start, goal, None)
+
+
+def drawn_ends(grid: Grid, count: int, chance: Random) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Pairs of free cells, drawn evenly, at least a quarter of the map apart."""
+    free = grid.free.nonzero()[0].tolist()
+    while count:
+        start, goal = grid.xy(chance.choice(free)), grid.xy(chance.choice(free))
+        if max(abs(start[0] - goal[0]), abs(start[1] - goal[1])) >= max(grid.width, grid.height) // 4:
+            count -= 1
+            yield start, goal

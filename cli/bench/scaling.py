@@ -1,0 +1,75 @@
+"""Bench `scaling`: time of a tick against the size of the map. It should not depend on it."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agents.registry import BY_KEY
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target
+from sim.commands import AgentConfig
+from sim.generate import Generated, generate
+from sim.params import Value
+from sim.world import World
+
+SIDES = (256, 512, 1024, 2048)
+BUDGET = 64
+TARGET = Target(1.5, is_upper=True)
+MAPS: tuple[tuple[str, Mapping[str, Value]], ...] = (("rooms", {"room": 16}), ("caves", {"grain": 4}))
+_CHUNK = 32  # ticks between looks at the clock
+_SEED = 5
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    kind: str
+    params: Mapping[str, Value]
+
+
+CASES = (
+    Case("TBA* heap", "tba", {"open_list": "heap"}),
+    Case("TBA* buckets", "tba", {"open_list": "buckets"}),
+    Case("TB-WA* w=1", "tb-wa", {"weight": 1.0}),
+)
+
+
+def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
+    table = Table(f"scaling: mean time of a tick with k={BUDGET} while the search lasts, corner to corner")
+    for kind, values in MAPS:
+        setup.progress.show(f"scaling: making maps, {kind}")
+        maps = [generate(kind, {**values, "width": side, "height": side, "seed": _SEED}) for side in sides]
+        for case in CASES:
+            setup.progress.show(f"scaling: {case.name}, {kind}")
+            table.rows += _rows(f"{case.name}, {kind}", case, maps, setup.rounds)
+    table.notes.append(f"control and ratio: against the map of {sides[0]} x {sides[0]}; a fresh agent on every map")
+    return table
+
+
+def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator[Row]:
+    """One row for each size after the first, the last of them with the target."""
+    best = [float("inf")] * len(maps)
+    for _ in range(rounds):  # sizes take turns, so that noise hits all of them
+        for place, made in enumerate(maps):
+            repeats = max(1, maps[-1].grid.width // made.grid.width // 2)  # short runs need more to find their best
+            best[place] = min(best[place], *(seconds_per_tick(case, made) for _ in range(repeats)))
+    for made, seconds in zip(maps[1:], best[1:], strict=True):
+        target = TARGET if made is maps[-1] else None
+        row_name = f"{name}, {made.grid.width} x {made.grid.height}"
+        yield Row(row_name, seconds * 1e6, "us/tick", best[0] * 1e6, seconds / best[0], target)
+
+
+def seconds_per_tick(case: Case, made: Generated) -> float:
+    """Mean time of the ticks in which the agent still searches."""
+    grid = made.grid
+    world = World(grid, grid.cell(*made.start), grid.cell(*made.goal), BY_KEY, budget=BUDGET, measures=False)
+    walker = world.add(AgentConfig(case.kind, params=case.params))
+    seconds, ticks = 0.0, 0
+    while True:
+        before = time.thread_time()
+        passed = world.advance(_CHUNK)
+        spent = time.thread_time() - before
+        if passed < _CHUNK or walker.rows[-1].expanded == 0:
+            return seconds / ticks if ticks else spent / passed
+        seconds += spent
+        ticks += passed

@@ -1,0 +1,95 @@
+"""Bench `search`: problems a second of offline A*, through the kernels that all agents use."""
+
+from collections.abc import Callable
+from functools import partial
+
+from cli.bench import control
+from cli.bench.problems import MapProblem, by_map
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target
+from cli.bench.timing import best_of
+from sim.kernels.distance import UNLIMITED
+from sim.kernels.search import Search, begin, expand, new_search
+from sim.mapfile import lengths_agree
+
+TARGETS = {"bg512": Target(40.0), "rooms": Target(25.0), "sc1": Target(33.0)}
+EXPANSIONS = {"bg512": (1_419_401,), "rooms": (2_948_349, 2_948_350, 2_948_351), "sc1": (840_833,)}
+_TIES = (
+    "rooms: on three problems two cells tie on f and g, one expansion each. By smaller cell, our rule, they cost "
+    "2,948,351; first in first out 2,948,349; last in first out 2,948,350."
+)
+
+
+def run(setup: Setup) -> Table:
+    table = Table("search: offline A*, one memory per map, one kernel call per problem")
+    for name, problems in setup.problems.groups():
+        rate, control_rate, totals = _rates(setup, name, problems)
+        target = TARGETS.get(name) if setup.problems.is_listed else None
+        table.rows.append(Row(name, rate, "problems/s", control_rate, rate / control_rate, target))
+        table.notes.append(_total_note(name, *totals, is_listed=setup.problems.is_listed))
+    table.notes.append("control: A* with heapq in plain Python, as a textbook has it (cli/bench/control.py)")
+    if setup.problems.is_listed:
+        table.notes.append(_TIES)
+    return table
+
+
+def _rates(setup: Setup, name: str, problems: list[MapProblem]) -> tuple[float, float, tuple[int, int]]:
+    """Problems a second of ours and of the control, and the expansions of both."""
+    seconds, control_seconds = 0.0, 0.0
+    total, control_total = 0, 0
+    for batch in by_map(problems):
+        setup.progress.show(f"search: {name}, {batch[0].map_name}")
+        ours, theirs = kernel_work(batch), control_work(batch)
+        total += ours()
+        control_total += theirs()
+        own, other = best_of(setup.rounds, (ours, theirs))
+        seconds += own
+        control_seconds += other
+    return len(problems) / seconds, len(problems) / control_seconds, (total, control_total)
+
+
+def kernel_work(batch: list[MapProblem]) -> Callable[[], int]:
+    """Solving all problems of one map with the kernels; returns the expansions."""
+    memory = new_search(batch[0].grid.cells)
+    return partial(_solve_all, memory, [(problem, *problem.ends) for problem in batch])
+
+
+def _solve_all(memory: Search, ends: list[tuple[MapProblem, int, int]]) -> int:
+    expansions = 0
+    for problem, start, goal in ends:
+        ground = problem.grid.ground
+        begin(ground, memory, start, goal, goal)
+        expansions += int(expand(ground, memory, UNLIMITED))
+        _check_length(problem, float(memory.nodes[goal].g))
+    return expansions
+
+
+def control_work(batch: list[MapProblem]) -> Callable[[], int]:
+    """Solving all problems of one map with the control; returns the expansions."""
+    board = control.FramedMap(batch[0].grid)
+    return partial(_solve_all_plainly, board, [(p, board.cell(*p.start), board.cell(*p.goal)) for p in batch])
+
+
+def _solve_all_plainly(board: control.FramedMap, ends: list[tuple[MapProblem, int, int]]) -> int:
+    expansions = 0
+    for problem, start, goal in ends:
+        length, expanded = control.astar(board, start, goal)
+        expansions += expanded
+        _check_length(problem, length)
+    return expansions
+
+
+def _check_length(problem: MapProblem, length: float) -> None:
+    if problem.optimal is not None:
+        assert lengths_agree(length, problem.optimal), (problem, length)
+
+
+def _total_note(name: str, total: int, control_total: int, is_listed: bool) -> str:
+    expected = EXPANSIONS.get(name) if is_listed else None
+    if expected is None:
+        verdict = "" if total == control_total else f", the control {control_total:,}: THEY DIFFER"
+    elif total in expected and control_total in expected:
+        verdict = ", as published"
+    else:
+        verdict = f", the control {control_total:,}, EXPECTED {' or '.join(f'{n:,}' for n in expected)}"
+    return f"{name}: {total:,} expansions{verdict}"

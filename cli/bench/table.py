@@ -1,0 +1,118 @@
+"""What a bench has measured: rows for the terminal and for a CSV file."""
+
+import csv
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+
+
+@dataclass(frozen=True)
+class Target:
+    """A limit on a row's ratio, or on its measured value where nothing is compared."""
+
+    limit: float
+    is_upper: bool = False
+
+    def is_met(self, value: float) -> bool:
+        return value <= self.limit if self.is_upper else value >= self.limit
+
+    def __str__(self) -> str:
+        return f"{'<=' if self.is_upper else '>='} {self.limit:g}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value."""
+
+    name: str
+    measured: float
+    unit: str
+    control: float | None = None  # the same value of what it is compared with
+    ratio: float | None = None
+    target: Target | None = None  # None: for information
+
+    @property
+    def is_met(self) -> bool | None:
+        if self.target is None:
+            return None
+        return self.target.is_met(self.measured if self.ratio is None else self.ratio)
+
+
+@dataclass
+class Table:
+    """The result of one bench."""
+
+    title: str
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+_HEADINGS = ("", "measured", "unit", "control", "ratio", "target", "met")
+_IS_TEXT = (True, False, True, False, False, True, True)
+
+
+def lines_of(table: Table) -> list[str]:
+    """The table as text: a title, one line for each row, then the notes."""
+    cells = [_HEADINGS, *(_cells(row) for row in table.rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(_HEADINGS))]
+    return [
+        table.title,
+        *("  " + _aligned(line, widths).rstrip() for line in cells),
+        *("  " + note for note in table.notes),
+    ]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        row.name,
+        shown(row.measured),
+        row.unit,
+        "" if row.control is None else shown(row.control),
+        "" if row.ratio is None else f"{row.ratio:.2f}",
+        "" if row.target is None else str(row.target),
+        {None: "", True: "yes", False: "NO"}[row.is_met],
+    )
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+    columns = zip(line, widths, _IS_TEXT, strict=True)
+    return "  ".join(text.ljust(width) if is_text else text.rjust(width) for text, width, is_text in columns)
+
+
+def shown(value: float) -> str:
+    """A number with about four digits that count."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+_COLUMNS = ("machine", "python", "numba", "bench", "name", "measured", "unit", "control", "ratio", "target", "met")
+
+
+def write_csv(path: str, tables: Iterable[tuple[str, Table]]) -> None:
+    """All rows of named benches; nothing in the file depends on when it was written."""
+    machine = (_machine(), platform.python_version(), version("numba"))
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(_COLUMNS)
+        for bench, table in tables:
+            for row in table.rows:
+                values = (row.measured, row.unit, row.control, row.ratio, row.target, row.is_met)
+                writer.writerow([*machine, bench, row.name, *(_csv_cell(value) for value in values)])
+
+
+def _csv_cell(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _machine() -> str:
+    """The name of the machine, its processor and how many of them."""
+    return f"{platform.node()} ({_processor()}, {os.cpu_count()} processors)"
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,98 @@
+"""Bench `ticks`: expansions a second of whole worlds without a window, agent, referee and measures included."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from agents.registry import BY_KEY
+from cli.bench.problems import MapProblem, by_map
+from cli.bench.search import control_work
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target, shown
+from cli.bench.timing import best_of
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.params import Value
+from sim.world import World
+
+_GROUP = "bg512"
+_MOST_TICKS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """One agent to run on the problems of a map."""
+
+    name: str
+    kind: str
+    params: Mapping[str, Value]
+    budget: int
+    target: Target | None = None
+    changes: RandomChanges | None = None
+    every: int = 1  # run each n-th problem of a map
+
+
+CASES = (
+    Case("TB-WA* w=1 k=1", "tb-wa", {"weight": 1.0}, 1, Target(2.0)),
+    Case("TB-WA* w=3 k=1", "tb-wa", {"weight": 3.0}, 1),
+    Case("TB-GBFS k=1", "tb-gbfs", {}, 1),
+    Case("TB-WA* w=1 k=64", "tb-wa", {"weight": 1.0}, 64),
+    Case("TBA* R=10", "tba", {}, 10),
+    Case("TBA* R=100", "tba", {}, 100),
+    Case("RTB-WA* w=2 k=16, 1 % change each 10 ticks", "rtb-wa", {}, 16, changes=RandomChanges(10, 1.0), every=8),
+)
+
+
+def run(setup: Setup) -> Table:
+    groups = dict(setup.problems.groups())
+    name = _GROUP if _GROUP in groups else next(iter(groups))
+    batches = by_map(groups[name])
+    table = Table(f"ticks: {name}, a world per problem, making it and all measures included")
+    control_rate = _control_rate(setup, batches)
+    for case in CASES:
+        _measure(setup, table, case, batches, control_rate)
+    table.notes.append("control: the same A* as in `search`, on the same problems")
+    return table
+
+
+def _control_rate(setup: Setup, batches: list[list[MapProblem]]) -> float:
+    seconds, expansions = 0.0, 0
+    for batch in batches:
+        setup.progress.show(f"ticks: control, {batch[0].map_name}")
+        work = control_work(batch)
+        expansions += work()
+        seconds += best_of(setup.rounds, (work,))[0]
+    return expansions / seconds
+
+
+def _measure(setup: Setup, table: Table, case: Case, batches: list[list[MapProblem]], control_rate: float) -> None:
+    seconds, expansions, ticks = 0.0, 0, 0
+    for batch in batches:
+        setup.progress.show(f"ticks: {case.name}, {batch[0].map_name}")
+        work = case_work(case, batch[:: case.every])
+        counted = work()
+        expansions += counted[0]
+        ticks += counted[1]
+        seconds += best_of(setup.rounds, (work,))[0]
+    rate = expansions / seconds
+    target = case.target if setup.problems.is_listed else None
+    table.rows.append(Row(case.name, rate, "expansions/s", control_rate, rate / control_rate, target))
+    table.notes.append(f"{case.name}: {expansions:,} expansions in {ticks:,} ticks, {shown(ticks / seconds)} ticks/s")
+
+
+def case_work(case: Case, batch: list[MapProblem]) -> Callable[[], tuple[int, int]]:
+    """Running the case on all problems of one map; returns expansions and ticks."""
+    return partial(_run_all, case, batch)
+
+
+def _run_all(case: Case, batch: list[MapProblem]) -> tuple[int, int]:
+    expansions, ticks = 0, 0
+    for problem in batch:
+        grid = problem.grid if case.changes is None else Grid(problem.grid.terrain.copy())
+        world = World(grid, *problem.ends, BY_KEY, budget=case.budget, random_changes=case.changes)
+        walker = world.add(AgentConfig(case.kind, params=case.params))
+        world.advance(_MOST_TICKS)
+        expansions += world.metrics(walker).expansions
+        ticks += world.tick
+    return expansions, ticks

@@ -1,0 +1,64 @@
+"""What headless commands print: one JSON object per agent and problem on standard output."""
+
+import json
+import sys
+from typing import Any
+
+from cli.progress import Progress
+from sim.agent_api import Status
+from sim.world import Walker, World
+
+REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
+MOVE_LIMIT, STUCK, STOPPED = "move_limit", "stuck", "stopped"
+
+
+def outcome_of(world: World, walker: Walker, if_active: str) -> str:
+    """How an agent ended in one word; `if_active` says why the run ended for one that was still on its way."""
+    status = walker.agent.status
+    if status is Status.ACTIVE:
+        return if_active
+    if status is Status.AT_GOAL:
+        return REACHED
+    if status is Status.GAVE_UP:
+        return NO_PATH if walker.spec.proves_no_path else STOPPED
+    return NO_PATH if world.is_over else WAITING_NO_PATH
+
+
+def result(
+    world: World, walker: Walker, outcome: str, map_name: str, no_path_tick: int | None = None, **more: Any
+) -> dict[str, Any]:
+    """One result line. The keys up to `digest` are the published ones; others may follow in later versions."""
+    metrics = world.metrics(walker)
+    optimal = metrics.optimal if metrics.optimal != float("inf") else None
+    return {
+        "agent": walker.spec.key,
+        "params": dict(walker.params),
+        "map": map_name,
+        "start": list(world.grid.xy(world.start)),
+        "goal": list(world.grid.xy(world.goal)),
+        "outcome": outcome,
+        "cost": metrics.cost,
+        "optimal": optimal,
+        "suboptimality": metrics.suboptimality,
+        "moves": metrics.moves,
+        "back_moves": metrics.back_moves,
+        "nonoptimal_moves": metrics.nonoptimal_moves,
+        "revisits": metrics.revisits,
+        "expansions": metrics.expansions,
+        "max_expansions": metrics.max_expansions,
+        "restarts": metrics.restarts,
+        "ticks": metrics.moves + metrics.waits,
+        "planning_ms": round(world.planning_s[walker.id] * 1000.0, 3),
+        "digest": world.walker_digest(walker),
+        "label": walker.label,
+        "budget": walker.budget or world.budget,
+        "first_move": metrics.first_move,
+        "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
+        "waits": metrics.waits,
+        "over_budget": metrics.over_budget,
+        **more,
+    }
+
+
+def print_result(line: dict[str, Any], progress: Progress) -> None:
+    progress.say(json.dumps(line, allow_nan=False), sys.stdout)

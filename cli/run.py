@@ -1,0 +1,93 @@
+"""`run`: a scenario without a window."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agents.registry import BY_KEY
+from cli.arguments import Arguments, checked
+from cli.progress import Progress
+from cli.results import STOPPED, STUCK, outcome_of, print_result, result
+from cli.trace import Trace
+from cli.warm import warm_up
+from sim.commandfile import LAST_TICK
+from sim.commands import AddAgent
+from sim.params import Param
+from sim.scenario import Scenario, build_world, load_scenario
+from sim.world import Walker, World
+
+TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)
+_STEP = 2048  # ticks between two looks at the progress
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = Arguments("run", "Run a scenario without a window; one JSON line per agent on standard output.")
+    parser.add_argument("scenario", help="a scenario file")
+    parser.add_argument("--ticks", type=checked(TICKS), default=TICKS.default, metavar="N", help=TICKS.help)
+    parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
+    given = parser.parse_args(argv)
+    scenario = load_scenario(given.scenario, BY_KEY)
+    return run_scenario(scenario, given.ticks, given.trace)
+
+
+def run_scenario(scenario: Scenario, ticks: int = int(TICKS.default), trace_path: str | None = None) -> int:
+    """Run a scenario to its end, or for so many ticks, and print what became of each agent."""
+    progress = Progress()
+    added = [edit.command.config for edit in scenario.edits if isinstance(edit.command, AddAgent)]
+    warm_up([*scenario.agents, *added], BY_KEY, progress)
+    run = Run(scenario, build_world(scenario, BY_KEY, stopwatch=time.perf_counter), progress)
+    with Trace(trace_path) as trace:
+        was_stopped = run.go(ticks, trace)
+    run.report(STOPPED if was_stopped else STUCK)
+    return 130 if was_stopped else 0
+
+
+@dataclass
+class Run:
+    """One world on its way through its script."""
+
+    scenario: Scenario
+    world: World
+    progress: Progress
+    walkers: dict[int, Walker] = field(default_factory=dict)  # also those that were removed
+    no_path_ticks: dict[int, int] = field(default_factory=dict)  # when each agent proved so last
+    notes_told: int = 0
+
+    def go(self, ticks: int, trace: Trace) -> bool:
+        """Let time pass. Returns whether the user stopped it."""
+        try:
+            while self.world.tick < ticks and self._step(ticks - self.world.tick, trace):
+                self.progress.show(f"tick {self.world.tick:,}")
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def _step(self, ticks: int, trace: Trace) -> int:
+        """Advance to the next edit or random change at most, so that no agent is woken in the middle."""
+        world = self.world
+        world.apply_now()
+        passed = world.advance(min(ticks, _STEP, world.ticks_to_next_event(), trace.longest_step(world)))
+        self._look()
+        trace.write(world)
+        return passed
+
+    def _look(self) -> None:
+        for walker in self.world.walkers:
+            self.walkers[walker.id] = walker
+            if walker.is_done and walker.rows.size:
+                self.no_path_ticks[walker.id] = walker.rows_tick + walker.rows.size - 1
+        for note in self.world.notes[self.notes_told :]:
+            self.notes_told += 1  # first, so that an interrupt here does not tell it twice
+            self.progress.say(f"tick {note.tick}: {note.text}")
+
+    def report(self, if_active: str) -> None:
+        """Print a line for every agent; one that was removed counts as stopped."""
+        self._look()
+        for walker in self.walkers.values():
+            is_there = self.world.walker(walker.id) is not None
+            outcome = outcome_of(self.world, walker, if_active if is_there else STOPPED)
+            tick = self.no_path_ticks.get(walker.id)
+            line = result(self.world, walker, outcome, self.scenario.map_name, tick, world_digest=self.world.digest())
+            print_result(line, self.progress)
+        if not self.walkers:
+            self.progress.say("the scenario has no agents")

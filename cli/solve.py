@@ -1,0 +1,230 @@
+"""`solve`: agents on single problems of a map, or on rows of a .scen file."""
+
+import re
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.registry import BY_KEY
+from cli.arguments import Arguments, cell, checked
+from cli.progress import Progress
+from cli.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, print_result, result
+from cli.spec import parse_agent
+from cli.trace import Trace
+from cli.warm import warm_up
+from sim.commandfile import BUDGET
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.mapfile import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem
+from sim.params import ConfigError, Param
+from sim.world import BULK, Walker, World
+
+MOVES = Param("max-moves", int, 10_000_000, "give up on a problem after so many moves", 1, 1_000_000_000_000)
+_PATIENCE = 100  # ticks on one spot, for each cell of the map, after which an agent counts as stuck
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem to solve."""
+
+    grid: Grid
+    map_name: str
+    start: tuple[int, int]
+    goal: tuple[int, int]
+    row: ScenRow | None = None
+
+
+def main(argv: Sequence[str]) -> int:
+    given = _parser().parse_args(argv)
+    problems: list[str] = []
+    configs = _agents(given, problems)
+    tasks = _tasks(given, problems)
+    if problems:
+        raise ConfigError(problems)
+    return _Solver(given, configs).solve_all(tasks)
+
+
+def _parser() -> Arguments:
+    parser = Arguments("solve", "Solve problems; one JSON line per agent and problem on standard output.")
+    parser.add_argument("--map", metavar="FILE", help="a .map file; with --scen it may be left out")
+    parser.add_argument("--from", dest="start", type=cell, metavar="X,Y", help="where agents start")
+    parser.add_argument("--to", dest="goal", type=cell, metavar="X,Y", help="where they want to go")
+    parser.add_argument("--scen", metavar="FILE", help="a .scen file with problems")
+    parser.add_argument("--rows", metavar="ROWS", help="its rows, such as 0,5,10:20 (the end is left out); all of them")
+    parser.add_argument("--agent", action="append", required=True, metavar="SPEC", help="tb-wa or tb-wa:weight=3,...")
+    parser.add_argument("--budget", type=checked(BUDGET), default=BUDGET.default, metavar="K", help=BUDGET.help)
+    parser.add_argument("--max-moves", type=checked(MOVES), default=MOVES.default, metavar="N", help=MOVES.help)
+    parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
+    return parser
+
+
+# --- what to solve --------------------------------------------------------------------------------
+
+
+def _agents(given: Namespace, problems: list[str]) -> list[AgentConfig]:
+    configs = []
+    for text in given.agent:
+        try:
+            configs.append(parse_agent(text, BY_KEY, given.budget))
+        except ConfigError as error:
+            problems += error.problems
+    return configs
+
+
+def _tasks(given: Namespace, problems: list[str]) -> list[Task | str]:
+    """The problems to solve in their order; a text in place of one says why it cannot be run."""
+    try:
+        _check_combination(given)
+        return _rows_of_scen(given) if given.scen else [_single(given)]
+    except ConfigError as error:
+        problems += error.problems
+        return []
+
+
+def _check_combination(given: Namespace) -> None:
+    ends = [name for name, value in (("--from", given.start), ("--to", given.goal)) if value is not None]
+    if given.scen and ends:
+        raise ConfigError(f"solve: expected --scen or {' and '.join(ends)}, got both")
+    if given.scen:
+        return
+    if given.rows is not None:
+        raise ConfigError("solve: --rows: expected --scen FILE with it")
+    missing = [name for name in ("--from", "--to") if name not in ends]
+    if given.map is None:
+        raise ConfigError("solve: expected --map FILE with --from X,Y and --to X,Y, or --scen FILE")
+    if missing:
+        raise ConfigError(f"solve: expected {' and '.join(missing)} as X,Y, or --scen FILE")
+
+
+def _single(given: Namespace) -> Task:
+    grid = read_map(given.map)
+    row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
+    problem = row_problem(row, grid)
+    if problem:
+        raise ConfigError(f"{given.map}: {problem.replace('start:', '--from:').replace('goal:', '--to:')}")
+    return Task(grid, given.map, given.start, given.goal)
+
+
+def _rows_of_scen(given: Namespace) -> list[Task | str]:
+    scen = read_scen(given.scen)
+    grids: dict[str, tuple[Grid, str]] = {}
+    rows = [scen.rows[number] for number in row_numbers(given.rows, len(scen.rows), given.scen)]
+    return [_task_of_row(given, scen, row, grids) for row in rows]
+
+
+def _task_of_row(given: Namespace, scen: ScenFile, row: ScenRow, grids: dict[str, tuple[Grid, str]]) -> Task | str:
+    problem = row.problem
+    if problem is None:
+        if row.map_name not in grids:
+            path = given.map or _shown_path(find_map(scen.name, row.map_name))
+            grids[row.map_name] = (read_map(path), path)
+        grid, path = grids[row.map_name]
+        problem = row_problem(row, grid)
+    if problem is not None:
+        return f"{scen.name}:{row.line}: row {row.number}: {problem}"
+    return Task(grid, path, row.start, row.goal, row)
+
+
+def _shown_path(path: Path) -> str:
+    """A path as a user would type it here."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def row_numbers(text: str | None, count: int, name: str) -> list[int]:
+    """The rows that `0,5,10:20` names of a file with `count` rows."""
+    if text is None:
+        return list(range(count))
+    numbers: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(?:(\d{1,9})|(\d{0,9}):(\d{0,9}))\s*", part)
+        if match is None:
+            raise ConfigError(f"--rows: expected rows such as 0,5,10:20, got '{part.strip()}'")
+        single, first, end = match.groups()
+        chosen = range(int(single), int(single) + 1) if single else range(int(first or 0), int(end or count))
+        if not chosen or chosen[-1] >= count:
+            raise ConfigError(f"--rows: expected rows from 0 to {count - 1} of {name}, got '{part.strip()}'")
+        numbers += chosen
+    return numbers
+
+
+# --- solving --------------------------------------------------------------------------------------
+
+
+class _Solver:
+    """Runs every agent on every task, each in a world of its own, so that one's end does not touch the others."""
+
+    def __init__(self, given: Namespace, configs: list[AgentConfig]) -> None:
+        self.budget: int = given.budget
+        self.max_moves: int = given.max_moves
+        self.trace = Trace(given.trace)
+        self.configs = configs
+        self.progress = Progress()
+
+    def solve_all(self, tasks: list[Task | str]) -> int:
+        """Print all results. 0: all were run; 2: some rows are not fit to be run; 130: interrupted."""
+        warm_up(self.configs, BY_KEY, self.progress)
+        code = 0
+        with self.trace:
+            for done, task in enumerate(tasks):
+                if isinstance(task, str):
+                    self.progress.say(task)
+                    code = 2
+                elif not self._solve(task, done / len(tasks)):
+                    return 130
+        self.progress.clear()
+        return code
+
+    def _solve(self, task: Task, share: float) -> bool:
+        """Let every agent walk. False if the user has had enough."""
+        for config in self.configs:
+            world = World(
+                task.grid,
+                task.grid.cell(*task.start),
+                task.grid.cell(*task.goal),
+                BY_KEY,
+                budget=self.budget,
+                stopwatch=time.perf_counter,
+            )
+            walker = world.add(config)
+            outcome = self._walk(world, walker, task, share)
+            self._print(world, walker, outcome, task)
+            if outcome == STOPPED:
+                return False
+        return True
+
+    def _walk(self, world: World, walker: Walker, task: Task, share: float) -> str:
+        self.trace.begin()
+        more = {"row": task.row.number} if task.row else {}
+        try:
+            for _ in self._steps(world, walker):
+                self.trace.write(world, **more)
+                what = f"row {task.row.number}, " if task.row else ""
+                self.progress.show(f"{what}{walker.label}: {walker.metrics[0].moves:,} moves", share)
+        except KeyboardInterrupt:
+            return outcome_of(world, walker, STOPPED) if walker.is_done else STOPPED
+        is_out_of_moves = world.metrics(walker).moves >= self.max_moves
+        return outcome_of(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
+
+    def _steps(self, world: World, walker: Walker) -> Iterator[None]:
+        """Advance until the agent is done, out of moves, or has stood still for longer than any search can take.
+
+        An agent moves at most once a tick, so it cannot pass the move limit within a step of what it has left.
+        """
+        patience = _PATIENCE * world.grid.cells
+        moves = last_move = 0
+        while not walker.is_done and moves < self.max_moves and world.tick - last_move <= patience:
+            world.advance(min(self.max_moves - moves, BULK, self.trace.longest_step(world)))
+            if world.metrics(walker).moves > moves:
+                moves, last_move = world.metrics(walker).moves, world.tick
+            yield
+
+    def _print(self, world: World, walker: Walker, outcome: str, task: Task) -> None:
+        row = task.row
+        proved = walker.rows_tick + walker.rows.size - 1
+        more = {"row": row.number, "listed_optimal": row.optimal} if row else {}
+        print_result(result(world, walker, outcome, task.map_name, proved, **more), self.progress)

@@ -1,0 +1,52 @@
+"""Agents on the command line: `tb-wa`, or `tb-wa:weight=3,reopen=true`."""
+
+from collections.abc import Mapping
+
+from sim.agent_api import AgentSpec
+from sim.commandfile import BUDGET
+from sim.commands import AgentConfig
+from sim.params import ConfigError, did_you_mean, parse_params
+
+
+def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int) -> AgentConfig:
+    """The agent that `text` names, legal with this budget; a ConfigError names everything that is wrong.
+
+    Beside its parameters an agent can have a `label` and a `budget` of its own, as in a scenario.
+    """
+    where = f"--agent {text}"
+    key, _, rest = text.partition(":")
+    spec = specs.get(key.strip())
+    if spec is None:
+        raise ConfigError(f"{where}: no agent '{key.strip()}'{did_you_mean(key.strip(), specs)}")
+    problems: list[str] = []
+    given = _assignments(rest, where, problems)
+    label = given.pop("label", "")
+    own_budget = _own_budget(given, where, problems)
+    params = parse_params(spec.params, given, where, problems)
+    if not problems and (complaint := spec.check_budget(own_budget or budget, params)):
+        problems.append(f"{where}: {complaint}")
+    if problems:
+        raise ConfigError(problems)
+    return AgentConfig(spec.key, label, {name: params[name] for name in given}, own_budget)
+
+
+def _assignments(rest: str, where: str, problems: list[str]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for part in filter(str.strip, rest.split(",")):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or not name:
+            problems.append(f"{where}: expected parameter=value, got '{part.strip()}'")
+        elif name in given:
+            problems.append(f"{where}.{name}: given twice")
+        given[name] = value
+    return given if not problems else {}
+
+
+def _own_budget(given: dict[str, str], where: str, problems: list[str]) -> int | None:
+    if "budget" not in given:
+        return None
+    try:
+        return int(BUDGET.parse(given.pop("budget"), f"{where}.budget"))
+    except ConfigError as error:
+        problems += error.problems
+        return None

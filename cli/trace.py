@@ -1,0 +1,81 @@
+"""A trace: one JSON object per tick and agent, each on a line of its own."""
+
+import json
+from types import TracebackType
+from typing import TextIO
+
+from sim.kernels import log
+from sim.params import ConfigError
+from sim.world import BULK, Walker, World
+
+
+class Trace:
+    """Writes what agents did to a file; without a path it writes nothing."""
+
+    def __init__(self, path: str | None) -> None:
+        self.path = path
+        self._file: TextIO | None = None
+        self._refusals: dict[int, int] = {}
+
+    def __enter__(self) -> "Trace":
+        if self.path is not None:
+            try:
+                self._file = open(self.path, "w", encoding="utf-8")
+            except (OSError, ValueError) as error:
+                raise self._failure(error) from None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.close()
+        except OSError as failure:
+            if error is None:  # else that one is the news
+                raise self._failure(failure) from None
+
+    @property
+    def is_on(self) -> bool:
+        return self._file is not None
+
+    def longest_step(self, world: World) -> int:
+        """How many ticks may pass between two calls of write(): one where moves can be refused, else many."""
+        return 1 if self.is_on and not all(w.spec.runs_in_bulk for w in world.walkers) else BULK
+
+    def begin(self) -> None:
+        """A new world begins."""
+        self._refusals = {}
+
+    def write(self, world: World, **more: object) -> None:
+        """Write what all agents did in the last advance(), tick by tick; `more` goes into every line."""
+        if self._file is None:
+            return
+        lines = [line for walker in world.walkers for line in self._lines(world, walker, more)]
+        lines.sort(key=lambda line: line[0])
+        try:
+            self._file.writelines(text + "\n" for _, text in lines)
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def _lines(self, world: World, walker: Walker, more: dict[str, object]) -> list[tuple[int, str]]:
+        is_refused = walker.refusals > self._refusals.get(walker.id, 0)
+        self._refusals[walker.id] = walker.refusals
+        lines = []
+        for tick, row in enumerate(walker.rows.tolist(), walker.rows_tick):
+            cell, expanded, _, marks, _ = row
+            entry = {
+                "tick": tick,
+                "agent": walker.label,
+                "cell": list(world.grid.xy(cell)),
+                "expanded": expanded,
+                "back": bool(marks & log.BACK_MOVE),
+                "restarted": bool(marks & log.RESTARTED),
+                "refused": is_refused,
+                "id": walker.id,
+                **more,
+            }
+            lines.append((tick, json.dumps(entry)))
+        return lines
+
+    def _failure(self, error: Exception) -> ConfigError:
+        return ConfigError(f"{self.path}: the trace cannot be written: {getattr(error, 'strerror', None) or error}")

@@ -1,0 +1,76 @@
+"""Backmove: a desktop laboratory for real-time heuristic search on grid maps.
+
+    main.py [FILE]        open the window: a scenario, a .map, a .scen, or the gallery
+    main.py agents        list every agent with its parameters
+    main.py solve ...     solve problems without a window
+    main.py run FILE      run a scenario without a window
+    main.py bench ...     measure speed
+
+`main.py COMMAND --help` says more about each.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from sim.params import ConfigError, did_you_mean
+
+COMMANDS = ("agents", "solve", "run", "bench")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the arguments say. Returns the exit code: 0 all went well, 2 something given is wrong."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        return code
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except SystemExit as end:  # argparse, after --help
+        return int(end.code or 0)
+    except BrokenPipeError:  # whoever read our output has had enough
+        return _close_output(141)
+    except OSError as error:
+        print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        return _close_output(2)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        # Imported only now: listing agents needs no window, and a window no benchmark.
+        return int(importlib.import_module(f"cli.{arguments[0]}").main(arguments[1:]))
+    if arguments and arguments[0] in ("-h", "--help"):
+        print(__doc__)
+        return 0
+    if len(arguments) > 1 or (arguments and not os.path.exists(arguments[0])):
+        raise ConfigError(f"{arguments[0]}: {_what_is_wrong(arguments[0])}")
+    from cli.window import open_window
+
+    return open_window(arguments[0] if arguments else None)
+
+
+def _what_is_wrong(name: str) -> str:
+    """Why a first argument is neither a command nor a file, with the nearest that is."""
+    if name.startswith("-"):
+        return f"no such option{did_you_mean(name, ['--help'])}"
+    folder, file = os.path.split(name)
+    if folder or "." in file:
+        files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+        near = did_you_mean(file, files)
+        return f"no such file{near if near.startswith('; did') else ''}"
+    return f"no such command or file{did_you_mean(name, (*COMMANDS, '--help'))}"
+
+
+def _close_output(code: int) -> int:
+    """Let nothing be written any more, or the interpreter would complain once again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,292 @@
+"""Cell words: a byte per cell that says what there is to paint there, one bit a meaning.
+
+One-hot bits can be or-ed: a pixel that stands for several cells still knows that one of them was a wall.
+Nothing is ever marked as known on a blocked cell, so a wall always looks like a wall. Walls that have no passable
+cell around them have no bits at all, like what lies outside the map: a solid block shows as its edge.
+"""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.search import CLOSED as IS_CLOSED
+
+FREE, SWAMP, WATER, TREES, WALL = 1, 2, 4, 8, 16
+CLOSED, OPEN, DETOUR = 32, 64, 128
+TERRAIN = FREE | SWAMP | WATER | TREES | WALL
+BLOCKED = TREES | WALL
+PASSABLE = FREE | SWAMP | WATER
+KNOWN = CLOSED | OPEN
+
+BANDS = 8
+"""Heat is painted in this many steps; band 0 is "never" and shows the terrain."""
+
+
+def _word_of_letter() -> np.ndarray:
+    table = np.full(256, WALL, np.uint8)
+    table[ord("T")] = TREES
+    table[ord("S")] = SWAMP
+    table[ord("W")] = WATER
+    for char in ".GB":
+        table[ord(char)] = FREE
+    return table
+
+
+WORD_OF_LETTER = _word_of_letter()
+"""uint8[256]: the word of a cell with this map character on which nothing else is known."""
+
+
+@kernel
+def terrain_word(letters, width, s):
+    """The word of bare terrain."""
+    word = np.int64(WORD_OF_LETTER[letters[s]])
+    if word != WALL:
+        return word
+    x, y = s % width, s // width
+    for near_y in range(max(0, y - 1), min(letters.size // width, y + 2)):
+        for near_x in range(max(0, x - 1), min(width, x + 2)):
+            if WORD_OF_LETTER[letters[near_y * width + near_x]] & PASSABLE:
+                return word
+    return 0
+
+
+@kernel
+def translate(letters, width, words):
+    """The words of bare terrain. Writes: words."""
+    for s in range(letters.size):
+        words[s] = terrain_word(letters, width, s)
+
+
+@kernel
+def translate_around(letters, width, cells, words, changed):
+    """Renew the words around cells whose letters changed; list those that differ. Writes: words, changed.
+
+    `changed` must have room for nine cells each. Returns how many changed; no cell is listed twice.
+    """
+    count = 0
+    for i in range(cells.size):
+        x, y = cells[i] % width, cells[i] // width
+        for near_y in range(max(0, y - 1), min(letters.size // width, y + 2)):
+            for near_x in range(max(0, x - 1), min(width, x + 2)):
+                s = near_y * width + near_x
+                word = terrain_word(letters, width, s)
+                if word != words[s]:
+                    words[s] = word
+                    changed[count] = s
+                    count += 1
+    return count
+
+
+@kernel
+def renew(words, nodes, number, s):
+    """Mark cell s as the search has it now. Writes: words[s]."""
+    word = np.int64(words[s]) & ~KNOWN
+    if word & PASSABLE and nodes.size:
+        node = nodes[s]
+        if node.search == number:
+            word |= CLOSED if node.place == IS_CLOSED else OPEN
+    words[s] = word
+
+
+@kernel
+def renew_all(words, terrain, nodes, number):
+    """All words from nothing. Writes: words."""
+    for s in range(words.size):
+        word = np.int64(terrain[s])
+        if nodes[s].search == number and word & PASSABLE:
+            word |= CLOSED if nodes[s].place == IS_CLOSED else OPEN
+        words[s] = word
+
+
+@kernel
+def renew_some(words, terrain, nodes, number, cells):
+    """The words of cells whose terrain changed, but for the detour. Writes: words."""
+    for i in range(cells.size):
+        s = np.int64(cells[i])
+        words[s] = terrain[s]
+        renew(words, nodes, number, s)
+
+
+@kernel
+def renew_around(words, nodes, number, width, cells):
+    """Mark freshly expanded cells and their neighbours. Writes: words.
+
+    Expanding s changes how the search has s and its neighbours, nothing else; each is read off its own record,
+    so it does not matter what became of it afterwards.
+    """
+    height = words.size // width
+    for i in range(cells.size):
+        x = np.int64(cells[i]) % width
+        y = np.int64(cells[i]) // width
+        for near_y in range(max(0, y - 1), min(height, y + 2)):
+            for near_x in range(max(0, x - 1), min(width, x + 2)):
+                renew(words, nodes, number, near_y * width + near_x)
+
+
+@kernel
+def mark_detour(words, nodes, number, cells):
+    """Set the detour bit of every listed cell that is closed in the detour search. Writes: words."""
+    for i in range(cells.size):
+        s = cells[i]
+        node = nodes[s]
+        if node.search == number and node.place == IS_CLOSED and words[s] & PASSABLE:
+            words[s] |= DETOUR
+
+
+@kernel
+def mark_whole_detour(words, nodes, number, found):
+    """Like mark_detour for a search without notes; lists the marked cells. Writes: words, found. Returns how many."""
+    count = 0
+    for s in range(words.size):
+        node = nodes[s]
+        if node.search == number and node.place == IS_CLOSED and words[s] & PASSABLE:
+            words[s] |= DETOUR
+            found[count] = s
+            count += 1
+    return count
+
+
+@kernel
+def clear_detour(words, cells):
+    """Writes: words."""
+    for i in range(cells.size):
+        words[cells[i]] &= ~DETOUR & 255
+
+
+@kernel
+def take_back(words, moves, step, late, root):
+    """Show the search as it was before it expanded the `late` cells. Writes: words.
+
+    An expansion generates every neighbour that a legal move leads to, so a cell was known already if it is the
+    root or one of its neighbours was closed before. Exact as long as the map has not changed in between.
+    """
+    for i in range(late.size):
+        words[late[i]] = words[late[i]] & ~KNOWN & 255
+    for i in range(late.size):
+        s = np.int64(late[i])
+        settle(words, moves, step, s, root)
+        for d in range(8):
+            if moves[s] >> d & 1:
+                settle(words, moves, step, s + step[d], root)
+
+
+@kernel
+def settle(words, moves, step, s, root):
+    """Open or unknown, by the closed cells around s. Writes: words[s]."""
+    if words[s] & CLOSED or not words[s] & PASSABLE:
+        return
+    word = np.int64(words[s]) & ~KNOWN
+    if s == root:
+        word |= OPEN
+    for d in range(8):
+        if moves[s] >> d & 1 and words[s + step[d]] & CLOSED:
+            word |= OPEN
+    words[s] = word
+
+
+# --- heat ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def band_of(value, limits):
+    """How many of the eight rising limits the value is above: its band, 0 for nothing.
+
+    Written out so that the compiler makes it branch-free and handles many cells at once.
+    """
+    band = np.uint8(value > limits[0]) + np.uint8(value > limits[1])
+    band += np.uint8(value > limits[2]) + np.uint8(value > limits[3])
+    band += np.uint8(value > limits[4]) + np.uint8(value > limits[5])
+    return band + np.uint8(value > limits[6]) + np.uint8(value > limits[7])
+
+
+@kernel
+def count_bands(counts, limits, bands):
+    """The bands of all cells. Writes: bands."""
+    for s in range(counts.size):
+        bands[s] = band_of(counts[s], limits)
+
+
+@kernel
+def count_bands_at(counts, limits, bands, cells):
+    """The bands of some cells. Writes: bands. Returns the largest count among them."""
+    largest = np.int64(0)
+    for i in range(cells.size):
+        s = cells[i]
+        bands[s] = band_of(counts[s], limits)
+        largest = max(largest, np.int64(counts[s]))
+    return largest
+
+
+@kernel
+def largest_of(counts):
+    largest = counts[0]
+    for s in range(counts.size):
+        largest = max(largest, counts[s])
+    return np.int64(largest)
+
+
+@kernel
+def learned_bands(h, h0, limits, bands):
+    """The bands of h - h0. Writes: bands. Returns the largest difference that is not infinite."""
+    largest = 0.0
+    for s in range(h.size):
+        value = h[s] - h0[s]
+        bands[s] = band_of(value, limits)
+        largest = max(largest, value if value < np.inf else 0.0)
+    return largest
+
+
+@kernel
+def difference_bands(a, b, limits, bands):
+    """The bands of a - b: odd where b is larger, even where a is, further apart higher. Writes: bands.
+
+    That order makes the largest band of several cells the largest difference. Returns the largest difference.
+    """
+    largest = np.int64(0)
+    for s in range(a.size):
+        value = np.int64(a[s]) - np.int64(b[s])
+        size = abs(value)
+        step = np.uint8(size > limits[0]) + np.uint8(size > limits[1])
+        step += np.uint8(size > limits[2]) + np.uint8(size > limits[3])
+        bands[s] = 2 * step - np.uint8(value < 0)
+        largest = max(largest, size)
+    return largest
+
+
+# --- where the agent has walked -----------------------------------------------------------------------
+
+
+@kernel
+def new_edges(cells, marks, first, width, seen, edge_cell, edge_way, count):
+    """List the moves after entry `first` of a trail that were not made before, each once.
+
+    `seen[s]` has bit d set when the move from s in direction d is listed; `edge_way` is d, plus 8 for a back-move.
+    Writes: seen, edge_cell, edge_way, which must have room. Returns the number of listed moves.
+    """
+    for i in range(max(1, first), cells.size):
+        s = np.int64(cells[i - 1])
+        t = np.int64(cells[i])
+        dx = t % width - s % width
+        dy = t // width - s // width
+        if s == t or abs(dx) > 1 or abs(dy) > 1:
+            continue
+        way = way_of(dx, dy) + (8 if marks[i] & log.BACK_MOVE else 0)
+        if np.int64(seen[s]) >> way & 1:
+            continue
+        seen[s] |= 1 << way
+        edge_cell[count] = s
+        edge_way[count] = way
+        count += 1
+    return count
+
+
+@kernel
+def way_of(dx, dy):
+    """The direction, in the order of octile.DX and DY, of a step to a neighbour."""
+    if dx == 0:
+        return 0 if dy < 0 else 2
+    if dy == 0:
+        return 1 if dx > 0 else 3
+    if dx > 0:
+        return 4 if dy < 0 else 5
+    return 7 if dy < 0 else 6

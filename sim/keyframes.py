@@ -1,0 +1,359 @@
+"""Keyframes: a whole World set aside in memory, at the cost of what has changed since the one before.
+
+    frame = take(world, work, like)             set a world aside; `like` is a keyframe from not long before
+    world = restore(frame)                      an equal world with memory of its own
+    restoring = Restoring(frame)                the same in pieces: restoring.step(bytes) until it says done
+
+    store = KeyframeStore(budget)               holds the keyframes of all timelines, never more bytes than `budget`
+    track = store.new_track()                   those of one timeline, in the order of their ticks
+    track.add(frame)    track.at_or_before(tick)    track.forget_after(tick)    track.fork(tick)    track.close()
+
+The object graph of a world is small and goes through pickle; its arrays are large and do not. Their memory is cut
+into blocks of fixed size, and a block that equals the one of the keyframe before is the same object in both.
+Arrays that share memory (the moves of the grid, which every agent holds) share it again after a restore.
+
+Nothing here is ever written to a file: a pickle is code, and what the program loads is data. What never changes
+(classes, functions, commands, specs) is kept by reference, so a restore looks up no name and imports nothing.
+"""
+
+import io
+import pickle
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from sim import commands
+from sim.agent_api import AgentSpec
+from sim.params import Param
+from sim.world import Note, World
+
+BLOCK = 16 * 1024
+"""Bytes that are shared or copied together. Smaller ones share more, and cost a Python step each: 16 KB are the
+records of two rows of a 512 x 512 map."""
+
+BUDGET = 512 * 1024 * 1024
+
+_ZERO = bytes(BLOCK)  # memory nobody has touched, which is most of it
+
+_KEPT_TYPES = (type, FunctionType, np.dtype, AgentSpec, Param, Note, commands.AgentConfig, *get_args(commands.Command))
+
+Memory = npt.NDArray[np.uint8]
+Blocks = tuple[bytes, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Keyframe:
+    """A world as it was at a tick. It is never altered, so timelines may share it."""
+
+    tick: int
+    work: float  # place on the scale by which keyframes are spread, see Timeline
+    stream: bytes  # the pickled graph without its arrays
+    kept: tuple[Any, ...]  # objects that the stream refers to by number
+    memories: tuple[Blocks, ...]  # the memory of the arrays
+    sizes: tuple[int, ...]  # bytes of each memory
+
+    @property
+    def own_bytes(self) -> int:
+        """What it takes beside its blocks."""
+        return len(self.stream) + 8 * (len(self.kept) + 2 * len(self.sizes)) + 300
+
+
+# --- setting aside --------------------------------------------------------------------------------
+
+
+def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
+    """Set the world aside. What has not changed since `like` is shared with it and costs nothing."""
+    file = io.BytesIO()
+    pickler = _Pickler(file)
+    pickler.dump(world)
+    sizes = tuple(memory.size for memory in pickler.memories)
+    # Memories come in the order in which the graph is walked; an agent more or less shifts some, once.
+    before = dict(enumerate(zip(like.sizes, like.memories, strict=True))) if like else {}
+    memories = []
+    for i, memory in enumerate(pickler.memories):
+        size, blocks = before.get(i, (-1, None))
+        memories.append(_cut(memory, blocks if size == memory.size else None))
+    return Keyframe(world.tick, work, file.getvalue(), tuple(pickler.kept), tuple(memories), sizes)
+
+
+def _cut(memory: Memory, before: Blocks | None) -> Blocks:
+    """The blocks of a memory. Blocks equal to those of `before` are those, and so is the whole if all are."""
+    view = memory.data
+    blocks = []
+    changed = before is None
+    for i, start in enumerate(range(0, memory.size, BLOCK)):
+        block = view[start : start + BLOCK].tobytes()  # comparing bytes is one memcmp; comparing views is a slow loop
+        if before is not None and block == before[i]:
+            block = before[i]
+        else:
+            changed = True
+            if block == _ZERO:
+                block = _ZERO
+        blocks.append(block)
+    return tuple(blocks) if before is None or changed else before
+
+
+class _Kept:
+    """Stands in the stream for memory number `place`."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles a world, leaving out the memory of its arrays and everything that never changes."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, protocol=5)
+        self.kept: list[Any] = []
+        self.memories: list[Memory] = []
+        self._numbers: dict[int, int] = {}  # id of a kept object -> its place in `kept`
+        self._places: dict[int, _Kept] = {}  # address of a memory -> what stands for it
+        self._owners: list[Any] = []  # keeps the addresses valid while this goes on
+
+    def persistent_id(self, obj: Any) -> tuple[bool, int] | None:
+        if isinstance(obj, _Kept):
+            return True, obj.place
+        if not isinstance(obj, _KEPT_TYPES) and not _is_plain_builtin(obj):
+            return None
+        number = self._numbers.get(id(obj))
+        if number is None:
+            number = self._numbers[id(obj)] = len(self.kept)
+            self.kept.append(obj)
+        return False, number
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, np.ndarray) and not obj.dtype.hasobject:
+            return self._reduced(obj)
+        # One record of an array is a view into it; pickled, it would come apart from its array without a word.
+        assert not isinstance(obj, np.void), f"a record {obj} cannot be set aside: hold its array instead"
+        return NotImplemented
+
+    def _reduced(self, array: npt.NDArray[Any]) -> Any:
+        is_records, is_fixed = isinstance(array, np.recarray), not array.flags.writeable
+        if not array.size:  # no memory to speak of, and none to hold on to
+            return _view, (None, array.dtype, array.shape, None, 0, is_records, is_fixed)
+        owner = _owner_of(array)
+        offset = array.ctypes.data - owner.ctypes.data
+        kept = self._kept_memory(owner)
+        return _view, (kept, array.dtype, array.shape, array.strides, offset, is_records, is_fixed)
+
+    def _kept_memory(self, owner: npt.NDArray[Any]) -> _Kept:
+        address = owner.ctypes.data
+        if address not in self._places:
+            assert owner.flags.forc, "an array whose memory has gaps cannot be set aside"
+            self._places[address] = _Kept(len(self.memories))
+            self._owners.append(owner)
+            flat = np.ndarray((owner.nbytes,), np.uint8, buffer=owner.data)
+            self.memories.append(flat)
+        return self._places[address]
+
+
+def _is_plain_builtin(obj: Any) -> bool:
+    """A function of an extension module; a method of some object is none."""
+    return isinstance(obj, BuiltinFunctionType) and isinstance(obj.__self__, ModuleType | None)
+
+
+def _owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array whose memory this one looks into; itself, mostly."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _view(
+    memory: Memory | None,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    strides: tuple[int, ...] | None,
+    offset: int,
+    is_records: bool,
+    is_fixed: bool,
+) -> npt.NDArray[Any]:
+    """An array as it was, in its restored memory."""
+    array: npt.NDArray[Any]
+    array = np.empty(shape, dtype) if memory is None else np.ndarray(shape, dtype, memory, offset, strides)
+    array = array.view(np.recarray) if is_records else array
+    if is_fixed:
+        array.flags.writeable = False
+    return array
+
+
+# --- restoring ------------------------------------------------------------------------------------
+
+
+def restore(frame: Keyframe) -> World:
+    """A world equal to the one set aside."""
+    restoring = Restoring(frame)
+    restoring.step()
+    return restoring.result()
+
+
+class Restoring:
+    """A restore in pieces, so that a window stays alive beside a large one."""
+
+    def __init__(self, frame: Keyframe) -> None:
+        self.frame = frame
+        self._memories = [np.zeros(size, np.uint8) for size in frame.sizes]
+        self._copying = self._copy()
+
+    def step(self, most_bytes: int = 1 << 62) -> bool:
+        """Copy about so many bytes; whether all are copied now."""
+        copied = 0
+        for length in self._copying:
+            copied += length
+            if copied >= most_bytes:
+                return False
+        return True
+
+    def _copy(self) -> Iterator[int]:
+        for memory, blocks in zip(self._memories, self.frame.memories, strict=True):
+            view = memory.data
+            for i, block in enumerate(blocks):
+                if block is not _ZERO:  # fresh memory is zero, and costs nothing while nobody touches it
+                    view[i * BLOCK : i * BLOCK + len(block)] = block
+                    yield len(block)
+
+    def result(self) -> World:
+        world = _Unpickler(self.frame, self._memories).load()
+        assert isinstance(world, World), world
+        return world
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, frame: Keyframe, memories: list[Memory]) -> None:
+        super().__init__(io.BytesIO(frame.stream))
+        self._kept, self._memories = frame.kept, memories
+
+    def persistent_load(self, pid: tuple[bool, int]) -> Any:
+        is_memory, number = pid
+        return self._memories[number] if is_memory else self._kept[number]
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        """Nothing is looked up by name: whatever has a name is kept by reference."""
+        raise pickle.UnpicklingError(f"{module_name}.{global_name} in a keyframe")
+
+
+# --- holding many ---------------------------------------------------------------------------------
+
+
+class KeyframeStore:
+    """The keyframes of several timelines within one budget of bytes; what they share counts once."""
+
+    def __init__(self, budget: int = BUDGET, most_frames: int = 4096) -> None:
+        self.budget, self.most_frames = budget, most_frames
+        self.held = 0  # bytes
+        self.tracks: list[Track] = []
+        self._holders: dict[int, int] = {}  # id of a keyframe, a tuple of blocks or a block -> how many hold it
+
+    def new_track(self) -> "Track":
+        track = Track(self)
+        self.tracks.append(track)
+        return track
+
+    def __len__(self) -> int:
+        return sum(len(track.frames) for track in self.tracks)
+
+    def hold(self, frame: Keyframe) -> None:
+        if self._is_first(frame):
+            self.held += frame.own_bytes
+            for blocks in frame.memories:
+                if self._is_first(blocks):
+                    self.held += 8 * len(blocks)
+                    self.held += sum(len(block) + 33 for block in blocks if self._is_first(block))
+
+    def release(self, frame: Keyframe) -> None:
+        if self._is_last(frame):
+            self.held -= frame.own_bytes
+            for blocks in frame.memories:
+                if self._is_last(blocks):
+                    self.held -= 8 * len(blocks)
+                    self.held -= sum(len(block) + 33 for block in blocks if self._is_last(block))
+
+    def _is_first(self, thing: object) -> bool:
+        count = self._holders.get(id(thing), 0)
+        self._holders[id(thing)] = count + 1
+        return count == 0
+
+    def _is_last(self, thing: object) -> bool:
+        count = self._holders[id(thing)] - 1
+        if count:
+            self._holders[id(thing)] = count
+        else:
+            del self._holders[id(thing)]  # its id may soon be that of something else
+        return count == 0
+
+    def make_room(self) -> None:
+        """Give up the keyframes that are missed least until the rest fits."""
+        while len(self) and (self.held > self.budget or len(self) > self.most_frames):
+            chosen = min((track for track in self.tracks if track.frames), key=Track.least_loss)
+            chosen.give_up_least()
+
+
+@dataclass(eq=False)
+class Track:
+    """The keyframes of one timeline by tick."""
+
+    store: KeyframeStore
+    frames: list[Keyframe] = field(default_factory=list)
+    playhead: float = 0.0  # place of the present on the scale of `Keyframe.work`
+
+    def add(self, frame: Keyframe) -> None:
+        """Take a keyframe in, unless there is one of that tick; others may have to go for it."""
+        place = self._place(frame.tick)
+        if place and self.frames[place - 1].tick == frame.tick:
+            return
+        self.store.hold(frame)
+        self.frames.insert(place, frame)
+        self.store.make_room()
+
+    def _place(self, tick: int) -> int:
+        return bisect_right(self.frames, tick, key=lambda frame: frame.tick)
+
+    def at_or_before(self, tick: int) -> Keyframe | None:
+        place = self._place(tick)
+        return self.frames[place - 1] if place else None
+
+    def forget_after(self, tick: int) -> None:
+        """The run went another way after this tick."""
+        for frame in self.frames[self._place(tick) :]:
+            self.store.release(frame)
+        del self.frames[self._place(tick) :]
+
+    def fork(self, tick: int) -> "Track":
+        """A track of another timeline that was the same up to this tick."""
+        other = self.store.new_track()
+        other.playhead = self.playhead
+        other.frames = self.frames[: self._place(tick)]
+        for frame in other.frames:
+            self.store.hold(frame)
+        return other
+
+    def close(self) -> None:
+        self.forget_after(-1)
+        self.store.tracks.remove(self)
+
+    def least_loss(self) -> float:
+        return min(self._losses())
+
+    def give_up_least(self) -> None:
+        losses = self._losses()
+        self.store.release(self.frames.pop(losses.index(min(losses))))
+
+    def _losses(self) -> list[float]:
+        """What each keyframe is worth: the longest replay without it, the more the nearer it is to the present.
+
+        The root of the distance spreads them over the whole run and still sets them denser around the playhead.
+        """
+        places = [frame.work for frame in self.frames]
+        before = [2 * places[0] - 1e9, *places]  # without the first one the run would have to be built anew
+        after = [*places[1:], max(places[-1], self.playhead)]
+        return [
+            (right - left) / (1.0 + abs(self.playhead - place)) ** 0.5
+            for left, place, right in zip(before, places, after, strict=False)
+        ]

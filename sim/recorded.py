@@ -1,0 +1,148 @@
+"""What has been recorded of a run: where each agent was after every tick, and the marks worth jumping to.
+
+A record is kept once for the whole run, so trails, charts and marks need no replay. It takes 16 bytes a tick and
+agent.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kernels import log
+
+
+class MarkKind(IntEnum):
+    EDIT = 0
+    RESTART = 1
+    BACK_MOVE = 2
+    NO_PATH = 3
+    ARRIVAL = 4
+
+
+MARK = np.dtype([("tick", "i4"), ("agent", "i4"), ("kind", "i4")])
+NO_AGENT = -1
+
+_KIND_OF_BIT = ((log.RESTARTED, MarkKind.RESTART), (log.BACK_MOVE, MarkKind.BACK_MOVE))
+
+
+class Record:
+    """One agent's ticks, from the one in which it was put on the map."""
+
+    def __init__(self, agent: int, label: str, kind: str, joined: int, start: int) -> None:
+        self.agent, self.label, self.kind = agent, label, kind
+        self.joined = joined
+        self.start = start  # the cell it was put on
+        self.left: int | None = None  # tick at which it was removed
+        self.spans: list[tuple[int, int]] = []  # ticks (from, to) in which it was active
+        self._rows = log.new_log(256)
+        self._count = 0
+
+    @property
+    def rows(self) -> npt.NDArray[np.void]:
+        """log.ROW of each tick from `joined` on, up to the last in which it was active; it waits in between."""
+        return self._rows[: self._count]
+
+    @property
+    def end(self) -> int:
+        """The tick behind the last row; from there on nothing has happened to it."""
+        return self.joined + self._count
+
+    def rows_before(self, tick: int) -> npt.NDArray[np.void]:
+        """The rows of all ticks before `tick`: what had happened when the clock showed it."""
+        return self._rows[: max(0, min(self._count, tick - self.joined))]
+
+    def cell_at(self, tick: int) -> int:
+        """Where the agent stood when the clock showed `tick`."""
+        rows = self.rows_before(tick)
+        return int(rows["cell"][-1]) if rows.size else self.start
+
+    def is_there(self, tick: int) -> bool:
+        return self.joined <= tick and (self.left is None or tick < self.left)
+
+    def append(self, tick: int, rows: npt.NDArray[np.void]) -> None:
+        """Take in rows of which the first is that of `tick`."""
+        self._fill_to(tick)
+        self._make_room(self._count + rows.size)
+        self._rows[self._count : self._count + rows.size] = rows
+        self._count += rows.size
+        if self.spans and self.spans[-1][1] == tick:
+            self.spans[-1] = (self.spans[-1][0], tick + rows.size)
+        else:
+            self.spans.append((tick, tick + rows.size))
+
+    def _fill_to(self, tick: int) -> None:
+        """An agent at its end has no rows; if it goes on, it has waited in the meantime."""
+        gap = tick - self.end
+        if gap <= 0:
+            return
+        cell = self.cell_at(self.end)
+        self._make_room(self._count + gap)
+        self._rows[self._count : self._count + gap] = (cell, 0, 0, 0, log.WAITING)
+        self._count += gap
+
+    def _make_room(self, needed: int) -> None:
+        if needed > self._rows.size:
+            rows = log.new_log(max(needed, 2 * self._rows.size))
+            rows[: self._count] = self.rows
+            self._rows = rows
+
+    def last_active(self, tick: int) -> int:
+        """The end of its last active time before `tick`, 0 when there is none."""
+        return max((min(end, tick) for begin, end in self.spans if begin < tick), default=0)
+
+    def truncate(self, tick: int) -> None:
+        """Forget `tick` and all that follows."""
+        self._count = max(0, min(self._count, tick - self.joined))
+        self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
+        if self.left is not None and self.left >= tick:
+            self.left = None
+
+    def copy(self) -> "Record":
+        other = Record(self.agent, self.label, self.kind, self.joined, self.start)
+        other.left, other.spans = self.left, list(self.spans)
+        other._rows, other._count = self.rows.copy(), self._count
+        return other
+
+
+class Marks:
+    """What happened when, by tick: restarts, back-moves, arrivals, proofs that there is no path."""
+
+    def __init__(self) -> None:
+        self._marks = np.zeros(64, MARK)
+        self._count = 0
+
+    @property
+    def all(self) -> npt.NDArray[np.void]:
+        return self._marks[: self._count]
+
+    def append(self, marks: npt.NDArray[np.void]) -> None:
+        """Take in marks in the order of their ticks, none before the last one here."""
+        needed = self._count + marks.size
+        if needed > self._marks.size:
+            self._marks = np.concatenate([self.all, np.zeros(max(marks.size, self._count), MARK)])
+        self._marks[self._count : needed] = marks
+        self._count = needed
+
+    def between(self, first: int, last: int) -> npt.NDArray[np.void]:
+        """The marks from tick `first` to tick `last`, both included."""
+        ticks = self.all["tick"]
+        return self.all[np.searchsorted(ticks, first, "left") : np.searchsorted(ticks, last, "right")]
+
+    def truncate(self, tick: int) -> None:
+        """Forget what is marked after `tick`."""
+        self._count = int(np.searchsorted(self.all["tick"], tick, "right"))
+
+    def copy(self) -> "Marks":
+        other = Marks()
+        other._marks, other._count = self.all.copy(), self._count
+        return other
+
+
+def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
+    """(tick, agent, kind) of what rows report; the mark stands at the tick at which it is seen, one after its row."""
+    bits = rows["marks"]
+    found = []
+    for place in np.flatnonzero(bits).tolist():
+        found += [(tick + place + 1, agent, int(kind)) for bit, kind in _KIND_OF_BIT if bits[place] & bit]
+    return found

@@ -1,0 +1,168 @@
+"""Settings of hypothesis, kernels compiled once, and the small helpers that several test files share."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim.agent_api import AgentSpec
+from sim.commands import AgentConfig, EditCells
+from sim.grid import Grid
+from sim.params import Value
+from sim.world import Walker, World
+
+from .naive import Board
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED_MAPS = Path(os.environ.get("BACKMOVE_MAPS", ROOT.parent / "shared" / "maps"))
+UNLIMITED = 10**9  # a budget that no small map can use up
+
+settings.register_profile(
+    "local", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+settings.register_profile("ci", settings.get_profile("local"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_kernels() -> None:
+    """Compile every kernel before the first test, so that none of them seems slow."""
+    for spec in BY_KEY.values():
+        world = World(Grid.from_rows(["....", ".@..", "...."]), 0, 11, BY_KEY, budget=10)
+        world.add(AgentConfig(spec.key))
+        world.submit(EditCells(blocked=(6,)), 1)
+        world.advance(50)
+
+
+# --- small maps ---------------------------------------------------------------------------------------
+
+
+@st.composite
+def problems(draw: st.DrawFn, side: int = 12, water: bool = True, low: int = 1) -> tuple[list[str], int, int]:
+    """A random small map with its start and goal cells, which are free; a path need not exist.
+
+    Drawn from a seed: maps built bit by bit by hypothesis are nearly empty and their ways two moves long.
+    """
+    chance = random.Random(draw(st.integers(0, 2**48)))
+    width, height = (max(chance.randint(low, side), chance.randint(low, side)) for _ in range(2))
+    density, wet = chance.choice([0.0, 0.15, 0.25, 0.35, 0.45]), chance.choice([0.0, 0.04]) if water else 0.0
+    letters = [
+        "@" if chance.random() < density else "W" if chance.random() < wet else "." for _ in range(width * height)
+    ]
+    start, *goals = (chance.randrange(width * height) for _ in range(4))
+    goal = max(goals, key=lambda cell: abs(cell % width - start % width) + abs(cell // width - start // width))
+    letters[start] = letters[goal] = "."
+    text = "".join(letters)
+    return [text[i : i + width] for i in range(0, width * height, width)], start, goal
+
+
+def random_rows(seed: int, width: int, height: int, density: float) -> list[str]:
+    solid = np.random.default_rng(seed).random((height, width)) < density
+    return ["".join("@" if cell else "." for cell in row) for row in solid]
+
+
+def board_of(grid: Grid) -> Board:
+    return Board(grid.rows(), grid.diagonal)
+
+
+# --- worlds -------------------------------------------------------------------------------------------
+
+
+def make_world(
+    rows: list[str], start: int, goal: int, *agents: tuple[str, Mapping[str, Value]], budget: int = 1, **options: object
+) -> World:
+    """A world with these agents, given as (kind, parameters)."""
+    world = World(Grid.from_rows(rows), start, goal, BY_KEY, budget=budget, **options)  # type: ignore[arg-type]
+    for kind, params in agents:
+        world.add(AgentConfig(kind, params=params))
+    return world
+
+
+def solo(rows: list[str], start: int, goal: int, kind: str, budget: int = 1, **params: Value) -> tuple[World, Walker]:
+    world = make_world(rows, start, goal, (kind, params), budget=budget)
+    return world, world.walkers[0]
+
+
+def ticks_of(world: World, limit: int) -> Iterator[None]:
+    """Advance one tick at a time until the world is over."""
+    for _ in range(limit):
+        if not world.advance(1):
+            return
+        yield
+    raise AssertionError(f"not over after {limit} ticks")
+
+
+def find_cell(rows: list[str], letter: str) -> int:
+    text = "".join(rows)
+    assert text.count(letter) == 1, letter
+    return text.index(letter)
+
+
+def drawn(picture: str) -> tuple[list[str], int, int]:
+    """Rows, start and goal from a picture with S, G, '.' and '#'."""
+    rows = picture.split()
+    start, goal = find_cell(rows, "S"), find_cell(rows, "G")
+    return ["".join({"S": ".", "G": ".", "#": "@"}.get(c, c) for c in row) for row in rows], start, goal
+
+
+# --- settings of agents -------------------------------------------------------------------------------
+
+
+def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
+    """The defaults, and every parameter at its low, its high, a value off its default, and each of its choices."""
+    chosen: list[dict[str, Value]] = [{}]
+    for param in spec.params:
+        values: list[Value]
+        if param.kind is bool:
+            values = [not param.default]
+        elif param.choices:
+            values = [c for c in param.choices if c != param.default]
+        else:
+            low, high = param.low, param.high
+            values = [param.kind(v) for v in (low, high) if v is not None]
+            values.append(param.kind((low or 0.0) + (1 if param.kind is int else 0.37)))
+        chosen += [{param.name: v} for v in dict.fromkeys(values) if v != param.default]
+    return chosen
+
+
+def budget_for(spec: AgentSpec, params: Mapping[str, Value], at_least: int = 1) -> int:
+    """The least budget from `at_least` on that the agent accepts with these parameters."""
+    whole = {p.name: p.default for p in spec.params} | dict(params)
+    return next(b for b in range(at_least, 100_000) if spec.check_budget(b, whole) is None)
+
+
+def every_setting() -> list[object]:
+    return [
+        pytest.param(spec, params, id=f"{spec.key}-{'-'.join(f'{k}={v}' for k, v in params.items()) or 'default'}")
+        for spec in BY_KEY.values()
+        for params in settings_of(spec)
+    ]
+
+
+# --- other processes ----------------------------------------------------------------------------------
+
+
+def run_python(code: str, **environment: str) -> str:
+    """Standard output of a fresh interpreter in which any warning is an error."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def in_both(code: str, first: Callable[[], str], **environment: str) -> tuple[str, str]:
+    return first(), run_python(code, **environment)

@@ -1,0 +1,132 @@
+"""Small random runs, and what it means that two worlds are the same. Shared by the tests of time travel."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY, SPECS
+from sim import commands
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig, Command
+from sim.grid import Grid
+from sim.timeline import Entry, Timeline
+from sim.world import World
+
+from .conftest import budget_for, problems, settings_of
+
+_OTHERWISE = {"rows", "rows_tick", "notes", "planning_s", "stopwatch", "_backward", "_backward_expansions", "_applying"}
+"""What of a world depends on how many ticks it was asked for at once, and on nothing that ever happens to it."""
+
+
+@st.composite
+def agent_configs(draw: st.DrawFn) -> AgentConfig:
+    spec = draw(st.sampled_from(SPECS))
+    params = draw(st.sampled_from(settings_of(spec)))
+    budget = budget_for(spec, params, draw(st.sampled_from([1, 2, 5, 40])))
+    return AgentConfig(spec.key, draw(st.sampled_from(["", "one", "two"])), params, budget)
+
+
+@st.composite
+def setups(draw: st.DrawFn, most_agents: int = 4) -> Callable[[], World]:
+    """A function that builds a small world with agents, switches, perhaps a script and random changes."""
+    rows, start, goal = draw(problems(side=9))
+    grid = Grid.from_rows(rows)
+    cells = st.integers(0, grid.cells - 1)
+    configs = draw(st.lists(agent_configs(), min_size=1, max_size=most_agents))
+    switches = {"a": tuple(draw(st.lists(cells, min_size=1, max_size=4))), "b": (draw(cells),)}
+    changes = draw(st.sampled_from([None, None, RandomChanges(7, 30.0), RandomChanges(3, 60.0)]))
+    script = draw(st.lists(st.tuples(st.integers(0, 40), some_command(grid.cells)), max_size=3))
+    seed = draw(st.integers(0, 3))
+
+    def setup() -> World:
+        world = World(
+            Grid.from_rows(rows), start, goal, BY_KEY, seed=seed, switches=switches, random_changes=changes, watched=True
+        )
+        for config in configs:
+            world.add(config)
+        world.submit_all(sorted(script, key=lambda timed: timed[0]))
+        return world
+
+    return setup
+
+
+def some_command(cells: int) -> st.SearchStrategy[Command]:
+    """Any command on a map of so many cells, legal or not."""
+    cell = st.integers(0, cells - 1)
+    few = st.lists(cell, max_size=6).map(tuple)
+    agent = st.integers(0, 5)
+    param = st.sampled_from([(p.name, v) for s in SPECS for chosen in settings_of(s) for p in s.params
+                             for v in [chosen.get(p.name, p.default)]])
+    return st.one_of(
+        st.builds(commands.EditCells, few, few),
+        st.builds(commands.EditCells, few),
+        st.lists(st.tuples(cell, st.sampled_from(".@TSGW")), max_size=5).map(_terrain),
+        st.builds(commands.SetSwitch, st.sampled_from(["a", "b", "none"]), st.booleans()),
+        st.builds(commands.MoveGoal, cell),
+        st.builds(commands.SetBudget, st.sampled_from([1, 3, 50])),
+        st.builds(commands.SetBudget, st.sampled_from([None, 2, 60]), agent),
+        st.builds(lambda agent, param: commands.SetParam(agent, *param), agent, param),
+        st.builds(commands.AddAgent, agent_configs()),
+        st.builds(commands.RemoveAgent, agent),
+        st.builds(commands.SetChanges, st.integers(1, 9), st.sampled_from([0.0, 20.0, 50.0])),
+    )  # fmt: skip
+
+
+def _terrain(pairs: list[tuple[int, str]]) -> Command:
+    return commands.SetTerrain(tuple(c for c, _ in pairs), "".join(letter for _, letter in pairs))
+
+
+def plain_run(setup: Callable[[], World], entries: Iterable[Entry], tick: int) -> World:
+    """The world at a tick with its commands applied, run from the beginning in one go."""
+    world = setup()
+    world.replace_queue([(e.tick, e.command) for e in entries if e.is_enabled])
+    world.advance(tick)
+    world.apply_now()
+    return world
+
+
+def assert_as_plain(timeline: Timeline) -> None:
+    """The world of a timeline is, agent by agent and byte by byte, that of a plain run with the same commands."""
+    plain = plain_run(timeline.setup, timeline.entries(), timeline.tick)
+    timeline.world.apply_now()
+    assert timeline.world.tick == plain.tick
+    assert_equal(timeline.world, plain)
+    assert timeline.world.digest() == plain.digest()
+
+
+def assert_equal(one: Any, other: Any) -> None:
+    """Equal through and through: every array, every attribute, whatever way led there."""
+    _compare(one, other, "world", {})
+
+
+def _compare(a: Any, b: Any, where: str, seen: dict[int, int]) -> None:
+    if id(a) in seen:
+        assert seen[id(a)] == id(b), f"{where}: shared with something else"
+        return
+    assert type(a) is type(b), f"{where}: {a!r} {b!r}"
+    if isinstance(a, np.ndarray):
+        seen[id(a)] = id(b)
+        assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes(), where
+    elif isinstance(a, dict):
+        assert list(a) == list(b), where
+        for key in a:
+            _compare(a[key], b[key], f"{where}[{key!r}]", seen)
+    elif isinstance(a, (list, tuple)):
+        assert len(a) == len(b), where
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            _compare(x, y, f"{where}[{i}]", seen)
+    elif hasattr(a, "__dict__") and not isinstance(a, type) and not callable(a):
+        seen[id(a)] = id(b)
+        _compare(_state(a), _state(b), where, seen)
+    else:
+        assert a == b, f"{where}: {a!r} {b!r}"
+
+
+def _state(thing: object) -> dict[str, object]:
+    if hasattr(thing, "getstate"):  # random.Random
+        return {"state": thing.getstate()}
+    return {name: value for name, value in vars(thing).items() if name not in _OTHERWISE}
+
+

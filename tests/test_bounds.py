@@ -1,0 +1,16 @@
+"""The kernel tests' core once more in interpreters that see more, or do without the compiler."""
+
+from .conftest import run_python
+
+CORE = "from tests.test_kernels import check_core; check_core(); print('done')"
+WORLD = "from tests.test_world import run_everything; run_everything()"
+
+
+def test_no_kernel_leaves_its_arrays() -> None:
+    """With bounds checks on: an index out of range may else go unseen, or crash."""
+    assert run_python(f"{WORLD}\n{CORE}", NUMBA_BOUNDSCHECK="1").strip() == "done"
+
+
+def test_uncompiled_kernels_overflow_nowhere() -> None:
+    """Without the JIT numpy tells of overflows, and warnings are errors. (The agents: test_world.py.)"""
+    assert run_python(CORE, NUMBA_DISABLE_JIT="1").strip() == "done"

@@ -1,0 +1,91 @@
+"""The camera: where the map appears, and what a zoom or a pan keeps where it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ui.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
+
+zooms = st.floats(MIN_ZOOM, MAX_ZOOM)
+places = st.floats(-2000, 2000)
+cameras = st.builds(Camera, zooms, places, places)
+pixels = st.floats(-4000, 4000)
+sides = st.integers(1, 4000)
+
+
+@given(cameras, pixels, pixels)
+def test_pixels_and_map_positions_are_each_others_inverse(camera, px, py):
+    assert camera.to_px(*camera.to_map(px, py)) == pytest.approx((px, py), abs=1e-6)
+
+
+@given(cameras, st.integers(0, 1900), st.integers(0, 1000))
+def test_the_cell_at_a_pixel_covers_its_middle(camera, px, py):
+    x, y = camera.cell_at(px, py)
+    left, top = camera.to_px(x, y)
+    right, bottom = camera.to_px(x + 1, y + 1)
+    assert left - 1e-6 <= px + 0.5 <= right + 1e-6
+    assert top - 1e-6 <= py + 0.5 <= bottom + 1e-6
+
+
+@given(cameras, st.floats(0, 2000), st.floats(0, 2000), st.floats(0.2, 5))
+def test_zooming_keeps_the_place_under_the_pointer(camera, px, py, factor):
+    zoomed = camera.zoomed_at(px, py, factor)
+    assert zoomed.to_map(px, py) == pytest.approx(camera.to_map(px, py), abs=1e-6)
+    assert MIN_ZOOM <= zoomed.zoom <= MAX_ZOOM
+    assert zoomed.zoom < 3 or zoomed.zoom == round(zoomed.zoom), "cells all look alike where they are large"
+
+
+def test_every_turn_of_the_wheel_changes_the_zoom():
+    camera = Camera(MIN_ZOOM)
+    seen = [camera.zoom]
+    while camera.zoom < MAX_ZOOM:
+        camera = camera.zoomed_at(100, 100, 1.25)
+        assert camera.zoom > seen[-1]
+        seen.append(camera.zoom)
+    while camera.zoom > MIN_ZOOM:
+        smaller = camera.zoomed_at(100, 100, 1 / 1.25)
+        assert smaller.zoom < camera.zoom
+        camera = smaller
+
+
+@given(cameras, pixels, pixels)
+def test_panning_moves_the_map_with_the_hand(camera, dx, dy):
+    x, y = camera.to_px(3, 5)
+    assert camera.panned(dx, dy).to_px(3, 5) == pytest.approx((x + dx, y + dy), abs=1e-6)
+
+
+@given(sides, sides, st.integers(1, 3840), st.integers(1, 2160))
+def test_the_whole_map_fits_and_lies_in_the_middle(map_width, map_height, width, height):
+    camera = fitted(map_width, map_height, width, height)
+    left, top = camera.to_px(0, 0)
+    right, bottom = camera.to_px(map_width, map_height)
+    assert left + right == pytest.approx(width, abs=1e-6)
+    assert top + bottom == pytest.approx(height, abs=1e-6)
+    if camera.zoom > MIN_ZOOM:
+        assert left >= -1e-6
+        assert top >= -1e-6
+
+
+@given(cameras, sides, sides, st.integers(50, 3840), st.integers(50, 2160))
+def test_the_map_is_never_lost(camera, map_width, map_height, width, height):
+    near = camera.kept_near(map_width, map_height, width, height)
+    left, top = near.to_px(0, 0)
+    right, bottom = near.to_px(map_width, map_height)
+    assert left <= 0.75 * width + 1e-6
+    assert right >= 0.25 * width - 1e-6
+    assert top <= 0.75 * height + 1e-6
+    assert bottom >= 0.25 * height - 1e-6
+    assert near.zoom == camera.zoom
+
+
+@given(cameras, sides, sides, sides, sides)
+def test_a_resize_keeps_the_middle(camera, old_width, old_height, new_width, new_height):
+    resized = camera.moved_to_size((old_width, old_height), (new_width, new_height))
+    before = camera.to_map(old_width / 2, old_height / 2)
+    assert resized.to_map(new_width / 2, new_height / 2) == pytest.approx(before, abs=1e-6)
+    assert resized.zoom == camera.zoom
+
+
+@given(cameras, places, places, sides, sides)
+def test_centring_puts_a_place_in_the_middle(camera, x, y, width, height):
+    assert camera.centred_on(x, y, width, height).to_px(x, y) == pytest.approx((width / 2, height / 2), abs=1e-6)

@@ -1,0 +1,501 @@
+"""The command line: what it prints, where, and its exit codes; bad input never ends in a traceback."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import main
+from agents.registry import BY_KEY, SPECS
+from cli.arguments import cell
+from cli.progress import Progress
+from cli.solve import row_numbers
+from cli.spec import parse_agent
+from sim.mapfile import read_map
+from sim.params import ConfigError
+from sim.scenario import build_world, load_scenario
+from sim.world import World
+
+from .conftest import ROOT
+
+ROOMS = str(ROOT / "assets" / "maps" / "rooms-32.map")
+BRIDGES = str(ROOT / "assets" / "scenarios" / "bridges.yaml")
+NO_PATH = str(ROOT / "assets" / "scenarios" / "no-path.yaml")
+PUBLISHED = [
+    *("agent", "params", "map", "start", "goal", "outcome", "cost", "optimal", "suboptimality"),
+    *("moves", "back_moves", "nonoptimal_moves", "revisits", "expansions", "max_expansions"),
+    *("restarts", "ticks", "planning_ms", "digest"),
+]
+TRACED = ["tick", "agent", "cell", "expanded", "back", "restarted", "refused"]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run a command; gives its exit code, standard output and standard error."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line, parse_constant=_refuse_constant) for line in text.splitlines()]
+
+
+def _refuse_constant(name: str) -> None:
+    raise AssertionError(f"{name} is not JSON")
+
+
+def solve(run: Any, *more: str) -> list[dict[str, Any]]:
+    code, out, _ = run("solve", "--map", ROOMS, "--from", "0,0", "--to", "31,31", *more)
+    assert code == 0
+    return objects(out)
+
+
+# --- agents ---------------------------------------------------------------------------------------
+
+
+def test_agents_as_json(run: Any) -> None:
+    code, out, err = run("agents", "--json")
+    assert code == 0 and not err
+    listed = json.loads(out)
+    assert [entry["key"] for entry in listed] == [spec.key for spec in SPECS]
+    share = next(p for entry in listed if entry["key"] == "tba" for p in entry["params"] if p["name"] == "share")
+    assert (share["low"], share["high"], share["default"], share["symbol"]) == (0.01, 0.99, 0.9, "r")
+
+
+def test_agents_as_text(run: Any) -> None:
+    code, out, _ = run("agents")
+    assert code == 0
+    for spec in SPECS:
+        assert spec.key in out and spec.summary in out
+        assert all(param.name in out for param in spec.params)
+
+
+# --- solve ----------------------------------------------------------------------------------------
+
+
+def test_one_line_for_each_agent(run: Any) -> None:
+    lines = solve(run, "--agent", "tb-wa:weight=3,reopen=true", "--agent", "astar:label=best", "--budget", "4")
+    assert [line["agent"] for line in lines] == ["tb-wa", "astar"]
+    for line in lines:
+        assert list(line)[: len(PUBLISHED)] == PUBLISHED
+        assert line["outcome"] == "reached" and line["start"] == [0, 0] and line["goal"] == [31, 31]
+        assert line["map"] == ROOMS and line["suboptimality"] == line["cost"] / line["optimal"]
+        assert line["ticks"] == line["moves"] + line["waits"] and line["max_expansions"] <= 4
+        assert len(line["digest"]) == 16 and line["planning_ms"] > 0
+    assert lines[0]["params"] == {"weight": 3.0, "reopen": True}
+    assert lines[1]["label"] == "best" and lines[1]["cost"] == lines[1]["optimal"]
+    assert lines[1]["first_move"] == lines[1]["waits"]
+
+
+def test_results_are_those_of_the_world_and_the_same_twice(run: Any) -> None:
+    first, second = (solve(run, "--agent", "tb-wa", "--budget", "2")[0] for _ in range(2))
+    assert {**first, "planning_ms": 0} == {**second, "planning_ms": 0}
+    grid = read_map(ROOMS)
+    world = World(grid, grid.cell(0, 0), grid.cell(31, 31), BY_KEY, budget=2)
+    walker = world.add(parse_agent("tb-wa", BY_KEY, 2))
+    world.advance(100_000)
+    metrics = world.metrics(walker)
+    assert (first["cost"], first["moves"], first["expansions"]) == (metrics.cost, metrics.moves, metrics.expansions)
+    assert first["digest"] == world.walker_digest(walker)
+
+
+@pytest.mark.parametrize("limit", [1, 7, 60])
+def test_the_move_limit_is_exact(run: Any, limit: int) -> None:
+    line = solve(run, "--agent", "tb-wa", "--budget", "1", "--max-moves", str(limit))[0]
+    assert line["moves"] == limit and line["outcome"] == "move_limit"
+
+
+def test_a_goal_reached_with_the_last_move_is_reached(run: Any) -> None:
+    moves = solve(run, "--agent", "astar")[0]["moves"]
+    assert solve(run, "--agent", "astar", "--max-moves", str(moves))[0]["outcome"] == "reached"
+    assert solve(run, "--agent", "astar", "--max-moves", str(moves - 1))[0]["outcome"] == "move_limit"
+
+
+def test_no_path_is_null_in_json(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "cut.map").write_text("type octile\nheight 1\nwidth 5\nmap\n..@..\n")
+    code, out, _ = run("solve", "--map", tmp_path / "cut.map", "--from", "0,0", "--to", "4,0", "--agent", "tb-wa")
+    line = objects(out)[0]
+    assert code == 0 and line["outcome"] == "no_path"
+    assert line["optimal"] is None and line["suboptimality"] is None and line["no_path_tick"] == 0
+
+
+def test_an_agent_that_never_moves_is_stuck(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.solve._PATIENCE", 0)
+    monkeypatch.setattr("cli.solve.BULK", 10)
+    line = solve(run, "--agent", "astar", "--budget", "1")[0]
+    assert line["outcome"] == "stuck" and line["moves"] == 0
+
+
+@pytest.fixture
+def scen(tmp_path: Path) -> Path:
+    """Five problems beside their map; the third starts in a wall, the fourth cannot be read."""
+    rows = ["..@..", ".....", "..@.."]
+    (tmp_path / "small.map").write_text("type octile\nheight 3\nwidth 5\nmap\n" + "\n".join(rows) + "\n")
+    lines = ["version 1", *(f"0\tmaps/x/small.map\t5\t3\t{x}\t0\t4\t2\t{5 - x}" for x in (0, 1, 2)), "garbage"]
+    lines.append("0 small.map 5 3 3 1 4 1 1")
+    (tmp_path / "small.map.scen").write_text("\n".join(lines) + "\n")
+    return tmp_path / "small.map.scen"
+
+
+def test_rows_of_a_scen_file(run: Any, scen: Path) -> None:
+    code, out, err = run("solve", "--scen", scen, "--rows", "4,0:2", "--agent", "astar", "--agent", "gbfs")
+    lines = objects(out)
+    assert code == 0 and not err
+    assert [(line["row"], line["agent"]) for line in lines] == [
+        (4, "astar"),
+        (4, "gbfs"),
+        (0, "astar"),
+        (0, "gbfs"),
+        (1, "astar"),
+        (1, "gbfs"),
+    ]
+    assert lines[0]["listed_optimal"] == 1.0 and lines[0]["optimal"] == 1.0
+    assert Path(lines[0]["map"]).name == "small.map"
+
+
+def test_bad_rows_are_named_and_the_others_run(run: Any, scen: Path) -> None:
+    code, out, err = run("solve", "--scen", scen, "--map", scen.with_name("small.map"), "--agent", "astar")
+    assert code == 2
+    assert [line["row"] for line in objects(out)] == [0, 1, 4]
+    wrong = err.splitlines()
+    assert len(wrong) == 2
+    assert wrong[0].startswith(f"{scen}:4: row 2: start: expected a free cell")
+    assert wrong[1].startswith(f"{scen}:5: row 3: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (None, [0, 1, 2, 3]),
+        ("2", [2]),
+        ("3,0", [3, 0]),
+        ("1:3", [1, 2]),
+        (":2", [0, 1]),
+        ("2:", [2, 3]),
+        (" 1 , :1", [1, 0]),
+    ],
+)
+def test_row_numbers(text: str | None, rows: list[int]) -> None:
+    assert row_numbers(text, 4, "x.scen") == rows
+
+
+@pytest.mark.parametrize("text", ["4", "0:5", "x", "", "1,,2", "3:3", "3:1", "-1", "1:2:3", "9" * 5000])
+def test_bad_row_numbers(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"^--rows: expected rows "):
+        row_numbers(text, 4, "x.scen")
+
+
+# --- run ------------------------------------------------------------------------------------------
+
+
+def test_run_prints_a_line_for_each_agent(run: Any) -> None:
+    code, out, err = run("run", BRIDGES)
+    lines = objects(out)
+    assert code == 0 and not err
+    assert [line["label"] for line in lines] == ["lazy", "eager"]
+    assert all(list(line)[: len(PUBLISHED)] == PUBLISHED for line in lines)
+    world = build_world(load_scenario(BRIDGES, BY_KEY), BY_KEY)
+    world.advance(10_000)
+    assert lines[0]["world_digest"] == world.digest()
+    assert lines[1]["digest"] == world.walker_digest(world.walkers[1])
+
+
+def test_run_says_why_it_ended(run: Any) -> None:
+    outcomes = {}
+    for ticks in (50, 205, 1000):
+        _, out, _ = run("run", NO_PATH, "--ticks", ticks)
+        lines = objects(out)
+        outcomes[ticks] = [line["outcome"] for line in lines]
+        assert all(line["ticks"] <= ticks for line in lines)
+        assert all((line["no_path_tick"] is not None) == line["outcome"].endswith("no_path") for line in lines)
+    assert outcomes[50] == ["stuck"] * 4
+    assert outcomes[205] == ["waiting_no_path"] * 3 + ["no_path"]
+    assert outcomes[1000] == ["reached"] * 3 + ["no_path"]
+
+
+def test_the_tick_of_a_proof_is_that_of_the_trace(run: Any, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    _, out, _ = run("run", NO_PATH, "--ticks", "205", "--trace", trace)
+    last = {entry["id"]: entry["tick"] for entry in objects(trace.read_text())}
+    assert [line["no_path_tick"] for line in objects(out)] == [last[i] for i in range(4)]
+
+
+SCRIPT = """\
+format: backmove-scenario
+version: 1
+map: {rows: ["......", "......"]}
+start: [0, 0]
+goal: [5, 0]
+budget: 1
+agents:
+  - {kind: tb-wa, label: walker}
+edits:
+  - {tick: 1, add: {kind: astar, label: brief}}
+  - {tick: 2, block: [[1, 0], [2, 0], [1, 1]]}
+  - {tick: 3, remove: brief}
+"""
+
+
+def test_notes_and_removed_agents_are_told(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "script.yaml").write_text(SCRIPT)
+    code, out, err = run("run", tmp_path / "script.yaml")
+    assert code == 0
+    assert [(line["label"], line["outcome"]) for line in objects(out)] == [("walker", "reached"), ("brief", "stopped")]
+    assert err.splitlines() == ["tick 2: (2, 0) stays free: walker stands on it"]
+
+
+def test_a_scenario_without_agents_says_so(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text(SCRIPT.split("agents:")[0] + "agents: []\n")
+    assert run("run", tmp_path / "empty.yaml") == (0, "", "the scenario has no agents\n")
+
+
+# --- trace ----------------------------------------------------------------------------------------
+
+
+def test_a_trace_adds_up_to_the_result(run: Any, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    _, out, _ = run("run", BRIDGES, "--trace", trace)
+    entries = objects(trace.read_text())
+    assert all(list(entry)[: len(TRACED)] == TRACED for entry in entries)
+    assert [entry["tick"] for entry in entries] == sorted(entry["tick"] for entry in entries)
+    for line in objects(out):
+        own = [entry for entry in entries if entry["agent"] == line["label"]]
+        assert [entry["tick"] for entry in own] == list(range(line["ticks"]))
+        assert sum(entry["expanded"] for entry in own) == line["expansions"]
+        assert sum(entry["back"] for entry in own) == line["back_moves"]
+        assert sum(entry["restarted"] for entry in own) == line["restarts"]
+        assert own[-1]["cell"] == line["goal"] and not any(entry["refused"] for entry in own)
+
+
+def test_a_trace_of_solve_tells_rows_apart(run: Any, scen: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    code, out, _ = run("solve", "--scen", scen, "--rows", "0,1", "--agent", "gbfs", "--trace", trace)
+    entries = objects(trace.read_text())
+    assert code == 0
+    for line in objects(out):
+        assert sum(entry["row"] == line["row"] for entry in entries) == line["ticks"]
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+ENDS = ("--from", "0,0", "--to", "31,31")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "messages"),
+    [
+        (["solv"], ["solv: no such command or file; did you mean 'solve'?"]),
+        (
+            [BRIDGES.replace("bridges", "brigdes")],
+            [f"{BRIDGES.replace('bridges', 'brigdes')}: no such file; did you mean 'bridges.yaml'?"],
+        ),
+        (["/no/such/folder/x.yaml"], ["/no/such/folder/x.yaml: no such file"]),
+        (["--hepl"], ["--hepl: no such option; did you mean '--help'?"]),
+        (["a", "b"], ["a: no such command or file; known: agents, solve, run, bench, --help"]),
+        (["run"], ["run: the following arguments are required: scenario"]),
+        (["run", "nope.yaml"], ["nope.yaml: expected a .yaml file, got no such file"]),
+        (["run", BRIDGES, "--tics", "3"], ["run: unrecognized arguments: --tics 3; did you mean '--ticks'?"]),
+        (
+            ["run", BRIDGES, "--ticks", "no"],
+            ["run: argument --ticks: expected a whole number from 1 to 1,000,000,000, got 'no'"],
+        ),
+        (["solve", "--map", ROOMS, *ENDS], ["solve: the following arguments are required: --agent"]),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--agent", "tbwa", "--agent", "tba:shar=1,share=2,x"],
+            [
+                "--agent tbwa: no agent 'tbwa'; did you mean 'tb-wa'?",
+                "--agent tba:shar=1,share=2,x: expected parameter=value, got 'x'",
+            ],
+        ),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--agent", "tba:shar=1,share=2"],
+            [
+                "--agent tba:shar=1,share=2.shar: no such parameter; did you mean 'share'?",
+                "--agent tba:shar=1,share=2.share: expected a number from 0.01 to 0.99, got '2'",
+            ],
+        ),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--agent", "tba", "--budget", "1"],
+            [
+                "--agent tba: budget: expected one that leaves at least one expansion and one trace step a tick, "
+                "got 1, which at share 0.9 and trace_rate 10.0 leaves 0 and 10"
+            ],
+        ),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--agent", "tb-wa:weight=1,weight=2", "--agent", "tb-wa:budget=0"],
+            [
+                "--agent tb-wa:weight=1,weight=2.weight: given twice",
+                "--agent tb-wa:budget=0.budget: expected a whole number from 1 to 1,000,000,000, got '0'",
+            ],
+        ),
+        (["solve", "--map", ROOMS, "--from", "0,0", "--agent", "tba"], ["solve: expected --to as X,Y, or --scen FILE"]),
+        (["solve", "--agent", "tba"], ["solve: expected --map FILE with --from X,Y and --to X,Y, or --scen FILE"]),
+        (["solve", *ENDS, "--scen", "x", "--agent", "tba"], ["solve: expected --scen or --from and --to, got both"]),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--rows", "1", "--agent", "tba"],
+            ["solve: --rows: expected --scen FILE with it"],
+        ),
+        (
+            ["solve", "--map", ROOMS, "--from", "0;0", "--to", "1,1", "--agent", "tba"],
+            ["solve: argument --from: expected a cell as X,Y, got '0;0'"],
+        ),
+        (
+            ["solve", "--map", ROOMS, "--from", "7,0", "--to", "32,1", "--agent", "tba"],
+            [f"{ROOMS}: --from: expected a free cell, got (7, 0) on '@', which is blocked"],
+        ),
+        (
+            ["solve", "--map", ROOMS[:-5] + ".map", *ENDS, "--agent", "tba"],
+            [f"{ROOMS[:-5]}.map: expected a .map file, got no such file; did you mean 'rooms-32.map'?"],
+        ),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--agent", "astar", "--trace", "/no/such/folder/t"],
+            ["/no/such/folder/t: the trace cannot be written: No such file or directory"],
+        ),
+        (["bench", "--no-such-option"], None),
+    ],
+)
+def test_bad_input(run: Any, arguments: list[str], messages: list[str] | None) -> None:
+    code, out, err = run(*arguments)
+    assert code == 2 and not out and "Traceback" not in err
+    assert err and (messages is None or err.splitlines() == messages)
+
+
+@pytest.mark.parametrize("text", ["1", "1,2,3", "a,b", "-1,2", "", "1,", "9999999,1"])
+def test_bad_cells(text: str) -> None:
+    with pytest.raises(Exception, match="expected a cell as X,Y"):
+        cell(text)
+
+
+def test_a_bad_scenario_says_everything(run: Any) -> None:
+    path = ROOT / "tests" / "bad" / "scenarios" / "everything.yaml"
+    code, out, err = run("run", path)
+    assert code == 2 and not out
+    assert len(err.splitlines()) == 22 and all(line.startswith(f"{path}:") for line in err.splitlines())
+
+
+def test_help(run: Any) -> None:
+    code, out, _ = run("--help")
+    assert code == 0 and all(f"main.py {command}" in out for command in main.COMMANDS)
+    for command in ("agents", "solve", "run"):
+        code, out, _ = run(command, "--help")
+        assert code == 0 and out.startswith(f"usage: main.py {command}")
+
+
+# --- the window -----------------------------------------------------------------------------------
+
+
+def test_a_file_or_nothing_opens_the_window(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path | None] = []
+    app = types.SimpleNamespace(run=opened.append)
+    monkeypatch.setitem(sys.modules, "ui.app", app)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    assert run() == (0, "", "") and run(BRIDGES) == (0, "", "")
+    assert opened == [None, Path(BRIDGES)]
+
+
+def test_without_a_window_a_scenario_runs_here(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, out, err = run()
+    assert code == 0 and len(objects(out)) == 3 and "no window" in err
+    code, out, _ = run(BRIDGES)
+    assert code == 0 and [line["label"] for line in objects(out)] == ["lazy", "eager"]
+
+
+# --- interruptions --------------------------------------------------------------------------------
+
+
+def test_ctrl_c_prints_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    advance = World.advance
+
+    def interrupted(self: World, ticks: int) -> int:
+        if self.tick >= 60:
+            raise KeyboardInterrupt
+        return advance(self, min(ticks, 30))
+
+    monkeypatch.setattr(World, "advance", interrupted)
+    code, out, err = run("run", BRIDGES)
+    assert code == 130 and not err
+    assert [line["outcome"] for line in objects(out)] == ["stopped", "stopped"]
+    code, out, err = run("solve", "--map", ROOMS, *ENDS, "--agent", "tb-wa", "--agent", "tba", "--budget", "2")
+    assert code == 130 and not err
+    assert [(line["agent"], line["outcome"]) for line in objects(out)] == [("tb-wa", "stopped")]
+
+
+def test_a_full_disk_is_one_line(run: Any) -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    code, _, err = run("run", BRIDGES, "--trace", "/dev/full")
+    assert code == 2 and err == "/dev/full: the trace cannot be written: No space left on device\n"
+
+
+def start(*arguments: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-W", "error", str(ROOT / "main.py"), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT.parent)
+
+
+@pytest.mark.parametrize(("path", "code", "lines", "messages"), [(BRIDGES, 0, 2, 0), ("nope.yaml", 2, 0, 1)])
+def test_as_a_program_from_another_folder(path: str, code: int, lines: int, messages: int) -> None:
+    with start("run", path) as process:
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == code, err
+    assert len(objects(out)) == lines and err.count("\n") == messages
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    with start("agents", "--json") as process:
+        assert process.stdout and process.stderr
+        process.stdout.close()
+        assert process.wait(timeout=120) == 141
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals work differently on Windows")
+def test_a_real_interrupt_ends_quietly(tmp_path: Path) -> None:
+    """An agent that never gets there, because the changes of its map change nothing."""
+    (tmp_path / "endless.yaml").write_text(
+        SCRIPT.split("agents:")[0].replace('"......", "......"', '"..@..."')
+        + "agents: [{kind: rtb-wa}]\nedits: [{tick: 9, block: [[1, 0]]}]\nchanges: {every: 1, rate: 1}\n"
+    )
+    with start("run", str(tmp_path / "endless.yaml"), "--ticks", "900000000") as process:
+        assert process.stderr
+        assert "stays free" in process.stderr.readline()  # now it is on its way
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and not err
+    assert objects(out)[0]["outcome"] == "waiting_no_path"
+
+
+# --- progress -------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_shows_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.progress._INTERVAL_S", 0.0)
+    plain, terminal = io.StringIO(), Terminal()
+    for stream in (plain, terminal):
+        progress = Progress(stream)
+        progress.show("row 1", 0.5)
+        progress.show("row 2")
+        progress.say("a line")
+    assert plain.getvalue() == "a line\n"
+    shown = terminal.getvalue().split("\r")
+    assert shown[1] == "[============            ] row 1"
+    assert shown[2].rstrip() == "row 2" and len(shown[2]) == len(shown[1])
+    assert not shown[3].strip() and shown[4] == "a line\n"

@@ -1,0 +1,158 @@
+"""Grid: cell numbers, text form, move masks, and the arcs that an edit names, against naive code."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.grid import MAX_SIDE, Grid, MapChange, check_size
+from sim.kernels.octile import DIAGONAL
+from sim.params import ConfigError
+
+from .conftest import board_of, problems
+from .naive import SQRT2, STEPS, Arc, Board, arc_difference
+
+LETTERS = "..@TWSG"
+EDITS = st.lists(
+    st.tuples(st.lists(st.integers(0, 10**6), max_size=5), st.lists(st.integers(0, 10**6), max_size=5)), max_size=5
+)
+
+
+def mask_of(board: Board, cell: int) -> int:
+    return sum(
+        1 << d
+        for d, (dx, dy) in enumerate(STEPS)
+        if board.cost(board.at(cell), (board.at(cell)[0] + dx, board.at(cell)[1] + dy)) is not None
+    )
+
+
+def arcs_of(change: MapChange, board: Board) -> tuple[set[Arc], set[Arc]]:
+    """(arcs that went, arcs that came) as the change lists them; each may be listed only once."""
+    arcs = [(board.at(int(a)), board.at(int(b))) for a, b in zip(change.tails, change.heads, strict=True)]
+    assert len(arcs) == len(set(arcs)), "an arc is listed twice"
+    gone = {arc for arc, rose in zip(arcs, change.rose, strict=True) if rose}
+    return gone, set(arcs) - gone
+
+
+def assert_same_masks(grid: Grid, board: Board) -> None:
+    assert grid.moves.tolist() == [mask_of(board, cell) for cell in range(grid.cells)]
+
+
+@given(problems(water=True))
+def test_masks_are_those_of_the_naive_corner_rule(problem: tuple[list[str], int, int]) -> None:
+    grid = Grid.from_rows(problem[0])
+    assert_same_masks(grid, board_of(grid))
+    assert [grid.is_free(c) for c in range(grid.cells)] == grid.free.tolist()
+    for cell in range(grid.cells):
+        for other in grid.free_neighbours(cell):
+            assert cell in grid.free_neighbours(other), "moves are undirected"
+
+
+@given(problems(side=7), EDITS)
+def test_change_names_exactly_the_arcs_that_a_brute_force_diff_finds(
+    problem: tuple[list[str], int, int], edits: list[tuple[list[int], list[int]]]
+) -> None:
+    grid = Grid.from_rows(problem[0])
+    for blocked, freed in edits:
+        before, board = board_of(grid).arcs(), board_of(grid)
+        was_free = grid.free.copy()
+        blocked, freed = [c % grid.cells for c in blocked], [c % grid.cells for c in freed]
+        change = grid.edit(blocked, freed)
+        for cell in blocked:
+            board.put(board.at(cell), "@")
+        for cell in freed:
+            original = chr(grid.original.reshape(-1)[cell])
+            board.put(board.at(cell), "." if original in "@OT" else original)
+        assert grid.free.tolist() == [board.at(c) in board.land for c in range(grid.cells)]
+        assert arcs_of(change, board) == arc_difference(before, board.arcs())
+        assert change.cells.tolist() == np.flatnonzero(was_free != grid.free).tolist()
+        assert change.is_empty == (not change.tails.size) and change.has_new_arcs == (not change.rose.all())
+        assert_same_masks(grid, board)
+
+
+@given(problems(side=6), st.lists(st.tuples(st.integers(0, 35), st.sampled_from(LETTERS)), max_size=12))
+def test_put_terrain_may_turn_ground_into_water_and_back(
+    problem: tuple[list[str], int, int], strokes: list[tuple[int, str]]
+) -> None:
+    grid = Grid.from_rows(problem[0])
+    letters = {cell % grid.cells: letter for cell, letter in strokes}
+    board, before = board_of(grid), board_of(grid).arcs()
+    was = grid.terrain.reshape(-1)[list(letters)].copy()
+    rows = grid.rows()
+    change = grid.put_terrain(list(letters), np.frombuffer("".join(letters.values()).encode(), np.uint8))
+    for cell, letter in letters.items():
+        board.put(board.at(cell), letter)
+    assert arcs_of(change, board) == arc_difference(before, board.arcs())
+    assert_same_masks(grid, board)
+    back = grid.put_terrain(list(letters), was)
+    assert arcs_of(back, board) == arc_difference(board.arcs(), before)
+    assert grid.rows() == rows
+
+
+def test_blocking_and_freeing_give_cells_their_own_letters_back() -> None:
+    grid = Grid.from_rows(["GTWS", "O.@B"])
+    everything = range(grid.cells)
+    grid.edit(everything, [])
+    assert grid.rows() == ["@T@@", "O@@@"]
+    grid.edit([], everything)
+    assert grid.rows() == ["G.WS", "...B"]
+    version = grid.version
+    assert grid.edit([], everything).cells.size == 0 and grid.version == version
+    assert grid.edit([0], [0]).cells.size == 0, "a cell in both lists ends up free"
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.data())
+def test_round_trip_of_cell_numbers(width: int, height: int, data: st.DataObject) -> None:
+    grid = Grid(np.full((height, width), ord("."), np.uint8))
+    x, y = data.draw(st.integers(0, width - 1)), data.draw(st.integers(0, height - 1))
+    assert grid.xy(grid.cell(x, y)) == (x, y)
+    assert grid.cell(*grid.xy(width * height - 1)) == width * height - 1
+    assert grid.contains(x, y) and not grid.contains(x + width, y) and not grid.contains(x, -1)
+
+
+@given(problems())
+def test_round_trip_of_the_text_form(problem: tuple[list[str], int, int]) -> None:
+    grid = Grid.from_rows(problem[0])
+    assert grid.rows() == problem[0]
+    copy = pickle.loads(pickle.dumps(grid))
+    assert copy.rows() == grid.rows() and copy.moves.tolist() == grid.moves.tolist()
+    copy.edit([0], [])
+    assert copy.ground.moves is copy.moves and copy.moves[0] == 0, "the kernels see the copy's own masks"
+    assert grid.rows() == problem[0]
+
+
+def test_shoulders_must_be_free_and_of_the_same_kind() -> None:
+    for corner in ("@", "W"):
+        grid = Grid.from_rows(["." + corner, ".."])
+        assert grid.free_neighbours(0) == [2]
+        assert grid.free_neighbours(3) == [2]
+    water = Grid.from_rows(["WW", "WW"])
+    assert water.free_neighbours(0) == [1, 2, 3]
+    assert DIAGONAL == SQRT2 and 2**0.5 - 2.5e-8 < DIAGONAL < 2**0.5
+
+
+@pytest.mark.parametrize(
+    "rows, words",
+    [
+        ([], "at least 1 x 1"),
+        ([""], "at least 1 x 1"),
+        (["..", "."], r"rows\[1\]: expected 2 characters, got 1"),
+        (["..", ".x"], r"rows\[1\]\[1\]: expected one of .* got 'x'"),
+        (["." * (MAX_SIDE + 1)], "expected at most"),
+    ],
+)
+def test_bad_rows_are_named(rows: list[str], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Grid.from_rows(rows)
+
+
+def test_sizes_and_diagonals_out_of_range_are_refused() -> None:
+    check_size(MAX_SIDE, 4096, "m")
+    with pytest.raises(ConfigError, match="m: expected at most"):
+        check_size(MAX_SIDE, MAX_SIDE, "m")
+    for diagonal in (0.99, 2.01, float("nan")):
+        with pytest.raises(ConfigError, match="diagonal: expected a number from 1 to 2"):
+            Grid.from_rows(["."], diagonal=diagonal)
+    assert Grid.from_rows(["."], diagonal=1.5).diagonal == 1.5

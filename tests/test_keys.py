@@ -1,0 +1,122 @@
+"""The key table: no key means two things, every page that shows keys is made from it."""
+
+from collections import Counter
+
+import pygame
+import pytest
+
+from ui import keys
+from ui.dialogs.help import lines_of
+from ui.dialogs.palette import found
+from ui.keys import ANY, BY_ID, COMMANDS, EDIT, RUN, combination, command_for
+
+
+def test_ids_are_unique() -> None:
+    assert max(Counter(command.id for command in COMMANDS).values()) == 1
+    assert len(BY_ID) == len(COMMANDS)
+
+
+@pytest.mark.parametrize("mode", [RUN, EDIT])
+def test_a_key_means_one_thing_in_each_mode(mode: str) -> None:
+    used = Counter(key for command in COMMANDS if command.mode in (mode, ANY) for key in command.keys)
+    assert [key for key, count in used.items() if count > 1] == []
+
+
+def test_every_command_can_be_reached_by_a_key() -> None:
+    for command in COMMANDS:
+        assert command.keys and command.help and command.group in keys.GROUPS, command
+        for key in command.keys:
+            is_editing = command.mode == EDIT
+            assert command_for(key, is_editing) == command
+            assert keys.shown_keys(command.id) == command.keys[0]
+
+
+def test_commands_of_one_mode_do_not_answer_in_the_other() -> None:
+    assert command_for("E", is_editing=False) == BY_ID["edit_agent"]
+    assert command_for("E", is_editing=True) == BY_ID["tool_eraser"]
+    assert command_for("Space", is_editing=True) == BY_ID["play"]
+    assert command_for("Ctrl+Alt+F12", is_editing=False) is None
+
+
+def test_repeating_commands_exist() -> None:
+    assert set(BY_ID) >= keys.REPEATING
+
+
+@pytest.mark.parametrize(
+    ("key", "mod", "typed", "expected"),
+    [
+        (pygame.K_SPACE, 0, " ", "Space"),
+        (pygame.K_p, 0, "p", "P"),
+        (pygame.K_p, pygame.KMOD_LSHIFT, "P", "Shift+P"),
+        (pygame.K_z, pygame.KMOD_LCTRL, "\x1a", "Ctrl+Z"),
+        (pygame.K_z, pygame.KMOD_RCTRL | pygame.KMOD_LSHIFT, "\x1a", "Ctrl+Shift+Z"),
+        (pygame.K_s, pygame.KMOD_LCTRL | pygame.KMOD_LALT, "", "Ctrl+Alt+S"),
+        (pygame.K_RIGHT, pygame.KMOD_LSHIFT, "", "Shift+Right"),
+        (pygame.K_KP_ENTER, 0, "\r", "Return"),
+        (pygame.K_RETURN, pygame.KMOD_RALT, "\r", "Alt+Return"),
+        (pygame.K_F1, 0, "", "F1"),
+        (pygame.K_TAB, pygame.KMOD_LSHIFT, "\t", "Shift+Tab"),
+        (pygame.K_1, pygame.KMOD_LSHIFT, "!", "Shift+1"),
+        (pygame.K_KP5, 0, "5", "5"),
+        # Signs are what they type, whatever key they are on.
+        (pygame.K_SLASH, pygame.KMOD_LSHIFT, "?", "?"),
+        (pygame.K_MINUS, pygame.KMOD_LSHIFT, "?", "?"),
+        (pygame.K_EQUALS, 0, "=", "="),
+        (pygame.K_PLUS, 0, "+", "+"),
+        (pygame.K_PERIOD, 0, ".", "."),
+        (pygame.K_COMMA, pygame.KMOD_LSHIFT, "<", "<"),
+        (pygame.K_LEFTBRACKET, 0, "[", "["),
+        # With Ctrl nothing useful is typed: the sign on the key counts.
+        (pygame.K_EQUALS, pygame.KMOD_LCTRL, "", "Ctrl+="),
+        (pygame.K_PERIOD, pygame.KMOD_LCTRL, "", "Ctrl+."),
+        (pygame.K_MINUS, pygame.KMOD_LCTRL | pygame.KMOD_LSHIFT, "", "Ctrl+Shift+-"),
+        # Caps lock and num lock change nothing.
+        (pygame.K_p, pygame.KMOD_CAPS | pygame.KMOD_NUM, "P", "P"),
+    ],
+)
+def test_combination(key: int, mod: int, typed: str, expected: str) -> None:
+    pygame.display.init()  # pygame knows the names of keys only then
+    assert combination(key, mod, typed) == expected
+
+
+def test_every_name_that_combination_gives_is_in_the_table_or_free() -> None:
+    """A key press of every command's first key leads to that command."""
+    assert command_for(combination(pygame.K_SLASH, pygame.KMOD_SHIFT, "?"), False) == BY_ID["help"]
+    assert command_for(combination(pygame.K_o, pygame.KMOD_CTRL, ""), False) == BY_ID["open"]
+
+
+def test_the_help_page_shows_every_command() -> None:
+    page = lines_of()
+    shown_helps = " | ".join(line.help for line in page)
+    searched = " | ".join(line.searched for line in page)
+    for command in COMMANDS:
+        assert command.help.lower() in searched
+        for key in command.keys:
+            assert key.lower() in searched
+        is_alone = sum(c.help.rpartition(" ")[0] == command.help.rpartition(" ")[0] for c in COMMANDS) == 1
+        if is_alone:
+            assert command.help in shown_helps
+    assert [line.keys for line in page if not line.help] == list(keys.GROUPS)
+
+
+def test_families_of_keys_take_one_line() -> None:
+    lines = {line.keys: line.help for line in lines_of()}
+    assert lines["1 to 8"] == "Focus panel 1 to 8"
+    assert lines["Alt+arrows"] == "Pan"
+    assert lines["Shift+1 to 9"] == "Block or free switch 1 to 9"
+
+
+def test_the_help_page_can_be_searched() -> None:
+    assert [line.help for line in lines_of("frontier") if line.help] == ["Layer: open frontier"]
+    assert lines_of("no such words at all") == []
+    by_key = [line.help for line in lines_of("ctrl+shift+z") if line.help]
+    assert by_key == ["Redo"]
+
+
+def test_the_palette_finds_commands_by_words_and_keys() -> None:
+    everything = {command.id for command in found("")}
+    assert everything == set(BY_ID) - {"cancel", "find_command"}
+    assert found("undo")[0].id == "undo"
+    assert found("save scenario")[0].id == "save_scenario"
+    assert "play" in {command.id for command in found("space")}
+    assert found("zzz") == []

@@ -1,0 +1,85 @@
+"""Imports run one way: ui -> agents -> sim. Read off the syntax trees, and once from a real interpreter.
+
+Commands (cli/) stand above all three; those without a window must not load one.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT, run_python
+
+PACKAGES = ("sim", "agents", "ui", "cli")
+ALLOWED = {"sim": {"sim"}, "agents": {"agents", "sim"}, "ui": {"ui", "agents", "sim"}, "cli": {*PACKAGES}}
+DRAWING = {"pygame", "pygame_gui"}
+
+
+def sources(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and absolute name of every import in a file, also of those inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            yield node.lineno, node.module or ""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_imports_only_what_lies_below_it(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in sources(package)
+        for line, name in imports(path)
+        if name.split(".")[0] in {*PACKAGES, "main", "tests"} - ALLOWED[package]
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("package", ["sim", "agents"])
+def test_only_the_window_draws(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sources(package)
+        for line, name in imports(path)
+        if name.split(".")[0] in DRAWING
+    ]
+    assert not wrong
+
+
+def test_numba_lives_in_the_kernels() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in [ROOT / "main.py", *(path for package in PACKAGES for path in sources(package))]
+        if (ROOT / "sim" / "kernels") not in path.parents
+        for line, name in imports(path)
+        if name.split(".")[0] == "numba"
+    ]
+    assert not wrong
+
+
+def test_the_simulation_looks_at_no_clock() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for package in ("sim", "agents")
+        for path in sources(package)
+        for line, name in imports(path)
+        if name.split(".")[0] in {"time", "datetime", "threading"}
+    ]
+    assert not wrong
+
+
+def test_simulation_and_headless_commands_load_without_a_window() -> None:
+    modules = "sim.scenario, agents.registry, main, cli.run, cli.solve, cli.agents, cli.window, cli.readme"
+    loaded = run_python(f"import sys, {modules}; print(*sys.modules)").split()
+    assert not DRAWING & set(loaded)
+    assert not [name for name in loaded if name.split(".")[0] == "ui"]
+
+
+def test_main_stays_small() -> None:
+    assert len((ROOT / "main.py").read_text(encoding="utf-8").splitlines()) < 120

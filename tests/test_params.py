@@ -1,0 +1,120 @@
+"""Parameters: what is legal, what is refused and in which words."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.registry import SPECS, spec_of
+from sim.agent_api import AgentSpec
+from sim.commandfile import AGENT_KEYS
+from sim.params import ConfigError, Param, did_you_mean, parse_params, shown
+
+COUNT = Param("count", int, 3, "how many", 1, 10)
+SHARE = Param("share", float, 0.5, "how much", 0.0, 1.0)
+FLAG = Param("flag", bool, False, "whether")
+COLOUR = Param("colour", str, "red", "which", choices=("red", "green"))
+
+values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(),
+    st.lists(st.integers()),
+    st.dictionaries(st.text(), st.text()),
+)
+
+
+@pytest.mark.parametrize(
+    ("param", "given_value", "parsed"),
+    [
+        (COUNT, 7, 7),
+        (COUNT, "7", 7),
+        (COUNT, 7.0, 7),
+        (COUNT, "1e1", 10),
+        (SHARE, 1, 1.0),
+        (SHARE, "0.25", 0.25),
+        (FLAG, "Yes", True),
+        (FLAG, False, False),
+        (FLAG, "off", False),
+        (COLOUR, "green", "green"),
+    ],
+)
+def test_legal_values(param: Param, given_value: object, parsed: object) -> None:
+    value = param.parse(given_value)
+    assert value == parsed and type(value) is param.kind
+
+
+@pytest.mark.parametrize(
+    ("param", "given_value", "message"),
+    [
+        (COUNT, 0, "expected a whole number from 1 to 10, got 0"),
+        (COUNT, 2.5, "expected a whole number from 1 to 10, got 2.5"),
+        (COUNT, True, "expected a whole number from 1 to 10, got True"),
+        (COUNT, "many", "expected a whole number from 1 to 10, got 'many'"),
+        (COUNT, None, "expected a whole number from 1 to 10, got None"),
+        (COUNT, 10**400, "expected a whole number from 1 to 10, got " + shown(10**400)),
+        (SHARE, math.nan, "expected a number from 0 to 1, got nan"),
+        (SHARE, "inf", "expected a number from 0 to 1, got 'inf'"),
+        (FLAG, "perhaps", "expected true or false, got 'perhaps'"),
+        (COLOUR, "gren", "expected one of red, green, got 'gren'; did you mean 'green'?"),
+        (COLOUR, [], "expected one of red, green, got []"),
+    ],
+)
+def test_illegal_values_are_named(param: Param, given_value: object, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        param.parse(given_value, "place")
+    assert str(caught.value) == f"place: {message}"
+
+
+def test_ranges_are_written_out() -> None:
+    assert Param("n", int, 1, "", 1, 1_000_000_000).expected() == "a whole number from 1 to 1,000,000,000"
+    assert Param("x", float, 1.0, "", low=0.01).expected() == "a number of at least 0.01"
+
+
+@given(st.sampled_from([COUNT, SHARE, FLAG, COLOUR]), values)
+def test_any_value_is_legal_or_a_config_error(param: Param, value: object) -> None:
+    try:
+        parsed = param.parse(value, "x")
+    except ConfigError as error:
+        assert error.problems and all(text.startswith("x: expected ") for text in error.problems)
+        assert "\n" not in str(error)
+    else:
+        assert type(parsed) is param.kind and param.parse(parsed) == parsed
+
+
+def test_all_problems_are_collected() -> None:
+    problems: list[str] = []
+    found = parse_params((COUNT, FLAG), {"cuont": 1, "count": 99, "flag": "true"}, "agent", problems)
+    assert found == {"count": 3, "flag": True}
+    assert problems == [
+        "agent.cuont: no such parameter; did you mean 'count'?",
+        "agent.count: expected a whole number from 1 to 10, got 99",
+    ]
+
+
+def test_nearest_name() -> None:
+    assert did_you_mean("tbawa", ["tb-wa", "astar"]) == "; did you mean 'tb-wa'?"
+    assert did_you_mean("zzz", ["a", "b"]) == "; known: a, b"
+    assert did_you_mean("x" * 10_000_000, ["a"]) == "; known: a"  # as long as a file: still at once
+    assert did_you_mean("x", []) == ""
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+def test_declarations(spec: AgentSpec) -> None:
+    """Every declared default is legal, every name free to stand beside `kind`, every help is there."""
+    assert spec_of(spec.key) is spec
+    assert spec.summary and spec.paper and spec.name
+    assert len({param.name for param in spec.params}) == len(spec.params)
+    for param in spec.params:
+        assert param.parse(param.default) == param.default and type(param.default) is param.kind
+        assert param.name not in AGENT_KEYS and param.name.isidentifier()
+        assert param.help and not param.help.endswith(".")
+        assert param.describe()["type"] == param.kind.__name__
+
+
+def test_unknown_agent() -> None:
+    with pytest.raises(ConfigError, match=r"agents\[0\]\.kind: no agent 'rtb-w'; did you mean 'rtb-wa'\?"):
+        spec_of("rtb-w", "agents[0].kind")

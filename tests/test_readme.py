@@ -1,0 +1,50 @@
+"""README.md: its tables are those of the code, its example runs, and what it points to is there."""
+
+import doctest
+import re
+
+import pytest
+
+from agents.registry import SPECS
+from cli.readme import README, file_of, with_sections
+
+from .conftest import ROOT
+
+TEXT = README.read_text(encoding="utf-8")
+
+
+def test_tables_are_generated_ones() -> None:
+    assert with_sections(TEXT) == TEXT, "README.md is behind the code: run `make readme`"
+
+
+def test_the_example_runs() -> None:
+    result = doctest.testfile(str(README), module_relative=False)
+    assert result.attempted > 5 and result.failed == 0
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+def test_every_agent_has_the_file_that_the_table_names(spec: object) -> None:
+    text = (ROOT / file_of(spec)).read_text(encoding="utf-8")  # type: ignore[arg-type]
+    assert f'key="{spec.key}"' in text  # type: ignore[attr-defined]
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", TEXT)
+    assert len(links) > 5
+    assert not [link for link in links if not link.startswith("http") and not (ROOT / link).exists()]
+
+
+def test_folders_of_the_map_exist() -> None:
+    section = TEXT.split("## Map of the folders")[1].split("##")[0]
+    names = re.findall(r"^ {4,}([a-z/.]+)  ", section, re.MULTILINE)
+    assert {"main.py", "sim/", "agents/", "ui/", "cli/", "tests/", "docs/"} <= set(names)
+    assert not [name for name in names if not ((ROOT / name).exists() or (ROOT / "sim" / name).exists())]
+
+
+def test_every_word_of_a_deviation_note_is_explained() -> None:
+    """A kernel that says "docs/deviations.md" must find its subject there."""
+    notes = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
+    for subject in ("`head`", "noted before the move", "trace ends early", "Closed cells stay closed"):
+        assert subject in notes
+    for subject in ("Incremental tracing", "verified before it is walked", "No path: the agent waits"):
+        assert subject in notes

@@ -1,0 +1,807 @@
+"""What is drawn is what is: pixels against plain-Python oracles that read the agents' own data.
+
+Nothing here uses the painting kernels to say what is expected; cells, bands and colours are worked out anew.
+"""
+
+import copy
+import os
+from fractions import Fraction
+from math import ceil, floor
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+import numpy as np
+import pygame
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim import commands
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.kernels import cellwords as bits
+from sim.kernels.search import begin, expand, new_search, take_notes
+from sim.world import World
+from ui import marks
+from ui.camera import Camera, fitted
+from ui.cells import CellWords, HeatScale, Shown, scale_for, update_all
+from ui.layers import LAYERS, HeatSetting, LayerState
+from ui.legend import draw_colour_bar, legend_swatch
+from ui.map_colours import detour_colour
+from ui.renderer import MapRenderer
+from ui.theme import DARK, DIVERGING, HEAT_MAPS, LIGHT, Colour, Palette, mix
+from ui.trails import Trail
+
+pygame.font.init()
+
+AGENTS = [
+    ("tba", {}),
+    ("tba", {"shortcut": True, "share": 0.5, "switch": "longer"}),
+    ("tba", {"open_list": "buckets"}),
+    ("tb-wa", {"weight": 2.0}),
+    ("tb-wa", {"weight": 3.0, "reopen": True}),
+    ("tb-gbfs", {}),
+    ("rtb-wa", {"restart": "lazy"}),
+    ("rtb-wa", {"restart": "eager"}),
+    ("astar", {}),
+]
+
+
+class Stage:
+    """A watched world with what the window keeps for each of its agents."""
+
+    def __init__(self, grid: Grid, start: int, goal: int, agents=AGENTS[:1], budget: int = 20) -> None:
+        self.world = World(grid, start, goal, BY_KEY, budget=budget, watched=True, measures=False)
+        for key, params in agents:
+            self.world.add(AgentConfig(key, params=params))
+        self.trails = [Trail(w.position, 0, grid) for w in self.world.walkers]
+        self.cells = [CellWords() for _ in self.world.walkers]
+
+    @property
+    def grid(self) -> Grid:
+        return self.world.grid
+
+    def run(self, ticks: int) -> None:
+        for _ in range(ticks):
+            self.world.advance(1)
+            for walker, trail in zip(self.world.walkers, self.trails, strict=True):
+                trail.append(walker.rows)
+
+    def do(self, command) -> None:
+        self.world.submit(command)
+        self.world.apply_now()
+
+    def refresh(self, heat: HeatSetting | None = None, **keywords) -> HeatScale:
+        snapshot = self.world.snapshot()
+        shown = [Shown(c, snapshot, w, t) for c, w, t in zip(self.cells, snapshot.walkers, self.trails, strict=True)]
+        return update_all(shown, heat or HeatSetting(), **keywords)
+
+    def draw(
+        self, camera: Camera, size, layers: LayerState, palette: Palette = DARK, *, panel=0, at=(0, 0), **keywords
+    ):
+        scale = self.refresh(layers.heat)
+        surface = pygame.Surface((size[0] + at[0] + 7, size[1] + at[1] + 5), 0, 32)
+        surface.fill((255, 0, 255))
+        snapshot = self.world.snapshot()
+        MapRenderer().draw(
+            surface,
+            (*at, *size),
+            camera,
+            snapshot,
+            snapshot.walkers[panel],
+            self.trails[panel],
+            self.cells[panel],
+            layers,
+            palette,
+            scale=scale,
+            **keywords,
+        )
+        return surface, scale
+
+
+def layers_with(*names: str, heat: HeatSetting | None = None) -> LayerState:
+    return LayerState({layer.key: layer.key in names for layer in LAYERS}, heat or HeatSetting())
+
+
+def random_grid(generator: np.random.Generator, width: int, height: int) -> Grid:
+    letters = np.frombuffer(b".....................GS@@@@@OTW", np.uint8)
+    terrain = generator.choice(letters, (height, width))
+    if generator.random() < 0.5:  # a solid block, so that some walls have no free cell around them
+        terrain[height // 3 : height // 2 + 1, width // 4 : width // 2 + 2] = ord("@")
+    return Grid(terrain.copy())
+
+
+def random_stage(seed: int, agents=None, width: int = 0, height: int = 0, budget: int = 0) -> Stage:
+    generator = np.random.default_rng(seed)
+    grid = random_grid(generator, width or int(generator.integers(4, 40)), height or int(generator.integers(4, 30)))
+    ground = np.flatnonzero(np.isin(grid.terrain.reshape(-1), np.frombuffer(b".GSB", np.uint8)))
+    start, goal = (int(c) for c in generator.choice(ground, 2))
+    chosen = agents or [AGENTS[i] for i in generator.choice(len(AGENTS), 3, replace=False)]
+    return Stage(grid, start, goal, chosen, budget or int(generator.integers(11, 60)))
+
+
+# --- oracles ------------------------------------------------------------------------------------------
+
+
+def letter_at(grid: Grid, x: int, y: int) -> str:
+    return chr(grid.terrain[y, x])
+
+
+def is_passable(grid: Grid, x: int, y: int) -> bool:
+    return letter_at(grid, x, y) in ".GSBW"
+
+
+def is_deep_wall(grid: Grid, x: int, y: int) -> bool:
+    """A wall without any passable cell around it, which is painted like the outside of the map."""
+    near = [(x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+    return letter_at(grid, x, y) in "@O" and not any(grid.contains(*n) and is_passable(grid, *n) for n in near)
+
+
+def is_closed_in(search, cell: int) -> bool:
+    node = search.nodes[cell]
+    return bool(node.search == search.control[0].search and node.place == -1)
+
+
+def is_open_in(search, cell: int) -> bool:
+    node = search.nodes[cell]
+    return bool(node.search == search.control[0].search and node.place >= 0)
+
+
+def naive_word(grid: Grid, view, cell: int) -> int:
+    x, y = grid.xy(cell)
+    if is_deep_wall(grid, x, y):
+        return 0
+    word = {"@": bits.WALL, "O": bits.WALL, "T": bits.TREES, "S": bits.SWAMP, "W": bits.WATER}.get(
+        letter_at(grid, x, y), bits.FREE
+    )
+    if is_passable(grid, x, y):
+        if view.search is not None:
+            word |= bits.CLOSED if is_closed_in(view.search, cell) else 0
+            word |= bits.OPEN if is_open_in(view.search, cell) else 0
+        if view.detour is not None and view.detour.nodes.size == grid.cells and is_closed_in(view.detour, cell):
+            word |= bits.DETOUR
+    return word
+
+
+def naive_words(grid: Grid, view) -> list[int]:
+    return [naive_word(grid, view, cell) for cell in range(grid.cells)]
+
+
+def log_band(value: float) -> int:
+    """1, 2, 3-4, 5-8, ... by the length of the number in bits."""
+    return min(8, (ceil(value) - 1).bit_length() + 1) if value > 0 else 0
+
+
+def linear_band(value: float, top: float) -> int:
+    return min(8, ceil(Fraction(value) * 8 / Fraction(top))) if value > 0 else 0
+
+
+def heat_colour(value: float, heat: HeatSetting, top: float) -> Colour | None:
+    band = log_band(value) if heat.is_log else linear_band(value, top)
+    return HEAT_MAPS[heat.colours][band - 1] if band else None
+
+
+def heat_values(walker, kind: str) -> list[float]:
+    if kind == "visits":
+        return walker.visits.tolist()
+    if kind == "expansions":
+        return walker.agent.search.heat.tolist()
+    return (walker.agent.h - walker.agent.h0).tolist()
+
+
+def cell_fill(
+    palette: Palette, letter: str, is_closed: bool, is_open: bool, is_detour: bool, heat: Colour | None, shown
+):
+    """The fill of one cell that is not deep inside a wall."""
+    if letter in "@O":
+        return palette.wall
+    if letter == "T":
+        return palette.trees if "terrain" in shown else palette.wall
+    if is_open and "open" in shown:
+        return palette.open
+    if heat is not None:
+        return heat
+    if "hot" not in shown:
+        if is_detour and "detour" in shown:
+            return detour_colour(palette)
+        if is_closed and "closed" in shown:
+            return palette.closed
+    special = {"S": palette.swamp, "W": palette.water} if "terrain" in shown else {}
+    return special.get(letter, palette.free)
+
+
+def expected_cell(
+    stage: Stage, panel: int, layers: LayerState, palette: Palette, top: float, x: int, y: int, has_marks
+):
+    grid, walker = stage.grid, stage.world.snapshot().walkers[panel]
+    if not grid.contains(x, y) or is_deep_wall(grid, x, y):
+        return palette.outside
+    shown = {key for key, is_on in layers.visible.items() if is_on}
+    cell = grid.cell(x, y)
+    word = naive_word(grid, walker.agent, cell)
+    heat = None
+    if layers.heat.kind != "off":
+        heat = heat_colour(heat_values(walker, layers.heat.kind)[cell], layers.heat, top)
+        shown.add("hot")
+    is_open = bool(word & bits.OPEN) and not has_marks
+    return cell_fill(
+        palette, letter_at(grid, x, y), bool(word & bits.CLOSED), is_open, bool(word & bits.DETOUR), heat, shown
+    )
+
+
+def colour_at(surface: pygame.Surface, x: int, y: int) -> Colour:
+    return tuple(surface.get_at((x, y))[:3])
+
+
+def to_rgb(pixel: int) -> Colour:
+    return pixel >> 16 & 255, pixel >> 8 & 255, pixel & 255
+
+
+def cell_of_pixel(camera: Camera, px: int, py: int) -> tuple[int, int] | None:
+    """The cell at the middle of a pixel, None when that is too near an edge to tell."""
+    x = Fraction(camera.left) + (Fraction(px) + Fraction(1, 2)) / Fraction(camera.zoom)
+    y = Fraction(camera.top) + (Fraction(py) + Fraction(1, 2)) / Fraction(camera.zoom)
+    if min(x % 1, 1 - x % 1, y % 1, 1 - y % 1) < Fraction(1, 10**9):
+        return None
+    return floor(x), floor(y)
+
+
+# --- cell words ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.data())
+def test_words_and_bands_equal_the_oracle_through_ticks_edits_and_restarts(seed, data):
+    stage = random_stage(seed)
+    heat = HeatSetting(data.draw(st.sampled_from(["off", "visits", "expansions"])), data.draw(st.booleans()))
+    for _ in range(data.draw(st.integers(1, 6))):
+        random_deed(stage, data)
+        stage.run(data.draw(st.sampled_from([0, 1, 1, 2, 7])))
+        if data.draw(st.booleans()):
+            continue  # the window does not look after every tick
+        scale = stage.refresh(heat)
+        for cells, walker in zip(stage.cells, stage.world.snapshot().walkers, strict=True):
+            assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
+            if heat.kind != "off":
+                assert cells.bands.tolist() == [naive_band(v, heat, scale) for v in heat_values(walker, heat.kind)]
+
+
+def naive_band(value: float, heat: HeatSetting, scale: HeatScale) -> int:
+    return log_band(value) if heat.is_log else linear_band(value, scale.limits[1] * 8)
+
+
+def random_deed(stage: Stage, data: st.DataObject) -> None:
+    grid, world = stage.grid, stage.world
+    cells = st.integers(0, grid.cells - 1)
+    match data.draw(st.sampled_from(["nothing", "edit", "edit", "goal", "param", "notes", "back in time"])):
+        case "edit":
+            blocked = tuple(data.draw(st.lists(cells, max_size=6)))
+            freed = tuple(data.draw(st.lists(cells, max_size=6)))
+            stage.do(commands.EditCells(tuple(c for c in blocked if c != world.goal), freed))
+        case "goal":
+            stage.do(commands.MoveGoal(data.draw(cells)))
+        case "param":
+            walker = world.walkers[0]
+            if walker.spec.param("weight"):
+                stage.do(commands.SetParam(walker.id, "weight", data.draw(st.sampled_from([1.0, 2.5]))))
+        case "notes":
+            take_notes(world.walkers[0].agent.view().search)  # somebody else reads along
+        case "back in time":
+            earlier = copy.deepcopy((world, stage.trails))
+            stage.run(3)
+            stage.refresh()
+            stage.world, stage.trails = earlier
+
+
+def test_words_follow_notes_without_starting_over():
+    """The incremental way is really taken: one rebuild at the beginning, none while the search goes on."""
+    stage = Stage(Grid.from_rows(["." * 60] * 40), 0, 60 * 40 - 1, AGENTS[:1], budget=20)
+    for _ in range(20):
+        stage.run(1)
+        stage.refresh(HeatSetting("expansions"))
+    assert stage.cells[0].rebuilds == 1
+
+
+def test_a_replaced_agent_is_noticed():
+    stage = random_stage(5, AGENTS[:1], 20, 20)
+    stage.run(5)
+    stage.refresh()
+    other = random_stage(5, [("tb-gbfs", {})], 20, 20)
+    other.run(3)
+    stage.world, stage.trails = other.world, other.trails
+    stage.refresh()
+    assert stage.cells[0].words.tolist() == naive_words(stage.grid, stage.world.snapshot().walkers[0].agent)
+
+
+@pytest.mark.parametrize("kind", ["visits", "expansions"])
+@pytest.mark.parametrize("is_log", [True, False])
+def test_a_minus_b_is_the_difference_of_the_two_panels(kind, is_log):
+    stage = random_stage(11, [AGENTS[0], AGENTS[3]], 24, 18, budget=20)
+    stage.run(40)
+    heat = HeatSetting("difference", is_log)
+    scale = stage.refresh(heat, compared=(0, 1), compared_kind=kind)
+    a, b = (heat_values(w, kind) for w in stage.world.snapshot().walkers)
+    bands = stage.cells[0].bands.copy()
+    surface, _ = stage.draw(Camera(1.0), (24, 18), layers_with(heat=heat))
+    for cell in range(stage.grid.cells):
+        apart = a[cell] - b[cell]
+        steps = (1, 4, 16, 10**9) if is_log else tuple(ceil(scale.limits[1]) * i for i in (1, 2, 3, 10**9))
+        size = next(i for i, limit in enumerate(steps) if abs(apart) <= limit) if apart else -1
+        code = 0 if size < 0 else 2 * size + (1 if apart < 0 else 2)
+        assert bands[cell] == code
+        if code and kind == "visits":
+            x, y = stage.grid.xy(cell)
+            assert colour_at(surface, x, y) == DIVERGING[4 + size if apart > 0 else 3 - size]
+
+
+def test_the_linear_scale_is_one_for_all_panels_and_reaches_the_largest_value():
+    stage = random_stage(3, [AGENTS[0], AGENTS[3]], 30, 20, budget=12)
+    stage.run(200)
+    scale = stage.refresh(HeatSetting("visits", is_log=False))
+    peak = max(int(w.visits.max()) for w in stage.world.walkers)
+    assert scale.limits[1] * 8 >= peak
+    assert scale == scale_for(scale.setting, peak)
+    for cells, walker in zip(stage.cells, stage.world.walkers, strict=True):
+        assert cells.bands.tolist() == [linear_band(v, scale.limits[1] * 8) for v in walker.visits.tolist()]
+
+
+def test_learned_heat_shows_how_much_h_has_risen():
+    stage = random_stage(8, [AGENTS[3]], 12, 9)
+    snapshot = stage.world.snapshot()
+    walker = snapshot.walkers[0]
+    generator = np.random.default_rng(2)
+    h0 = generator.random(stage.grid.cells) * 20
+    risen = np.where(generator.random(h0.size) < 0.5, 0.0, generator.random(h0.size) * 90)
+    view = copy.copy(walker.agent)
+    object.__setattr__(view, "h", h0 + risen)
+    object.__setattr__(view, "h0", h0)
+    walker = copy.copy(walker)
+    object.__setattr__(walker, "agent", view)
+    cells = CellWords()
+    update_all([Shown(cells, snapshot, walker, stage.trails[0])], HeatSetting("learned"))
+    assert cells.bands.tolist() == [log_band(v) for v in (view.h - view.h0).tolist()]
+
+
+def test_band_labels_say_what_the_bands_hold():
+    assert scale_for(HeatSetting("visits")).labels == ("1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65+")
+    assert scale_for(HeatSetting("visits", is_log=False), 3).labels == ("1", "2", "3", "4", "5", "6", "7", "8+")
+    assert scale_for(HeatSetting("difference")).labels == (
+        "-17+", "-5-16", "-2-4", "-1", "+1", "+2-4", "+5-16", "+17+",
+    )  # fmt: skip
+
+
+# --- fills --------------------------------------------------------------------------------------------
+
+FILLS = ("terrain", "closed", "open", "detour")
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.one_of(st.floats(1.0, 5.9), st.integers(1, 5).map(float)),
+    st.floats(-6, 30),
+    st.floats(-6, 20),
+    st.sets(st.sampled_from(FILLS)),
+    st.sampled_from(
+        [HeatSetting(), HeatSetting("visits"), HeatSetting("expansions", False), HeatSetting("visits", True, "magma")]
+    ),
+    st.sampled_from([DARK, LIGHT]),
+)
+def test_every_pixel_of_the_fills_is_right_zoomed_in(seed, zoom, left, top, shown, heat, palette):
+    stage = random_stage(seed)
+    stage.run(1 + seed % 40)
+    layers, camera = layers_with(*shown, heat=heat), Camera(zoom, left, top)
+    surface, scale = stage.draw(camera, (57, 43), layers, palette, panel=seed % 3, at=(3, 2))
+    known: dict[tuple[int, int], Colour] = {}
+    for py in range(43):
+        for px in range(57):
+            place = cell_of_pixel(camera, px, py)
+            if place is None:
+                continue
+            if place not in known:
+                known[place] = expected_cell(stage, seed % 3, layers, palette, scale.limits[1] * 8, *place, False)
+            assert colour_at(surface, px + 3, py + 2) == known[place], (place, px, py)
+    assert colour_at(surface, 2, 2) == colour_at(surface, 60, 2) == colour_at(surface, 3, 45) == (255, 0, 255)
+
+
+@settings(max_examples=15)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.one_of(st.integers(6, 50).map(float), st.floats(6.0, 30.0)),
+    st.floats(-2, 10),
+    st.floats(-2, 10),
+    st.sampled_from([HeatSetting(), HeatSetting("visits")]),
+    st.sampled_from([DARK, LIGHT]),
+)
+def test_the_middle_of_every_large_cell_is_right(seed, zoom, left, top, heat, palette):
+    """Marks leave the middle free, but for the squares of open cells where cells are too small for rings."""
+    stage = random_stage(seed)
+    stage.run(1 + seed % 40)
+    layers, camera = layers_with(*FILLS, "grid", heat=heat), Camera(zoom, left, top)
+    size = (220, 160)
+    surface, scale = stage.draw(camera, size, layers, palette, panel=seed % 3)
+    for cell in range(stage.grid.cells):
+        x, y = stage.grid.xy(cell)
+        px, py = (floor(v) for v in camera.to_px(x + 0.5, y + 0.5))
+        if not (2 <= px < size[0] - 2 and 2 <= py < size[1] - 2):
+            continue
+        has_ring = zoom >= 11.5
+        expected = expected_cell(stage, seed % 3, layers, palette, scale.limits[1] * 8, x, y, has_ring)
+        assert colour_at(surface, px, py) == expected, (x, y)
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.floats(0.06, 0.97),
+    st.floats(-20, 30),
+    st.floats(-20, 20),
+    st.sampled_from([HeatSetting(), HeatSetting("visits"), HeatSetting("expansions")]),
+)
+def test_every_pixel_is_right_zoomed_out(seed, zoom, left, top, heat):
+    """A pixel stands for all cells in it: nothing of what they are is lost."""
+    stage = random_stage(seed, width=70, height=50)
+    stage.run(1 + seed % 40)
+    panel = seed % 3
+    layers, camera = layers_with(*FILLS, heat=heat), Camera(zoom, left, top)
+    surface, _ = stage.draw(camera, (41, 29), layers, panel=panel, at=(1, 4))
+    walker = stage.world.snapshot().walkers[panel]
+    words = np.array(naive_words(stage.grid, walker.agent)).reshape(50, 70)
+    values = None if heat.kind == "off" else np.array(heat_values(walker, heat.kind)).reshape(50, 70)
+    columns, rows = pixel_edges(left, zoom, 70, 41), pixel_edges(top, zoom, 50, 29)
+    for py in range(29):
+        for px in range(41):
+            part = slice(rows[py], rows[py + 1]), slice(columns[px], columns[px + 1])
+            value = 0 if values is None else max(values[part].ravel().tolist(), default=0)
+            hot = None if values is None else heat_colour(value, heat, 0)
+            expected = mixed_colour(DARK, {int(w) for w in words[part].ravel()}, hot, values is not None)
+            assert colour_at(surface, px + 1, py + 4) == expected, (px, py)
+
+
+def pixel_edges(origin: float, zoom: float, cells: int, pixels: int) -> list[int]:
+    return [min(max(floor(origin + p * (1 / zoom)), 0), cells) for p in range(pixels + 1)]
+
+
+def mixed_colour(palette: Palette, words: set[int], hot: Colour | None, has_heat: bool) -> Colour:
+    """The colour of a pixel for the set of words in it."""
+
+    def has(*flags: int) -> bool:
+        return any(word & flag for word in words for flag in flags)
+
+    wall = palette.wall if has(bits.WALL) else palette.trees if has(bits.TREES) else None
+    if not has(bits.FREE, bits.SWAMP, bits.WATER):
+        return wall or palette.outside
+    if has(bits.OPEN):
+        return palette.open
+    fill = hot
+    if fill is None and not has_heat:
+        fill = detour_colour(palette) if has(bits.DETOUR) else palette.closed if has(bits.CLOSED) else None
+    if fill is None:
+        fill = palette.swamp if has(bits.SWAMP) else palette.water if has(bits.WATER) else palette.free
+    return mix(fill, wall, 0.65) if wall else fill
+
+
+@pytest.mark.parametrize("zoom", [0.07, 0.3, 0.31, 0.5, 0.77, 0.999, 1.0, 1.3, 2.9])
+@pytest.mark.parametrize("flag", [bits.WALL, bits.OPEN, bits.CLOSED])
+def test_a_single_cell_never_vanishes(zoom, flag):
+    generator = np.random.default_rng(4)
+    stage = Stage(Grid.from_rows(["." * 64] * 48), 0, 1, [])
+    snapshot = stage.world.snapshot()
+    for _ in range(12):
+        cells = CellWords()
+        update_all([Shown(cells, snapshot, None, None)], HeatSetting())
+        x, y = int(generator.integers(64)), int(generator.integers(48))
+        cells.words[y * 64 + x] = flag if flag == bits.WALL else flag | bits.FREE
+        surface = pygame.Surface((64 * 3 + 20, 48 * 3 + 20), 0, 32)
+        camera = Camera(zoom, *(generator.random(2) * -5))
+        rect = (0, 0, *surface.get_size())
+        MapRenderer().draw(surface, rect, camera, snapshot, None, None, cells, layers_with(*FILLS), LIGHT)
+        colours = {to_rgb(p) for p in np.unique(pygame.surfarray.array2d(surface)).tolist()}
+        assert colours - {LIGHT.free, LIGHT.outside}, (x, y)
+
+
+def test_a_single_free_cell_in_a_wall_never_vanishes():
+    for zoom in (0.2, 0.45, 0.8):
+        rows = ["@" * 40 for _ in range(40)]
+        rows[23] = "@" * 17 + "." + "@" * 22
+        stage = Stage(Grid.from_rows(rows), 23 * 40 + 17, 23 * 40 + 17, [])
+        cells, snapshot = CellWords(), stage.world.snapshot()
+        update_all([Shown(cells, snapshot, None, None)], HeatSetting())
+        surface = pygame.Surface((40, 40), 0, 32)
+        MapRenderer().draw(
+            surface, (0, 0, 40, 40), Camera(zoom), snapshot, None, None, cells, layers_with("terrain"), DARK
+        )
+        colours = {to_rgb(p) for p in np.unique(pygame.surfarray.array2d(surface)).tolist()}
+        assert mix(DARK.free, DARK.wall, 0.65) in colours
+
+
+def test_without_the_terrain_layer_there_is_only_free_and_blocked():
+    stage = Stage(Grid.from_rows([".T@WS", "....."]), 0, 5, [])
+    cells, snapshot = CellWords(), stage.world.snapshot()
+    update_all([Shown(cells, snapshot, None, None)], HeatSetting())
+    surface = pygame.Surface((5, 2), 0, 32)
+    MapRenderer().draw(surface, (0, 0, 5, 2), Camera(1.0), snapshot, None, None, cells, layers_with(), DARK)
+    free, wall = DARK.free, DARK.wall
+    assert [colour_at(surface, x, 0) for x in range(5)] == [free, wall, wall, free, free]
+
+
+# --- marks and lines ----------------------------------------------------------------------------------
+
+
+def scrubbing_stage() -> Stage:
+    """TBA* at a trap, walking to and fro and in the middle of tracing a path."""
+    rows = ["." * 30 for _ in range(20)]
+    for y in range(4, 16):
+        rows[y] = "." * 20 + "@" + "." * 9
+    for y in (4, 15):
+        rows[y] = "." * 6 + "@" * 15 + "." * 9
+    stage = Stage(
+        Grid.from_rows(rows), 10 * 30 + 2, 10 * 30 + 28, [("tba", {"share": 0.6, "trace_rate": 3.0})], budget=10
+    )
+    stage.run(34)
+    assert stage.world.snapshot().walkers[0].agent.tracing.size > 3
+    return stage
+
+
+@pytest.mark.parametrize("zoom", [0.6, 1.7, 4.0, 9.0, 16.0, 33.0])
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+def test_agent_start_and_goal_show_at_every_zoom(zoom, palette):
+    stage = scrubbing_stage()
+    walker = stage.world.snapshot().walkers[0]
+    for cell, role in ((walker.position, "agent"), (stage.world.goal, "path")):
+        x, y = stage.grid.xy(cell)
+        camera = Camera(zoom).centred_on(x + 0.5, y + 0.5, 201, 201)
+        surface, _ = stage.draw(camera, (201, 201), LayerState(), palette)
+        assert colour_at(surface, 100, 100) == getattr(palette, role)
+
+
+def test_the_agent_is_at_least_seven_pixels_wide():
+    for zoom in (0.1, 1.0, 5.0):
+        mask = marks.marker("agent", zoom, 1.0, DARK)[1][0]
+        assert (mask[mask.shape[0] // 2] == 255).sum() >= 7
+
+
+def test_the_agent_glides_from_its_last_cell():
+    stage = scrubbing_stage()
+    cells = stage.trails[0].cells
+    last, now = stage.grid.xy(int(cells[-2])), stage.grid.xy(int(cells[-1]))
+    assert last != now
+    for glide in (0.0, 0.5, 1.0):
+        x, y = (a + (b - a) * glide + 0.5 for a, b in zip(last, now, strict=True))
+        camera = Camera(20.0).centred_on(x, y, 101, 101)
+        surface, _ = stage.draw(camera, (101, 101), layers_with("agent"), glide=glide)
+        assert colour_at(surface, 50, 50) == DARK.agent
+
+
+@pytest.mark.parametrize("zoom", [4.0, 9.0, 20.0])
+def test_the_path_runs_through_the_middles_of_its_cells(zoom):
+    stage = scrubbing_stage()
+    view = stage.world.snapshot().walkers[0].agent
+    assert view.path.size > 3
+    surface, _ = stage.draw(Camera(zoom), (int(30 * zoom), int(20 * zoom)), layers_with("path"))
+    for cell in view.path.tolist():
+        x, y = stage.grid.xy(cell)
+        assert shows_near(surface, ((x + 0.5) * zoom - 0.5, (y + 0.5) * zoom - 0.5), 0.5, DARK.path)
+
+
+@pytest.mark.parametrize("zoom", [1.0, 3.0, 9.0, 20.0])
+def test_every_back_move_shows_beside_the_way_out(zoom):
+    stage = scrubbing_stage()
+    trail = stage.trails[0]
+    moves = {
+        (int(a), int(b))
+        for a, b, back in zip(trail.cells, trail.cells[1:], trail.is_back_move[1:], strict=False)
+        if back
+    }
+    assert moves
+    surface, _ = stage.draw(Camera(zoom), (int(30 * zoom), int(20 * zoom)), layers_with("back_moves"))
+    for s, t in moves:
+        (ax, ay), (bx, by) = stage.grid.xy(s), stage.grid.xy(t)
+        near = max(2.0, 0.45 * zoom)
+        middle = (ax + bx + 1) / 2 * zoom, (ay + by + 1) / 2 * zoom
+        right = middle[0] - (by - ay) * 0.25 * zoom, middle[1] + (bx - ax) * 0.25 * zoom
+        assert shows_near(surface, right, near, DARK.back_move), (ax, ay, bx, by)
+
+
+def shows_near(surface: pygame.Surface, place, reach: float, colour: Colour) -> bool:
+    xs = range(max(0, floor(place[0] - reach)), min(surface.get_width(), ceil(place[0] + reach) + 1))
+    ys = range(max(0, floor(place[1] - reach)), min(surface.get_height(), ceil(place[1] + reach) + 1))
+    return any(colour_at(surface, x, y) == colour for x in xs for y in ys)
+
+
+def test_no_line_shows_where_the_agent_has_never_been():
+    stage = scrubbing_stage()
+    zoom = 9.0
+    surface, _ = stage.draw(Camera(zoom), (270, 180), layers_with("trail", "back_moves"))
+    walked = {stage.grid.xy(int(c)) for c in stage.trails[0].cells}
+    near = {(x + dx, y + dy) for x, y in walked for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
+    for y in range(20):
+        for x in range(30):
+            if (x, y) not in near and is_passable(stage.grid, x, y):
+                assert colour_at(surface, int((x + 0.5) * zoom), int((y + 0.5) * zoom)) == DARK.free
+
+
+@pytest.mark.parametrize("layer", [layer.key for layer in LAYERS])
+def test_every_layer_can_be_switched_off(layer):
+    """A layer that is off draws nothing; one that is on draws something in a scene that has everything."""
+    stage = scrubbing_stage()
+    edits = {35: (stage.world.tick, True), 95: (stage.world.tick, False)}
+    camera, size = Camera(16.0), (480, 320)
+    alone, _ = stage.draw(camera, size, layers_with(layer), edits=edits)
+    bare, _ = stage.draw(camera, size, layers_with(), edits=edits)
+    everything, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS)), edits=edits)
+    without, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS if k.key != layer)), edits=edits)
+    if layer in ("terrain", "detour"):  # nothing special on this map, and no shortcut search
+        assert pixels_of(alone) == pixels_of(bare)
+    else:
+        assert pixels_of(alone) != pixels_of(bare)
+        assert pixels_of(without) != pixels_of(everything)
+
+
+def pixels_of(surface: pygame.Surface) -> bytes:
+    return pygame.image.tobytes(surface, "RGB")
+
+
+@pytest.mark.parametrize("zoom", [0.3, 1.0, 2.3, 8.0, 50.0])
+def test_nothing_is_drawn_outside_the_panel(zoom):
+    stage = scrubbing_stage()
+    camera = Camera(zoom, 3.3, 2.2)
+    everything = layers_with(*(k.key for k in LAYERS))
+    edits = {cell: (stage.world.tick, cell % 2 == 0) for cell in range(0, 600, 7)}
+    surface, _ = stage.draw(camera, (90, 70), everything, at=(20, 10), edits=edits, hover=70, preview_cells=[70, 71])
+    outside = np.ones((97 + 20, 75 + 10), np.bool_)
+    outside[20:110, 10:80] = False
+    assert (pygame.surfarray.array2d(surface)[outside] == 0xFF00FF).all()
+
+
+def test_a_panel_that_sticks_out_of_the_window_is_clipped():
+    stage = scrubbing_stage()
+    stage.refresh()
+    snapshot = stage.world.snapshot()
+    surface = pygame.Surface((60, 50), 0, 32)
+    whole = pygame.Surface((200, 200), 0, 32)
+    camera = Camera(8.0, 4.0, 3.0)
+    for target, rect in ((surface, (-40, -30, 200, 200)), (whole, (0, 0, 200, 200))):
+        MapRenderer().draw(
+            target,
+            rect,
+            camera,
+            snapshot,
+            snapshot.walkers[0],
+            stage.trails[0],
+            stage.cells[0],
+            layers_with("path"),
+            DARK,
+        )
+    assert pixels_of(surface) == pixels_of(whole.subsurface((40, 30, 60, 50)))
+    MapRenderer().draw(surface, (500, 0, 50, 50), camera, snapshot, None, None, stage.cells[0], layers_with(), DARK)
+
+
+def test_the_surface_is_not_left_locked():
+    stage = scrubbing_stage()
+    surface, _ = stage.draw(Camera(50.0), (300, 200), LayerState())
+    assert not surface.get_locked()
+
+
+def test_arrows_point_to_an_agent_and_a_goal_out_of_sight():
+    stage = scrubbing_stage()
+    x, y = stage.grid.xy(stage.world.snapshot().walkers[0].position)
+    surface, _ = stage.draw(Camera(40.0, x + 5.0, float(y)), (120, 90), layers_with("agent"))
+    colours = [colour_at(surface, px, py) for px in range(25) for py in range(90)]
+    assert DARK.agent in colours, "at the left edge"
+    hidden, _ = stage.draw(Camera(40.0, x + 5.0, float(y)), (120, 90), layers_with())
+    assert DARK.agent not in [colour_at(hidden, px, py) for px in range(25) for py in range(90)]
+
+
+def test_edit_marks_shrink_with_age_and_go():
+    stage = scrubbing_stage()
+    now, size = stage.world.tick, (480, 320)
+    inked = []
+    bare = pixels_of(stage.draw(Camera(16.0), size, layers_with("edits"))[0])
+    for age in (0, 100, 201):
+        surface, _ = stage.draw(Camera(16.0), size, layers_with("edits"), edits={100: (now - age, True)}, tick_fade=200)
+        inked.append(sum(a != b for a, b in zip(pixels_of(surface), bare, strict=True)))
+    assert inked[0] > inked[1] > inked[2] == 0
+
+
+def test_hover_and_preview_are_shown():
+    stage = scrubbing_stage()
+    bare, _ = stage.draw(Camera(10.0), (300, 200), layers_with())
+    shown, _ = stage.draw(Camera(10.0), (300, 200), layers_with(), hover=31, preview_cells=(62, 63))
+    assert colour_at(shown, 10, 10) != colour_at(bare, 10, 10)
+    for cell in (62, 63):
+        x, y = stage.grid.xy(cell)
+        assert colour_at(shown, 10 * x + 5, 10 * y + 5) != colour_at(bare, 10 * x + 5, 10 * y + 5)
+    assert colour_at(shown, 200, 150) == colour_at(bare, 200, 150)
+
+
+def test_values_are_written_into_known_cells_only():
+    stage = scrubbing_stage()
+    stage.refresh()
+    layers = layers_with()
+    zoom = 60.0
+    surface, _ = stage.draw(Camera(zoom), (1800, 1200), layers)
+    pixels = pygame.surfarray.array2d(surface)
+    view = stage.world.snapshot().walkers[0].agent
+    for cell in range(0, 600, 5):
+        x, y = stage.grid.xy(cell)
+        part = pixels[int(x * zoom) + 1 : int(x * zoom) + 59, int(y * zoom) + 1 : int(y * zoom) + 59]
+        is_known = is_closed_in(view.search, cell) or is_open_in(view.search, cell)
+        assert (len(np.unique(part)) > 1) == is_known, (x, y)
+
+
+# --- slow mode ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 25), st.sampled_from([("tb-wa", {"weight": 2.0}), ("astar", {})]))
+def test_slow_mode_shows_the_search_after_any_number_of_expansions(seed, ticks, agent):
+    """The same search, stopped in the middle of the tick, is the oracle."""
+    stage = random_stage(seed, [agent], budget=9)
+    stage.run(ticks)
+    stage.refresh()
+    grid, cells = stage.grid, stage.cells[0]
+    walker = stage.world.snapshot().walkers[0]
+    control = walker.agent.search.control[0]
+    in_tick = int(walker.rows[-1].expanded) if walker.rows.size else 0
+    before = cells.words.copy()
+    assert CellWords.last_expanded(walker).size == in_tick
+    for shown in range(in_tick + 1):
+        again = new_search(grid.cells, control.wg, control.wh)
+        begin(grid.ground, again, int(control.root), int(control.goal), int(control.goal))
+        expand(grid.ground, again, int(control.expansions) - in_tick + shown)
+        late = cells.take_back(grid, walker, shown)
+        stopped = copy.copy(walker.agent)
+        object.__setattr__(stopped, "search", again)
+        assert cells.words.tolist() == naive_words(grid, stopped)
+        cells.put_forward(grid, walker, late)
+        assert np.array_equal(cells.words, before)
+
+
+def test_slow_mode_marks_the_last_shown_expansion():
+    stage = Stage(Grid.from_rows(["." * 30] * 20), 10 * 30 + 2, 10 * 30 + 28, [("tb-wa", {})], budget=7)
+    stage.run(3)
+    order = CellWords.last_expanded(stage.world.snapshot().walkers[0])
+    layers = layers_with("closed", "open")
+    for shown in (1, 4, 7):
+        surface, _ = stage.draw(Camera(12.0), (360, 240), layers, reveal=shown)
+        for place, cell in enumerate(order.tolist()):
+            x, y = stage.grid.xy(cell)
+            colour = colour_at(surface, 12 * x + 3, 12 * y + 3)
+            assert (colour == DARK.closed) == (place < shown), place
+        x, y = stage.grid.xy(int(order[shown - 1]))
+        assert colour_at(surface, 12 * x + 6, 12 * y + 6) == DARK.path
+
+
+# --- legend -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_every_layer_has_a_swatch_of_its_own(palette, scale):
+    pictures = set()
+    for layer in LAYERS:
+        surface = pygame.Surface((int(28 * scale), int(18 * scale)), 0, 32)
+        legend_swatch(surface, (0, 0, *surface.get_size()), layer.key, palette, scale)
+        pictures.add(pixels_of(surface))
+    assert len(pictures) == len(LAYERS)
+
+
+def test_the_colour_bar_shows_all_bands():
+    surface = pygame.Surface((80, 10), 0, 32)
+    for kind in ("visits", "difference"):
+        scale = scale_for(HeatSetting(kind))
+        draw_colour_bar(surface, (0, 0, 80, 10), scale, DARK)
+        assert [colour_at(surface, 10 * i + 4, 5) for i in range(8)] == list(scale.colours)
+
+
+def test_a_map_fitted_into_the_panel_shows_all_of_it():
+    stage = random_stage(1, AGENTS[:1], 33, 21)
+    surface, _ = stage.draw(fitted(33, 21, 333, 222), (333, 222), layers_with("terrain"))
+    camera = fitted(33, 21, 333, 222)
+    for cell in (0, 32, 33 * 20, 33 * 21 - 1):
+        x, y = stage.grid.xy(cell)
+        px, py = camera.to_px(x + 0.5, y + 0.5)
+        expected = expected_cell(stage, 0, layers_with("terrain"), DARK, 1.0, x, y, True)
+        assert colour_at(surface, int(px), int(py)) == expected

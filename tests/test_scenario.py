@@ -1,0 +1,470 @@
+"""Scenario files: read, written, refused with all of their problems, and what the shipped ones show."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY, SPECS
+from cli.window import FIRST_SCENARIO
+from sim import commands
+from sim.agent_api import Status
+from sim.changes import RandomChanges
+from sim.commandfile import TimedCommand
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.mapfile import write_map
+from sim.metrics import Metrics
+from sim.params import ConfigError, Value
+from sim.scenario import (
+    MapFile,
+    MapRecipe,
+    MapRows,
+    Scenario,
+    build_world,
+    dump_scenario,
+    load_scenario,
+    open_grid,
+    parse_scenario,
+    save_scenario,
+)
+from sim.world import Walker, World
+
+from .conftest import ROOT
+
+SHIPPED = sorted((ROOT / "assets" / "scenarios").glob("*.yaml"))
+BAD = sorted((ROOT / "tests" / "bad" / "scenarios").glob("*.yaml"))
+
+BASE = """\
+format: backmove-scenario
+version: 1
+title: A sample
+caption: |
+  Two lines
+  of it
+map:
+  rows: |
+    .....
+    .@.@.
+    ..T..
+seed: 9
+budget: 20
+start: [0, 0]
+goal: [4, 0]
+agents:
+  - {kind: rtb-wa, label: lazy, weight: 2}
+  - {kind: tba, budget: 30}
+switches:
+  gate: [[2, 1], [2, 0]]
+changes: {every: 7, rate: 2.5}
+edits:
+  - {tick: 9, free: gate}
+  - {tick: 1, block: gate}
+  - {tick: 2, block: [[0, 2]], free: [[1, 1], [3, 1]]}
+  - {tick: 3, terrain: {cells: [[0, 1], [4, 1]], letters: "@W"}}
+  - {tick: 4, goal: [4, 2]}
+  - {tick: 4, budget: 25}
+  - {tick: 5, agent: lazy, budget: 3}
+  - {tick: 5, agent: lazy, budget: null}
+  - {tick: 6, agent: tba, set: {shortcut: true, share: 0.5}}
+  - {tick: 7, add: {kind: tb-gbfs, label: late, budget: 2}}
+  - {tick: 8, remove: late}
+  - {tick: 8, agent: 7, add: {kind: astar}}
+  - {tick: 8, agent: 0, set: {weight: 3}}
+  - {tick: 8, changes: {every: 3, rate: 0}}
+view: {layers: [open, closed], zoom: 2.5}
+"""
+
+
+def parse(text: str, name: str = "x.yaml") -> Scenario:
+    return parse_scenario(text, name, BY_KEY)
+
+
+def problems_of(text: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        parse(text)
+    return caught.value.problems
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def test_every_part_is_read() -> None:
+    scenario = parse(BASE)
+    assert scenario.title == "A sample" and scenario.caption == "Two lines\nof it\n"
+    assert scenario.map == MapRows((".....", ".@.@.", "..T.."))
+    assert (scenario.seed, scenario.budget, scenario.start, scenario.goal) == (9, 20, (0, 0), (4, 0))
+    assert scenario.agents == (AgentConfig("rtb-wa", "lazy", {"weight": 2.0}), AgentConfig("tba", budget=30))
+    assert scenario.switches == {"gate": ((2, 1), (2, 0))}
+    assert scenario.changes == RandomChanges(7, 2.5)
+    assert scenario.view == {"layers": ["open", "closed"], "zoom": 2.5}
+
+
+def test_every_command_is_read_in_the_order_of_ticks() -> None:
+    assert parse(BASE).edits == (
+        TimedCommand(1, commands.SetSwitch("gate", True)),
+        TimedCommand(2, commands.EditCells((10,), (6, 8))),
+        TimedCommand(3, commands.SetTerrain((5, 9), "@W")),
+        TimedCommand(4, commands.MoveGoal(14)),
+        TimedCommand(4, commands.SetBudget(25)),
+        TimedCommand(5, commands.SetBudget(3, 0)),
+        TimedCommand(5, commands.SetBudget(None, 0)),
+        TimedCommand(6, commands.SetParam(1, "shortcut", True)),
+        TimedCommand(6, commands.SetParam(1, "share", 0.5)),
+        TimedCommand(7, commands.AddAgent(AgentConfig("tb-gbfs", "late", budget=2))),
+        TimedCommand(8, commands.RemoveAgent(2)),
+        TimedCommand(8, commands.AddAgent(AgentConfig("astar"), 7)),
+        TimedCommand(8, commands.SetParam(0, "weight", 3.0)),
+        TimedCommand(8, commands.SetChanges(3, 0.0)),
+        TimedCommand(9, commands.SetSwitch("gate", False)),
+    )
+
+
+def test_the_numbers_of_agents_are_those_of_the_world() -> None:
+    """An agent that a file calls by its label is the one that the command reaches."""
+    text = BASE.split("changes:")[0] + (
+        "edits:\n"
+        "  - {tick: 5, add: {kind: tb-wa, label: second}}\n"
+        "  - {tick: 3, add: {kind: tb-wa, label: first}}\n"
+        "  - {tick: 4, remove: first}\n"
+        "  - {tick: 6, agent: second, set: {weight: 7}}\n"
+        "  - {tick: 7, agent: 6, add: {kind: tb-wa, label: sixth}}\n"
+        "  - {tick: 8, add: {kind: tb-wa, label: first}}\n"
+        "  - {tick: 9, agent: first, set: {weight: 8}}\n"
+    )
+    world = build_world(parse(text), BY_KEY)
+    world.submit(commands.SetChanges(1, 0.0), 50)  # keeps time running
+    world.advance(20)
+    assert [walker.label for walker in world.walkers] == ["lazy", "TBA*", "second", "sixth", "first"]
+    assert [walker.id for walker in world.walkers] == [0, 1, 3, 6, 7]
+    assert [walker.params["weight"] for walker in world.walkers[2:]] == [7.0, 1.0, 8.0]
+    assert not world.notes
+
+
+def test_a_recipe_brings_its_own_problem() -> None:
+    head = "format: backmove-scenario\nversion: 1\nagents: []\n"
+    scenario = parse(head + "map: {generate: {kind: river, width: 48, height: 32, seed: 3}}\n")
+    assert isinstance(scenario.map, MapRecipe) and scenario.map.values["bridges"] == 2
+    grid = open_grid(scenario)
+    assert grid.is_free(grid.cell(*scenario.start)) and grid.is_free(grid.cell(*scenario.goal))
+    assert list(scenario.switches) == ["north bridge", "south bridge"]
+    moved = parse(head + "map: {generate: {kind: river, width: 48, height: 32, seed: 3}}\nswitches: {}\ngoal: [0, 0]\n")
+    assert moved.switches == {} and moved.goal == (0, 0) and moved.start == scenario.start
+    assert parse(dump_scenario(moved)) == moved
+
+
+def test_diagonal_and_swamp_reach_the_grid(tmp_path: Path) -> None:
+    (tmp_path / "maps").mkdir()
+    write_map(Grid.from_rows([".S."]), tmp_path / "maps" / "swamp.map")
+    text = (
+        "format: backmove-scenario\nversion: 1\nagents: []\nstart: [0, 0]\ngoal: [2, 0]\n"
+        "map: {file: ../maps/swamp.map, swamp: blocked, diagonal: 1.5}\n"
+    )
+    scenario = parse_scenario(text, "x", BY_KEY, tmp_path / "scenarios")
+    assert open_grid(scenario).rows() == [".T."] and open_grid(scenario).diagonal == 1.5
+    assert parse_scenario(dump_scenario(scenario), "x", BY_KEY, tmp_path / "scenarios") == scenario
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
+def test_bad_files_say_all_that_is_wrong(path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_scenario(path, BY_KEY)
+    got = str(caught.value).replace(f"{path.parent}{os.sep}", "").replace(str(ROOT), "ROOT")
+    assert got + "\n" == Path(f"{path}.expected").read_text(encoding="utf-8")
+
+
+def test_no_line_is_blamed_for_another() -> None:
+    """One wrong agent, or a wrong map, does not make the commands that speak of it wrong."""
+    one_agent = problems_of(BASE.replace("weight: 2}", "weight: none}"))
+    assert one_agent == ["x.yaml:17: agents[0].weight: expected a number from 1 to 100, got 'none'"]
+    recipe = BASE.replace("  rows: |\n    .....\n    .@.@.\n    ..T..\n", "  generate: {kind: rivr}\n")
+    no_map = problems_of(
+        recipe.replace("start: [0, 0]\ngoal: [4, 0]\n", "").replace("switches:\n  gate: [[2, 1], [2, 0]]\n", "")
+    )
+    assert no_map == ["x.yaml:8: map.generate.kind: no generator 'rivr'; did you mean 'river'?"]
+
+
+def test_a_scenario_stays_in_its_tree(tmp_path: Path) -> None:
+    home, elsewhere = tmp_path / "home" / "scenarios", tmp_path / "elsewhere"
+    for folder in (home, tmp_path / "home" / "maps", elsewhere):
+        folder.mkdir(parents=True)
+    for folder in (tmp_path / "home" / "maps", elsewhere):
+        write_map(Grid.from_rows(["...."]), folder / "a.map")
+    (tmp_path / "home" / "maps" / "link.map").symlink_to(elsewhere / "a.map")
+    text = "format: backmove-scenario\nversion: 1\nagents: []\nstart: [0, 0]\ngoal: [3, 0]\nmap: {file: NAME}\n"
+
+    def load(name: object, **options: object) -> Scenario:
+        (home / "x.yaml").write_text(text.replace("NAME", str(name)))
+        return load_scenario(home / "x.yaml", BY_KEY, **options)  # type: ignore[arg-type]
+
+    assert open_grid(load("../maps/a.map")).width == 4
+    assert open_grid(load(tmp_path / "home" / "maps" / "a.map")).width == 4
+    for outside in ("../../elsewhere/a.map", elsewhere / "a.map", "../maps/link.map", "/dev/zero"):
+        with pytest.raises(ConfigError, match="which is outside"):
+            load(outside)
+    assert open_grid(load("../../elsewhere/a.map", allowed_folders=[elsewhere])).width == 4
+    with pytest.raises(ConfigError, match="which is outside"):
+        parse(text.replace("NAME", str(elsewhere / "a.map")))
+
+
+@pytest.mark.parametrize("name", ["missing.yaml", ""])
+def test_missing_files(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_scenario(tmp_path / name, BY_KEY)
+    assert len(caught.value.problems) == 1
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_any_change_to_a_valid_text_is_a_scenario_or_a_config_error(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from([BASE, *(path.read_text(encoding="utf-8") for path in SHIPPED[:3])]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        begin = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(begin, min(len(text), begin + 12)))
+        new = data.draw(
+            st.text(max_size=6) | st.sampled_from([" -1", "[]", "{}", ": ", "\n", "null", "99999", "[[0, 0]]"])
+        )
+        text = text[:begin] + new + text[end:]
+    _check_reading(text)
+
+
+@given(st.binary(max_size=120) | st.text(max_size=120))
+def test_any_bytes_are_a_scenario_or_a_config_error(source: bytes | str) -> None:
+    _check_reading(source)
+    _check_reading(BASE.encode() + (source if isinstance(source, bytes) else source.encode("utf-8", "replace")))
+
+
+def _check_reading(source: bytes | str) -> None:
+    try:
+        scenario = parse_scenario(source, "x.yaml", BY_KEY, ROOT / "assets" / "scenarios")
+    except ConfigError as error:
+        assert error.problems
+        for problem in error.problems:
+            assert problem.startswith("x.yaml:") and "\n" not in problem and len(problem) < 1500
+        return
+    again = parse_scenario(dump_scenario(scenario), "x.yaml", BY_KEY, ROOT / "assets" / "scenarios")
+    assert again == scenario
+    build_world(scenario, BY_KEY).advance(10)
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+names = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+cells = st.integers(0, 14)
+
+
+def param_values() -> st.SearchStrategy[tuple[str, dict[str, Value]]]:
+    """An agent with some of its parameters off their defaults."""
+
+    def values(key: str) -> st.SearchStrategy[tuple[str, dict[str, Value]]]:
+        options = {}
+        for param in BY_KEY[key].params:
+            if param.kind is bool:
+                options[param.name] = st.booleans()
+            elif param.choices:
+                options[param.name] = st.sampled_from(param.choices)
+            elif param.kind is int:
+                options[param.name] = st.integers(int(param.low or 0), int(param.high or 100))
+        return st.tuples(st.just(key), st.fixed_dictionaries({}, optional=options))
+
+    return st.sampled_from([spec.key for spec in SPECS]).flatmap(values)
+
+
+configs = st.builds(
+    lambda kind, label, budget: AgentConfig(kind[0], label, kind[1], budget),
+    param_values(),
+    names | st.just(""),
+    st.none() | st.integers(20, 99),
+)
+timed = st.tuples(
+    st.integers(0, 50),
+    st.one_of(
+        st.builds(commands.EditCells, st.lists(cells).map(tuple), st.lists(cells).map(tuple)),
+        st.lists(st.tuples(cells, st.sampled_from(".@TSGWOB"))).map(
+            lambda parts: commands.SetTerrain(tuple(c for c, _ in parts), "".join(letter for _, letter in parts))
+        ),
+        st.builds(commands.SetSwitch, st.sampled_from(["gate", "7", "a: b"]), st.booleans()),
+        st.builds(commands.MoveGoal, cells),
+        st.builds(commands.SetBudget, st.integers(20, 99)),
+        st.builds(commands.SetBudget, st.none() | st.integers(20, 99), st.integers(0, 1)),
+        st.builds(commands.SetParam, st.just(0), st.just("weight"), st.floats(1, 100)),
+        st.builds(commands.AddAgent, configs, st.none() | st.sampled_from([500, 600, 700])),
+        st.builds(commands.SetChanges, st.integers(1, 99), st.floats(0, 100)),
+    ),
+).map(lambda pair: TimedCommand(*pair))
+
+
+@given(names, st.lists(configs, max_size=3), st.lists(timed, max_size=6), st.booleans())
+def test_what_is_written_reads_back_equal(
+    label: str, more: list[AgentConfig], edits: list[TimedCommand], ends_removed: bool
+) -> None:
+    agents = (AgentConfig("tb-wa", label), AgentConfig("tb-gbfs", label), *more)
+    numbers = [edit.command.agent for edit in edits if isinstance(edit.command, commands.AddAgent)]
+    assume(all(numbers.count(number) == 1 for number in numbers if number is not None))
+    ordered = sorted(edits, key=lambda edit: edit.tick)
+    if ends_removed:
+        ordered.append(TimedCommand(60, commands.RemoveAgent(1)))
+    scenario = Scenario(
+        MapRows((".....", ".@.@.", "..T..")),
+        (0, 0),
+        (4, 0),
+        agents,
+        budget=20,
+        switches={"gate": ((2, 1),), "7": ((0, 2),), "a: b": ((0, 1), (4, 2))},
+        edits=tuple(ordered),
+        view={"layers": {"open": True}, "zoom": 1.0},
+    )
+    assert parse(dump_scenario(scenario)) == scenario
+
+
+def test_a_written_file_is_readable() -> None:
+    text = dump_scenario(parse(BASE))
+    assert "  - {kind: rtb-wa, label: lazy, weight: 2.0}\n" in text
+    assert "  gate: [[2, 1], [2, 0]]\n" in text and "  rows: |\n    .....\n" in text
+    assert "  - {tick: 2, block: [[0, 2]], free: [[1, 1], [3, 1]]}\n" in text
+    assert "  - {tick: 8, remove: late}\n" in text
+    assert "&" not in text and "!!" not in text
+
+
+def test_saving_elsewhere_keeps_the_map(tmp_path: Path) -> None:
+    scenario = load_scenario(ROOT / "assets" / "scenarios" / "reopening.yaml", BY_KEY)
+    here = tmp_path / "mine" / "scenarios"
+    here.mkdir(parents=True)
+    far = save_scenario(scenario, here / "far.yaml")
+    assert isinstance(far.map, MapRows), "a map outside the tree of the new file is drawn in it"
+    assert load_scenario(here / "far.yaml", BY_KEY) == far
+    assert open_grid(far).rows() == open_grid(scenario).rows()
+    write_map(open_grid(scenario), tmp_path / "mine" / "river.map")
+    near = Scenario(MapFile("?", tmp_path / "mine" / "river.map"), scenario.start, scenario.goal)
+    saved = save_scenario(near, here / "near.yaml")
+    assert isinstance(saved.map, MapFile) and saved.map.file == "../river.map"
+    assert load_scenario(here / "near.yaml", BY_KEY) == saved
+    assert sorted(path.name for path in here.iterdir()) == ["far.yaml", "near.yaml"]
+
+
+def test_worlds_do_not_share_the_map() -> None:
+    scenario = parse(BASE)
+    first, second = build_world(scenario, BY_KEY), build_world(scenario, BY_KEY)
+    before = second.grid.rows()
+    first.advance(5)
+    assert first.grid.rows() != before and second.grid.rows() == before and open_grid(scenario).rows() == before
+
+
+# --- the shipped ones -----------------------------------------------------------------------------
+
+
+def walk(name: str) -> dict[str, tuple[Walker, Metrics]]:
+    """The agents of a shipped scenario at the end of its run, by label."""
+    world = build_world(load_scenario(ROOT / "assets" / "scenarios" / f"{name}.yaml", BY_KEY), BY_KEY)
+    assert 90 <= run_to_end(world) <= 1600
+    assert not world.notes
+    return {walker.label: (walker, world.metrics(walker)) for walker in world.walkers}
+
+
+def run_to_end(world: World) -> int:
+    world.advance(5_000)
+    assert world.is_over
+    return world.tick
+
+
+def measures(name: str) -> dict[str, Metrics]:
+    found = walk(name)
+    assert all(walker.agent.status is Status.AT_GOAL for walker, _ in found.values())
+    return {label: metrics for label, (_, metrics) in found.items()}
+
+
+def test_there_are_enough() -> None:
+    assert len(SHIPPED) >= 8 and FIRST_SCENARIO in SHIPPED
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_scenarios_load_run_and_read_back_equal(path: Path) -> None:
+    scenario = load_scenario(path, BY_KEY)
+    assert scenario.title and len(scenario.caption) > 80 and 2 <= len(scenario.agents) <= 4
+    assert max(open_grid(scenario).terrain.shape) <= 128
+    labels = [config.label for config in scenario.agents]
+    assert all(labels) and len(set(labels)) == len(labels)
+    assert parse_scenario(dump_scenario(scenario), "again", BY_KEY, path.parent) == scenario
+    digests = {_digest_in_steps(scenario, step) for step in (5_000, 7)}
+    assert len(digests) == 1
+
+
+def _digest_in_steps(scenario: Scenario, step: int) -> str:
+    world = build_world(scenario, BY_KEY)
+    while world.advance(step):
+        pass
+    return world.digest()
+
+
+def test_scrubbing() -> None:
+    found = measures("scrubbing")
+    one, sixteen, waits = found["one cell a tick"], found["sixteen"], found["waits"]
+    assert one.expansions == sixteen.expansions == waits.expansions
+    assert one.cost > 10 * waits.cost and one.back_moves > 300
+    assert sixteen.cost < 2 * waits.cost
+
+
+def test_weights() -> None:
+    found = measures("weights")
+    costs = [found[label].cost for label in ("w = 1", "w = 1.8", "w = 3", "greedy")]
+    backs = [found[label].back_moves for label in ("w = 1", "w = 1.8", "w = 3", "greedy")]
+    assert np.all(np.diff(costs) < -0.2 * np.array(costs[1:])) and np.all(np.diff(backs) < 0)
+
+
+def test_reopening() -> None:
+    found = measures("reopening")
+    assert found["re-opening"].cost > 1.5 * found["closed stay closed"].cost
+    assert found["re-opening"].expansions > 1.5 * found["closed stay closed"].expansions
+
+
+def test_two_corridors() -> None:
+    found = walk("two-corridors")
+    plain, shortcut = found["walks back"], found["shortcut"]
+    assert plain[1].cost > 1.25 * shortcut[1].cost and plain[1].back_moves > 3 * shortcut[1].back_moves
+    assert shortcut[0].agent.view().numbers["shortcuts"] == 1
+
+
+def test_indecision() -> None:
+    found = measures("indecision")
+    assert found["any path"].cost > 1.3 * found["only longer ones"].cost
+    assert found["any path"].back_moves > 4 * found["only longer ones"].back_moves
+
+
+def test_bridges() -> None:
+    found = measures("bridges")
+    assert found["lazy"].restarts <= 1 and found["eager"].restarts >= 5
+    assert found["eager"].cost > 1.3 * found["lazy"].cost and found["eager"].expansions > 2 * found["lazy"].expansions
+
+
+def test_random_changes() -> None:
+    found = measures("random-changes")
+    assert 0 < 2 * found["lazy"].restarts <= found["eager"].restarts
+    assert found["lazy"].expansions < 0.8 * found["eager"].expansions
+    assert found["lazy, w = 1"].cost > 1.2 * found["lazy"].cost
+
+
+def test_no_path() -> None:
+    found = walk("no-path")
+    statuses = {label: walker.agent.status for label, (walker, _) in found.items()}
+    assert statuses.pop("gives up") is Status.GAVE_UP
+    assert set(statuses.values()) == {Status.AT_GOAL}
+    assert all(metrics.waits > 50 for label, (_, metrics) in found.items() if label != "gives up")
+
+
+def test_rooms() -> None:
+    found = measures("rooms")
+    assert found["w = 1"].cost > 5 * found["w = 3"].cost > 5 * found["greedy"].cost
+    assert found["greedy"].back_moves < found["w = 3"].back_moves
+
+
+def test_acting_early() -> None:
+    found = measures("acting-early")
+    early, late, waits = found["acts early"], found["acts late"], found["waits"]
+    assert early.cost < 0.85 * late.cost
+    assert early.moves < late.moves and early.moves < waits.moves + waits.waits

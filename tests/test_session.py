@@ -1,0 +1,462 @@
+"""The open run: strokes undone as a whole, resets that keep what they say, and the same digests at any pace."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim import commands
+from sim.agent_api import Status
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.kernels import log
+from sim.world import World
+from ui import files
+from ui.session import EDIT_SHOWN_TICKS, Session, Setup
+
+from .conftest import random_rows
+
+FEW = settings(max_examples=25)
+SIDE = 16
+START, GOAL = 0, SIDE * SIDE - 1
+AGENTS = (AgentConfig("tba"), AgentConfig("rtb-wa", params={"weight": 1.5}), AgentConfig("tb-gbfs", budget=2))
+
+
+def setup(seed: int = 3, density: float = 0.15, **changed: object) -> Setup:
+    rows = random_rows(seed, SIDE, SIDE, density)
+    rows[0] = "." + rows[0][1:]
+    rows[-1] = rows[-1][:-1] + "."
+    base = Setup(
+        Grid.from_rows(rows),
+        START,
+        GOAL,
+        AGENTS,
+        budget=3,
+        seed=7,
+        switches={"gate": (40, 41, 56)},
+    )
+    return replace(base, **changed)  # type: ignore[arg-type]
+
+
+def terrain(session: Session) -> bytes:
+    return session.world.grid.terrain.tobytes()
+
+
+# --- strokes --------------------------------------------------------------------------------------
+
+
+def stroke(session: Session, cells: list[int], block: bool) -> None:
+    session.begin_stroke()
+    for cell in cells:
+        session.paint([cell], block=block)
+    session.end_stroke()
+
+
+def test_a_stroke_is_undone_and_redone_as_a_whole() -> None:
+    session = Session(setup())
+    before = terrain(session)
+    stroke(session, list(range(100, 110)), True)
+    after = terrain(session)
+    assert after != before and len(session.strokes) == 1
+    assert session.undo() and terrain(session) == before
+    assert not session.undo()
+    assert session.redo() and terrain(session) == after
+    assert not session.redo()
+
+
+def test_a_new_stroke_clears_what_was_undone() -> None:
+    session = Session(setup())
+    stroke(session, [100, 101], True)
+    session.undo()
+    stroke(session, [120, 121], True)
+    assert not session.redo()
+
+
+@given(
+    st.lists(st.tuples(st.lists(st.integers(0, SIDE * SIDE - 1), min_size=1, max_size=12), st.booleans()), max_size=8)
+)
+def test_undo_goes_back_through_any_strokes(strokes: list[tuple[list[int], bool]]) -> None:
+    session = Session(setup())
+    seen = [terrain(session)]
+    for cells, block in strokes:
+        stroke(session, cells, block)
+        if terrain(session) != seen[-1]:
+            seen.append(terrain(session))
+    for wanted in seen[-2::-1]:
+        assert session.undo() and terrain(session) == wanted
+    assert not session.undo()
+    for wanted in seen[1:]:
+        assert session.redo() and terrain(session) == wanted
+
+
+def test_a_stroke_that_changes_nothing_is_none() -> None:
+    session = Session(setup())
+    free = [c for c in range(SIDE * SIDE) if session.world.grid.is_free(c)][:5]
+    stroke(session, free, False)
+    assert session.strokes == [] and session.log == []
+
+
+def test_a_cancelled_stroke_leaves_the_map_as_it_was() -> None:
+    session = Session(setup())
+    before = terrain(session)
+    session.begin_stroke()
+    session.paint([100, 101, 102], block=True)
+    session.cancel_stroke()
+    assert terrain(session) == before and session.strokes == []
+
+
+def test_undo_restores_the_exact_letters() -> None:
+    grid = Grid.from_rows([".STW@O..", "........"])
+    session = Session(Setup(grid, 8, 15, (), budget=1))
+    before = terrain(session)
+    stroke(session, list(range(7)), True)
+    stroke(session, list(range(7)), False)
+    session.undo()
+    session.undo()
+    assert terrain(session) == before
+
+
+def test_undo_with_random_changes_gives_the_strokes_cells_back_and_no_others() -> None:
+    session = Session(setup(changes=RandomChanges(2, 20.0)))
+    session.advance(7)
+    cells = [c for c in range(90, 140) if session.world.grid.is_free(c)][:20]
+    stroke(session, cells, True)
+    painted = dict(session.strokes[0].before)
+    session.advance(8)  # to an odd tick, at which nothing changes by itself
+    before = session.world.grid.terrain.copy().reshape(-1)
+    stood_on = {w.position for w in session.world.walkers}
+    session.undo()
+    after = session.world.grid.terrain.reshape(-1)
+    changed = set(np.flatnonzero(before != after).tolist())
+    assert changed <= set(painted)
+    assert all(after[cell] == letter for cell, letter in painted.items() if cell not in stood_on)
+
+
+def test_an_edit_under_an_agent_is_refused_and_told() -> None:
+    session = Session(setup())
+    stroke(session, [START, 100], True)
+    assert session.world.grid.is_free(START) and not session.world.grid.is_free(100)
+    assert any("stays free" in message for message in session.messages)
+    session.undo()
+    assert session.world.grid.is_free(100)
+
+
+def test_edits_are_marked_for_a_while() -> None:
+    session = Session(setup())
+    stroke(session, [100], True)
+    assert session.shown_edits() == {100: (0, True)}
+    session.recent_edits[100] = (-EDIT_SHOWN_TICKS - 1, True)
+    assert session.shown_edits() == {}
+
+
+def test_switches_flip_and_are_undone() -> None:
+    session = Session(setup(density=0.0))
+    session.flip_switch("gate")
+    assert session.world.switch_states() == {"gate": True}
+    session.flip_switch("gate")
+    assert session.world.switch_states() == {"gate": False}
+    session.undo()
+    assert session.world.switch_states() == {"gate": True}
+
+
+def test_all_edits_are_taken_back_by_one_stroke() -> None:
+    session = Session(setup())
+    before = terrain(session)
+    stroke(session, [100, 101], True)
+    stroke(session, [130], True)
+    edited = terrain(session)
+    session.take_edits_back()
+    assert terrain(session) == before
+    session.undo()
+    assert terrain(session) == edited
+
+
+def test_unsaved_edits_are_the_users_alone() -> None:
+    session = Session(setup(changes=RandomChanges(1, 10.0)))
+    session.advance(5)
+    assert not session.has_unsaved_edits
+    stroke(session, [100, 101, 102, 120], True)
+    assert session.has_unsaved_edits
+    session.mark_saved()
+    assert not session.has_unsaved_edits
+
+
+# --- starting again -------------------------------------------------------------------------------
+
+
+def test_reset_gives_the_first_map_or_keeps_the_edited_one() -> None:
+    session = Session(setup())
+    first = terrain(session)
+    session.advance(5)
+    stroke(session, [100, 101], True)
+    session.set_param(session.world.walkers[1].id, "weight", 2.5)
+    edited = terrain(session)
+    session.reset(keeps_map=True)
+    assert session.tick == 0 and terrain(session) == edited and session.strokes == []
+    assert session.world.walkers[1].params["weight"] == 2.5
+    assert all(len(trail) == 1 for trail in session.trails.values())
+    stroke(session, [130], True)
+    session.reset(keeps_map=False)
+    assert terrain(session) == edited != first
+
+
+def test_restart_with_another_start_keeps_map_and_agents() -> None:
+    session = Session(setup(density=0.0))
+    stroke(session, [100], True)
+    session.advance(3)
+    session.restart_with(start=5)
+    assert session.tick == 0 and session.world.start == 5 and not session.world.grid.is_free(100)
+    assert [w.position for w in session.world.walkers] == [5, 5, 5]
+
+
+def test_a_reset_run_goes_as_the_first_one() -> None:
+    session = Session(setup(changes=RandomChanges(3, 10.0)))
+    session.advance(30)
+    digest = session.world.digest()
+    session.reset(keeps_map=False)
+    session.advance(30)
+    assert session.world.digest() == digest
+
+
+# --- agents ---------------------------------------------------------------------------------------
+
+
+def test_agents_are_added_replaced_and_moved() -> None:
+    session = Session(setup())
+    assert session.add_agent(AgentConfig("tb-wa", params={"weight": 2.0}))
+    assert session.focused and session.focused.spec.key == "tb-wa"
+    session.move_panel(session.focused_id, -3)
+    kinds = [w.spec.key for w in session.world.walkers]
+    assert kinds == ["tb-wa", "tba", "rtb-wa", "tb-gbfs"]
+    assert session.replace_agent(session.world.walkers[1].id, AgentConfig("tb-gbfs"))
+    assert [w.spec.key for w in session.world.walkers] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
+
+
+def test_an_agent_that_is_not_legal_is_refused_with_its_reasons() -> None:
+    session = Session(setup())
+    assert not session.add_agent(AgentConfig("tba", budget=1))
+    assert not session.add_agent(AgentConfig("nothing"))
+    assert len(session.messages) >= 2 and len(session.world.walkers) == 3
+
+
+def test_a_parameter_that_is_not_legal_changes_nothing() -> None:
+    session = Session(setup())
+    walker = session.world.walkers[1]
+    session.set_param(walker.id, "weight", 0.5)
+    assert walker.params["weight"] == 1.5 and "weight" in session.messages[-1]
+    said = len(session.log)
+    session.set_param(walker.id, "weight", 1.5)
+    assert len(session.log) == said  # no command for what is so already
+
+
+# --- the same at any pace -------------------------------------------------------------------------
+
+ACTIONS = st.sampled_from(["paint", "free", "switch", "undo", "goal", "budget", "param", "add", "remove", "changes"])
+
+
+def act(session: Session, action: str, number: int) -> None:
+    """Something that a user does; `number` chooses the details."""
+    cell = number % (SIDE * SIDE)
+    walkers = session.world.walkers
+    match action:
+        case "paint":
+            stroke(session, [cell, (cell + 1) % (SIDE * SIDE)], True)
+        case "free":
+            stroke(session, [cell, (cell + SIDE) % (SIDE * SIDE)], False)
+        case "switch":
+            session.flip_switch("gate")
+        case "undo":
+            session.undo()
+        case "goal":
+            session.do(commands.MoveGoal(cell))
+        case "budget":
+            session.do(commands.SetBudget(2 + number % 9))
+        case "param" if walkers:
+            walker = walkers[number % len(walkers)]
+            if walker.spec.param("weight"):
+                session.set_param(walker.id, "weight", 1.0 + number % 4)
+        case "add" if len(walkers) < 5:
+            session.add_agent(AgentConfig("tb-wa"))
+        case "remove" if len(walkers) > 1:
+            session.do(commands.RemoveAgent(walkers[number % len(walkers)].id))
+        case "changes":
+            session.do(commands.SetChanges(1 + number % 5, float(number % 3 * 5)))
+
+
+def headless(begun: Setup, session: Session) -> World:
+    """The same run without a window: all commands in the queue, then time."""
+    logged, ticks = session.log, session.tick
+    grid = Grid(begun.grid.terrain.copy(), begun.grid.diagonal, begun.grid.name)
+    world = World(
+        grid,
+        begun.start,
+        begun.goal,
+        BY_KEY,
+        budget=begun.budget,
+        seed=begun.seed,
+        switches=begun.switches,
+        random_changes=begun.changes,
+    )
+    for config in begun.agents:
+        world.add(config)
+    world.submit_all(begun.script)
+    world.submit_all(logged)
+    world.advance(ticks)
+    # The user's commands of the last tick were done; those of the script only if no other tick follows.
+    last = [*logged, *(begun.script if session.is_over else ())]
+    if any(tick == ticks for tick, _ in last):
+        world.apply_now()
+    return world
+
+
+@FEW
+@given(
+    st.lists(st.tuples(st.integers(0, 7), ACTIONS, st.integers(0, 10_000)), max_size=12),
+    st.booleans(),
+    st.integers(0, 20),
+)
+def test_the_digest_is_that_of_a_headless_world_with_the_same_commands(
+    steps: list[tuple[int, str, int]], changes: bool, seed: int
+) -> None:
+    begun = setup(
+        seed,
+        changes=RandomChanges(4, 5.0) if changes else None,
+        script=((6, commands.EditCells(blocked=(70, 71))), (9, commands.AddAgent(AgentConfig("tb-wa")))),
+    )
+    session = Session(begun)
+    for ticks, action, number in steps:
+        session.advance(ticks)
+        act(session, action, number)
+    session.advance(5)
+    world = headless(begun, session)
+    assert world.tick == session.tick
+    assert world.digest() == session.world.digest()
+    assert terrain(session) == world.grid.terrain.tobytes()
+
+
+@FEW
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.booleans())
+def test_the_pace_changes_nothing(paces: list[int], changes: bool) -> None:
+    begun = setup(5, changes=RandomChanges(3, 8.0) if changes else None)
+    session, straight = Session(begun), Session(begun)
+    for pace in paces:
+        session.advance(pace)
+    straight.advance(sum(paces))
+    assert session.tick == straight.tick
+    assert session.world.digest() == straight.world.digest()
+    for walker, other in zip(session.world.walkers, straight.world.walkers, strict=True):
+        for name in ("cells", "marks", "expanded", "cost", "revisits"):
+            mine, its = getattr(session.trails[walker.id], name), getattr(straight.trails[other.id], name)
+            assert np.array_equal(mine, its), name
+
+
+@pytest.mark.parametrize("path", files.examples(), ids=lambda path: path.stem)
+def test_trails_say_what_the_referee_says(path: object) -> None:
+    """For every example, also where agents wait without a path and are woken."""
+    session = Session(files.open_any(path).setup)  # type: ignore[arg-type]
+    while session.tick < 700 and session.advance(137):
+        pass
+    for walker in session.world.walkers:
+        trail, metrics = session.trails[walker.id], session.world.metrics(walker)
+        assert trail.cells[-1] == walker.position
+        assert trail.cost[-1] == pytest.approx(metrics.cost)
+        assert trail.expanded[-1] == metrics.expansions
+        assert trail.revisits[-1] == metrics.revisits
+        assert int(trail.is_back_move.sum()) == metrics.back_moves
+        ticks = trail.first_tick + len(trail) - 1
+        if walker.agent.status is Status.ACTIVE:
+            assert ticks == session.tick
+        assert ticks <= session.tick
+        assert metrics.moves + metrics.waits >= len(trail) - 1
+
+
+def test_a_woken_agents_trail_is_in_step_with_the_clock() -> None:
+    session = Session(files.open_any(files.GALLERY_FOLDER / "no-path.yaml").setup)
+    session.advance(300)
+    session.advance(200)
+    arrivals = {w.label: files.arrived_at(session, w) for w in session.world.walkers}
+    assert arrivals["waits"] is not None and arrivals["waits"] > 260
+    assert max(a for a in arrivals.values() if a) == session.tick
+
+
+def test_the_trail_of_an_agent_that_a_script_adds_begins_when_it_joins() -> None:
+    session = Session(setup(script=((6, commands.AddAgent(AgentConfig("tb-wa"))),)))
+    session.advance(10)
+    trail = session.trails[session.world.walkers[-1].id]
+    assert trail.first_tick == 6 and len(trail) == 5
+    assert trail.cells[0] == START and trail.cells[-1] == session.world.walkers[-1].position
+
+
+# --- run until ------------------------------------------------------------------------------------
+
+
+def first_tick(begun: Setup, after: int, has_happened: object, most: int = 2000) -> int:
+    """The first tick after `after` at which something happens, found tick by tick."""
+    session = Session(begun)
+    session.advance(after)
+    for _ in range(most):
+        if not session.advance(1):
+            break
+        if any(w.rows.size and has_happened(session, w) for w in session.world.walkers):  # type: ignore[operator]
+            return session.tick
+    raise AssertionError("it does not happen")
+
+
+RULES = {
+    "back_move": lambda s, w: w.rows[-1].marks & log.BACK_MOVE,
+    "arrival": lambda s, w: w.agent.status is Status.AT_GOAL,
+    "restart": lambda s, w: w.rows[-1].marks & log.RESTARTED,
+    "move": lambda s, w: w.id == s.focused_id and s.trails[w.id].cells[-1] != s.trails[w.id].cells[-2],
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("after", [0, 11])
+@pytest.mark.parametrize("bulk", [1, 7, 500])
+def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> None:
+    begun = replace(files.open_any(files.GALLERY_FOLDER / "bridges.yaml").setup, budget=4)
+    expected = first_tick(begun, after, RULES[rule])
+    session = Session(begun)
+    session.advance(after)
+    session.run_until(rule)
+    while session.advance(bulk) == bulk and not session.is_stopped_by_rule():
+        pass
+    assert session.is_stopped_by_rule() and session.tick == expected
+
+
+def test_run_until_looks_at_the_next_tick_not_at_the_last() -> None:
+    begun = replace(files.open_any(files.GALLERY_FOLDER / "scrubbing.yaml").setup, budget=1)
+    session = Session(begun)
+    session.run_until("back_move")
+    session.advance(1000)
+    first = session.tick
+    session.run_until("back_move")
+    assert not session.is_stopped_by_rule()
+    session.advance(1000)
+    assert session.tick > first
+
+
+def test_run_until_a_tick() -> None:
+    session = Session(setup(density=0.0))
+    session.run_until(None, 9)
+    assert session.advance(50) == 9 and session.tick == 9 and session.is_stopped_by_rule()
+    session.run_until(None)
+    assert not session.has_stop_rule
+
+
+def test_advance_says_how_many_ticks_passed() -> None:
+    session = Session(setup(density=0.0))
+    passed = sum(session.advance(7) for _ in range(100))
+    assert passed == session.tick and session.is_over
+    session.run_until("arrival")
+    assert session.advance(5) == 0
+
+
+def test_as_many_ticks_as_fit_into_the_time() -> None:
+    session = Session(setup(density=0.0))
+    passed = session.advance_for(0.02)
+    assert passed == session.tick > 0

@@ -1,0 +1,160 @@
+"""Settings come back as they were; nothing about their file keeps the program from starting."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ui import settings as module
+from ui.layers import HeatSetting, default_visibility
+from ui.settings import MOST_RECENT_FILES, Settings, load_settings, save_settings, settings_path
+
+OTHER = Settings(
+    theme="light",
+    ui_scale=1.5,
+    layers=default_visibility() | {"tree": True, "closed": False},
+    heat=HeatSetting("visits", False, "magma"),
+    linked_cameras=False,
+    speed=0,
+    window_size=(1280, 720),
+    sidebar_tab="compare",
+    shows_sidebar=False,
+    recent_files=["/a/b.map", "/c: d/'e.yaml"],
+)
+
+
+@pytest.mark.parametrize("settings", [Settings(), OTHER])
+def test_settings_come_back_equal(tmp_path: Path, settings: Settings) -> None:
+    place = tmp_path / "new" / "folder" / "settings.yaml"
+    assert save_settings(settings, place) is None
+    assert load_settings(place) == (settings, None)
+    assert os.listdir(place.parent) == [place.name]
+
+
+def test_no_file_means_defaults_without_a_message(tmp_path: Path) -> None:
+    assert load_settings(tmp_path / "none.yaml") == (Settings(), None)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe\x00", b"[1, 2", b"- a\n- b", b"just text", b"!!python/object:os.system x", b"a: &x 1\nb: *x", b""],
+)
+def test_a_broken_file_means_defaults_and_one_message(tmp_path: Path, content: bytes) -> None:
+    place = tmp_path / "settings.yaml"
+    place.write_bytes(content)
+    settings, message = load_settings(place)
+    assert settings == Settings()
+    assert message and "\n" not in message and str(place) in message
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_give_settings(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    place = tmp_path_factory.getbasetemp() / "any.yaml"
+    place.write_bytes(content)
+    settings, _ = load_settings(place)
+    assert isinstance(settings, Settings)
+
+
+def test_what_is_wrong_is_left_at_its_default_and_the_rest_is_taken(tmp_path: Path) -> None:
+    place = tmp_path / "settings.yaml"
+    place.write_text(
+        "theme: drak\nui_scale: 9\nspeed: 31\nwindow_size: [wide, 2]\nheat: {kind: visits, colours: pink}\n"
+        "layers: {closed: perhaps, trail: false, unknown: true}\nsidebar_tab: 3\n"
+        "recent_files: [a, 7, a]\nlater: {x: 1}\n"
+    )
+    settings, message = load_settings(place)
+    base = Settings()
+    assert settings == replace(
+        base,
+        layers=base.layers | {"trail": False},
+        heat=HeatSetting("visits", True, "cividis"),
+        recent_files=["a"],
+    )
+    assert message and "theme: expected one of dark, light, got 'drak'; did you mean 'dark'?" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("text", ["layers: 3", "heat: [1]", "recent_files: {a: 1}", "window_size: 7"])
+def test_parts_of_the_wrong_kind(tmp_path: Path, text: str) -> None:
+    place = tmp_path / "settings.yaml"
+    place.write_text(text)
+    settings, message = load_settings(place)
+    assert settings == Settings() and message
+
+
+def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
+    settings, message = load_settings(tmp_path)
+    assert settings == Settings() and message
+    assert save_settings(settings, tmp_path)
+
+
+def test_a_place_that_cannot_be_written_gives_a_message(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    message = save_settings(Settings(), file / "settings.yaml")
+    assert message and message.startswith("settings not kept: ") and "\n" not in message
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "settings.yaml"
+    save_settings(OTHER, place)
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    message = save_settings(Settings(), place)
+    assert message and "No space left on device" in message
+    assert load_settings(place) == (OTHER, None)
+    assert os.listdir(tmp_path) == [place.name]
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "expected"),
+    [
+        ("linux", "XDG_CONFIG_HOME", "backmove/settings.yaml"),
+        ("win32", "APPDATA", "backmove/settings.yaml"),
+        ("linux", "", "home/.config/backmove/settings.yaml"),
+        ("win32", "", "home/AppData/Roaming/backmove/settings.yaml"),
+        ("darwin", "", "home/Library/Application Support/backmove/settings.yaml"),
+    ],
+)
+def test_the_place_on_each_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, variable: str, expected: str
+) -> None:
+    monkeypatch.setattr(module.sys, "platform", platform)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, str(tmp_path))
+    assert settings_path() == tmp_path / expected
+
+
+def test_recent_files_are_few_and_each_is_there_once() -> None:
+    settings = Settings()
+    for number in range(20):
+        settings.remember(f"/maps/{number}.map")
+    settings.remember("/maps/15.map")
+    assert len(settings.recent_files) == MOST_RECENT_FILES
+    assert settings.recent_files[:3] == ["/maps/15.map", "/maps/19.map", "/maps/18.map"]
+    settings.forget("/maps/19.map")
+    assert "/maps/19.map" not in settings.recent_files
+
+
+def test_file_dialogs_begin_where_the_last_file_was(tmp_path: Path) -> None:
+    settings = Settings()
+    assert settings.last_folder == Path.cwd()
+    settings.remember(tmp_path / "a.map")
+    settings.remember("/no such folder/b.map")
+    assert settings.last_folder == tmp_path
+
+
+def test_a_name_that_no_text_file_can_hold_is_left_out(tmp_path: Path) -> None:
+    settings = Settings(recent_files=["/good.map", "/bad\udcff.map"])
+    place = tmp_path / "settings.yaml"
+    assert save_settings(settings, place) is None
+    assert load_settings(place)[0].recent_files == ["/good.map"]

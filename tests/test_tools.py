@@ -1,0 +1,85 @@
+"""The shapes that editing tools paint."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ui import tools
+
+POINTS = st.tuples(st.integers(-40, 40), st.integers(-40, 40))
+
+
+@given(POINTS, POINTS)
+def test_a_line_is_unbroken_and_has_both_ends(start: tools.Point, end: tools.Point) -> None:
+    cells = tools.line(start, end)
+    assert cells[0] == start and cells[-1] == end
+    for (x, y), (next_x, next_y) in pairwise(cells):
+        assert max(abs(next_x - x), abs(next_y - y)) == 1
+    assert len(cells) == max(abs(end[0] - start[0]), abs(end[1] - start[1])) + 1
+
+
+@pytest.mark.parametrize("size", range(1, 65))
+def test_a_brush_is_as_wide_as_it_says(size: int) -> None:
+    cells = tools.brush((100, 100), size)
+    assert len(cells) == len(set(cells))
+    for axis in (0, 1):
+        places = {cell[axis] for cell in cells}
+        assert max(places) - min(places) + 1 == len(places) == size
+    # The same from all four sides.
+    low = min(x for x, _ in cells)
+    shape = {(x - low, y - min(y for _, y in cells)) for x, y in cells}
+    assert shape == {(size - 1 - x, y) for x, y in shape} == {(y, x) for x, y in shape}
+
+
+@given(POINTS, POINTS, st.integers(1, 9))
+def test_a_stroke_has_no_gaps(start: tools.Point, end: tools.Point, size: int) -> None:
+    cells = tools.stroke(start, end, size)
+    assert len(cells) == len(set(cells))
+    painted = set(cells)
+    assert painted == {cell for point in tools.line(start, end) for cell in tools.brush(point, size)}
+
+
+@given(POINTS, POINTS)
+def test_a_rectangle_is_filled_or_an_outline(corner: tools.Point, opposite: tools.Point) -> None:
+    filled, outline = tools.rectangle(corner, opposite), tools.rectangle(corner, opposite, filled=False)
+    width, height = abs(corner[0] - opposite[0]) + 1, abs(corner[1] - opposite[1]) + 1
+    assert len(filled) == len(set(filled)) == width * height
+    inner = max(0, width - 2) * max(0, height - 2)
+    assert len(set(outline)) == width * height - inner
+    assert set(outline) <= set(filled) and {corner, opposite} <= set(outline)
+
+
+def _flood_slowly(free: np.ndarray, seed: tools.Point) -> set[tools.Point]:
+    """Grow a set by its neighbours until nothing comes in."""
+    height, width = free.shape
+    kind = free[seed[1], seed[0]]
+    found = {seed}
+    while True:
+        around = {(x + dx, y + dy) for x, y in found for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))}
+        new = {(x, y) for x, y in around if 0 <= x < width and 0 <= y < height and free[y, x] == kind} - found
+        if not new:
+            return found
+        found |= new
+
+
+@given(st.data(), st.integers(1, 9), st.integers(1, 9))
+def test_flood_takes_all_joined_cells_of_a_kind(data: st.DataObject, width: int, height: int) -> None:
+    bits = data.draw(st.lists(st.booleans(), min_size=width * height, max_size=width * height))
+    free = np.array(bits).reshape(height, width)
+    seed = (data.draw(st.integers(0, width - 1)), data.draw(st.integers(0, height - 1)))
+    cells = tools.flood(free, seed)
+    assert len(cells) == len(set(cells))
+    assert set(cells) == _flood_slowly(free, seed)
+
+
+def test_flood_of_a_large_open_map_is_quick() -> None:
+    assert len(tools.flood(np.ones((256, 256), np.bool_), (3, 200))) == 256 * 256
+
+
+@given(st.lists(POINTS, max_size=50), st.integers(1, 30), st.integers(1, 30))
+def test_clipped_keeps_what_is_on_the_map(cells: list[tools.Point], width: int, height: int) -> None:
+    kept = tools.clipped(cells, width, height)
+    assert kept == [(x, y) for x, y in cells if x in range(width) and y in range(height)]

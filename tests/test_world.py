@@ -1,0 +1,570 @@
+"""The world: commands, random changes, the referee, digests; and that nothing depends on how time is dealt out."""
+
+import itertools
+import pickle
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.changes import RandomChanges
+from sim.commands import (
+    AddAgent,
+    AgentConfig,
+    EditCells,
+    MoveGoal,
+    RemoveAgent,
+    SetBudget,
+    SetChanges,
+    SetParam,
+    SetSwitch,
+    SetTerrain,
+)
+from sim.grid import Grid, MapChange
+from sim.kernels.distance import true_distance
+from sim.params import ConfigError, Value
+from sim.world import RefereeError, World
+
+from . import naive
+from .conftest import board_of, budget_for, make_world, problems, random_rows, run_python, settings_of, solo
+
+OPEN = ["......"] * 6
+
+
+# --- agents made for tests ----------------------------------------------------------------------------------
+
+
+class Scripted:
+    """Goes where its script says, right or wrong, and remembers all that it is told."""
+
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        self.cell, self.goal = problem.start, problem.goal
+        self.script: list[tuple[int, int]] = []  # (cell, expansions)
+        self.told: list[object] = []
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        for row in rows:
+            row.cell, row.expanded = self.script.pop(0) if self.script else (self.cell, 0)
+            self.cell = int(row.cell)
+        return len(rows)
+
+    def on_change(self, change: MapChange) -> None:
+        self.told.append(change)
+
+    def set_goal(self, goal: int) -> None:
+        self.goal = goal
+        self.told.append(goal)
+
+    def set_param(self, name: str, value: Value) -> None:
+        self.told.append((name, value))
+
+    def refused(self, cell: int) -> None:
+        self.cell = cell
+        self.told.append(f"refused on {cell}")
+
+    @property
+    def status(self) -> Status:
+        return Status.AT_GOAL if self.cell == self.goal else Status.ACTIVE
+
+    def view(self) -> AgentView:
+        return AgentView()
+
+
+def scripted_world(script: list[tuple[int, int]], rows: list[str] = OPEN, **spec: Any) -> tuple[World, Scripted]:
+    kind = AgentSpec("scripted", "Scripted", "", "For tests.", Scripted, runs_in_bulk=False, **spec)
+    world = World(Grid.from_rows(rows), 0, len(rows) * len(rows[0]) - 1, {kind.key: kind}, budget=5)
+    agent = world.add(AgentConfig("scripted")).agent
+    assert isinstance(agent, Scripted)
+    agent.script = script
+    return world, agent
+
+
+# --- the referee --------------------------------------------------------------------------------------------
+
+
+def test_an_illegal_move_is_refused_and_told() -> None:
+    world, agent = scripted_world([(1, 1), (20, 2), (2, 1), (2, 0), (9, 9)])
+    walker = world.walkers[0]
+    stood = [walker.position]
+    for _ in range(5):
+        world.advance(1)
+        stood.append(walker.position)
+    assert stood == [0, 1, 1, 2, 2, 9]
+    assert agent.told == ["refused on 1"] and walker.refusals == 1
+    m = world.metrics(walker)
+    assert (m.moves, m.waits, m.expansions, m.max_expansions, m.over_budget) == (3, 2, 13, 9, 1)
+    assert m.cost == 2.0 + naive.SQRT2 and m.longest_stay == 1
+
+
+def test_a_move_through_a_wall_or_past_a_corner_is_refused() -> None:
+    for target, rows in ((1, [".@", ".."]), (3, [".@", ".."]), (3, [".W", ".."]), (4, ["..", "..", ".."])):
+        world, agent = scripted_world([(target, 0)], rows)
+        world.advance(1)
+        assert agent.told == ["refused on 0"] and world.walkers[0].position == 0
+
+
+def test_an_illegal_move_of_an_agent_that_knows_the_map_is_a_bug() -> None:
+    kind = AgentSpec("bad", "Bad", "", "For tests.", Scripted)
+    world = World(Grid.from_rows(OPEN), 0, 35, {"bad": kind})
+    agent = world.add(AgentConfig("bad")).agent
+    assert isinstance(agent, Scripted)
+    agent.script = [(1, 0), (35, 0)]
+    with pytest.raises(RefereeError, match=r"Bad reported the illegal move \(1, 0\) -> \(5, 5\) at tick 1"):
+        world.advance(4)
+
+
+def test_an_agent_over_the_budget_is_marked() -> None:
+    rows = random_rows(1, 12, 12, 0.2)
+    rows[0] = "." * 12
+    for mode, is_over in (("instant", True), ("sliced", False)):
+        world, walker = solo(rows, 0, 11, "astar", 2, mode=mode)
+        world.advance(200)
+        m = world.metrics(walker)
+        assert walker.agent.status is Status.AT_GOAL and m.expansions > 2
+        assert (m.over_budget > 0, m.max_expansions > 2) == (is_over, is_over)
+
+
+def test_counting_non_optimal_moves_may_be_left_out() -> None:
+    rows = random_rows(2, 14, 14, 0.3)
+    start, goal = rows[0].index("."), 13 * 14 + rows[13].index(".")
+    counts, digests = [], set()
+    for measures in (True, False):
+        world = make_world(rows, start, goal, ("tb-wa", {}), budget=1, measures=measures)
+        world.advance(1000)
+        counts.append(world.metrics(world.walkers[0]).nonoptimal_moves)
+        digests.add((world.digest(), world.optimal, world.true_distance(5)))
+    assert counts[0] is not None and counts[0] > 0 and counts[1] is None and len(digests) == 1
+
+
+# --- commands -----------------------------------------------------------------------------------------------
+
+
+def test_commands_are_applied_at_their_tick_and_in_their_order() -> None:
+    world, agent = scripted_world([])
+    world.submit(EditCells(blocked=(7,)), 3)
+    world.submit(MoveGoal(30), 3)
+    world.submit(EditCells(freed=(7,)), 5)
+    world.submit(MoveGoal(29), 2)
+    world.advance(3)
+    assert world.tick == 3 and world.goal == 29 and world.grid.is_free(7), "those of tick 3 have not come yet"
+    world.apply_now()
+    assert world.goal == 30 and not world.grid.is_free(7) and world.tick == 3
+    world.apply_now()
+    world.advance(10)
+    kinds = [type(told).__name__ for told in agent.told]
+    assert kinds == ["int", "MapChange", "int", "MapChange"]
+    assert world.grid.is_free(7) and agent.told[0] == 29 and agent.told[2] == 30
+    with pytest.raises(AssertionError):
+        world.submit(MoveGoal(1), world.tick - 1)
+
+
+def test_switches_terrain_and_agents_come_and_go_by_command() -> None:
+    world = make_world(OPEN, 0, 35, ("tb-wa", {}), switches={"bridge": (14, 15)})
+    assert world.switch_states() == {"bridge": False}
+    for command in (
+        SetSwitch("bridge", True),
+        SetTerrain((20, 21), "TW"),
+        AddAgent(AgentConfig("tba", label="late", budget=20)),
+        SetBudget(3),
+        SetBudget(7, 1),
+    ):
+        world.submit(command)
+    world.apply_now()
+    assert world.switch_states() == {"bridge": True}
+    assert world.grid.rows()[3] == "..TW.." and not world.grid.is_free(20) and world.grid.is_free(21)
+    assert [(w.id, w.label, w.position) for w in world.walkers] == [(0, "TB-WA*", 0), (1, "late", 0)]
+    assert (world.budget, world.walkers[1].budget) == (3, 7)
+    for command in (SetSwitch("bridge", False), RemoveAgent(0), SetBudget(None, 1), AddAgent(AgentConfig("astar"))):
+        world.submit(command)
+    world.advance(100)
+    assert world.switch_states() == {"bridge": False}
+    assert [w.id for w in world.walkers] == [1, 2] and world.walkers[0].budget is None
+    assert world.is_over and not world.notes
+
+
+@pytest.mark.parametrize(
+    "command, words",
+    [
+        (AddAgent(AgentConfig("tb-wb")), "did you mean 'tb-wa'"),
+        (AddAgent(AgentConfig("tba", params={"share": 7}, budget=9)), "share: expected a number from"),
+        (AddAgent(AgentConfig("tba", budget=1)), "budget: expected one that leaves"),
+        (SetParam(0, "share", 0.01), "budget: expected one that leaves"),
+        (SetParam(0, "share", "much"), "share: expected a number from .*, got 'much'"),
+        (SetBudget(1), "budget: expected one that leaves"),
+        (MoveGoal(7), r"the goal cannot be at \(1, 1\): that cell is blocked"),
+        (EditCells(blocked=(0,)), r"\(0, 0\) stays free: TBA\* stands on it"),
+        (SetTerrain((0,), "@"), r"\(0, 0\) stays free: TBA\* stands on it"),
+        (EditCells(blocked=(35,)), "the goal is blocked"),
+    ],
+)
+def test_commands_that_cannot_be_obeyed_leave_a_note(command: Any, words: str) -> None:
+    world = make_world(["......", ".@....", *OPEN[2:]], 0, 35, ("tba", {}), budget=10)
+    world.submit(command)
+    world.apply_now()
+    assert len(world.notes) == 1
+    note = world.notes[0]
+    assert re.search(words, note.text) and note.tick == 0
+    assert len(world.walkers) == 1 and world.budget == 10 and world.walkers[0].params["share"] == 0.9
+    assert world.goal == 35 and world.grid.is_free(0)
+    world.advance(100)
+
+
+def test_putting_ground_under_an_agent_is_no_blocking() -> None:
+    world = make_world(OPEN, 0, 35, ("tb-wa", {}))
+    world.submit(SetTerrain((0, 35), "GS"))
+    world.apply_now()
+    assert world.notes == [] and world.grid.rows()[0] == "G....."
+
+
+def test_bad_ends_are_refused_by_name() -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_world(["@."], 0, 7)
+    assert len(caught.value.problems) == 2
+    assert "start: expected a free cell, got [0, 0]" in caught.value.problems[0]
+    assert "goal: expected a cell of the map, got 7" in caught.value.problems[1]
+
+
+@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
+def test_an_agent_put_on_a_blocked_start_waits_for_it_to_be_freed(spec: AgentSpec) -> None:
+    world = make_world(OPEN, 7, 35, budget=budget_for(spec, {}, 5))
+    world.submit(EditCells(blocked=(7,)))
+    world.submit(AddAgent(AgentConfig(spec.key)), 1)
+    world.submit(EditCells(freed=(7,)), 40)
+    world.advance(1000)
+    walker = world.walkers[0]
+    assert walker.agent.status is Status.AT_GOAL or not spec.is_complete
+    assert world.tick > 40 and world.metrics(walker).first_move == 40
+
+
+def ring_around(world: World, cell: int) -> tuple[int, ...]:
+    x, y = world.grid.xy(cell)
+    return tuple(world.grid.cell(x + dx, y + dy) for dx, dy in naive.STEPS if world.grid.contains(x + dx, y + dy))
+
+
+def wall_in(world: World, cell: int) -> None:
+    """Wall a cell in at tick 1; see all agents stop, stay and wait; free it at tick 100; see them arrive."""
+    walker = world.walkers[0]
+    ring = ring_around(world, cell)
+    world.submit(EditCells(blocked=ring), 1)
+    world.submit(EditCells(blocked=(6,)), 80)  # a change that opens nothing wakes nobody
+    world.submit(EditCells(freed=ring), 100)
+    world.advance(70 - world.tick)
+    assert walker.agent.status is Status.NO_PATH or not walker.spec.proves_no_path
+    before = world.metrics(walker)
+    world.advance(30)
+    after = world.metrics(walker)
+    if walker.spec.proves_no_path:
+        assert (after.waits, after.expansions, after.restarts) == (
+            before.waits + 30,
+            before.expansions,
+            before.restarts,
+        )
+    world.advance(500)
+    assert walker.agent.status is Status.AT_GOAL or not walker.spec.is_complete
+
+
+@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
+def test_a_goal_walled_in_and_freed_wakes_the_agents(spec: AgentSpec) -> None:
+    wall_in(make_world(["......."] * 5, 14, 19, (spec.key, {}), budget=budget_for(spec, {}, 3)), 19)
+
+
+@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
+def test_an_enclosed_agent_wakes_when_it_is_let_out(spec: AgentSpec) -> None:
+    world = make_world(["......."] * 5, 14, 20, (spec.key, {}), budget=budget_for(spec, {}, 3))
+    world.advance(1)
+    wall_in(world, world.walkers[0].position)
+
+
+# --- random changes -----------------------------------------------------------------------------------------
+
+
+def crowd(rows: list[str], every: int, rate: float, **more: Any) -> World:
+    free = [i for i, letter in enumerate("".join(rows)) if letter == "."]
+    agents: list[tuple[str, dict[str, Value]]] = [("rtb-wa", {}), ("tba", {}), ("astar", {})]
+    return make_world(
+        rows, free[0], free[-1], *agents, budget=3, random_changes=RandomChanges(every, rate), seed=5, **more
+    )
+
+
+@pytest.mark.parametrize("rate", [1.0, 10.0, 60.0])
+def test_random_changes_are_drawn_from_the_original_map(rate: float) -> None:
+    rows = random_rows(9, 30, 30, 0.2)
+    world = crowd(rows, 4, rate)
+    original = np.array([letter == "." for letter in "".join(rows)])
+    seen = set()
+    for event in range(1, 20):
+        world.advance(4 * event - world.tick)
+        kept = {w.position for w in world.walkers} | {world.goal}
+        world.apply_now()
+        free = world.grid.free
+        blocked, freed = np.flatnonzero(original & ~free), np.flatnonzero(~original & free)
+        share = rate / 200.0
+        assert len(blocked) in range(round(original.sum() * share) - len(kept), round(original.sum() * share) + 1)
+        spared = sum(not original[c] for c in kept)  # freed by an event before, and an agent stands there
+        assert 0 <= len(freed) - round((~original).sum() * share) <= spared
+        assert not kept & set(blocked.tolist())
+        seen.add((*blocked.tolist(), -1, *freed.tolist()))
+    assert len(seen) == 19, "every event draws anew"
+
+
+def test_cells_freed_under_an_agent_are_blocked_again_when_it_has_left() -> None:
+    """Such a cell misses the undoing of its event, and must not stay free for good."""
+    rows = random_rows(3, 16, 16, 0.4)
+    world = crowd(rows, 1, 40.0)
+    original = np.array([letter == "." for letter in "".join(rows)])
+    late = 0
+    for _ in range(150):
+        world.advance(1)
+        world.apply_now()
+        positions = {w.position for w in world.walkers} | {world.goal}
+        freed = set(np.flatnonzero(~original & world.grid.free).tolist())
+        late += len(freed) > round((~original).sum() * 0.2)
+        assert len(freed - positions) <= round((~original).sum() * 0.2)
+    assert late > 0, "it never came to this"
+
+
+def test_what_a_user_drew_outlives_random_changes() -> None:
+    rows = random_rows(9, 20, 20, 0.3)
+    world = crowd(rows, 2, 50.0)
+    mine = [c for c in range(100, 140) if c not in {w.position for w in world.walkers} | {world.goal}]
+    blocked, freed = tuple(mine[::2]), tuple(mine[1::2])
+    world.submit(EditCells(blocked=blocked, freed=freed), 1)
+    world.submit(SetChanges(2, 0.0), 31)
+    world.advance(30)
+    world.apply_now()
+    last_event = {c for c in mine if world.grid.is_free(c) != (c in freed)}
+    assert last_event, "events do draw over what a user drew"
+    world.submit(SetChanges(1, 0.001), 33)  # an event that changes nothing, but takes the last one back
+    world.submit(EditCells(), 40)
+    world.advance(40 - world.tick)
+    stood_on = {w.position for w in world.walkers}
+    assert [c for c in blocked if world.grid.is_free(c) and c not in stood_on] == []
+    assert [c for c in freed if not world.grid.is_free(c)] == []
+
+
+def test_each_tick_has_one_event_whoever_looks() -> None:
+    """Changes that are switched on in the very tick in which they would be due begin with the next."""
+
+    def run(looks: bool) -> str:
+        world = crowd(random_rows(9, 20, 20, 0.2), 10, 0.0)
+        world.submit(SetChanges(5, 20.0), 10)
+        for _ in range(40):
+            if looks:
+                world.apply_now()
+                world.apply_now()
+            world.advance(1)
+        return world.digest()
+
+    assert run(looks=True) == run(looks=False)
+
+
+def test_a_world_without_a_path_lives_on_while_changes_may_open_one() -> None:
+    rows = ["..@..", "..@..", "..@.."]
+    for rate, lives in ((0.0, False), (70.0, True)):
+        world = make_world(rows, 0, 4, ("rtb-wa", {}), budget=5, random_changes=RandomChanges(5, rate))
+        world.advance(400)
+        assert (world.walkers[0].agent.status is Status.AT_GOAL) == lives
+        assert world.is_over
+
+
+@settings(max_examples=80)
+@given(problems(side=8), st.integers(0, 999), st.sampled_from([5.0, 30.0, 100.0]))
+def test_agents_are_told_exactly_the_arcs_that_an_event_changed(
+    problem: tuple[list[str], int, int], seed: int, rate: float
+) -> None:
+    rows, start, goal = problem
+    kind = AgentSpec("scripted", "Scripted", "", "For tests.", Scripted)
+    world = World(
+        Grid.from_rows(rows), start, goal, {"scripted": kind}, seed=seed, random_changes=RandomChanges(1, rate)
+    )
+    agent = world.add(AgentConfig("scripted")).agent
+    assert isinstance(agent, Scripted)
+    for _ in range(8):
+        world.submit(EditCells(), world.tick + 1)
+        board = board_of(world.grid)
+        before, was_free = board.arcs(), world.grid.free.copy()
+        agent.told.clear()
+        world.advance(1)
+        world.apply_now()
+        want = naive.arc_difference(before, board_of(world.grid).arcs())
+        assert len(agent.told) <= 1
+        change = agent.told[0] if agent.told else None
+        assert isinstance(change, MapChange) or want == (set(), set())
+        if isinstance(change, MapChange):
+            arcs = [(board.at(int(a)), board.at(int(b))) for a, b in zip(change.tails, change.heads, strict=True)]
+            assert len(set(arcs)) == len(arcs)
+            gone = {arc for arc, rose in zip(arcs, change.rose, strict=True) if rose}
+            assert (gone, set(arcs) - gone) == want
+            assert change.cells.tolist() == np.flatnonzero(was_free != world.grid.free).tolist()
+
+
+# --- digests ------------------------------------------------------------------------------------------------
+
+SCRIPT = [
+    (4, EditCells(blocked=(40, 41, 42, 43))),
+    (9, EditCells(blocked=(77, 78), freed=(41,))),
+    (14, SetTerrain((60, 61), "W.")),
+    (20, MoveGoal(9)),
+    (26, EditCells(freed=tuple(range(36, 84)))),
+    (30, SetBudget(4)),
+]
+
+
+def everything(changes: bool = True) -> World:
+    """A small world with every agent in several settings, edits, a moving goal and random changes."""
+    rows = random_rows(21, 12, 12, 0.22)
+    rows[0], rows[-1] = "." * 12, "." * 12
+    agents: list[tuple[str, Mapping[str, Value]]] = [(key, {}) for key in BY_KEY]
+    agents += [(spec.key, setting) for spec in BY_KEY.values() for setting in settings_of(spec)[-1:] if setting]
+    agents += [("tba", {"open_list": "buckets"}), ("tba", {"shortcut": True, "switch": "longer", "trace_rate": 100.0})]
+    agents += [("rtb-wa", {"restart": "lazy", "reopen": True}), ("rtb-wa", {"lazy_rule": "printed", "weight": 1.37})]
+    world = World(
+        Grid.from_rows(rows),
+        3,
+        140,
+        BY_KEY,
+        budget=5,
+        seed=11,
+        random_changes=RandomChanges(7, 6.0) if changes else None,
+    )
+    for key, params in agents:
+        world.add(AgentConfig(key, params=params, budget=budget_for(BY_KEY[key], params, 5)))
+    world.submit_all(SCRIPT)
+    return world
+
+
+def facts(world: World) -> list[str]:
+    return [world.digest(), *(f"{w.label} {world.walker_digest(w)} {world.metrics(w)}" for w in world.walkers)]
+
+
+def run_everything() -> str:
+    world = everything()
+    world.advance(90)
+    return "\n".join(facts(world))
+
+
+def test_same_digests_with_the_jit_off() -> None:
+    """Also that the uncompiled kernels overflow nowhere: warnings are errors there."""
+    code = "from tests.test_world import run_everything; print(run_everything())"
+    assert run_python(code, NUMBA_DISABLE_JIT="1").strip() == run_everything()
+
+
+def test_same_digests_tick_by_tick_in_bulk_and_after_pickling() -> None:
+    bulk = everything()
+    bulk.advance(300)
+    stops = []
+    world = everything()
+    for ticks in itertools.cycle((1, 1, 3, 11, 2)):
+        if not world.advance(ticks):
+            break
+        stops.append(world.tick)
+        if len(stops) in (2, 8, 13):
+            world = pickle.loads(pickle.dumps(world))
+    assert facts(world) == facts(bulk)
+    assert world.tick == bulk.tick and len(stops) > 13
+
+
+def test_digest_constants() -> None:
+    """One fixed world for good: a change of these numbers breaks recordings, and must be meant."""
+    rows = random_rows(21, 12, 12, 0.22)
+    rows[0], rows[-1] = "." * 12, "." * 12
+    agents = ("astar", "wastar", "gbfs", "delayed-astar", "tba", "tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs")
+    world = make_world(rows, 3, 140, *((key, {}) for key in agents), budget=5, seed=11)
+    world.submit_all(SCRIPT)
+    digests = []
+    for ticks in (6, 12, 50):
+        world.advance(ticks)
+        digests.append(world.digest())
+    assert digests == ["e0b5bca9ac47690f", "7a2ada933e8a8600", "9091cbc3bfa14348"]
+    assert [world.walker_digest(w) for w in world.walkers] == [
+        "2dbb785b09ace616",
+        "6ca42ae2688fda12",
+        "3e87ab593195b76a",
+        "12b24f5376ca8b4d",
+        "35cef9021d4dd191",
+        "48d789b5249cb92a",
+        "050b55365496ac00",
+        "6945081e4630ce1b",
+        "253b2bd04cf6fd55",
+    ]
+
+
+def test_adding_an_agent_does_not_change_the_others() -> None:
+    one, many = everything(), everything()
+    for agent in many.walkers[1::2]:
+        one.submit(RemoveAgent(agent.id))
+    for world in (one, many):
+        world.random_changes = RandomChanges(7, 0.0)  # events spare the cells that agents stand on
+        waiting = world.replace_queue([])
+        world.submit_all((tick, command) for tick, command in waiting if not isinstance(command, EditCells))
+    one.submit(AddAgent(AgentConfig("delayed-astar")), 3)
+    one.advance(300)
+    many.advance(300)
+    kept = {w.id: one.walker_digest(w) for w in one.walkers}
+    for walker in many.walkers:
+        if walker.id in kept:
+            assert kept[walker.id] == many.walker_digest(walker), walker.label
+
+
+@pytest.mark.parametrize("what", ["map", "seed", "budget", "goal"])
+def test_digests_tell_runs_apart(what: str) -> None:
+    rows = random_rows(21, 12, 12, 0.22)
+    rows[0], rows[-1] = "." * 12, "." * 12
+    digests = set()
+    for other in (False, True):
+        world = make_world(
+            rows,
+            3,
+            141 if other and what == "goal" else 140,
+            ("delayed-astar", {}),
+            budget=6 if other and what == "budget" else 5,
+            seed=9 if other and what == "seed" else 4,
+        )
+        if other and what == "map":
+            world.submit(EditCells(blocked=(100,)))
+        world.advance(8)
+        digests.add(world.digest())
+    assert len(digests) == 2
+
+
+# --- looking ------------------------------------------------------------------------------------------------
+
+
+def test_snapshots_show_what_is() -> None:
+    world = make_world(OPEN, 0, 35, ("tb-wa", {"weight": 1.0}), ("astar", {}), budget=2, switches={"s": (8,)})
+    world.advance(2)
+    shot = world.snapshot()
+    assert (shot.tick, shot.start, shot.goal, shot.budget, shot.switches) == (2, 0, 35, 2, {"s": False})
+    runner, waiter = shot.walkers
+    assert (runner.position, runner.status, len(runner.rows), runner.rows_tick) == (14, Status.ACTIVE, 2, 0)
+    assert runner.metrics.moves == 2 and waiter.metrics.waits == 2 and waiter.state_word == "searching"
+    world.advance(100)
+    assert [w.state_word for w in world.snapshot().walkers] == ["arrived", "arrived"]
+    assert world.is_over and world.advance(5) == 0
+
+
+def test_true_distances_follow_edits_and_the_goal() -> None:
+    world = make_world(OPEN, 0, 35, ("tb-wa", {}))
+    for command in (None, EditCells(blocked=(28, 29, 34)), MoveGoal(30), EditCells(freed=(28,))):
+        if command:
+            world.submit(command)
+            world.apply_now()
+        board = board_of(world.grid)
+        away = board.distances(board.at(world.goal))
+        for cell in range(world.grid.cells):
+            want = away.get(board.at(cell), np.inf)
+            assert world.true_distance(cell) == want
+            assert true_distance(world.grid.ground, world._backward, cell) == want
+
+
+def test_the_stopwatch_times_planning_only() -> None:
+    world = make_world(OPEN, 0, 35, ("tb-wa", {}), stopwatch=time.perf_counter)
+    world.advance(100)
+    assert world.planning_s.keys() == {0} and world.planning_s[0] > 0.0

@@ -1,0 +1,198 @@
+"""YAML as plain data: what is read, what is refused, and that any bytes end in one or the other, soon."""
+
+import time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sim import yamlfile
+from sim.params import ConfigError
+from sim.yamlfile import Document, Inline, InlineMap, path_text, plain_value, read_yaml, write_yaml
+
+SAMPLE = """\
+title: A title
+agents:
+  - {kind: tb-wa, label: "007"}
+  - kind: tba
+    share: 0.5
+cells: [[1, 2],
+        [3, 4]]
+text: |
+  two
+  lines
+"""
+
+
+@pytest.fixture(params=["compiled", "python"])
+def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both parsers of PyYAML: the compiled one is not everywhere."""
+    if request.param == "python":
+        monkeypatch.setattr(yamlfile, "_LOADER", yaml.SafeLoader)
+    elif not yaml.__with_libyaml__:
+        pytest.skip("this PyYAML has no compiled parser")
+
+
+@pytest.mark.usefixtures("loader")
+class TestReading:
+    def test_plain_data(self) -> None:
+        document = read_yaml(SAMPLE.encode(), "x.yaml")
+        assert document.data == {
+            "title": "A title",
+            "agents": [{"kind": "tb-wa", "label": "007"}, {"kind": "tba", "share": 0.5}],
+            "cells": [[1, 2], [3, 4]],
+            "text": "two\nlines\n",
+        }
+
+    @pytest.mark.parametrize(
+        ("path", "line"),
+        [
+            ((), 1),
+            (("title",), 1),
+            (("agents",), 2),
+            (("agents", 0, "label"), 3),
+            (("agents", 1), 4),
+            (("agents", 1, "share"), 5),
+            (("cells", 1, 0), 7),
+            (("text",), 8),
+            (("agents", 1, "missing", "deeper"), 4),
+            (("agents", 9), 2),
+            (("nothing",), 1),
+        ],
+    )
+    def test_every_path_has_its_line(self, path: tuple[Any, ...], line: int) -> None:
+        assert read_yaml(SAMPLE, "x").line_of(path) == line
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("", "x: expected a YAML document, got an empty file"),
+            ("# nothing\n", "x: expected a YAML document, got an empty file"),
+            ("a: &n [1]\nb: *n\n", "x:1: expected plain data, got an anchor (&name)"),
+            ("a: 1\nb: *n\n", "x:2: expected plain data, got an alias (*name)"),
+            ("a: !!python/object:os.system x\n", "x:1: expected plain data, got the tag '!!python/object:os.system'"),
+            ("a: !mine 1\n", "x:1: expected plain data, got the tag '!mine'"),
+            ("a: 1\nb: 2\na: 3\n", "x:3: expected plain data, got the key 'a' a second time"),
+            ("? [1]\n: 2\n", "x:1: expected plain data, got a list or a mapping as a key"),
+            ("1\n---\n2\n", "x:2: expected plain data, got a second document"),
+            ("[" * 40, "x:1: expected plain data, got more than 32 levels"),
+            (b"a: 1\nb: \xff\n", "x:2: expected UTF-8 text, got the byte 0xff"),
+        ],
+    )
+    def test_what_is_refused(self, text: str | bytes, message: str) -> None:
+        with pytest.raises(ConfigError) as caught:
+            read_yaml(text, "x")
+        assert str(caught.value) == message
+
+    @pytest.mark.parametrize("text", ["a: [1, 2", "a: b: c", "a:\n\t- b", "'", "%YAML 9e9\n--- 1", "}", "- a\nb"])
+    def test_broken_syntax_names_its_line(self, text: str) -> None:
+        with pytest.raises(ConfigError, match=r"^x:\d+: not YAML: "):
+            read_yaml(text, "x")
+
+    @pytest.mark.parametrize("text", ["a: \0", '"\\UFFFFFFFF"', "%YAML 99999999999999999999.1\n--- 1", "a: \ud800"])
+    def test_characters_that_trip_the_parsers(self, text: str) -> None:
+        with pytest.raises(ConfigError, match=r"^x:"):
+            read_yaml(text, "x")
+
+    @given(st.binary(max_size=200) | st.text(max_size=200))
+    @example(b"\xef\xbb\xbfa: 1")
+    @example("&a [*a]")
+    @example("? ? ? ?")
+    @example("%TAG ! tag:x,2000:\n--- !y 1")
+    def test_anything_is_a_document_or_a_config_error(self, source: bytes | str) -> None:
+        try:
+            document = read_yaml(source, "x")
+        except ConfigError as error:
+            assert str(error).startswith("x:") and "\n" not in str(error)
+        else:
+            assert isinstance(document, Document) and document.line_of(()) >= 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "[" * 8_000_000,
+        "{a: " * 4_000_000,
+        "- " * 8_000_000,
+        "[" + "1," * 7_000_000 + "]",
+        "- \n" * 5_000_000,
+        '"' * 16_000_000,
+        "a" * 16_000_000 + ": 1",
+        ":" * 16_000_000,
+        "&" * 16_000_000,
+        "\n" * 16_000_000,
+        "x" * (yamlfile.MAX_BYTES + 1),
+    ],
+    ids=["lists", "mappings", "dashes", "values", "nulls", "quotes", "key", "colons", "anchors", "lines", "size"],
+)
+def test_hostile_files_end_soon(source: str) -> None:
+    """Two seconds at most here; what this fails on is a hang, or memory that runs out."""
+    begin = time.perf_counter()
+    with pytest.raises(ConfigError):
+        read_yaml(source, "x")
+    assert time.perf_counter() - begin < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("~", None),
+        ("true", True),
+        ("false", False),
+        ("yes", "yes"),
+        ("on", "on"),
+        ("12", 12),
+        ("-3", -3),
+        ("007", 7),
+        ("1_000", "1_000"),
+        ("0x1f", "0x1f"),
+        ("1:30", "1:30"),
+        ("2024-01-01", "2024-01-01"),
+        ("1.5", 1.5),
+        (".5", 0.5),
+        ("1e3", 1000.0),
+        ("1e99999", "1e99999"),
+        (".nan", ".nan"),
+        (".inf", ".inf"),
+        (".", "."),
+        ("9" * 50, "9" * 50),
+    ],
+)
+def test_plain_values(text: str, value: object) -> None:
+    assert plain_value(text) == value and type(plain_value(text)) is type(value)
+
+
+def test_paths_as_text() -> None:
+    assert path_text(("agents", 0, "kind")) == "agents[0].kind"
+    assert path_text(("a\nb",)) == "'a\\nb'"
+    assert len(path_text(("x" * 1000,))) < 80
+
+
+plain_data = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8")),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
+    max_leaves=12,
+)
+
+
+@given(plain_data)
+@example("1e5")
+@example("yes")
+@example("~")
+@example({"": {"null": "null"}})
+@example("a: b\n\nc\n")
+@example("line\x85break\u2028x ")
+@example(1e-07)
+@example("x" * 300)
+@example({"k" * 200: 1})
+def test_what_is_written_reads_back_equal(data: object) -> None:
+    assert repr(read_yaml(write_yaml(data), "x").data) == repr(data)  # also 1 and True differ
+    for value in (Inline([data]), InlineMap(a=data)):
+        assert read_yaml(write_yaml(value), "x").data == value
