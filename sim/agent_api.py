@@ -41,6 +41,11 @@ PHASE_WORDS = {
 STATUS_WORDS = {Status.AT_GOAL: "arrived", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}
 
 
+GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent")
+"""What sets of cells an agent may show: the search space of its last plan, P LRTA*'s queue, RIBS's pruned states, the
+states that D* Lite has yet to repair. Each has a layer of its own."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """What an agent is given to solve. The grid is the world's own and changes under it."""
@@ -66,6 +71,7 @@ class AgentView:
     detour: Search | None = None  # TBA*'s search for a shortcut
     h: npt.NDArray[np.float64] | None = None  # learned heuristic, where the agent learns
     h0: npt.NDArray[np.float64] | None = None
+    groups: Mapping[str, Cells] = field(default_factory=dict)  # named sets of cells, see GROUP_NAMES
     numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
 
 

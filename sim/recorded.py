@@ -93,8 +93,8 @@ class Record:
 
     def truncate(self, tick: int) -> None:
         """Forget `tick` and all that follows."""
-        self._count = max(0, min(self._count, tick - self.joined))
         self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
+        self._count = self.spans[-1][1] - self.joined if self.spans else 0
         if self.left is not None and self.left >= tick:
             self.left = None
 

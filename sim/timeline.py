@@ -121,7 +121,6 @@ class _Head:
     world: World
     work: float = 0.0  # from tick 0 to here
     framed: float = float("-inf")  # work at which it was last set aside or restored
-    applied: int = -1  # tick whose commands have been applied
     rate: float = 1000.0  # work of a tick, lately
     statuses: dict[int, Status] = field(default_factory=dict)  # of the agents before the commands of the tick
     is_stale: bool = False  # the past was changed: it stands where no way leads any more
@@ -132,7 +131,7 @@ class _Head:
 
     @property
     def is_before_commands(self) -> bool:
-        return self.applied != self.world.tick
+        return self.world.is_before_commands
 
 
 @dataclass(eq=False)
@@ -170,6 +169,7 @@ class Timeline:
         self.recorded_end = self.horizon = self.generation = 0
         self.diverged: int | None = None
         self.expected: list[str] = []  # digests of a saved run, to be met again
+        self._expected_last: tuple[int, str] | None = None
         self._entries = []
         self._digests: list[str] = []
         self._marks = Marks()
@@ -187,6 +187,7 @@ class Timeline:
         other.records = {agent: record.copy() for agent, record in self.records.items()}
         other.recorded_end, other.horizon = self.recorded_end, self.horizon
         other.diverged, other.expected = self.diverged, list(self.expected)
+        other._expected_last = self._expected_last
         other._digests, other._marks, other._notes = list(self._digests), self._marks.copy(), dict(self._notes)
         other.begin_seek(self.tick if tick is None else tick)
         return other
@@ -229,6 +230,11 @@ class Timeline:
         """Let up to `ticks` ticks pass; fewer when the world is over. Their rows are in `records`."""
         self.settle()
         return self._advance(self._present(), ticks)
+
+    def apply_now(self) -> None:
+        """Apply what is due at this tick without letting time pass."""
+        self.settle()
+        self._apply(self._present())
 
     def do(self, command: Command, keeps_later: bool = False) -> Entry:
         """Apply a command now and log it.
@@ -295,6 +301,8 @@ class Timeline:
         self._count_work(head, done, _expansions(world) - expansions)
         if is_new and done:
             self._record(head, begin)
+        if done and not head.is_before_commands:  # over: the world has looked for commands itself, and found none
+            head.statuses = _statuses(world)
         return done
 
     def _count_work(self, head: _Head, ticks: int, expansions: int) -> None:
@@ -309,10 +317,9 @@ class Timeline:
     def _apply(self, head: _Head) -> None:
         """Apply the commands of this tick, and see who is there now."""
         if head.is_before_commands:
-            head.statuses = {walker.id: walker.agent.status for walker in head.world.walkers}
+            head.statuses = _statuses(head.world)
             head.work += _COMMAND * (_end_of(self._entries, head.tick) - _end_of(self._entries, head.tick - 1))
         head.world.apply_now()
-        head.applied = head.tick
         if head.tick >= self.recorded_end:
             self._observe(head.world)
         head.world.notes.clear()
@@ -350,6 +357,16 @@ class Timeline:
         if place < len(self.expected) and self.expected[place] != digest:
             self.report_divergence(place * DIGEST_EVERY)
         self._digests.append(digest)
+
+    def expect(self, digests: Iterable[str], last: tuple[int, str] | None = None) -> None:
+        """What the digests of this run are to be; `last` is that of a tick with its commands applied.
+
+        A run that comes to others is reported as `diverged`.
+        """
+        self.expected, self._expected_last = list(digests), last
+        for place, pair in enumerate(zip(self._digests, self.expected, strict=False)):
+            if pair[0] != pair[1]:
+                self.report_divergence(place * DIGEST_EVERY)
 
     def report_divergence(self, tick: int) -> None:
         """The run is not what it was when it was recorded."""
@@ -472,6 +489,10 @@ class Timeline:
         self._track.playhead = head.work
         self._check_digest(head)
         self._apply(head)
+        if self._expected_last and self._expected_last[0] == head.tick:
+            if self._expected_last[1] != head.world.digest():
+                self.report_divergence(head.tick)
+            self._expected_last = None
         for walker in head.world.walkers:
             self._show_last_row(walker, head.tick)
 
@@ -598,6 +619,8 @@ class Timeline:
         self._marks.truncate(tick)
         del self._digests[tick // DIGEST_EVERY + 1 :]
         del self.expected[tick // DIGEST_EVERY + 1 :]
+        if self._expected_last and self._expected_last[0] >= tick:
+            self._expected_last = None
         if self.diverged is not None and self.diverged > tick:
             self.diverged = None
         self.recorded_end = min(self.recorded_end, tick)
@@ -661,6 +684,10 @@ def _status_mark(walker: Walker, begin: int, before: Status) -> list[tuple[int, 
     if kind is None or (status is before and not walker.rows.size):
         return []
     return [(begin + max(1, walker.rows.size), walker.id, int(kind))]
+
+
+def _statuses(world: World) -> dict[int, Status]:
+    return {walker.id: walker.agent.status for walker in world.walkers}
 
 
 def _expansions(world: World) -> int:

@@ -246,6 +246,11 @@ class World:
         """Apply the commands due at this tick without letting time pass, so that a paused user sees them."""
         self._apply_due()
 
+    @property
+    def is_before_commands(self) -> bool:
+        """Whether nothing that is due at this tick has been applied yet."""
+        return self._event_tick != self.tick
+
     def ticks_to_next_event(self) -> int:
         """Ticks that can pass before a command or a random change is due."""
         ahead = [self._queue[0][0]] if self._queue else []
@@ -326,16 +331,20 @@ class World:
     _event_tick = -1  # last tick asked for its random event: once, and before its commands
 
     def _redraw_map(self) -> None:
+        """Take the last random event back and draw the next, as one edit: agents are told of the difference only."""
         back = changes.undo(self.grid, self._event)
         protected = np.array([*(w.position for w in self.walkers), self.goal])
         stays = np.isin(back.blocked, protected)  # freed by the event, and now somebody stands there
-        cells = self.grid.edit(back.blocked[~stays], back.freed)
+        was_free, free = self.grid.free, self.grid.free
+        free[back.freed] = True
+        free[back.blocked[~stays]] = False
         event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
-        free = self.grid.free  # what a user blocked or freed is not the event's to take back
+        # What a user blocked or freed is not the event's to take back.
         blocked, freed = event.blocked[free[event.blocked]], event.freed[~free[event.freed]]
-        more = self.grid.edit(blocked, freed)
+        free[blocked] = False
+        free[freed] = True
         self._event = Event(blocked, np.concatenate([freed, back.blocked[stays]]))
-        self._announce(_merge(self.grid, cells, more))
+        self._announce(self.grid.edit(np.flatnonzero(was_free & ~free), np.flatnonzero(free & ~was_free)))
 
     def _apply(self, command: Command) -> None:
         match command:
@@ -551,17 +560,3 @@ def _check_ends(grid: Grid, start: int, goal: int) -> None:
 def _agent_seed(seed: int, agent_id: int) -> int:
     """Its own seed for every agent, so that adding one does not change the others."""
     return int(np.random.SeedSequence([seed & 0xFFFFFFFF, agent_id]).generate_state(1)[0])
-
-
-def _merge(grid: Grid, first: MapChange, second: MapChange) -> MapChange:
-    """Two changes, one after the other, as one: an arc that went and came back did not change."""
-    cells = np.setxor1d(first.cells, second.cells)
-    if not first.tails.size:
-        return MapChange(cells, second.tails, second.heads, second.rose)
-    tails = np.concatenate([first.tails, second.tails])
-    heads = np.concatenate([first.heads, second.heads])
-    rose = np.concatenate([first.rose, second.rose])
-    arcs = tails.astype(np.int64) * grid.cells + heads
-    _, where, counts = np.unique(arcs, return_index=True, return_counts=True)
-    kept = where[counts == 1]
-    return MapChange(cells, tails[kept], heads[kept], rose[kept])

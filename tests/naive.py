@@ -494,31 +494,37 @@ def arc_difference(before: set[Arc], after: set[Arc]) -> tuple[set[Arc], set[Arc
     return before - after, after - before
 
 
-def astar_expansions(board: Board, start: Place, goal: Place, tie: str) -> int:
-    """Expansions of a plain heapq A*, for whole benchmark maps. `tie` decides among equal f and g."""
-    number = itertools.count()
-    last = {
-        "smaller id": board.id,
-        "larger id": lambda a: -board.id(a),
-        "first in": lambda a: next(number),
-        "last in": lambda a: -next(number),
-    }[tie]
-    g = {start: 0.0}
-    closed: set[Place] = set()
-    queue = [(board.h(start, goal), 0.0, last(start), start)]
-    while queue:
-        _, _, _, s = heapq.heappop(queue)
-        if s in closed:
-            continue
-        if s == goal:
-            return len(closed)
-        closed.add(s)
-        for t, cost in board.successors(s):
-            new = g[s] + cost
-            if t not in closed and new < g.get(t, math.inf):
-                g[t] = new
-                heapq.heappush(queue, (new + board.h(t, goal), -new, last(t), t))
-    raise AssertionError("no path")
+def astar_expansions(board: Board, start: Place, goal: Place, ties: Iterable[str]) -> dict[str, int]:
+    """Expansions of a plain heapq A* on a whole benchmark map, for several ways to choose among equal f and g."""
+    around: dict[Place, list[tuple[Place, float]]] = {}
+    counts = {}
+    for tie in ties:
+        number = itertools.count()
+        last = {
+            "smaller id": board.id,
+            "larger id": lambda a: -board.id(a),
+            "first in": lambda a, number=number: next(number),
+            "last in": lambda a, number=number: -next(number),
+        }[tie]
+        g = {start: 0.0}
+        closed: set[Place] = set()
+        queue = [(board.h(start, goal), 0.0, last(start), start)]
+        while True:
+            _, _, _, s = heapq.heappop(queue)
+            if s == goal:
+                break
+            if s in closed:
+                continue
+            closed.add(s)
+            if s not in around:
+                around[s] = list(board.successors(s))
+            for t, cost in around[s]:
+                new = g[s] + cost
+                if t not in closed and new < g.get(t, math.inf):
+                    g[t] = new
+                    heapq.heappush(queue, (new + board.h(t, goal), -new, last(t), t))
+        counts[tie] = len(closed)
+    return counts
 
 
 def component(board: Board, start: Place) -> set[Place]:

@@ -47,6 +47,23 @@ RUNNING_COMMANDS = {
     "step": lambda a: a.session.tick == 1,
     "step_10": lambda a: a.session.tick == 10,
     "step_100": lambda a: a.session.tick >= 20 and a.session.is_over,
+    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.toasts[-1][0],
+    "step_back_10": lambda a: a.session.tick == 0,
+    "step_back_100": lambda a: a.session.tick == 0,
+    "to_start": lambda a: a.session.tick == 0,
+    "to_end": lambda a: a.session.tick == a.session.recorded_end,
+    "previous_mark": lambda a: "no further" in a.toasts[-1][0],
+    "next_mark": lambda a: "no further" in a.toasts[-1][0],
+    "play_backwards": lambda a: a.is_backwards or a.session.tick == 0,
+    "branch": lambda a: len(a.session.tree.branches) == 2 and len(a.session.panels) == 4,
+    "branch_always": lambda a: len(a.session.tree.branches) == 2,
+    "split_policy": lambda a: type(a.dialog).__name__ == "SplitPolicy",
+    "next_branch": lambda a: a.session.branch == 0,
+    "compare_branch": lambda a: "no parent" in a.toasts[-1][0],
+    "hide_branch": lambda a: a.session.shown == [0],
+    "rename_branch": lambda a: type(a.dialog).__name__ == "TextPrompt",
+    "delete_branch": lambda a: "cannot be deleted" in a.toasts[-1][0],
+    "worst_block": lambda a: type(a.dialog).__name__ == "WorstBlock",
     "slower": lambda a: a.speed == 20,
     "faster": lambda a: a.speed == 45,
     "full_speed": lambda a: a.speed == 0,
@@ -57,17 +74,17 @@ RUNNING_COMMANDS = {
     "until_restart": lambda a: a.session.stop_rule.name == "next restart",
     "until_arrival": lambda a: a.session.stop_rule.name == "next arrival",
     "until_tick": lambda a: type(a.dialog).__name__ == "NumberPrompt",
-    "reset": lambda a: a.session.tick == 0 and a.session.generation == 2,
-    "reset_keep_map": lambda a: a.session.tick == 0 and a.session.generation == 2,
+    "reset": lambda a: a.session.tick == 0 and a.session._builds == 2,
+    "reset_keep_map": lambda a: a.session.tick == 0 and a.session._builds == 2,
     "next_panel": lambda a: a.session.panel_of(a.session.focused_id) == 1,
     "previous_panel": lambda a: a.session.panel_of(a.session.focused_id) == 1,
     "edit_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
     "add_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
     "duplicate_agent": lambda a: len(a.session.world.walkers) == 3,
     "remove_agent": lambda a: [w.id for w in a.session.world.walkers] == [1],
-    "move_panel_left": lambda a: [w.id for w in a.session.world.walkers] == [0, 1],
-    "move_panel_right": lambda a: [w.id for w in a.session.world.walkers] == [1, 0],
-    "maximise": lambda a: len(a.shown_walkers) == 1,
+    "move_panel_left": lambda a: [p.key for p in a.session.panels] == [0, 1],
+    "move_panel_right": lambda a: [p.key for p in a.session.panels] == [1, 0],
+    "maximise": lambda a: len(a.shown_panels) == 1,
     "raise_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.2,
     "lower_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.0,
     "raise_budget": lambda a: a.session.world.budget == 8,
@@ -95,10 +112,9 @@ RUNNING_COMMANDS = {
     "tab_edit": lambda a: a.settings.sidebar_tab == "edit",
     "tab_inspect": lambda a: a.settings.sidebar_tab == "inspect",
     "tab_compare": lambda a: a.settings.sidebar_tab == "compare",
+    "tab_time": lambda a: a.settings.sidebar_tab == "time",
     "compare_table": lambda a: type(a.dialog).__name__ == "ComparisonTable",
     "edit_mode": lambda a: a.is_editing,
-    "smaller_brush": lambda a: a.editor.size == 1,
-    "larger_brush": lambda a: a.editor.size == 2,
     "undo": lambda a: a.toasts[-1][0] == "nothing to undo",
     "redo": lambda a: a.toasts[-1][0] == "nothing to redo",
     "clear_edits": lambda a: not a.session.strokes,
@@ -140,6 +156,9 @@ RUNNING_COMMANDS = {
 EDITING_COMMANDS = {
     f"tool_{name}": lambda a, name=name: a.editor.tool == name
     for name in ("brush", "eraser", "line", "rectangle", "fill")
+} | {
+    "smaller_brush": lambda a: a.editor.size == 1,
+    "larger_brush": lambda a: a.editor.size == 2,
 }
 
 
@@ -323,6 +342,104 @@ def test_a_thousand_cells_a_second_reach_the_agents(app):
     assert blocked_cells(app) == set()
 
 
+# --- time travel ------------------------------------------------------------------------------------
+
+
+def arrive(app: App) -> None:
+    """Frames until a seek has got where it goes."""
+    for _ in range(1000):
+        settle(app)
+        if not app.session.is_seeking:
+            return
+    raise AssertionError("the seek never arrived")
+
+
+def test_stepping_back_and_forward_shows_the_same_world_again():
+    app = make_app(setup(budget=1))
+    seen = {}
+    for _ in range(40):
+        seen[app.session.tick] = (app.session.world.digest(), [w.position for w in app.session.world.walkers])
+        press_combination(app, ".")
+    for tick in range(39, -1, -1):
+        press_combination(app, ",")
+        arrive(app)
+        now = (app.session.world.digest(), [w.position for w in app.session.world.walkers])
+        assert (app.session.tick, now) == (tick, seen[tick])
+        assert all(len(trail) == tick + 1 for trail in app.session.trails.values())
+    app.draw()
+
+
+def test_dragging_the_scrubber_goes_anywhere():
+    app = make_app(setup(budget=1), (1600, 900))
+    app.session.advance(120)
+    app.draw()
+    spot = app.canvas.spot_named("scrubber")
+    end = app.session.recorded_end
+    position = (spot.box[0] + spot.box[2] // 2, spot.box[1] + 12)
+    drag(app, position, position)
+    arrive(app)
+    assert abs(app.session.tick - end / 2) <= 1
+
+
+def test_a_branch_without_edits_gives_the_parents_digests(app):
+    app.session.advance(10)
+    press_combination(app, "B")
+    for _ in range(30):
+        app.session.advance(1)
+        digests = {b.timeline.world.digest() for b in app.session.shown_branches}
+        assert len(digests) == 1
+    app.draw()
+
+
+def test_edits_go_to_the_focused_branch_only(app):
+    app.session.advance(5)
+    press_combination(app, "B")
+    app.session.flip_switch("gate")
+    states = [b.timeline.world.switch_states()["gate"] for b in app.session.shown_branches]
+    assert states == [False, True]
+    app.session.focus(app.session.panels[0].key)
+    assert app.session.world.switch_states()["gate"] is False
+
+
+def test_an_edit_in_the_past_keeps_the_old_future_as_a_branch(app):
+    app.session.advance(20)
+    before = app.session.world.digest()
+    app.session.seek(8)
+    app.session.flip_switch("gate")
+    assert app.session.tick == 8
+    kept = [b for b in app.session.tree.branches.values() if b.number != app.session.branch]
+    assert len(kept) == 1
+    kept[0].timeline.seek(20)
+    assert kept[0].timeline.world.digest() == before
+    assert any("is kept as the branch" in text for text in app.session.messages)
+
+
+def test_moving_an_edit_in_time_recomputes_the_run(app):
+    app.session.advance(12)
+    app.session.flip_switch("gate")
+    app.session.advance(5)
+    entry = app.session.entries()[-1]
+    app.session.move_entry(entry.id, -10)
+    while app.session.is_seeking:
+        app.session.continue_seek()
+    assert app.session.entries()[0].tick == 2
+    app.session.seek(2)
+    assert app.session.world.switch_states()["gate"] is True
+    app.session.seek(1)
+    assert app.session.world.switch_states()["gate"] is False
+
+
+def test_splitting_a_policy_shows_the_futures_side_by_side(app):
+    app.session.advance(6)
+    press_combination(app, "Shift+B")
+    press(app, pygame.K_RETURN)
+    weights = [b.timeline.world.walker(0).params["weight"] for b in app.session.shown_branches]
+    assert weights == [1.0, 1.4, 3.0]
+    app.session.flip_switch("gate")
+    assert all(b.timeline.world.switch_states()["gate"] for b in app.session.shown_branches)
+    app.draw()
+
+
 # --- parameters, panels, files ----------------------------------------------------------------------
 
 
@@ -389,7 +506,7 @@ def inside(a, b) -> bool:
 @pytest.mark.parametrize("size", [(1280, 720), (1600, 900), (3840, 2160)])
 @pytest.mark.parametrize("scale", [0.75, 1.0, 1.5, 2.0])
 @pytest.mark.parametrize("agents", [1, 4, 8])
-@pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare"])
+@pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare", "time"])
 def test_no_control_crosses_another_or_leaves_the_window(size, scale, agents, tab):
     app = make_app(setup(agents, caption="A caption that is long enough to need cutting somewhere"), size, scale=scale)
     app.settings.sidebar_tab = tab

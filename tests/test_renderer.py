@@ -5,8 +5,12 @@ Nothing here uses the painting kernels to say what is expected; cells, bands and
 
 import copy
 import os
+import re
+import subprocess
+import sys
 from fractions import Fraction
 from math import ceil, floor
+from pathlib import Path
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
@@ -21,6 +25,7 @@ from sim import commands
 from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels import cellwords as bits
+from sim.kernels.jit import JIT_ON
 from sim.kernels.search import begin, expand, new_search, take_notes
 from sim.world import World
 from ui import marks
@@ -211,23 +216,28 @@ def cell_fill(
     return special.get(letter, palette.free)
 
 
-def expected_cell(
-    stage: Stage, panel: int, layers: LayerState, palette: Palette, top: float, x: int, y: int, has_marks
-):
-    grid, walker = stage.grid, stage.world.snapshot().walkers[panel]
-    if not grid.contains(x, y) or is_deep_wall(grid, x, y):
-        return palette.outside
-    shown = {key for key, is_on in layers.visible.items() if is_on}
-    cell = grid.cell(x, y)
-    word = naive_word(grid, walker.agent, cell)
-    heat = None
-    if layers.heat.kind != "off":
-        heat = heat_colour(heat_values(walker, layers.heat.kind)[cell], layers.heat, top)
-        shown.add("hot")
-    is_open = bool(word & bits.OPEN) and not has_marks
-    return cell_fill(
-        palette, letter_at(grid, x, y), bool(word & bits.CLOSED), is_open, bool(word & bits.DETOUR), heat, shown
-    )
+class Expected:
+    """The fills of one panel's cells."""
+
+    def __init__(self, stage: Stage, panel: int, layers: LayerState, palette: Palette, top: float) -> None:
+        self.grid, self.palette, self.heat, self.top = stage.grid, palette, layers.heat, top
+        walker = stage.world.snapshot().walkers[panel]
+        self.view = walker.agent
+        self.shown = {key for key, is_on in layers.visible.items() if is_on}
+        self.values = None if layers.heat.kind == "off" else heat_values(walker, layers.heat.kind)
+
+    def colour(self, x: int, y: int, has_ring: bool = False) -> Colour:
+        grid = self.grid
+        if not grid.contains(x, y) or is_deep_wall(grid, x, y):
+            return self.palette.outside
+        cell, shown, heat = grid.cell(x, y), self.shown, None
+        word = naive_word(grid, self.view, cell)
+        if self.values is not None:
+            heat = heat_colour(self.values[cell], self.heat, self.top)
+            shown = shown | {"hot"}
+        is_open = bool(word & bits.OPEN) and not has_ring
+        is_closed, is_detour = bool(word & bits.CLOSED), bool(word & bits.DETOUR)
+        return cell_fill(self.palette, letter_at(grid, x, y), is_closed, is_open, is_detour, heat, shown)
 
 
 def colour_at(surface: pygame.Surface, x: int, y: int) -> Colour:
@@ -393,6 +403,7 @@ def test_every_pixel_of_the_fills_is_right_zoomed_in(seed, zoom, left, top, show
     stage.run(1 + seed % 40)
     layers, camera = layers_with(*shown, heat=heat), Camera(zoom, left, top)
     surface, scale = stage.draw(camera, (57, 43), layers, palette, panel=seed % 3, at=(3, 2))
+    expected = Expected(stage, seed % 3, layers, palette, scale.limits[1] * 8)
     known: dict[tuple[int, int], Colour] = {}
     for py in range(43):
         for px in range(57):
@@ -400,7 +411,7 @@ def test_every_pixel_of_the_fills_is_right_zoomed_in(seed, zoom, left, top, show
             if place is None:
                 continue
             if place not in known:
-                known[place] = expected_cell(stage, seed % 3, layers, palette, scale.limits[1] * 8, *place, False)
+                known[place] = expected.colour(*place)
             assert colour_at(surface, px + 3, py + 2) == known[place], (place, px, py)
     assert colour_at(surface, 2, 2) == colour_at(surface, 60, 2) == colour_at(surface, 3, 45) == (255, 0, 255)
 
@@ -421,14 +432,13 @@ def test_the_middle_of_every_large_cell_is_right(seed, zoom, left, top, heat, pa
     layers, camera = layers_with(*FILLS, "grid", heat=heat), Camera(zoom, left, top)
     size = (220, 160)
     surface, scale = stage.draw(camera, size, layers, palette, panel=seed % 3)
+    expected = Expected(stage, seed % 3, layers, palette, scale.limits[1] * 8)
     for cell in range(stage.grid.cells):
         x, y = stage.grid.xy(cell)
         px, py = (floor(v) for v in camera.to_px(x + 0.5, y + 0.5))
         if not (2 <= px < size[0] - 2 and 2 <= py < size[1] - 2):
             continue
-        has_ring = zoom >= 11.5
-        expected = expected_cell(stage, seed % 3, layers, palette, scale.limits[1] * 8, x, y, has_ring)
-        assert colour_at(surface, px, py) == expected, (x, y)
+        assert colour_at(surface, px, py) == expected.colour(x, y, has_ring=zoom >= 12), (x, y)
 
 
 @settings(max_examples=25)
@@ -774,6 +784,31 @@ def test_slow_mode_marks_the_last_shown_expansion():
         assert colour_at(surface, 12 * x + 6, 12 * y + 6) == DARK.path
 
 
+# --- preparing ----------------------------------------------------------------------------------------
+
+COUNT_KERNELS = """
+from sim.kernels import cellwords, paint, strokes
+from ui.warm_pictures import warm_pictures
+warm_pictures()
+modules = {{"cellwords": cellwords, "paint": paint, "strokes": strokes}}
+for name in "{names}".split():
+    kernel = getattr(modules[name.split(".")[0]], name.split(".")[1], None)
+    if kernel is not None and not kernel.signatures:
+        print("not prepared:", name)
+"""
+
+
+@pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
+def test_all_drawing_kernels_are_prepared_before_the_first_frame():
+    root = Path(__file__).parent.parent
+    sources = "".join(path.read_text() for path in sorted((root / "ui").glob("*.py")))
+    names = sorted(set(re.findall(r"\b(?:cellwords|paint|strokes)\.[a-z_]+(?=\()", sources)))
+    assert len(names) > 25
+    script = COUNT_KERNELS.format(names=" ".join(names))
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    assert "not prepared" not in done.stdout, done.stdout
+
+
 # --- legend -------------------------------------------------------------------------------------------
 
 
@@ -800,8 +835,8 @@ def test_a_map_fitted_into_the_panel_shows_all_of_it():
     stage = random_stage(1, AGENTS[:1], 33, 21)
     surface, _ = stage.draw(fitted(33, 21, 333, 222), (333, 222), layers_with("terrain"))
     camera = fitted(33, 21, 333, 222)
+    expected = Expected(stage, 0, layers_with("terrain"), DARK, 1.0)
     for cell in (0, 32, 33 * 20, 33 * 21 - 1):
         x, y = stage.grid.xy(cell)
         px, py = camera.to_px(x + 0.5, y + 0.5)
-        expected = expected_cell(stage, 0, layers_with("terrain"), DARK, 1.0, x, y, True)
-        assert colour_at(surface, int(px), int(py)) == expected
+        assert colour_at(surface, int(px), int(py)) == expected.colour(x, y)

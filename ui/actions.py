@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sim import commands
 from sim.params import ConfigError
+from sim.recorded import MarkKind
 from ui import clock, files
 from ui.cameras import PAN_STEP_PX
 from ui.dialogs.agent_editor import AgentEditor
@@ -18,6 +19,9 @@ from ui.dialogs.number import NumberPrompt
 from ui.dialogs.palette import CommandPalette
 from ui.dialogs.problems import ProblemList
 from ui.dialogs.recent import RecentFiles
+from ui.dialogs.split import SplitPolicy
+from ui.dialogs.text_prompt import TextPrompt
+from ui.dialogs.worst_block import WorstBlock
 from ui.keys import BY_ID
 from ui.layers import LAYERS
 from ui.panels import tab_layers
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 
 Action = Callable[["App"], None]
 ACTIONS: dict[str, Action] = {}
+MAIN_MARKS = (MarkKind.EDIT, MarkKind.RESTART, MarkKind.NO_PATH, MarkKind.ARRIVAL)
+"""Where [ and ] stop. Back-moves are too many to stop at each; "run until" finds the next."""
 
 
 def action(function: Action) -> Action:
@@ -74,6 +80,59 @@ def step_10(app: "App") -> None:
 @action
 def step_100(app: "App") -> None:
     _step(app, 100)
+
+
+def _seek_by(app: "App", ticks: int) -> None:
+    if ticks < 0 and app.session.tick == 0:
+        app.say("this is tick 0")
+    app.seek(app.session.tick + ticks)
+
+
+@action
+def step_back(app: "App") -> None:
+    _seek_by(app, -1)
+
+
+@action
+def step_back_10(app: "App") -> None:
+    _seek_by(app, -10)
+
+
+@action
+def step_back_100(app: "App") -> None:
+    _seek_by(app, -100)
+
+
+@action
+def to_start(app: "App") -> None:
+    app.seek(0)
+
+
+@action
+def to_end(app: "App") -> None:
+    app.seek(app.session.recorded_end)
+
+
+@action
+def previous_mark(app: "App") -> None:
+    _seek_mark(app, app.session.timeline.previous_mark(app.session.tick, MAIN_MARKS))
+
+
+@action
+def next_mark(app: "App") -> None:
+    _seek_mark(app, app.session.timeline.next_mark(app.session.tick, MAIN_MARKS))
+
+
+def _seek_mark(app: "App", tick: int | None) -> None:
+    if tick is None:
+        app.say("no further edit, restart or arrival is recorded in that direction")
+    else:
+        app.seek(tick)
+
+
+@action
+def play_backwards(app: "App") -> None:
+    app.play_backwards()
 
 
 @action
@@ -153,7 +212,7 @@ def reset_keep_map(app: "App") -> None:
 
 def _focus_number(number: int) -> Action:
     def focus(app: "App") -> None:
-        walkers = app.session.world.walkers
+        walkers = app.session.snapshot.walkers
         if number <= len(walkers):
             app.session.focus(walkers[number - 1].id)
 
@@ -164,7 +223,7 @@ ACTIONS |= {f"focus_{n}": _focus_number(n) for n in range(1, 9)}
 
 
 def _focus_by(app: "App", step: int) -> None:
-    walkers = app.session.world.walkers
+    walkers = app.session.snapshot.walkers
     if walkers:
         here = app.session.panel_of(app.session.focused_id)
         app.session.focus(walkers[(here + step) % len(walkers)].id)
@@ -187,7 +246,7 @@ def edit_agent(app: "App") -> None:
 
 
 def _has_room(app: "App") -> bool:
-    if len(app.session.world.walkers) < 8:
+    if len(app.session.panels) < 8:
         return True
     app.say("eight panels are the most; remove one first (Delete)")
     return False
@@ -370,7 +429,7 @@ def _tab(key: str) -> Action:
     return choose
 
 
-ACTIONS |= {f"tab_{key}": _tab(key) for key in ("layers", "edit", "inspect", "compare")}
+ACTIONS |= {f"tab_{key}": _tab(key) for key in ("layers", "edit", "inspect", "compare", "time")}
 
 
 @action
@@ -386,6 +445,70 @@ def _layer(key: str) -> Action:
 
 
 ACTIONS |= {f"layer_{layer.key}": _layer(layer.key) for layer in LAYERS}
+
+
+# --- branches -------------------------------------------------------------------------------------
+
+
+@action
+def branch(app: "App") -> None:
+    made = app.session.branch_here()
+    app.settings.sidebar_tab = "time"
+    app.say(f'"{made.name}" begins at tick {made.at:,}; edits go to the focused branch')
+    if len(app.session.panels) > 8:
+        app.say("only eight panels are shown; hide a branch (Alt+H) or remove agents")
+
+
+@action
+def branch_always(app: "App") -> None:
+    branch(app)
+
+
+@action
+def split_policy(app: "App") -> None:
+    if app.session.focused is not None:
+        app.show(SplitPolicy(app))
+
+
+@action
+def next_branch(app: "App") -> None:
+    numbers = list(app.session.tree.branches)
+    here = numbers.index(app.session.branch)
+    app.session.show_branch(numbers[(here + 1) % len(numbers)])
+
+
+@action
+def compare_branch(app: "App") -> None:
+    if app.session.compare_with_parent():
+        app.set_heat_kind("difference")
+    else:
+        app.say("the first branch has no parent")
+
+
+@action
+def hide_branch(app: "App") -> None:
+    app.session.hide_branch(app.session.branch)
+
+
+@action
+def rename_branch(app: "App") -> None:
+    chosen = app.session.tree[app.session.branch]
+    app.show(
+        TextPrompt(app, "Rename the branch", chosen.name, lambda name: app.session.rename_branch(chosen.number, name))
+    )
+
+
+@action
+def delete_branch(app: "App") -> None:
+    try:
+        app.session.delete_branch(app.session.branch)
+    except ConfigError as error:
+        app.say(error.problems[0])
+
+
+@action
+def worst_block(app: "App") -> None:
+    app.show(WorstBlock(app))
 
 
 # --- editing --------------------------------------------------------------------------------------

@@ -36,9 +36,10 @@ from ui.editor import Editor
 from ui.gui_theme import make_manager
 from ui.layers import LayerState
 from ui.layout import Layout, PanelBoxes
+from ui.live import LiveSession
 from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
 from ui.renderer import MapRenderer
-from ui.session import Session, Setup
+from ui.session import Panel, Session, Setup
 from ui.settings import Settings, load_settings, save_settings
 from ui.status import StatusFile
 from ui.theme import PALETTES
@@ -47,6 +48,7 @@ from ui.warmup import warm_kernels
 
 FRAMES_PER_SECOND = 60
 TOAST_S = 6.0
+MOST_PANELS = 8
 TICKING_SHARE = 0.5  # part of a frame that ticks may take at full speed
 TOOLTIP_DELAY_S = 0.5
 CHANGE_RATES = (1.0, 2.0, 5.0, 10.0, 20.0)
@@ -76,6 +78,7 @@ class App:
         self.dialog: Dialog | None = None
         self.after_dialog: Callable[[], None] | None = None
         self.is_editing = self.has_hand = self.is_slow_motion = self.is_bare = self.is_maximised = False
+        self.is_backwards = False
         self.until_command: str | None = None
         self.reveal: int | None = None
         self.change_rate, self.change_interval = 5.0, 10
@@ -133,10 +136,16 @@ class App:
 
     @property
     def shown_walkers(self) -> tuple[WalkerView, ...]:
+        """The agents that have a panel on screen, by their keys."""
         walkers = self.session.snapshot.walkers
         if self.is_maximised:
             return tuple(w for w in walkers if w.id == self.session.focused_id)
-        return walkers[:8]
+        return walkers[:MOST_PANELS]
+
+    @property
+    def shown_panels(self) -> tuple[Panel, ...]:
+        panels = {panel.key: panel for panel in self.session.panels}
+        return tuple(panels[walker.id] for walker in self.shown_walkers)
 
     # --- a frame ------------------------------------------------------------------------------------
 
@@ -150,7 +159,11 @@ class App:
 
     def pass_time(self, seconds: float) -> None:
         """Let the ticks pass that are due, tell what happened, keep the dialog alive."""
-        if self.is_slow_motion:
+        if self.session.is_seeking:
+            self.session.continue_seek()
+        elif self.is_backwards:
+            self._wind_back(self.clock.advance(seconds))
+        elif self.is_slow_motion:
             for _ in range(self.clock.advance(seconds)):
                 self.step_expansion()
         elif self.clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
@@ -158,7 +171,7 @@ class App:
         else:
             self._advance(self.clock.advance(seconds))
         self._watch_stop_rule()
-        if self.clock.is_running and self.session.is_over:
+        if self.clock.is_running and not self.is_backwards and not self.session.is_seeking and self.session.is_over:
             self.pause()
         self.toasts += [(text, time.monotonic() + TOAST_S) for text in self.session.messages]
         self.session.messages.clear()
@@ -174,6 +187,13 @@ class App:
             if self.session.advance(bulk) < bulk:
                 return
             ticks -= bulk
+
+    def _wind_back(self, ticks: int) -> None:
+        """Play backwards; at the start it ends."""
+        if ticks and self.session.tick == 0:
+            self.pause()
+        elif ticks:
+            self.session.begin_seek(self.session.tick - ticks)
 
     def _watch_stop_rule(self) -> None:
         session = self.session
@@ -205,11 +225,11 @@ class App:
         canvas.begin(self.window, self.palette, self.scale, pygame.mouse.get_pos())
         self.window.fill(self.palette.window)
         self._refresh_cells()
-        for place, (view, boxes) in enumerate(zip(self.shown_walkers, plan.panels, strict=False)):
+        for panel, boxes in zip(self.shown_panels, plan.panels, strict=False):
             agent_panel.draw_background(self, boxes)
-            self._draw_map(view, boxes)
-            agent_panel.draw(self, boxes, view, self.session.panel_of(view.id) if self.is_maximised else place)
-        if not self.shown_walkers:
+            self._draw_map(panel, boxes)
+            agent_panel.draw(self, boxes, panel, self.session.panel_of(panel.key))
+        if not self.shown_panels:
             overlay.draw_no_agents(self, plan)
         if not self.is_bare:
             top_bar.draw(self, plan.top_bar)
@@ -230,23 +250,24 @@ class App:
         if self.cells_generation != self.session.generation:
             self.cells.clear()
             self.cells_generation = self.session.generation
-        snapshot = self.session.snapshot
-        for gone in set(self.cells) - {view.id for view in snapshot.walkers}:
+        panels = self.session.panels
+        for gone in set(self.cells) - {panel.key for panel in panels}:
             del self.cells[gone]
         shown = [
-            Shown(self.cells.setdefault(view.id, CellWords()), snapshot, view, self.session.trails[view.id])
-            for view in snapshot.walkers
+            Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.view, self.session.trails[p.key])
+            for p in panels
         ]
         here = self.session.panel_of(self.session.focused_id)
         compared = (here, (here + 1) % max(1, len(shown)))
         self.heat_scale = update_all(shown, self.layers.heat, compared)
 
-    def _draw_map(self, view: WalkerView, boxes: PanelBoxes) -> None:
+    def _draw_map(self, panel: Panel, boxes: PanelBoxes) -> None:
+        view = panel.view
         self.renderer.draw(
             self.window,
             boxes.map,
             self.camera(view.id, boxes),
-            self.session.snapshot,
+            panel.snapshot,
             view,
             self.session.trails[view.id],
             self.cells[view.id],
@@ -254,7 +275,7 @@ class App:
             self.palette,
             scale=self.heat_scale,
             glide=1.0 if self.is_slow_motion else self.clock.fraction,
-            edits=self.session.shown_edits(),
+            edits=self.session.shown_edits(panel.key),
             hover=self.inspected_cell(),
             preview_cells=self._preview(view),
             reveal=self.reveal if self.is_slow_motion else None,
@@ -273,7 +294,7 @@ class App:
         grid = self.session.world.grid
         size = (boxes.map[2], boxes.map[3])
         camera = self.cameras.of(agent_id, size, (grid.width, grid.height))
-        if self.cameras.follows and (walker := self.session.world.walker(agent_id)):
+        if self.cameras.follows and (walker := self.session.walker(agent_id)):
             x, y = grid.xy(walker.position)
             camera = camera.centred_on(x + 0.5, y + 0.5, *size)
         return camera
@@ -417,7 +438,7 @@ class App:
     # --- panels -------------------------------------------------------------------------------------
 
     def panels(self) -> list[tuple[WalkerView, PanelBoxes]]:
-        return list(zip(self.shown_walkers, self.layout.panels, strict=False))
+        return [(p.view, boxes) for p, boxes in zip(self.shown_panels, self.layout.panels, strict=False)]
 
     def _panel_at(self, position: tuple[int, int]) -> tuple[WalkerView, PanelBoxes] | None:
         """The panel whose map lies under a position."""
@@ -473,18 +494,33 @@ class App:
         self.toasts.append((text, time.monotonic() + TOAST_S))
 
     def mode_word(self) -> str:
+        if self.session.is_seeking:
+            return "winding"
         if self.is_editing:
             return "edit mode"
         if self.session.is_over and self.session.tick:
             return "finished"
+        if self.is_backwards:
+            return "backwards"
         return "running" if self.clock.is_running else "paused"
 
     def play(self) -> None:
         self.clock.is_running = True
+        self.is_backwards = False
         self.clock.ticks_per_second = max(1, self.speed)
 
     def pause(self) -> None:
-        self.clock.is_running = False
+        self.clock.is_running = self.is_backwards = False
+
+    def play_backwards(self) -> None:
+        self.play()
+        self.is_backwards = True
+
+    def seek(self, tick: int) -> None:
+        """Show another tick; the replay goes on over some frames if it has to."""
+        self.pause()
+        self.reveal = None
+        self.session.begin_seek(tick)
 
     def set_speed(self, speed: int) -> None:
         self.speed = self.settings.speed = speed
@@ -558,11 +594,11 @@ class App:
         self.show(AgentEditor(self, agent_id))
 
     def remove_agent(self, agent_id: int) -> None:
-        self.session.do(commands.RemoveAgent(agent_id))
+        self.session.remove_agent(agent_id)
 
     def cycle_kind(self, agent_id: int, step: int) -> None:
         """Another algorithm in the same panel, from the start, with its default parameters."""
-        walker = self.session.world.walker(agent_id)
+        walker = self.session.walker(agent_id)
         if walker is not None:
             order = [spec.key for spec in SPECS]
             kind = order[(order.index(walker.spec.key) + step) % len(order)]
@@ -570,7 +606,7 @@ class App:
 
     def flip_param(self, agent_id: int, param: Param) -> None:
         """A click on a parameter: the other truth value, the next choice, or the editor for numbers."""
-        walker = self.session.world.walker(agent_id)
+        walker = self.session.walker(agent_id)
         if walker is None:
             return
         value = walker.params[param.name]
@@ -584,7 +620,7 @@ class App:
 
     def step_param(self, agent_id: int, param: Param, step: int) -> None:
         """The wheel over a parameter: a bit more or less."""
-        walker = self.session.world.walker(agent_id)
+        walker = self.session.walker(agent_id)
         if walker is None:
             return
         if param.kind in (bool, str):
@@ -597,11 +633,11 @@ class App:
 
     def step_budget(self, agent_id: int, step: int) -> None:
         """The wheel over an agent's budget: half or double, for this agent alone."""
-        walker = self.session.world.walker(agent_id)
+        walker = self.session.walker(agent_id)
         if walker is not None:
             budget = walker.budget or self.session.world.budget
             after = budget * 2 if step > 0 else max(1, budget // 2)
-            self.session.do(commands.SetBudget(after, agent_id))
+            self.session.set_budget(agent_id, after)
 
     # --- dialogs and files --------------------------------------------------------------------------
 
@@ -728,7 +764,7 @@ def run(path: Path | None = None) -> int:
     opened = first_setup(path)
     window = open_window(settings)
     _prepare(window, settings)
-    app = App(Session(opened.setup), settings, window)
+    app = App(LiveSession(opened.setup), settings, window)
     app.problems = opened.problems
     app.session.path = path
     if complaint:

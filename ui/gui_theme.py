@@ -52,12 +52,6 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
         "#main_button": {"colours": _main_button_colours(palette), "misc": flat, "font": text},
         "#danger_button": {"colours": _text_only(palette.warning), "misc": flat, "font": text},
         "label": {"misc": {"text_horiz_alignment": "left"}, "font": text},
-        "panel": {"misc": square},
-        "#card": {
-            "colours": {"dark_bg": code(palette.surface), "normal_border": code(palette.edge)},
-            "misc": square | {"border_width": str(px(1))},
-        },
-        "#veil": {"colours": {"dark_bg": "#00000000"}, "misc": square},
         "text_entry_line": {
             "colours": {
                 "selected_bg": code(mix(palette.accent, palette.raised, 0.45)),

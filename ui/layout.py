@@ -6,7 +6,7 @@ from math import ceil
 Box = tuple[int, int, int, int]  # x, y, width, height
 
 TOP_BAR = 44
-TRANSPORT = 86
+TRANSPORT = 92
 SIDEBAR = 296
 GAP = 8
 HEADER = 34

@@ -97,16 +97,12 @@ class _Swatch:
             paint.fill_rect(self.frame, 0, y, self.width, y + 1, colour)
 
     def _edits(self) -> None:
-        half = self.width // 2
-        table = fill_table(self.palette, _ALL, None, fills_open=False)
-        paint.fill_rect(self.frame, 0, 0, half, self.height, int(table[bits.WALL]))
-        middle = self.height / 2 - 0.5
+        half, middle = self.width // 2, self.height / 2 - 0.5
+        palette = self.palette
+        paint.fill_rect(self.frame, 0, 0, half, self.height, packed(palette.wall))
         reach = min(self.height, half) * 0.3
-        for extra, colour in self._cased(self.palette.text):
-            width = self._px(1) + extra
-            strokes.cross(self.frame, half / 2 - 0.5, middle, reach, width, colour)
-        for extra, colour in self._cased(self.palette.text):
-            strokes.dots(self.frame, half * 1.5 - 0.5, middle, reach, self._px(1) + extra, colour)
+        strokes.cross(self.frame, half / 2 - 0.5, middle, reach, self._px(1), packed(palette.outside))
+        strokes.dots(self.frame, half * 1.5 - 0.5, middle, reach, self._px(1), packed(palette.text))
 
     def _line(self, layer_key: str) -> None:
         colours = {"tracing": self.palette.tracing, "path": self.palette.path, "tree": self.palette.tree}

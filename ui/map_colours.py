@@ -41,7 +41,8 @@ def fill_table(palette: Palette, visible: Mapping[str, bool], scale: HeatScale |
 def _fill_table(palette: Palette, shown: frozenset[str], scale: HeatScale | None, fills_open: bool) -> Table:
     hidden = 0 if "closed" in shown and scale is None else CLOSED
     hidden |= 0 if "detour" in shown and scale is None else DETOUR
-    hidden |= 0 if "open" in shown and fills_open else OPEN
+    # The open colour is one of the blues of A - B, and the frontier says nothing about two agents.
+    hidden |= 0 if "open" in shown and fills_open and not (scale and scale.is_difference) else OPEN
     table = np.empty((BANDS + 1) * 256, np.uint32)
     for band in range(BANDS + 1):
         heat = band_colour(scale, band) if scale else None

@@ -1,5 +1,7 @@
 """Markers, cell glyphs and casings: which masks and colours a mark is made of."""
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 import pygame
@@ -78,20 +80,14 @@ def texture_masks(cell_px: int) -> tuple[Mask, Mask, Mask]:
     return masks.trees(cell_px), masks.dots(cell_px), masks.waves(cell_px)
 
 
-_open_mask_cache: dict[int, Mask] = {}
-
-
+@lru_cache(maxsize=128)
 def open_masks(cell_px: int) -> Mask:
     """The mark of an open cell and its casing: a square where cells are small, a ring where they are large."""
-    if cell_px not in _open_mask_cache:
-        if cell_px < TEXTURES_FROM_PX:
-            size = cell_px - 2
-            core = masks.square(size, cell_px - 4)
-            casing = masks.square(size, cell_px - 2)
-        else:
-            size = cell_px - 2
-            thickness = max(1.5, cell_px * 0.09)
-            core = masks.ring(size, cell_px * 0.58, thickness)
-            casing = masks.ring(size, cell_px * 0.58 + 2, thickness + 2)
-        _open_mask_cache[cell_px] = np.stack([core, casing])
-    return _open_mask_cache[cell_px]
+    size = cell_px - 2
+    if cell_px < TEXTURES_FROM_PX:
+        return np.stack([masks.square(size, cell_px - 4), masks.square(size, cell_px - 2)])
+    diameter = min(0.58 * cell_px, 16 + 0.1 * cell_px)  # in very large cells there are numbers around it
+    thickness = max(1.5, 0.15 * diameter)
+    free_middle = 1.6  # of the cell's fill always stays in sight
+    casing = masks.ring(size, diameter + 2, min(thickness + 2, diameter / 2 + 1 - free_middle))
+    return np.stack([masks.ring(size, diameter, thickness), casing])

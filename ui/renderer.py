@@ -4,10 +4,13 @@ All pixels are painted by kernels, straight into the window's memory. That view 
 inside `draw` and is gone before text is blitted.
 """
 
-from collections.abc import Mapping, Sequence
-from math import atan2, pi
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import atan2, ceil, pi
 
 import numpy as np
+import numpy.typing as npt
 import pygame
 
 from sim.kernels import cellwords, paint, strokes
@@ -30,11 +33,33 @@ MARKS_FROM_PX = 6.0
 TREE_FROM_PX = 3.0
 RECENT_TICKS = 64
 EDIT_FADE_TICKS = 200
+MOST_EDIT_MARKS = 2000
 
 _NO_PIXELS = np.zeros((0, 0), np.uint32)
 
-Edits = Mapping[int, tuple[int, bool]]
+Edits = dict[int, tuple[int, bool]]
 Rect = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class EditMarks:
+    """The edits to mark."""
+
+    cells: npt.NDArray[np.int32]
+    is_blocked: npt.NDArray[np.bool_]
+    age: npt.NDArray[np.float64]  # from 0, just made, to 1, about to go
+
+    @classmethod
+    def of(cls, edits: Edits, snapshot: Snapshot, tick_fade: int, spacing: int) -> "EditMarks":
+        """The last edits; only one in each square of `spacing` cells, so that marks of tiny cells keep apart."""
+        now, width = snapshot.tick, snapshot.grid.width
+        chosen: dict[tuple[int, int, bool], tuple[int, bool, float]] = {}
+        for cell, (tick, is_blocked) in islice(reversed(edits.items()), MOST_EDIT_MARKS):
+            if 0 <= now - tick <= tick_fade:
+                place = cell % width // spacing, cell // width // spacing, is_blocked
+                chosen.setdefault(place, (cell, is_blocked, (now - tick) / max(1, tick_fade)))
+        cells, blocked, age = zip(*chosen.values(), strict=True) if chosen else ((), (), ())
+        return cls(np.array(cells, np.int32), np.array(blocked, np.bool_), np.array(age, np.float64))
 
 
 class MapRenderer:
@@ -44,6 +69,8 @@ class MapRenderer:
         self._columns = np.zeros((3, 0), np.uint32)
         self._rows = np.zeros(0, np.uint32)
         self._map_rows = np.zeros((2, 0), np.uint8)
+        self._edit_key: tuple[int, ...] = ()
+        self._edit_marks = EditMarks(NO_CELLS, np.empty(0, np.bool_), np.empty(0))
         self.ui_scale = 1.0  # widths of lines and markers on displays of high density
 
     def draw(
@@ -83,6 +110,15 @@ class MapRenderer:
         picture.unlock()
         if late.size and walker is not None:
             cells.put_forward(snapshot.grid, walker, late)
+
+    def edit_marks(self, edits: Edits, snapshot: Snapshot, tick_fade: int, zoom: float) -> "EditMarks":
+        """The marks to draw, made once for all panels that show the same edits."""
+        spacing = 1 if zoom >= MARKS_FROM_PX else ceil(MARKS_FROM_PX / zoom)
+        key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, tick_fade, spacing)
+        if self._edit_key != key:
+            self._edit_key = key
+            self._edit_marks = EditMarks.of(edits, snapshot, tick_fade, spacing)
+        return self._edit_marks
 
     def scratch(self, rect: Rect, map_width: int) -> None:
         """Make the scratch arrays large enough."""
@@ -169,10 +205,10 @@ class _Picture:
         paint.paint_marks(
             self.frame,
             self.cells.words,
-            marks.texture_masks(round(self.zoom)),
+            marks.texture_masks(int(self.zoom)),
             tuple(packed(c) for c in texture_colours(palette)),
             edge,
-            marks.open_masks(round(self.zoom)),
+            marks.open_masks(int(self.zoom)),
             packed(palette.open),
             packed(marks.casing_of(palette, palette.open)) if has_heat else -1,
             hidden,
@@ -196,19 +232,25 @@ class _Picture:
 
     def _draw_trail(self, trail: Trail) -> None:
         frame, palette, moves = self.frame, self.palette, self.cells.moves
+        recent_cells, recent_marks = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
         if self.shows("trail"):
             width = self.px(1 if self.zoom < 6 else 2 if self.zoom < 24 else 3)
-            recent_cells, recent_marks = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
             for extra, colour in self._cased(palette.trail):
                 strokes.stroke_moves(frame, moves.cells, moves.ways, moves.count, width + extra, colour)
                 strokes.stroke_recent(frame, recent_cells, recent_marks, width + self.px(1) + extra, colour)
         if self.shows("back_moves"):
-            width = self.px(2 if self.zoom < 24 else 3)
-            arm = 0.0 if self.zoom < 10 else max(3.0, 0.17 * self.zoom)
-            for extra, colour in self._cased(palette.back_move):
-                strokes.stroke_back_moves(
-                    frame, moves.cells, moves.ways, moves.count, moves.seen, width, extra, colour, arm
-                )
+            self._draw_back_moves(recent_cells, recent_marks)
+
+    def _draw_back_moves(self, recent_cells: npt.NDArray[np.int32], recent_marks: npt.NDArray[np.int16]) -> None:
+        frame, moves = self.frame, self.cells.moves
+        width = self.px(1 if self.zoom < 6 else 2 if self.zoom < 24 else 3)
+        wider = width + (self.px(1) if self.zoom < 6 else 0)
+        arm = 0.0 if self.zoom < 10 else min(max(3.0, 0.17 * self.zoom), 7.0) * self.renderer.ui_scale
+        for extra, colour in self._cased(self.palette.back_move):
+            strokes.stroke_back_moves(
+                frame, moves.cells, moves.ways, moves.count, moves.seen, width, extra, colour, arm
+            )
+            strokes.stroke_recent_back_moves(frame, recent_cells, recent_marks, wider, extra, colour, arm)
 
     def _draw_paths(self) -> None:
         assert self.walker is not None
@@ -259,17 +301,18 @@ class _Picture:
         return x + 0.5, y + 0.5
 
     def _draw_edits(self, edits: Edits, tick_fade: int) -> None:
-        now = self.snapshot.tick
-        recent = [(c, t, b) for c, (t, b) in edits.items() if 0 <= now - t <= tick_fade]
-        if not recent:
-            return
-        cells = np.array([c for c, _, _ in recent], np.int32)
-        is_blocked = np.array([b for _, _, b in recent], np.bool_)
-        age = np.array([now - t for _, t, _ in recent], np.float64) / max(1, tick_fade)
-        reach = 0.32 * (1.0 - 0.7 * age)
-        width = self.px(1 if self.zoom < 16 else 2)
-        for extra, colour in self._cased(self.palette.text):
-            strokes.mark_edits(self.frame, cells, is_blocked, reach, width + extra, colour)
+        marked = self.renderer.edit_marks(edits, self.snapshot, tick_fade, self.zoom)
+        palette = self.palette
+        if self.zoom < MARKS_FROM_PX:
+            reach, width = np.full(marked.cells.size, 2.0 * self.renderer.ui_scale), self.px(1)
+            colours = 3 * (packed(palette.text),)
+            around = 3 * (packed(marks.casing_of(palette, palette.text)),)
+            args = (self.frame, self.cells.words, marked.cells, marked.is_blocked, reach)
+            strokes.mark_edits(*args, width + 2 * self.px(1), around)
+        else:
+            reach, width = (0.3 - 0.2 * marked.age) * self.zoom, self.px(1 if self.zoom < 16 else 2)
+            colours = (packed(palette.outside), packed(palette.wall), packed(palette.text))
+        strokes.mark_edits(self.frame, self.cells.words, marked.cells, marked.is_blocked, reach, width, colours)
 
     def _stamp_pair(self, name: str, cell: int) -> None:
         x, y = self.snapshot.grid.xy(cell)

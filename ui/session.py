@@ -21,7 +21,7 @@ from sim.grid import Grid
 from sim.kernels import log
 from sim.params import ConfigError, Value
 from sim.scenario import MapSource
-from sim.world import Snapshot, Walker, World
+from sim.world import Snapshot, Walker, WalkerView, World
 from ui.trails import Trail
 
 EDIT_SHOWN_TICKS = 200
@@ -54,6 +54,17 @@ class Stroke:
     before: dict[int, int] = field(default_factory=dict)  # cell -> terrain character
     after: dict[int, int] = field(default_factory=dict)
     name: str = "edit"
+    branch: int = 0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What one panel shows: an agent of one of the worlds on screen."""
+
+    key: int  # names the panel; the agent's number where there is only one world
+    snapshot: Snapshot  # of its own world
+    view: WalkerView  # its id is the key
+    branch: str = ""  # name of the branch, where several are shown
 
 
 @dataclass(frozen=True)
@@ -97,11 +108,12 @@ class Session:
         self.focused_id = 0
         self._build(list(setup.agents))
 
-    def _build(self, configs: list[AgentConfig]) -> None:
+    def make_world(self, configs: list[AgentConfig]) -> World:
+        """The world of tick 0, with its scripted commands in the queue."""
         setup = self.setup
         grid = Grid(self.first_terrain.copy(), setup.grid.diagonal, setup.grid.name)
         grid.original = setup.grid.original.copy()
-        self.world = World(
+        world = World(
             grid,
             setup.start,
             setup.goal,
@@ -112,21 +124,33 @@ class Session:
             random_changes=setup.changes,
             watched=True,
         )
+        for config in configs:
+            try:
+                world.add(config)
+            except ConfigError as error:
+                self.messages += error.problems
+        world.submit_all(setup.script)
+        return world
+
+    def _build(self, configs: list[AgentConfig]) -> None:
+        self._forget()
+        self.first_configs = configs
+        self.world = self.make_world(configs)
         self.log: list[tuple[int, Command]] = []
+        self.trails: dict[int, Trail] = {}
+        self.generation = getattr(self, "generation", 0) + 1  # another world: pictures begin anew
+        self._said = 0
+        self.world.apply_now()
+        self.after_commands()
+
+    def _forget(self) -> None:
+        """Whatever belonged to the run before."""
         self.undone: list[Stroke] = []
         self.strokes: list[Stroke] = []
         self.current: Stroke | None = None
         self.recent_edits: dict[int, tuple[int, bool]] = {}
-        self.trails: dict[int, Trail] = {}
-        self.generation = getattr(self, "generation", 0) + 1  # another world: pictures begin anew
         self._snapshot: Snapshot | None = None
-        self._said = 0
         self._runs_since = 0  # tick at which the last "run until" began
-        for config in configs:
-            self._add(config)
-        self.world.submit_all(setup.script)
-        self.world.apply_now()
-        self.after_commands()
 
     def reset(self, *, keeps_map: bool) -> None:
         """Tick 0 again, with the agents as they are set now; on the first map, or on the map as edited."""
@@ -251,15 +275,19 @@ class Session:
         if self.world.walkers and self.world.walker(self.focused_id) is None:
             self.focused_id = self.world.walkers[-1].id
 
-    def _add(self, config: AgentConfig) -> None:
-        try:
-            self.world.add(config)
-        except ConfigError as error:
-            self.messages += error.problems
+    is_seeking = False  # whether the world shown is still on its way to the tick that was asked for
+
+    def continue_seek(self) -> bool:
+        """Go on with a seek for a frame's worth of work; whether it has arrived."""
+        return True
+
+    def walker(self, key: int) -> Walker | None:
+        """The agent of a panel."""
+        return self.world.walker(key)
 
     @property
     def focused(self) -> Walker | None:
-        return self.world.walker(self.focused_id)
+        return self.walker(self.focused_id)
 
     def focus(self, agent_id: int) -> None:
         self.focused_id = agent_id
@@ -285,6 +313,13 @@ class Session:
         walkers.insert(place, walkers.pop())
         self.focused_id = walkers[place].id
         return True
+
+    def remove_agent(self, agent_id: int) -> None:
+        self.do(commands.RemoveAgent(agent_id))
+
+    def set_budget(self, agent_id: int, budget: int | None) -> None:
+        """A budget of its own for one agent, or the shared one again."""
+        self.do(commands.SetBudget(budget, agent_id))
 
     def panel_of(self, agent_id: int) -> int:
         return next((i for i, w in enumerate(self.world.walkers) if w.id == agent_id), 0)
@@ -412,8 +447,14 @@ class Session:
             self._snapshot = self.world.snapshot()
         return self._snapshot
 
-    def shown_edits(self) -> dict[int, tuple[int, bool]]:
-        """The cells edited lately, with the tick and whether they were blocked."""
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """What the panels show, in their order."""
+        snapshot = self.snapshot
+        return tuple(Panel(view.id, snapshot, view) for view in snapshot.walkers)
+
+    def shown_edits(self, panel: int = 0) -> dict[int, tuple[int, bool]]:
+        """The cells edited lately in the world of a panel, with the tick and whether they were blocked."""
         old = [c for c, (tick, _) in self.recent_edits.items() if self.tick - tick > EDIT_SHOWN_TICKS]
         for cell in old:
             del self.recent_edits[cell]

@@ -13,6 +13,7 @@ class Trail:
     def __init__(self, start: int, tick: int, grid: Grid) -> None:
         self.first_tick = tick
         self._count = 1
+        self._shown: int | None = None  # entries to be seen, when the clock shows an earlier tick
         self._width, self._diagonal = grid.width, grid.diagonal
         self._seen = np.zeros(grid.cells, np.bool_)
         self._seen[start] = True
@@ -38,6 +39,17 @@ class Trail:
         self._cost[old:new] = self._cost[old - 1] + np.cumsum(self._move_costs(old, new))
         self._revisits[old:new] = self._revisits[old - 1] + np.cumsum(self._is_revisit(old, new))
         self._count = new
+
+    def follow(self, rows: np.ndarray, shown: int) -> None:
+        """Take in what is new in a record of ticks, and show only the first `shown` of them."""
+        taken = self._count - 1
+        if taken > rows.size or not np.array_equal(self._cells[1 : self._count], rows["cell"][:taken]):
+            self._seen[:] = False
+            self._seen[self._cells[0]] = True
+            self._count, taken = 1, 0
+        if taken < rows.size:
+            self.append(rows[taken:].view(np.recarray))
+        self._shown = 1 + shown
 
     def _wait(self, ticks: int) -> None:
         """Ticks in which nothing happened. There is room for them."""
@@ -69,17 +81,18 @@ class Trail:
         return (np.diff(self._cells[old - 1 : new]) != 0) & ~is_new
 
     def __len__(self) -> int:
-        return self._count
+        """The entries up to the present tick."""
+        return self._count if self._shown is None else min(self._shown, self._count)
 
     @property
     def cells(self) -> npt.NDArray[np.int32]:
         """The agent's cell after each tick, from where it started."""
-        return self._cells[: self._count]
+        return self._cells[: len(self)]
 
     @property
     def marks(self) -> npt.NDArray[np.int16]:
         """log.BACK_MOVE and the other marks of each tick; 0 for the first entry."""
-        return self._marks[: self._count]
+        return self._marks[: len(self)]
 
     @property
     def is_back_move(self) -> npt.NDArray[np.bool_]:
@@ -88,14 +101,14 @@ class Trail:
     @property
     def expanded(self) -> npt.NDArray[np.int64]:
         """Expansions so far, after each tick."""
-        return self._expanded[: self._count]
+        return self._expanded[: len(self)]
 
     @property
     def cost(self) -> npt.NDArray[np.float64]:
         """Cost walked so far, after each tick."""
-        return self._cost[: self._count]
+        return self._cost[: len(self)]
 
     @property
     def revisits(self) -> npt.NDArray[np.int64]:
         """Revisits so far, after each tick."""
-        return self._revisits[: self._count]
+        return self._revisits[: len(self)]

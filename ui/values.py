@@ -15,7 +15,7 @@ from ui.cells import CellWords
 from ui.theme import rgb
 
 TEXT_FROM_PX = 48.0
-WIDE_FROM_PX = 72  # from here on g and h fit side by side
+WIDE_FROM_PX = 80  # from here on g and h fit side by side with all their digits
 
 _DARK_INK, _LIGHT_INK = rgb("#14171C"), rgb("#F1F3F6")
 _fonts = Fonts()
@@ -30,7 +30,7 @@ def draw_values(
     cells: CellWords,
     table: npt.NDArray[np.uint32],
 ) -> None:
-    """Write g and h above and f below into every known cell in sight; `table` tells how dark it is."""
+    """Write g upper left, h upper right and f below into every known cell in sight; `table` tells how dark it is."""
     search = walker.agent.search
     if search is None:
         return
@@ -68,11 +68,12 @@ def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float,
     return g, h, float(control.wg) * g + float(control.wh) * h
 
 
-def short(value: float) -> str:
-    """A number in at most four characters: one decimal below 100, none above."""
+def short(value: float, most: int) -> str:
+    """A number in at most three or four characters: with one decimal where that fits."""
     if not isfinite(value):
         return "inf"
-    return f"{value:.1f}".removesuffix(".0") if value < 99.95 else f"{value:.0f}"
+    text = f"{value:.1f}".removesuffix(".0")
+    return text if len(text) <= most else f"{value:.0f}"
 
 
 def _ink_on(colour: int) -> tuple[int, int, int]:
@@ -89,10 +90,9 @@ def _write(
     ink: tuple[int, int, int],
 ) -> None:
     left, top, side = cell
-    g, h, f = (_fonts.render(short(value), "mono", size, ink) for value in values)
+    digits = 4 if side >= WIDE_FROM_PX else 3
+    texts = short(values[0], digits), short(values[1], digits), short(values[2], 4)
+    g, h, f = (_fonts.render(text, "mono", size, ink) for text in texts)
     surface.blit(g, (left + 3, top + 1))
-    if side >= WIDE_FROM_PX:
-        surface.blit(h, (left + side - 2 - h.get_width(), top + 1))
-    else:
-        surface.blit(h, (left + 3, top + 1 + round(1.1 * size)))
+    surface.blit(h, (left + side - 2 - h.get_width(), top + 1))
     surface.blit(f, (left + side - 2 - f.get_width(), top + side - 1 - f.get_height()))

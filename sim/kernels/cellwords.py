@@ -17,6 +17,7 @@ TERRAIN = FREE | SWAMP | WATER | TREES | WALL
 BLOCKED = TREES | WALL
 PASSABLE = FREE | SWAMP | WATER
 KNOWN = CLOSED | OPEN
+NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR
 
 BANDS = 8
 """Heat is painted in this many steps; band 0 is "never" and shows the terrain."""
@@ -150,7 +151,7 @@ def mark_whole_detour(words, nodes, number, found):
 def clear_detour(words, cells):
     """Writes: words."""
     for i in range(cells.size):
-        words[cells[i]] &= ~DETOUR & 255
+        words[cells[i]] &= NOT_DETOUR
 
 
 @kernel
@@ -161,7 +162,7 @@ def take_back(words, moves, step, late, root):
     root or one of its neighbours was closed before. Exact as long as the map has not changed in between.
     """
     for i in range(late.size):
-        words[late[i]] = words[late[i]] & ~KNOWN & 255
+        words[late[i]] &= NOT_KNOWN
     for i in range(late.size):
         s = np.int64(late[i])
         settle(words, moves, step, s, root)

@@ -6,7 +6,7 @@ Every line is drawn twice, first wider in its casing colour, then in its own, so
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.cellwords import KNOWN
+from sim.kernels.cellwords import KNOWN, TREES, WALL
 from sim.kernels.jit import kernel
 from sim.kernels.octile import DX, DY, NOWHERE
 from sim.kernels.paint import fill_rect, first_cell, left_of
@@ -113,10 +113,7 @@ def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm
     whether the way goes on, so that a single move always shows. `extra` widens the line for its casing.
     Writes: frame.pixels.
     """
-    zoom = frame.zoom
-    period = np.int64(max(1.0, np.ceil(3.0 / zoom)))  # cells in a dash and in a gap where cells are small
-    gap = max(1.5, 0.25 * zoom) + width - 1.0
-    ends = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
+    period = np.int64(max(1.0, np.ceil(3.0 / frame.zoom)))  # cells in a dash and in a gap where cells are small
     for i in range(count):
         way = np.int64(ways[i]) - 8
         if way < 0:
@@ -124,15 +121,34 @@ def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm
         s = np.int64(cells[i])
         dx, dy = DX[way], DY[way]
         along = s // frame.map_width if dx == 0 else s % frame.map_width
-        if zoom < 3.0 and along // period & 1 and np.int64(seen[s + dx + dy * frame.map_width]) >> (way + 8) & 1:
-            continue
-        shift = 0.28 * zoom * (1.0 if dx == 0 or dy == 0 else 0.7)
-        ax, ay = middle_x(frame, s) - dy * shift, middle_y(frame, s) + dx * shift
-        px, py = ax + dx * zoom * ends, ay + dy * zoom * ends
-        qx, qy = ax + dx * zoom * (1.0 - ends), ay + dy * zoom * (1.0 - ends)
-        stroke(frame, px, py, qx, qy, width + extra, colour)
-        if arm > 0.0:
-            chevron(frame, qx, qy, dx, dy, arm, width + extra, colour)
+        goes_on = np.int64(seen[s + dx + dy * frame.map_width]) >> (way + 8) & 1
+        if frame.zoom >= 3.0 or not along // period & 1 or not goes_on:
+            back_move(frame, s, dx, dy, width, extra, colour, arm)
+
+
+@kernel
+def stroke_recent_back_moves(frame, cells, marks, width, extra, colour, arm):
+    """Like stroke_back_moves for the last entries of a trail. Writes: frame.pixels."""
+    for i in range(1, cells.size):
+        s, t = np.int64(cells[i - 1]), np.int64(cells[i])
+        if s != t and marks[i] & log.BACK_MOVE:
+            dx, dy = t % frame.map_width - s % frame.map_width, t // frame.map_width - s // frame.map_width
+            back_move(frame, s, dx, dy, width, extra, colour, arm)
+
+
+@kernel
+def back_move(frame, s, dx, dy, width, extra, colour, arm):
+    """One dash, a quarter of a cell beside the line from cell s towards (dx, dy). Writes: frame.pixels."""
+    zoom = frame.zoom
+    gap = max(1.5, 0.25 * zoom) + width - 1.0
+    ends = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
+    shift = 0.28 * zoom * (1.0 if dx == 0 or dy == 0 else 0.7)
+    ax, ay = middle_x(frame, s) - dy * shift, middle_y(frame, s) + dx * shift
+    px, py = ax + dx * zoom * ends, ay + dy * zoom * ends
+    qx, qy = ax + dx * zoom * (1.0 - ends), ay + dy * zoom * (1.0 - ends)
+    stroke(frame, px, py, qx, qy, width + extra, colour)
+    if arm > 0.0:
+        chevron(frame, qx, qy, dx, dy, arm, width + extra, colour)
 
 
 @kernel
@@ -164,19 +180,20 @@ def stroke_tree(frame, words, nodes, number, width, colour):
 
 
 @kernel
-def mark_edits(frame, cells, is_blocked, reach, width, colour):
-    """Marks of edits: an x on a blocked cell, four corners around a freed one; `reach` is half their size in cells.
+def mark_edits(frame, words, cells, is_blocked, reach, width, colours):
+    """Marks of edits: an x on a blocked cell, a dotted square on a freed one; `reach` is half their size in pixels.
 
+    `colours` are those on a wall, inside a block of walls, and elsewhere: the cell itself says what shows on it.
     Writes: frame.pixels.
     """
     for i in range(cells.size):
         s = np.int64(cells[i])
         x, y = middle_x(frame, s), middle_y(frame, s)
-        far = max(1.5, reach[i] * frame.zoom)
         if is_blocked[i]:
-            cross(frame, x, y, far, width, colour)
+            colour = colours[0] if words[s] & (WALL | TREES) else colours[1] if words[s] == 0 else colours[2]
+            cross(frame, x, y, reach[i], width, colour)
         else:
-            dots(frame, x, y, far, width, colour)
+            dots(frame, x, y, reach[i], width, colours[2])
 
 
 @kernel

@@ -29,7 +29,7 @@ _BUDGET = Param("budget", int, 16, BUDGET.help, 1, 100_000, symbol="k")
 class AgentEditor(Dialog):
     veils = False
     place = "right"
-    size = (404, 860)
+    size = (364, 900)
     command = "edit_agent"
 
     def __init__(self, host: Host, agent_id: int | None) -> None:
@@ -91,13 +91,13 @@ class AgentEditor(Dialog):
         """The form of another kind, or with the budget's row come or gone."""
         here = self.focused
         kept = (self.rows, self.about)
-        name = getattr(here, "name", "")
+        name = here.name if here else ""
         for control in self.controls:
             if control not in kept:
                 control.kill()
         self.form.kill()
         self._fill_form()
-        same = next((c for c in self.controls if name and getattr(c, "name", "") == name), self.rows)
+        same = next((c for c in self.controls if name and c.name == name), self.rows)
         self._focused = self.controls.index(same)
         self._apply_focus()
         self.about.refresh()
@@ -161,9 +161,8 @@ class AgentEditor(Dialog):
         session, said = self.host.session, len(self.host.session.messages)
         session.set_param(walker.id, name, value)
         if walker.params[name] != value:
-            self.form.complain(name, " ".join(session.messages[said:]) or "refused")
-            del session.messages[said:]
             self.values[name] = walker.params[name]
+            self.form.refuse(name, walker.params[name], self._taken_back(said))
 
     def _set_budget(self) -> None:
         walker = self.walker
@@ -174,9 +173,19 @@ class AgentEditor(Dialog):
         if walker.budget != self.own_budget:
             session.do(commands.SetBudget(self.own_budget, walker.id))
         if walker.budget != self.own_budget:
-            self.complain(" ".join(session.messages[said:]))
-            del session.messages[said:]
             self.own_budget = walker.budget
+            problem = self._taken_back(said)
+            if walker.budget is None:
+                self.complain(problem)
+            else:
+                self.form.refuse("budget", walker.budget, problem)
+
+    def _taken_back(self, said: int) -> str:
+        """What the session has said since, which is shown here instead."""
+        messages = self.host.session.messages
+        problem = " ".join(messages[said:]) or "refused"
+        del messages[said:]
+        return problem
 
     def _config(self) -> AgentConfig:
         params = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}

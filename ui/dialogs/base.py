@@ -23,12 +23,12 @@ from weakref import WeakSet
 
 import pygame
 import pygame_gui
-from pygame_gui.elements import UIPanel
+from pygame_gui.core import UIContainer, UIElement
 
 from sim.mapfile import ScenFile
-from ui import keys
+from ui import keys, layout
 from ui.canvas import Canvas
-from ui.dialogs.controls import Button, Control, Field, FocusRing, Heading
+from ui.dialogs.controls import Button, Card, Control, Field, FocusRing, Heading, Veil
 from ui.session import Session, Setup
 from ui.settings import Settings
 from ui.theme import Palette
@@ -39,6 +39,9 @@ FOOTER = 62
 BUTTON_HEIGHT = 34
 EDGE = 14
 """Least distance between a card and the edge of the window."""
+
+LEAST_BETWEEN_BARS = 430
+"""A card beside the map that would be lower than this covers the bars of the window too."""
 
 REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
 
@@ -100,7 +103,7 @@ class Dialog:
         Dialog._open.add(self)
         self._awaits_key = True  # the letter that opened the dialog is still on its way as text
         self._held: set[int] = set()
-        self._roots: list[UIPanel] = []
+        self._roots: list[UIElement] = []
         self.inner: Dialog | None = None
         self.mouse = (-1, -1)
         self.rebuild()
@@ -175,16 +178,13 @@ class Dialog:
 
     def _make_card(self) -> None:
         gui = self.host.gui
-        width, height = self.host.window_size
         above = max((layer for layer in gui.get_sprite_group().layers()), default=0) + 1
         if self.veils:
-            whole = pygame.Rect(0, 0, width, height)
-            # Not to be seen: it keeps the mouse from whatever lies below.
-            self._roots.append(UIPanel(whole, above, gui, object_id="#veil", margins=_NO_MARGINS))
+            self._roots.append(Veil(self, above))
         self.card = self._card_rect()
-        self.panel = UIPanel(self.card, above + 2, gui, object_id="#card", margins=_NO_MARGINS)
-        self._roots.append(self.panel)
-        self.container = self.panel.get_container()
+        self.container = UIContainer(self.card, gui, starting_height=above + 2)
+        self._roots.append(self.container)
+        self.panel = Card(self, self.container)
         self.ring = FocusRing(self)
         inner = pygame.Rect(0, 0, self.card.width, self.card.height)
         inner.inflate_ip(-2 * self.px(MARGIN), 0)
@@ -200,8 +200,18 @@ class Dialog:
         card = pygame.Rect(0, 0, max(1, width), max(1, height))
         card.center = (window_width // 2, window_height // 2)
         if self.place == "right":
-            card.right = window_width - edge
+            self._move_beside_the_map(card)
         return card
+
+    def _move_beside_the_map(self, card: pygame.Rect) -> None:
+        """Over the sidebar, between the bars at the head and the foot of the window where there is room."""
+        window_width, window_height = self.host.window_size
+        gap = self.px(layout.GAP)
+        card.right = window_width - gap
+        room = window_height - self.px(layout.TOP_BAR) - self.px(layout.TRANSPORT) - 2 * gap
+        if room >= self.px(LEAST_BETWEEN_BARS):
+            card.height = min(card.height, room)
+            card.top = self.px(layout.TOP_BAR) + gap
 
     def set_title(self, title: str, hint: str | None = None) -> None:
         self.title = title
@@ -412,9 +422,6 @@ class _InnerHost:
         inner, self._outer.inner = self._outer.inner, None
         if inner is not None:
             inner.close()
-
-
-_NO_MARGINS = {"left": 0, "right": 0, "top": 0, "bottom": 0}
 
 
 # --- cutting rectangles ---------------------------------------------------------------------------

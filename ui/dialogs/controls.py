@@ -2,6 +2,9 @@
 
 Each control says what it does with a key while it has the focus, and notices by itself when it has changed
 (`poll`), so that a dialog reacts in the same frame and needs no events that go round through the queue.
+
+Every element is told that its parent is the card: pygame_gui builds all combinations of the names of an element's
+ancestors, and inside a scrolling container that took 3 ms for each.
 """
 
 import math
@@ -9,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import pygame
-from pygame_gui.core import UIElement
+from pygame_gui.core import UIContainer, UIElement
 from pygame_gui.elements import UIButton, UIHorizontalSlider, UITextEntryLine
 
 from ui.canvas import Canvas
@@ -28,6 +31,7 @@ class Control:
     is_text = False  # takes letters
     can_focus = True
     shows_ring = True
+    name = ""  # finds it again after the dialog was filled anew
     element: UIElement
 
     def __init__(self, dialog: "Dialog") -> None:
@@ -84,6 +88,7 @@ class Button(Control):
             label,
             dialog.host.gui,
             container or dialog.container,
+            parent_element=dialog.panel,
             object_id=f"#{kind}_button" if kind else None,
             command=lambda: self.press(),
         )
@@ -129,6 +134,7 @@ class Field(Control):
             rect,
             dialog.host.gui,
             container or dialog.container,
+            parent_element=dialog.panel,
             initial_text=text,
             object_id="#mono_field" if mono else None,
         )
@@ -190,7 +196,12 @@ class Slider(Control):
         super().__init__(dialog)
         self.last, self.changed, self.stepped = max(1, last), changed, stepped
         self.element = UIHorizontalSlider(
-            rect, min(max(value, 0), self.last), (0, self.last), dialog.host.gui, container or dialog.container
+            rect,
+            min(max(value, 0), self.last),
+            (0, self.last),
+            dialog.host.gui,
+            container or dialog.container,
+            parent_element=dialog.panel,
         )
         self._last_value = self.value
 
@@ -265,6 +276,7 @@ class Drawn(UIElement):
             container or dialog.container,
             starting_height=height,
             layer_thickness=1,
+            parent_element=dialog.panel,
             element_id=["drawn"],
         )
         self.dialog, self._paint = dialog, paint
@@ -317,6 +329,47 @@ class FocusRing(UIElement):
 
     def hover_point(self, hover_x: float, hover_y: float) -> bool:
         return False
+
+
+class Veil(UIElement):
+    """Nothing to be seen; it lies over the window and keeps the mouse from whatever is below."""
+
+    def __init__(self, dialog: "Dialog", layer: int) -> None:
+        gui = dialog.host.gui
+        whole = pygame.Rect((0, 0), dialog.host.window_size)
+        super().__init__(whole, gui, None, starting_height=layer, layer_thickness=1, element_id=["veil"])
+        self._set_image(gui.get_universal_empty_surface())
+
+
+class Card(UIElement):
+    """The ground of a dialog, with round corners. pygame_gui's own rounded panels take 0.3 s at this size."""
+
+    RADIUS = 10
+
+    def __init__(self, dialog: "Dialog", container: UIContainer) -> None:
+        whole = pygame.Rect((0, 0), dialog.card.size)
+        super().__init__(whole, dialog.host.gui, container, starting_height=1, layer_thickness=1, element_id=["card"])
+        palette = dialog.host.palette
+        self._set_image(_rounded(whole.size, dialog.px(self.RADIUS), dialog.px(1), palette.surface, palette.edge))
+
+
+def _rounded(size: tuple[int, int], radius: int, line: int, ground: Colour, edge: Colour) -> pygame.Surface:
+    """A rounded rectangle with smooth corners, its colours multiplied by their alpha as pygame_gui wants them."""
+    fine, line = 4, max(1, line)
+    disc = pygame.Surface((2 * radius * fine,) * 2, pygame.SRCALPHA, 32)
+    centre = (radius * fine,) * 2
+    pygame.draw.circle(disc, edge, centre, radius * fine)
+    pygame.draw.circle(disc, ground, centre, (radius - line) * fine)
+    corners = pygame.transform.smoothscale(disc, (2 * radius,) * 2)
+    image = pygame.Surface(size, pygame.SRCALPHA, 32)
+    image.fill(edge)
+    image.fill(ground, image.get_rect().inflate(-2 * line, -2 * line))
+    for right in (0, 1):
+        for low in (0, 1):
+            spot = (right * (size[0] - radius), low * (size[1] - radius))
+            image.fill((0, 0, 0, 0), (*spot, radius, radius))
+            image.blit(corners, spot, (right * radius, low * radius, radius, radius), pygame.BLEND_PREMULTIPLIED)
+    return image
 
 
 class Heading:

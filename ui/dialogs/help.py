@@ -11,7 +11,10 @@ from ui.canvas import Canvas
 from ui.dialogs.base import Dialog, Host, take_top
 from ui.dialogs.controls import Control, Drawn, Field, ScrollBar, steps_of
 
-_TEXT, _LINE, _HEAD = 12, 16.5, 25
+_PITCHES = ((18, 13), (17, 12.5), (16, 12), (15, 11.5), (14, 11))
+"""Line heights and text sizes; the largest with which the page needs no scrolling is taken."""
+
+_HEAD = 1.5  # height of a group's name in lines
 _COLUMN = 380  # least width of a column
 _KEYS = 88  # where the text begins, unless keys are longer
 _GAP = 20
@@ -29,7 +32,7 @@ class Line:
 class HelpOverlay(Dialog):
     title = "All keys"
     hint = "type to find a key or a command"
-    size = (1260, 700)
+    size = (1500, 960)
     command = "help"
     has_footer = False
 
@@ -44,7 +47,7 @@ class HelpOverlay(Dialog):
         self.field = Field(self, rect, self.query, self._typed)
         self.add(self.field)
         take_top(self.area, 1)
-        self.page = _Page(self, self.area.inflate(0, self.px(14)), lines_of(self.query))
+        self.page = _Page(self, self.area.inflate(0, self.px(24)), lines_of(self.query))
         self.add(self.page)
         self.field.put_cursor_at_end()
 
@@ -118,29 +121,35 @@ class _Page(Control):
         self.lines = lines
         px, (width, height) = self.dialog.px, self.element.surface.get_size()
         count = max(1, (width + px(_GAP)) // (px(_COLUMN) + px(_GAP)))
-        self.columns = self._flow(count)
-        tallest = max((self._height(column) for column in self.columns), default=0)
-        self.bar.measure(height, tallest)
+        for pitch, size in _PITCHES:
+            self.pitch, self.size = px(pitch), size
+            self.columns = self._flow(count)
+            tallest = max((self._height(column) for column in self.columns), default=0)
+            if tallest + px(3) <= height:
+                break
+        self.bar.measure(height, tallest + px(3))  # letters hang down below the last line
         self.bar.scroll_to(0)
         self.element.refresh()
 
     def _height(self, lines: list[Line]) -> int:
-        return sum(self.dialog.px(_LINE if line.help else _HEAD) for line in lines)
+        return sum(self._line_height(line) for line in lines)
+
+    def _line_height(self, line: Line) -> int:
+        return self.pitch if line.help else round(self.pitch * _HEAD)
 
     def _flow(self, count: int) -> list[list[Line]]:
         """Columns of about the same height; a group's name does not stand alone at the foot."""
         target = max(self._height(self.lines) / count, 1)
         columns: list[list[Line]] = [[]]
         for line in self.lines:
-            is_full = self._height(columns[-1]) + self.dialog.px(_LINE if line.help else _HEAD * 1.6) > target
+            is_full = self._height(columns[-1]) + self._line_height(line) * (1 if line.help else 2) > target
             if is_full and len(columns) < count and columns[-1]:
                 columns.append([])
             columns[-1].append(line)
         return columns
 
     def key(self, event: pygame.event.Event) -> bool:
-        page = self.bar.view
-        line = self.dialog.px(_LINE)
+        page, line = self.bar.view, self.pitch
         steps = {pygame.K_UP: -line, pygame.K_DOWN: line, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
         if event.key not in steps:
             return False
@@ -150,7 +159,7 @@ class _Page(Control):
 
     def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         if event.type == pygame.MOUSEWHEEL and self.is_under(position):
-            self.bar.scroll_to(self.bar.position - steps_of(event.y) * 3 * self.dialog.px(_LINE))
+            self.bar.scroll_to(self.bar.position - steps_of(event.y) * 3 * self.pitch)
             self.element.refresh()
             return True
         return False
@@ -171,13 +180,14 @@ class _Page(Control):
         palette = pen.palette
         y = -round(self.bar.position)
         for line in lines:
-            if not line.help:
-                pen.text((left, y + pen.px(7)), line.keys.upper(), size=11, face="bold", colour=palette.accent)
-                y += pen.px(_HEAD)
-                continue
-            middle = y + pen.px(_LINE) // 2
-            used = pen.text((left, middle), line.keys, size=11, face="mono", middle=True, width=width // 2)
-            start = max(pen.px(_KEYS), used + pen.px(12))
-            room = width - start
-            pen.text((left + start, middle), line.help, size=_TEXT, colour=palette.dim, middle=True, width=room)
-            y += pen.px(_LINE)
+            height = self._line_height(line)
+            middle = y + height // 2
+            if line.help:
+                used = pen.text((left, middle), line.keys, size=11, face="mono", middle=True, width=width // 2)
+                start = max(pen.px(_KEYS), used + pen.px(12))
+                spot, room = (left + start, middle), width - start
+                pen.text(spot, line.help, size=self.size, colour=palette.dim, middle=True, width=room)
+            else:
+                spot = (left, middle + pen.px(3))
+                pen.text(spot, line.keys.upper(), size=11, face="bold", colour=palette.accent, middle=True)
+            y += height

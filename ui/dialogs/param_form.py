@@ -39,7 +39,6 @@ class ParamForm:
         self.dialog, self.rect = dialog, rect
         self.values = dict(values)
         self.changed = changed
-        self._kill_scroller: Callable[[], None] = _nothing
         self.rows: list[_Row] = []
         self._build(params)
 
@@ -49,7 +48,9 @@ class ParamForm:
         pen.scale = dialog.host.scale
         width = rect.width - _SCROLL_BAR - dialog.px(8)
         heights = [_Row.height(pen, param, width) for param in params]
-        self.scroller = UIScrollingContainer(rect, dialog.host.gui, container=dialog.container, allow_scroll_x=False)
+        self.scroller = UIScrollingContainer(
+            rect, dialog.host.gui, container=dialog.container, parent_element=dialog.panel, allow_scroll_x=False
+        )
         whole = max(rect.height, sum(heights))
         self.scroller.set_scrollable_area_dimensions((width, whole))
         y = 0
@@ -77,20 +78,22 @@ class ParamForm:
             row.flush()
 
     def show(self, values: Mapping[str, Value]) -> None:
-        """Values that changed elsewhere."""
+        """Take over values that changed elsewhere. What is being entered in other rows stays."""
         for row in self.rows:
-            if row.param.name in values and not row.is_pending:
-                row.show(values[row.param.name])
+            name = row.param.name
+            if name in values and values[name] != self.values[name] and not row.is_pending:
+                row.show(values[name])
 
     @property
     def problems(self) -> list[str]:
         """What is entered and not legal."""
         return [row.problem for row in self.rows if row.problem]
 
-    def complain(self, name: str, problem: str) -> None:
-        """Show at a parameter why its value was refused."""
+    def refuse(self, name: str, value: Value, problem: str) -> None:
+        """Go back to the value that a parameter had, and say why."""
         for row in self.rows:
             if row.param.name == name:
+                row.show(value)
                 row.complain(problem)
 
     def reveal(self, control: Control) -> None:
@@ -120,6 +123,8 @@ class _Row:
         self.text = Picture(form.dialog, rect, self._paint, form.scroller)
         place = pygame.Rect(rect.x, rect.y + px(_NAME), rect.width - px(4), px(_CONTROL))
         self._make(place)
+        for control in self.controls:
+            control.name = f"{param.name} {type(control).__name__}"
 
     @staticmethod
     def height(pen: Canvas, param: Param, width: int) -> int:
@@ -331,7 +336,3 @@ def named(param: Param) -> str:
 
 def shown_number(value: Value) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
-def _nothing() -> None:
-    """There is no scrolling area yet."""

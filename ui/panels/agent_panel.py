@@ -11,20 +11,21 @@ from sim.world import WalkerView
 from ui import wording
 from ui.canvas import Canvas, HotSpot
 from ui.layout import HUD_ROW, Box, PanelBoxes
+from ui.session import Panel
 from ui.theme import SERIES, Colour, mix
 
 if TYPE_CHECKING:
     from ui.app import App
 
 
-def draw(app: "App", boxes: PanelBoxes, view: WalkerView, place: int) -> None:
+def draw(app: "App", boxes: PanelBoxes, panel: Panel, place: int) -> None:
     """The frame around the map. The map itself is drawn by MapRenderer."""
-    canvas = app.canvas
+    canvas, view = app.canvas, panel.view
     is_focused = view.id == app.session.focused_id
     canvas.spot(HotSpot(f"panel:{view.id}", boxes.header, partial(app.session.focus, view.id), view.spec.summary))
-    _draw_header(app, boxes.header, view, place)
+    _draw_header(app, boxes.header, view, place, panel.branch)
     _draw_hud(app, boxes.hud, view)
-    edge = canvas.palette.accent if is_focused and len(app.shown_walkers) > 1 else canvas.palette.edge
+    edge = canvas.palette.accent if is_focused and len(app.shown_panels) > 1 else canvas.palette.edge
     canvas.outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
 
 
@@ -40,8 +41,8 @@ def draw_background(app: "App", boxes: PanelBoxes) -> None:
 # --- header ---------------------------------------------------------------------------------------
 
 
-def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
-    """From the left: colour, name, parameters; from the right: icons and state. What has no room is left out."""
+def _draw_header(app: "App", box: Box, view: WalkerView, place: int, branch: str) -> None:
+    """From the left: colour, name, branch, parameters; from the right: icons, state. What has no room is left out."""
     canvas = app.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
@@ -62,6 +63,12 @@ def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
         )
     )
     left += canvas.text((left, middle), view.label, size=15, face="bold", width=name_width, middle=True) + px(10)
+    if branch and right - left > px(60):
+        room = min(canvas.text_width(branch, 12), right - left - px(10), px(150))
+        canvas.spot(HotSpot(f"branch:{view.id}", (left, y, room, height), None, f"Branch: {branch}"))
+        left += canvas.text(
+            (left, middle), branch, size=12, colour=canvas.palette.accent, width=room, middle=True
+        ) + px(10)
     _draw_chips(app, view, left, right, middle)
 
 

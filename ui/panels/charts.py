@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.world import Walker
+from sim.world import WalkerView
 from ui import wording
 from ui.canvas import HotSpot
 from ui.layout import Box
@@ -25,11 +25,11 @@ class Chart:
     key: str
     title: str
     tip: str
-    values: Callable[["App", Walker], Values]  # one value per tick since the agent was put on the map
+    values: Callable[["App", WalkerView], Values]  # one value per tick since the agent was put on the map
     shown: Callable[[float], str]
 
 
-def _suboptimality(app: "App", walker: Walker) -> Values:
+def _suboptimality(app: "App", walker: WalkerView) -> Values:
     optimal = app.session.world.optimal
     cost = app.session.trails[walker.id].cost
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
@@ -63,7 +63,7 @@ def draw(app: "App", box: Box, chart: Chart) -> None:
     canvas.spot(HotSpot(f"chart:{chart.key}", box, None, chart.tip))
     plot = (x, y + px(20), width, height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    series = [(i, chart.values(app, w)) for i, w in enumerate(app.session.world.walkers)]
+    series = [(i, chart.values(app, w)) for i, w in enumerate(app.session.snapshot.walkers)]
     series = [(i, values) for i, values in series if values.size]
     top = max((float(values.max()) for _, values in series), default=0.0)
     last = max((values.size - 1 for _, values in series), default=0)
@@ -96,7 +96,7 @@ def draw_legend(app: "App", box: Box) -> int:
     x, y, width, _ = box
     px = canvas.px
     left, top = x, y
-    for i, walker in enumerate(app.session.world.walkers):
+    for i, walker in enumerate(app.session.snapshot.walkers):
         needed = canvas.text_width(walker.label, 12) + px(24)
         if left + needed > x + width and left > x:
             left, top = x, top + px(18)

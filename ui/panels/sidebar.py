@@ -1,4 +1,4 @@
-"""The bar at the right: four tabs of what to show, what to change, what is under the pointer, how they compare."""
+"""The bar at the right: tabs of what to show, what to change, what is under the pointer, how they compare, and time."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ui.canvas import HotSpot
 from ui.keys import shown_keys
 from ui.layout import Box
-from ui.panels import tab_compare, tab_edit, tab_inspect, tab_layers
+from ui.panels import tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -16,6 +16,7 @@ TABS = (
     ("edit", "Edit", tab_edit.draw),
     ("inspect", "Inspect", tab_inspect.draw),
     ("compare", "Compare", tab_compare.draw),
+    ("time", "Time", tab_time.draw),
 )
 
 
@@ -26,27 +27,29 @@ def draw(app: "App", box: Box) -> None:
     x, y, width, height = box
     px = canvas.px
     tab_height = px(36)
-    inner = width - px(20)
-    for i, (key, name, _) in enumerate(TABS):
-        left = x + px(10) + i * inner // len(TABS)
-        tab = (left, y, inner // len(TABS), tab_height)
-        is_chosen = app.settings.sidebar_tab == key
-        command = f"tab_{key}"
-        hot = canvas.spot(HotSpot(command, tab, partial(app.run, command), app.tip_of(command), shown_keys(command)))
-        ink = palette.text if is_chosen or hot else palette.dim
-        canvas.text(
-            (left + tab[2] // 2, y + tab_height // 2),
-            name,
-            size=14,
-            face="bold" if is_chosen else "sans",
-            colour=ink,
-            align="centre",
-            middle=True,
-        )
-        if is_chosen:
-            canvas.fill((left + px(6), y + tab_height - px(2), tab[2] - px(12), px(2)), palette.accent)
+    names = [name for _, name, _ in TABS]
+    gap = (width - px(12) - sum(canvas.text_width(name, 13, "bold") for name in names)) / len(TABS)
+    left = x + px(6.0)
+    for key, name, _ in TABS:
+        tab = (round(left), y, round(canvas.text_width(name, 13, "bold") + gap) - 1, tab_height)
+        _draw_tab(app, tab, key, name)
+        left += canvas.text_width(name, 13, "bold") + gap
     canvas.hline(x + px(1), y + tab_height, width - px(2))
     _draw_body(app, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)))
+
+
+def _draw_tab(app: "App", box: Box, key: str, name: str) -> None:
+    canvas, palette = app.canvas, app.palette
+    x, y, width, height = box
+    is_chosen = app.settings.sidebar_tab == key
+    command = f"tab_{key}"
+    hot = canvas.spot(HotSpot(command, box, partial(app.run, command), app.tip_of(command), shown_keys(command)))
+    ink = palette.text if is_chosen or hot else palette.dim
+    face = "bold" if is_chosen else "sans"
+    canvas.text((x + width // 2, y + height // 2), name, size=13, face=face, colour=ink, align="centre", middle=True)
+    if is_chosen:
+        bar = canvas.px(2)
+        canvas.fill((x + canvas.px(5), y + height - bar, width - canvas.px(10), bar), palette.accent)
 
 
 def _draw_body(app: "App", box: Box) -> None:

@@ -10,6 +10,7 @@ from ui import clock, wording
 from ui.canvas import HotSpot
 from ui.keys import shown_keys
 from ui.layout import Box
+from ui.panels import scrubber
 from ui.theme import mix
 
 if TYPE_CHECKING:
@@ -39,14 +40,15 @@ def draw(app: "App", box: Box) -> None:
         if left + px(22 + SLIDER) > right:
             return
         left = part(app, left + px(22), y, height)
-    _draw_until(app, left + px(22), right, y, height)
+    if right - left > px(300):
+        _draw_until(app, left + px(22), right, y)
+        scrubber.draw(app, (left + px(14), y + px(30), right - left - px(14), height - px(32)))
 
 
 def _draw_buttons(app: "App", left: int, middle: int) -> int:
-    left = _round(app, "reset", left, middle, 15) + app.canvas.px(8)
-    left = _round(app, "play", left, middle, 21) + app.canvas.px(8)
-    left = _round(app, "step", left, middle, 15) + app.canvas.px(8)
-    return _round(app, "step_10", left, middle, 15)
+    for command, radius in (("to_start", 13), ("step_back", 13), ("play", 20), ("step", 13), ("to_end", 13)):
+        left = _round(app, command, left, middle, radius) + app.canvas.px(6)
+    return left - app.canvas.px(6)
 
 
 def _round(app: "App", command: str, left: int, middle: int, radius: float) -> int:
@@ -77,16 +79,19 @@ def _icon(app: "App", command: str, centre: tuple[int, int], radius: int, ink: t
             pygame.draw.rect(surface, ink, (x + s * offset, y - s, s * 0.55, 2 * s))
     elif command == "play":
         pygame.draw.polygon(surface, ink, [(x - s * 0.7, y - s), (x - s * 0.7, y + s), (x + s, y)])
+    elif command == "step_back":
+        pygame.draw.polygon(surface, ink, [(x + s * 0.9, y - s), (x + s * 0.9, y + s), (x - s * 0.5, y)])
+        pygame.draw.rect(surface, ink, (x - s * 0.6 - bar, y - s, bar, 2 * s))
     elif command == "step":
         pygame.draw.polygon(surface, ink, [(x - s * 0.9, y - s), (x - s * 0.9, y + s), (x + s * 0.5, y)])
         pygame.draw.rect(surface, ink, (x + s * 0.6, y - s, bar, 2 * s))
-    elif command == "step_10":
-        for offset in (-0.9, 0.1):
-            start = x + s * offset
-            pygame.draw.polygon(surface, ink, [(start, y - s), (start, y + s), (start + s, y)])
     else:
-        pygame.draw.rect(surface, ink, (x - s - bar * 0.3, y - s, bar, 2 * s))
-        pygame.draw.polygon(surface, ink, [(x + s * 0.8, y - s), (x + s * 0.8, y + s), (x - s * 0.5, y)])
+        sign = 1 if command == "to_end" else -1
+        for offset in (-1.0, 0.0):
+            near, far = x + sign * s * offset, x + sign * s * (offset + 0.95)
+            pygame.draw.polygon(surface, ink, [(near, y - s), (near, y + s), (far, y)])
+        edge = x + sign * s
+        pygame.draw.rect(surface, ink, (edge - (0 if sign > 0 else bar), y - s, bar, 2 * s))
 
 
 def _draw_tick(app: "App", left: int, y: int, height: int) -> int:
@@ -168,25 +173,22 @@ def _draw_budget(app: "App", left: int, y: int, height: int) -> int:
     return left + width
 
 
-def _draw_until(app: "App", left: int, right: int, y: int, height: int) -> int:
-    """Buttons for "run until", as many as fit."""
+def _draw_until(app: "App", left: int, right: int, y: int) -> None:
+    """Buttons for "run until" above the line of time, as many as fit."""
     canvas = app.canvas
-    if right - left < canvas.px(90):
-        return left
-    _label(app, left, y, "run until next")
-    top, size = y + canvas.px(29), canvas.px(26)
+    middle, size = y + canvas.px(17), canvas.px(22)
+    left += canvas.text((left, middle), "run until", size=12, colour=app.palette.dim, middle=True) + canvas.px(8)
     for command, label in UNTIL:
-        width = canvas.text_width(label, 13) + canvas.px(18)
+        width = canvas.text_width(label, 12) + canvas.px(14)
         if left + width > right:
             break
         canvas.button(
             f"transport:{command}",
-            (left, top, width, size),
+            (left, middle - size // 2, width, size),
             label,
             partial(app.run, command),
             tip=app.tip_of(command),
             key=shown_keys(command),
             is_on=app.is_running_until(command),
         )
-        left += width + canvas.px(6)
-    return left
+        left += width + canvas.px(5)

@@ -1,0 +1,990 @@
+"""Every dialog, through the real event path under the dummy driver: opened, operated by keys, closed."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pygame
+import pytest
+
+from agents.registry import SPECS
+from sim.commands import AgentConfig
+from sim.generate import GENERATORS
+from sim.mapfile import ScenFile
+from sim.world import Walker
+from ui import files, keys
+from ui.dialogs.agent_editor import AgentEditor
+from ui.dialogs.base import Dialog
+from ui.dialogs.comparison import SHOWN, ComparisonTable
+from ui.dialogs.controls import Button, Check, Choice, Control, Field, Slider
+from ui.dialogs.file_browser import OpenFile, SaveFile, clean_name
+from ui.dialogs.gallery import Gallery
+from ui.dialogs.generator import GenerateMap
+from ui.dialogs.help import HelpOverlay
+from ui.dialogs.message import MessageBox
+from ui.dialogs.number import NumberPrompt
+from ui.dialogs.palette import CommandPalette
+from ui.dialogs.problems import ProblemList
+from ui.dialogs.question import Question
+from ui.dialogs.recent import RecentFiles
+from ui.dialogs.thumb import thumbnail
+from ui.dialogs.unsaved import UnsavedQuestion
+from ui.gui_theme import make_manager
+from ui.session import Session, Setup
+from ui.settings import Settings
+from ui.theme import DARK, LIGHT, Palette
+
+from .test_files import begun, map_file, scen_file
+
+PROBLEMS = [f"river.yaml:{n}: agents[0].kind: no agent 'rtb-w'; did you mean 'rtb-wa'?" for n in range(30)]
+
+
+class FakeHost:
+    """A window that only remembers what dialogs ask of it."""
+
+    def __init__(
+        self,
+        size: tuple[int, int] = (1280, 720),
+        scale: float = 1.0,
+        palette: Palette = DARK,
+        setup: Setup | None = None,
+    ) -> None:
+        self.window = pygame.display.set_mode(size)
+        self.window_size, self.scale, self.palette = size, scale, palette
+        self.gui = make_manager(size, palette, scale)
+        self.session = Session(setup or begun())
+        self.settings = Settings()
+        self.problems: ScenFile | None = None
+        self.dialog: Dialog | None = None
+        self.ran: list[str] = []
+        self.said: list[str] = []
+        self.paths: list[Path] = []
+        self.setups: list[Setup] = []
+        self.calls: list[object] = []
+        self.bare = len(self.gui.get_sprite_group().sprites())
+
+    def run(self, command_id: str) -> None:
+        self.ran.append(command_id)
+
+    def open_path(self, path: str | os.PathLike[str]) -> None:
+        self.paths.append(Path(path))
+
+    def open_setup(self, setup: Setup) -> None:
+        self.setups.append(setup)
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def show(self, dialog: Dialog) -> None:
+        self.close_dialog()
+        self.dialog = dialog
+
+    def close_dialog(self) -> None:
+        dialog, self.dialog = self.dialog, None
+        if dialog is not None:
+            dialog.close()
+
+    # --- what a user does -------------------------------------------------------------------------
+
+    def frame(self, seconds: float = 0.05, times: int = 1) -> None:
+        for _ in range(times):
+            for event in pygame.event.get():
+                if self.dialog is not None:
+                    self.dialog.handle(event)
+            self.gui.update(seconds)
+            if self.dialog is not None:
+                self.dialog.update(seconds)
+
+    def send(self, event_type: int, **attributes: object) -> bool:
+        assert self.dialog is not None
+        return self.dialog.handle(pygame.event.Event(event_type, attributes))
+
+    def press(self, *names: str) -> bool:
+        """Press keys such as 'Down', 'Shift+Tab' or 'Ctrl+S'; True if the last one was used."""
+        used = False
+        for name in names:
+            *mods, key = name.split("+")
+            mod = sum(
+                {"Ctrl": pygame.KMOD_LCTRL, "Shift": pygame.KMOD_LSHIFT, "Alt": pygame.KMOD_LALT}[m] for m in mods
+            )
+            code = pygame.key.key_code(key)
+            text = key if len(key) == 1 else ""
+            used = self.send(pygame.KEYDOWN, key=code, mod=mod, unicode=text, scancode=0)
+            if self.dialog is not None:
+                self.send(pygame.KEYUP, key=code, mod=mod, unicode=text, scancode=0)
+        return used
+
+    def type(self, text: str) -> None:
+        for char in text:
+            self.send(pygame.KEYDOWN, key=ord(char.lower()), mod=0, unicode=char, scancode=0)
+            self.send(pygame.TEXTINPUT, text=char)
+            self.send(pygame.KEYUP, key=ord(char.lower()), mod=0, unicode=char, scancode=0)
+
+    def clear_field(self) -> None:
+        self.press("Ctrl+a", "Backspace")
+
+    def click(self, position: tuple[int, int], button: int = 1) -> bool:
+        self.send(pygame.MOUSEMOTION, pos=position, rel=(0, 0), buttons=(0, 0, 0))
+        used = self.send(pygame.MOUSEBUTTONDOWN, pos=position, button=button)
+        if self.dialog is not None:
+            self.send(pygame.MOUSEBUTTONUP, pos=position, button=button)
+        self.frame(0.0)
+        return used
+
+    def focus(self, control: Control) -> None:
+        """Go to a control with the Tab key."""
+        assert self.dialog is not None
+        for _ in range(len(self.dialog.controls) + 1):
+            if self.dialog.focused is control:
+                return
+            self.press("Tab")
+        raise AssertionError("Tab does not lead there")
+
+
+@pytest.fixture(autouse=True)
+def _display() -> Iterator[None]:
+    pygame.display.init()
+    pygame.font.init()
+    pygame.event.clear()
+    Dialog._open.clear()  # a test may leave its dialog open
+    yield
+    pygame.event.clear()
+
+
+@pytest.fixture(scope="module")
+def problem_list(tmp_path_factory: pytest.TempPathFactory) -> ScenFile:
+    folder = tmp_path_factory.mktemp("problems")
+    map_file(folder, ["." * 20] * 10 + ["@" * 20] + ["." * 20] * 9)
+    rows = [f"{n} a.map 20 20 0 0 {n} {n} {n * 1.4142:.4f}" for n in range(1, 20)]
+    opened = files.open_any(scen_file(folder, rows))
+    assert opened.problems is not None
+    return opened.problems
+
+
+def make_problems(host: FakeHost) -> Dialog:
+    return ProblemList(host)
+
+
+MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
+    "agent": lambda host: AgentEditor(host, 0),
+    "add agent": lambda host: AgentEditor(host, None),
+    "comparison": ComparisonTable,
+    "gallery": Gallery,
+    "generate": GenerateMap,
+    "help": HelpOverlay,
+    "message": lambda host: MessageBox(host, "river.yaml could not be opened", PROBLEMS),
+    "short message": lambda host: MessageBox(host, "Something", "happened"),
+    "number": lambda host: NumberPrompt(host, "Run until tick", 100, host.calls.append, low=1),
+    "open": OpenFile,
+    "palette": CommandPalette,
+    "problems": make_problems,
+    "question": lambda host: Question(
+        host, "Really?", "A text. " * 20, [("No", host.calls.clear, ""), ("Yes", host.calls.clear, "main")]
+    ),
+    "recent": RecentFiles,
+    "save": lambda host: SaveFile(host, "Save the map", ".map", "caves", host.calls.append),
+    "unsaved": lambda host: UnsavedQuestion(host, host.calls.clear),
+}
+WINDOWS = {
+    "720p": ((1280, 720), 1.0, DARK),
+    "4K": ((3840, 2160), 2.0, LIGHT),
+    "720p at 200 %": ((1280, 720), 2.0, DARK),
+    "900p at 150 %": ((1600, 900), 1.5, LIGHT),
+    "720p at 75 %": ((1280, 720), 0.75, LIGHT),
+}
+
+
+def opened(name: str, window: str = "720p", problems: ScenFile | None = None) -> FakeHost:
+    host = FakeHost(*WINDOWS[window])
+    host.problems = problems
+    host.settings.remember(files.examples()[0])
+    host.show(MAKERS[name](host))
+    return host
+
+
+@pytest.fixture
+def host(problem_list: ScenFile) -> FakeHost:
+    fake = FakeHost()
+    fake.problems = problem_list
+    return fake
+
+
+# --- what holds for all of them -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_it_opens_is_seen_and_closes_with_escape(name: str, window: str, problem_list: ScenFile) -> None:
+    host = opened(name, window, problem_list)
+    dialog = host.dialog
+    assert dialog is not None
+    host.frame(times=2)
+    host.window.fill(host.palette.window)
+    host.gui.draw_ui(host.window)
+    screen = host.window.get_rect()
+    assert screen.contains(dialog.card)
+    assert (
+        host.window.get_at((dialog.card.left + dialog.px(30), dialog.card.bottom - dialog.px(8)))[:3]
+        == host.palette.surface
+    )
+    for control in dialog.controls:
+        if isinstance(control, Button):
+            assert dialog.card.contains(control.element.rect)
+            assert host_text_width(dialog, control.label) <= control.element.rect.width - dialog.px(8), control.label
+    assert host.press("Escape")
+    assert host.dialog is None and len(host.gui.get_sprite_group().sprites()) == host.bare
+    assert (host.ran, host.paths, host.setups, host.calls) == ([], [], [], [])
+
+
+def host_text_width(dialog: Dialog, text: str) -> int:
+    return dialog.pen.fonts.width(text, "sans", dialog.px(14))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_tab_goes_round_all_controls_and_back(name: str, problem_list: ScenFile) -> None:
+    host = opened(name, problems=problem_list)
+    dialog = host.dialog
+    assert dialog is not None
+    usable = [control for control in dialog.controls if control.can_focus]
+    seen = [dialog.focused]
+    for _ in usable[1:]:
+        assert host.press("Tab")
+        host.frame(0.0)
+        seen.append(dialog.focused)
+    assert len(set(map(id, seen))) == len(usable) and None not in seen
+    assert host.press("Tab") and dialog.focused is seen[0]
+    host.press("Shift+Tab")
+    assert dialog.focused is seen[-1]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_field_with_the_focus_takes_all_keys(name: str, problem_list: ScenFile) -> None:
+    host = opened(name, problems=problem_list)
+    dialog = host.dialog
+    assert dialog is not None
+    for field in [control for control in dialog.controls if isinstance(control, Field)]:
+        host.focus(field)
+        for key in (
+            "Space",
+            "p",
+            "r",
+            "Delete",
+            "Left",
+            "Right",
+            "Home",
+            "F11",
+            "Ctrl+z",
+            "Ctrl+s",
+            "Alt+b",
+            "Shift+w",
+        ):
+            assert host.press(key), key
+            assert host.dialog is dialog
+        assert host.send(pygame.TEXTINPUT, text="p")
+        assert host.ran == []
+        host.press("Tab")
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_letter_that_opened_it_is_not_typed(name: str, problem_list: ScenFile) -> None:
+    host = opened(name, problems=problem_list)
+    dialog = host.dialog
+    assert dialog is not None
+    before = [control.text for control in dialog.controls if isinstance(control, Field)]
+    host.send(pygame.TEXTINPUT, text="g")
+    host.send(pygame.KEYUP, key=pygame.K_g, mod=0, unicode="g", scancode=0)
+    host.frame()
+    assert [control.text for control in dialog.controls if isinstance(control, Field)] == before
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_it_is_made_anew_in_another_window_as_it_was(name: str, problem_list: ScenFile) -> None:
+    host = opened(name, problems=problem_list)
+    dialog = host.dialog
+    assert dialog is not None
+    host.frame()
+    host.press("Tab", "Down")
+    place = [type(control) for control in dialog.controls]
+    for size, scale, palette in (((1900, 1000), 1.25, LIGHT), ((1280, 720), 2.0, DARK), ((1280, 720), 1.0, DARK)):
+        host.window_size, host.scale, host.palette = size, scale, palette
+        host.gui = make_manager(size, palette, scale)
+        dialog.rebuild()
+        host.frame(times=2)
+    assert [type(control) for control in dialog.controls] == place
+    host.press("Escape")
+    assert host.dialog is None
+
+
+@pytest.mark.parametrize("name", [name for name, make in MAKERS.items() if "agent" not in name])
+def test_a_veiling_dialog_keeps_all_input_to_itself(name: str, problem_list: ScenFile) -> None:
+    host = opened(name, problems=problem_list)
+    dialog = host.dialog
+    assert dialog is not None and dialog.veils
+    assert host.send(pygame.MOUSEMOTION, pos=(2, 2), rel=(0, 0), buttons=(0, 0, 0))
+    assert host.send(pygame.MOUSEWHEEL, y=1, x=0)
+    assert host.press("F9") and host.ran == []
+    assert not host.send(pygame.QUIT)
+    assert host.send(pygame.MOUSEBUTTONDOWN, pos=(2, 2), button=1)
+    assert (host.dialog is None) == dialog.closes_outside
+
+
+def test_keys_repeat_as_before_once_it_is_closed(host: FakeHost) -> None:
+    pygame.key.set_repeat(300, 40)
+    host.show(CommandPalette(host))
+    host.show(OpenFile(host))  # one after the other, as from a menu
+    host.frame()
+    assert pygame.key.get_repeat() != (300, 40)
+    host.press("Escape")
+    assert pygame.key.get_repeat() == (300, 40)
+
+
+def test_the_focus_is_in_the_dialog_shown_last(host: FakeHost) -> None:
+    host.show(CommandPalette(host))
+    host.show(HelpOverlay(host))
+    host.frame()
+    host.type("undo")
+    assert isinstance(host.dialog, HelpOverlay) and host.dialog.query == "undo"
+
+
+def test_the_close_button(host: FakeHost) -> None:
+    host.show(HelpOverlay(host))
+    assert host.dialog is not None
+    host.click((host.dialog.card.right - 34, host.dialog.card.top + 30))
+    assert host.dialog is None
+
+
+# --- lists of commands, files and examples --------------------------------------------------------
+
+
+def test_the_palette_runs_what_was_found(host: FakeHost) -> None:
+    host.show(CommandPalette(host))
+    host.type("heat")
+    host.press("Down", "Return")
+    assert len(host.ran) == 1 and "heat" in host.ran[0] and host.dialog is None
+
+
+def test_the_palette_without_a_hit_runs_nothing(host: FakeHost) -> None:
+    host.show(CommandPalette(host))
+    host.type("qqq")
+    host.press("Return")
+    assert host.ran == [] and host.dialog is not None
+
+
+def test_a_double_click_in_the_palette(host: FakeHost) -> None:
+    host.show(CommandPalette(host))
+    dialog = host.dialog
+    assert isinstance(dialog, CommandPalette)
+    spot = (dialog.rows.element.rect.x + 40, dialog.rows.element.rect.y + 75)
+    host.click(spot)
+    assert host.ran == [] and dialog.rows.place == 2
+    host.click(spot)
+    assert host.ran == [keys.COMMANDS[2].id]
+
+
+def test_help_shows_what_is_typed_and_closes_with_its_key(host: FakeHost) -> None:
+    host.show(HelpOverlay(host))
+    dialog = host.dialog
+    assert isinstance(dialog, HelpOverlay)
+    host.press(*["PageDown"] * 5)
+    assert dialog.page.bar.position == dialog.page.bar.last
+    host.type("undo?")
+    assert dialog.query == "undo?"  # the sign is text, not the command
+    host.press("F1")
+    assert host.dialog is None
+
+
+def test_the_gallery_opens_the_chosen_example(host: FakeHost) -> None:
+    host.show(Gallery(host))
+    host.frame(times=len(files.examples()) + 1)
+    host.press("Right", "Right", "Left", "Down", "Up", "Return")
+    assert host.paths == [files.examples()[1]] and host.dialog is None
+
+
+def test_one_click_opens_an_example(host: FakeHost) -> None:
+    host.show(Gallery(host))
+    dialog = host.dialog
+    assert isinstance(dialog, Gallery)
+    host.frame(times=3)
+    rect = dialog.cards.element.rect
+    host.click((rect.x + 20, rect.y + 20))
+    assert host.paths == [files.examples()[0]]
+
+
+def test_a_broken_example_says_what_is_wrong(host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("format: nothing")
+    monkeypatch.setattr(files, "examples", lambda: [tmp_path / "bad.yaml", tmp_path / "gone.yaml"])
+    host.show(Gallery(host))
+    host.frame(times=3)
+    dialog = host.dialog
+    assert isinstance(dialog, Gallery) and dialog.cards.shown is not None
+    assert "expected 'backmove-scenario'" in dialog.cards.shown.caption
+
+
+def test_recent_files_are_opened_and_forgotten(host: FakeHost, tmp_path: Path) -> None:
+    there = map_file(tmp_path, ["..."])
+    host.settings.remember(there)
+    host.settings.remember(tmp_path / "gone.map")
+    host.show(RecentFiles(host))
+    host.press("Return")
+    assert host.paths == []  # it is not there
+    host.press("Delete", "Return")
+    assert host.paths == [there] and host.settings.recent_files == [str(there)]
+
+
+# --- opening and saving ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "maps").mkdir()
+    map_file(tmp_path / "maps", ["..."], "one.map")
+    map_file(tmp_path, ["..."], "two.map")
+    (tmp_path / "notes.txt").write_text("")
+    (tmp_path / ".hidden.map").write_text("")
+    return tmp_path
+
+
+def open_file(host: FakeHost, folder: Path) -> OpenFile:
+    host.settings.remember(folder / "two.map")
+    dialog = OpenFile(host)
+    host.show(dialog)
+    return dialog
+
+
+def names(dialog: OpenFile | SaveFile) -> list[str]:
+    return [item.cells[0] for item in dialog.rows.items]
+
+
+def test_open_shows_folders_and_known_files(host: FakeHost, folder: Path) -> None:
+    dialog = open_file(host, folder)
+    assert names(dialog) == ["..", "maps/", "two.map"]
+    host.press("Down", "Return")
+    assert host.paths == [folder / "two.map"] and host.dialog is None
+
+
+def test_folders_are_entered_and_left(host: FakeHost, folder: Path) -> None:
+    dialog = open_file(host, folder)
+    host.press("Return")
+    assert dialog.folder == folder / "maps" and names(dialog) == ["..", "one.map"]
+    host.press("Backspace")
+    assert dialog.folder == folder and dialog.rows.item and dialog.rows.item.cells[0] == "maps/"
+    host.press("Alt+Up")
+    assert dialog.folder == folder.parent
+    assert dialog.rows.item and dialog.rows.item.value == folder
+
+
+def test_typing_filters_and_a_path_is_gone_to(host: FakeHost, folder: Path) -> None:
+    dialog = open_file(host, folder)
+    host.type("two")
+    assert names(dialog) == ["..", "two.map"]
+    host.clear_field()
+    host.type("maps/")
+    host.press("Return")
+    assert dialog.folder == folder / "maps" and dialog.text == ""
+    host.type("../none.map")
+    host.press("Return")
+    assert host.paths == [] and "there is no" in dialog.problem
+    host.clear_field()
+    host.type("../two.map")
+    host.press("Return")
+    assert host.paths == [folder / "two.map"]
+
+
+def test_a_folder_that_cannot_be_read_is_told(host: FakeHost, folder: Path) -> None:
+    dialog = open_file(host, folder)
+    dialog.go(folder / "not there")
+    assert "No such file" in dialog.problem
+    host.press("Alt+Up")
+    assert dialog.folder == folder and dialog.problem == ""
+
+
+def test_places_lead_to_the_shipped_maps(host: FakeHost, folder: Path) -> None:
+    dialog = open_file(host, folder)
+    button = next(c for c in dialog.controls if isinstance(c, Button) and c.label == "Shipped maps")
+    host.focus(button)
+    host.press("Space")
+    assert dialog.folder == files.MAPS_FOLDER
+
+
+def save_file(host: FakeHost, folder: Path, name: str = "caves") -> SaveFile:
+    host.settings.remember(folder / "two.map")
+    dialog = SaveFile(host, "Save the map", ".map", name, host.calls.append)
+    host.show(dialog)
+    return dialog
+
+
+def test_save_gives_a_path_with_its_ending(host: FakeHost, folder: Path) -> None:
+    dialog = save_file(host, folder)
+    assert dialog.name == "caves.map" and names(dialog) == ["..", "maps/", "two.map"]
+    host.type("new")  # over the selected stem
+    assert dialog.name == "new.map"
+    host.press("Return")
+    assert host.calls == [folder / "new.map"] and host.dialog is None
+    save_file(host, folder)
+    host.clear_field()
+    host.type("maps/x")
+    host.press("Return")
+    assert host.calls[-1] == folder / "maps" / "x.map"
+
+
+def test_overwriting_is_asked_about(host: FakeHost, folder: Path) -> None:
+    dialog = save_file(host, folder, "two")
+    host.press("Return")
+    assert isinstance(dialog.inner, Question)
+    host.press("Escape")
+    assert dialog.inner is None and host.dialog is dialog and host.calls == []
+    host.press("Return", "Left", "Return")  # to Cancel
+    assert dialog.inner is None and host.calls == []
+    host.press("Return", "Return")
+    assert host.calls == [folder / "two.map"] and host.dialog is None
+
+
+def test_names_that_will_not_do_are_told(host: FakeHost, folder: Path) -> None:
+    dialog = save_file(host, folder)
+    host.clear_field()
+    host.press("Return")
+    assert dialog.problem == "a name is missing"
+    host.type("nowhere/a")
+    assert dialog.problem == ""
+    host.press("Return")
+    assert "there is no folder" in dialog.problem and host.calls == []
+
+
+def test_choosing_a_file_takes_its_name(host: FakeHost, folder: Path) -> None:
+    dialog = save_file(host, folder)
+    host.press("Down")
+    assert dialog.name == "two.map"
+
+
+def test_saving_does_not_begin_among_the_shipped_files(host: FakeHost) -> None:
+    host.settings.remember(files.examples()[0])
+    assert not files.is_shipped(SaveFile(host, "Save", ".map", "a", host.calls.append).folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("a/b: c?", "a-b- c"), ("  ..", "untitled"), ("x.map", "x"), ("ä" * 200, "ä" * 100)]
+)
+def test_names_are_made_fit_for_files(name: str, expected: str) -> None:
+    assert clean_name(name, ".map") == expected
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+
+def test_a_number_is_typed_or_counted(host: FakeHost) -> None:
+    host.show(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
+    host.press("Up", "PageUp", "Down", "Return")
+    assert host.calls == [200] and host.dialog is None
+    host.show(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
+    host.type("7")
+    host.press("Return")
+    assert host.calls == [200] and host.dialog is not None  # 7 is too low
+    host.type("0x")
+    host.press("Return")
+    assert host.dialog is not None
+    host.clear_field()
+    host.type("1,070")
+    host.press("Return")
+    assert host.calls == [200, 1070]
+
+
+@pytest.mark.parametrize(
+    ("keys_pressed", "went_on"), [(["Escape"], 0), (["Left", "Return"], 1), (["Left", "Left", "Space"], 0)]
+)
+def test_unsaved_edits_are_kept_or_discarded(host: FakeHost, keys_pressed: list[str], went_on: int) -> None:
+    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+    host.press(*keys_pressed)
+    assert host.dialog is None and len(host.calls) == went_on
+
+
+def test_unsaved_edits_are_saved_to_the_open_map(host: FakeHost, tmp_path: Path) -> None:
+    path = map_file(tmp_path, ["....", "...."])
+    host.session = Session(files.open_any(path).setup)
+    host.session.path = path
+    host.session.paint([2], block=True)
+    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+    host.press("Return")
+    assert host.calls == ["on"] and host.dialog is None
+    assert path.read_text().splitlines()[4] == "..@."
+
+
+def test_unsaved_edits_of_an_unnamed_map_ask_for_a_name(host: FakeHost, tmp_path: Path) -> None:
+    host.settings.remember(tmp_path / "a.map")
+    host.session.paint([25], block=True)
+    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+    host.press("Return")
+    assert isinstance(host.dialog, SaveFile)
+    host.press("Return")
+    assert host.calls == ["on"] and [path.suffix for path in tmp_path.iterdir()] == [".map"]
+
+
+def test_a_map_that_cannot_be_saved_loses_nothing(host: FakeHost, tmp_path: Path) -> None:
+    host.session.path = tmp_path / "gone" / "a.map"
+    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+    host.press("Return")
+    assert isinstance(host.dialog, MessageBox) and "cannot be written" in host.dialog.problems[0]
+    assert host.calls == []
+
+
+def test_a_long_message_scrolls(host: FakeHost) -> None:
+    dialog = MessageBox(host, "Broken", PROBLEMS)
+    host.show(dialog)
+    assert dialog.lines.bar.is_needed
+    host.press("End")
+    assert dialog.lines.bar.position == dialog.lines.bar.last
+    host.press("Up")
+    assert 0 < dialog.lines.bar.position < dialog.lines.bar.last
+    host.send(pygame.MOUSEMOTION, pos=dialog.card.center, rel=(0, 0), buttons=(0, 0, 0))
+    host.send(pygame.MOUSEWHEEL, y=100, x=0)
+    assert dialog.lines.bar.position == 0
+    host.press("Return")
+    assert host.dialog is None
+
+
+# --- problems and numbers -------------------------------------------------------------------------
+
+
+def test_a_problem_is_found_and_opened(host: FakeHost) -> None:
+    dialog = ProblemList(host)
+    host.show(dialog)
+    assert len(dialog.rows.items) == 19
+    host.focus(dialog.field)
+    host.type("b5")
+    assert [row.bucket for row in dialog.shown] == [5]
+    host.press("Return")
+    setup = host.setups[0]
+    assert setup.grid.xy(setup.goal) == (5, 5) and setup.listed_optimal == pytest.approx(7.071)
+    assert [config.kind for config in setup.agents] == ["tba", "rtb-wa"] and setup.budget == 3
+
+
+def test_bad_problems_are_listed_grey_and_not_opened(host: FakeHost) -> None:
+    dialog = ProblemList(host)
+    host.show(dialog)
+    assert "1 of them cannot be run" in dialog.hint
+    host.focus(dialog.field)
+    host.type("blocked")
+    assert [row.goal for row in dialog.shown] == [(10, 10)] and dialog.rows.items[0].is_dim
+    assert not dialog.open_button.can_focus
+    host.press("Return")
+    assert host.setups == [] and host.dialog is dialog
+
+
+def test_problems_are_sorted_by_keys_and_by_clicks(host: FakeHost) -> None:
+    dialog = ProblemList(host)
+    host.show(dialog)
+    host.press("Right", "Space")
+    assert dialog.sort_by == (1, True)
+    assert [row.bucket for row in dialog.shown] == list(range(19, 0, -1))
+    rect = dialog.rows.element.rect
+    host.click((rect.x + 40, rect.y + 10))
+    assert dialog.sort_by == (0, False) and dialog.shown[0].number == 0
+    host.press("End")
+    assert dialog.rows.place == 18
+
+
+def test_the_comparison_is_sorted_and_lives(host: FakeHost) -> None:
+    host.session.advance(20)
+    dialog = ComparisonTable(host)
+    host.show(dialog)
+    labels = [item.cells[0] for item in dialog.rows.items]
+    assert labels == ["first", "RTB-WA*"]
+    cost = [column.key for column in SHOWN].index("cost")
+    host.press(*["Right"] * cost)
+    costs = [item.cells[cost] for item in dialog.rows.items]
+    assert costs == sorted(costs, key=float)
+    host.press("Space")
+    assert [item.cells[cost] for item in dialog.rows.items] == costs[::-1]
+    host.session.advance(15)
+    host.frame(0.1, times=4)
+    assert [item.cells[cost] for item in dialog.rows.items] != costs[::-1]
+    assert f"tick {host.session.tick}" in dialog.hint
+    host.press("Return")
+    assert host.session.focused and host.session.focused.label in labels
+
+
+def test_the_comparison_is_exported(host: FakeHost, tmp_path: Path) -> None:
+    host.settings.remember(tmp_path / "a.map")
+    dialog = ComparisonTable(host)
+    host.show(dialog)
+    button = next(c for c in dialog.controls if isinstance(c, Button) and "CSV" in c.label)
+    host.focus(button)
+    host.press("Return")
+    assert isinstance(dialog.inner, SaveFile)
+    host.press("Return")
+    assert dialog.inner is None and host.dialog is dialog
+    assert [path.suffix for path in tmp_path.iterdir()] == [".csv"] and host.said[0].startswith("wrote A title- with")
+
+
+# --- maps -----------------------------------------------------------------------------------------
+
+
+def test_a_map_is_generated_with_the_present_agents(host: FakeHost) -> None:
+    dialog = GenerateMap(host)
+    host.show(dialog)
+    host.frame()
+    assert dialog.made is not None
+    host.press("Down", "Down", "Down", "Down")
+    host.frame()
+    assert dialog.spec.kind == "river" and dialog.made.recipe["kind"] == "river"
+    host.press("Return")
+    setup = host.setups[0]
+    assert setup.switches and [config.label for config in setup.agents] == ["first", ""]
+    assert setup.budget == 3 and setup.seed == 11
+
+
+def test_parameters_of_a_map_are_typed_and_slid(host: FakeHost) -> None:
+    dialog = GenerateMap(host)
+    host.show(dialog)
+    sliders = [control for control in dialog.controls if isinstance(control, Slider)]
+    fields = [control for control in dialog.controls if isinstance(control, Field)]
+    host.focus(sliders[0])
+    host.press("Right")
+    host.frame(0.2)
+    assert dialog.values["rooms"]["width"] == 144
+    host.focus(fields[0])
+    host.type("60")
+    assert dialog.values["rooms"]["width"] == 144  # not while typing
+    host.press("Return")
+    setup = host.setups[0]
+    assert setup.grid.width == 60
+
+
+def test_another_seed_gives_another_map_and_the_same_again(host: FakeHost) -> None:
+    dialog = GenerateMap(host)
+    host.show(dialog)
+    host.frame()
+    assert dialog.made is not None
+    first, seed = dialog.made.grid.rows(), dialog.values["rooms"]["seed"]
+    host.press("F8")
+    host.frame()
+    assert dialog.values["rooms"]["seed"] != seed and dialog.made.grid.rows() != first
+    field = next(c for c in dialog.controls if isinstance(c, Field) and c.text == str(dialog.values["rooms"]["seed"]))
+    host.focus(field)
+    host.type(str(seed))
+    host.press("Tab")  # leaving the field is enough
+    host.frame()
+    assert dialog.made.grid.rows() == first
+
+
+def test_parameters_that_do_not_go_together_are_told(host: FakeHost) -> None:
+    dialog = GenerateMap(host)
+    host.show(dialog)
+    dialog.rows.select([spec.kind for spec in GENERATORS].index("maze"))
+    dialog.values["maze"].update(width=16, height=16, corridor=30)
+    dialog.rebuild()
+    host.press("Return")
+    assert host.setups == [] and "corridor: expected at most" in dialog.problem
+
+
+@pytest.mark.parametrize("place", range(len(GENERATORS)), ids=[spec.kind for spec in GENERATORS])
+def test_every_kind_can_be_made(host: FakeHost, place: int) -> None:
+    dialog = GenerateMap(host)
+    host.show(dialog)
+    host.press(*["Down"] * place)
+    host.frame()
+    assert dialog.made is not None and dialog.made.recipe["kind"] == GENERATORS[place].kind
+    host.press("Return")
+    Session(host.setups[0]).advance(3)
+
+
+def test_a_thumbnail_shows_walls_and_ends(host: FakeHost) -> None:
+    setup = begun()
+    picture = thumbnail(setup.grid, setup.start, setup.goal, (200, 120), DARK)
+    assert picture.get_size() == (120, 120)
+    colours = {tuple(picture.get_at((x, y)))[:3] for x in range(120) for y in range(120)}
+    assert {DARK.free, DARK.wall, DARK.agent, DARK.casing_light} <= colours
+
+
+# --- agents ---------------------------------------------------------------------------------------
+
+
+def edit(host: FakeHost, kind: str = "rtb-wa") -> tuple[AgentEditor, Walker]:
+    walker = next(w for w in host.session.world.walkers if w.spec.key == kind)
+    dialog = AgentEditor(host, walker.id)
+    host.show(dialog)
+    host.frame()
+    return dialog, walker
+
+
+def control_of(dialog: AgentEditor, name: str, kind: type) -> Control:
+    row = next(row for row in dialog.form.rows if row.param.name == name)
+    return next(control for control in row.controls if isinstance(control, kind))
+
+
+def test_a_slider_sets_a_parameter_while_the_run_goes_on(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    host.session.advance(5)
+    host.focus(control_of(dialog, "weight", Slider))
+    host.press("Right", "Right", "Left")
+    assert walker.params["weight"] == 3.0  # a moment's rest first
+    host.frame(0.2)
+    assert walker.params["weight"] == pytest.approx(3.2)
+    assert [type(command).__name__ for _, command in host.session.log] == ["SetParam"]
+
+
+def test_a_number_is_typed_and_a_wrong_one_is_told(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    host.focus(control_of(dialog, "weight", Field))
+    host.type("0.5")
+    host.frame(1.0)
+    assert walker.params["weight"] == 3.0 and "from 1 to 100" in dialog.form.problems[0]
+    host.press("Return")
+    assert host.dialog is dialog and host.session.log == []
+    host.clear_field()
+    host.type("7")
+    assert dialog.form.problems == []
+    host.press("Return")
+    assert walker.params["weight"] == 7.0 and host.dialog is None
+
+
+def test_leaving_a_field_with_nonsense_gives_the_value_back(host: FakeHost) -> None:
+    dialog, _ = edit(host)
+    field = control_of(dialog, "weight", Field)
+    assert isinstance(field, Field)
+    host.focus(field)
+    host.type("abc")
+    host.press("Tab")
+    assert field.text == "3" and dialog.form.problems == []
+
+
+def test_choices_and_checks(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    host.focus(control_of(dialog, "restart", Choice))
+    host.press("Right")
+    assert walker.params["restart"] == "eager"
+    host.focus(control_of(dialog, "reopen", Check))
+    host.press("Space")
+    assert walker.params["reopen"] is True
+    host.press("Space")
+    assert walker.params["reopen"] is False
+
+
+def test_a_choice_by_mouse(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    rect = control_of(dialog, "restart", Choice).element.rect
+    host.click((rect.x + 180, rect.centery))
+    assert walker.params["restart"] == "eager"
+
+
+def test_its_own_budget_and_back_to_the_shared_one(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    assert walker.budget == 2
+    host.focus(control_of(dialog, "budget", Field))
+    host.type("40")
+    host.frame(1.0)
+    assert walker.budget == 40
+    host.focus(control_of(dialog, "own_budget", Check))
+    host.press("Space")
+    assert walker.budget is None and not any(row.param.name == "budget" for row in dialog.form.rows)
+    host.press("Space")
+    assert walker.budget == host.session.world.budget
+
+
+def test_a_budget_that_the_agent_refuses_is_told(host: FakeHost) -> None:
+    dialog, walker = edit(host, "tba")
+    host.focus(control_of(dialog, "own_budget", Check))
+    host.press("Space")
+    host.focus(control_of(dialog, "budget", Field))
+    host.type("1")
+    host.frame(1.0)
+    assert walker.budget == 3 and "at least one expansion" in dialog.form.problems[0]
+    assert host.session.messages == []
+    host.frame(0.0)
+    assert dialog.form.values["budget"] == 3
+
+
+def test_another_kind_takes_the_panel_once_the_keys_rest(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    host.focus(dialog.rows)
+    host.press("Up", "Up", "Down")
+    assert host.session.world.walker(walker.id) is walker
+    host.frame(0.2, times=3)
+    kinds = [w.spec.key for w in host.session.world.walkers]
+    expected = SPECS[[spec.key for spec in SPECS].index("rtb-wa") - 1].key
+    assert kinds == ["tba", expected] and dialog.walker is host.session.world.walkers[1]
+    assert sum(type(command).__name__ == "AddAgent" for _, command in host.session.log) == 1
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+def test_every_kind_can_be_added(host: FakeHost, spec) -> None:  # type: ignore[no-untyped-def]
+    host.show(AgentEditor(host, None))
+    dialog = host.dialog
+    assert isinstance(dialog, AgentEditor)
+    dialog.rows.select([s.key for s in SPECS].index(spec.key))
+    host.frame(times=2)
+    assert [row.param for row in dialog.form.rows][: len(spec.params)] == list(spec.params)
+    dialog.own_budget = 50
+    host.press("Return")
+    assert host.dialog is None and host.session.world.walkers[-1].spec is spec
+
+
+def test_an_agent_that_is_not_legal_is_not_added(host: FakeHost) -> None:
+    dialog = AgentEditor(host, None)
+    host.show(dialog)
+    dialog.rows.select([s.key for s in SPECS].index("tba"))
+    dialog.own_budget = 1
+    host.press("Return")
+    assert host.dialog is dialog and "budget" in dialog.problem and len(host.session.world.walkers) == 2
+
+
+def test_remove(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    host.focus(next(c for c in dialog.controls if isinstance(c, Button) and c.label == "Remove"))
+    host.press("Return")
+    assert host.dialog is None and host.session.world.walker(walker.id) is None
+
+
+def test_what_changes_elsewhere_is_shown(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    host.session.set_param(walker.id, "weight", 9.0)
+    host.frame()
+    field = control_of(dialog, "weight", Field)
+    assert isinstance(field, Field) and field.text == "9"
+    host.session.reset(keeps_map=False)
+    host.frame()
+    assert dialog.walker is host.session.world.walkers[1]
+    host.session.replace_agent(dialog.walker.id, AgentConfig("tb-gbfs"))
+    host.frame()
+    assert host.dialog is None  # the agent that was edited is gone
+
+
+def test_beside_the_card_the_window_lives(host: FakeHost) -> None:
+    dialog, _ = edit(host)
+    assert not host.send(pygame.MOUSEMOTION, pos=(50, 300), rel=(0, 0), buttons=(0, 0, 0))
+    assert not host.send(pygame.MOUSEWHEEL, y=1, x=0)
+    assert host.send(pygame.MOUSEBUTTONDOWN, pos=dialog.card.center, button=1)
+    host.focus(dialog.rows)
+    assert host.press("Down") and not host.press("Space") and not host.press("Ctrl+z")
+    field = control_of(dialog, "weight", Field) if dialog.spec.param("weight") else None
+    if field:
+        host.focus(field)
+        assert host.press("Space")
+    assert not host.send(pygame.MOUSEBUTTONDOWN, pos=(50, 300), button=1)
+    assert dialog.focused is None and not host.press("Up") and not host.press("Return")
+    host.press("Tab")
+    assert dialog.focused is not None
+    assert host.press("Escape") and host.dialog is None
+
+
+def test_a_slider_is_dragged_and_clicked(host: FakeHost) -> None:
+    dialog, walker = edit(host)
+    slider = control_of(dialog, "weight", Slider)
+    rect = slider.element.rect
+    host.click((rect.right - 2, rect.centery))
+    host.frame(0.2)
+    assert walker.params["weight"] == 100.0
+    host.click((rect.left + 3, rect.centery))
+    host.frame(0.2)
+    assert walker.params["weight"] == 1.0
+
+
+def test_the_form_scrolls_to_what_has_the_focus(host: FakeHost) -> None:
+    dialog, _ = edit(host, "tba")
+    last = dialog.form.controls()[-1]
+    assert dialog.form.scroller.vert_scroll_bar_active
+    host.focus(last)
+    host.frame(times=3)
+    assert dialog.form.rect.move(dialog.card.topleft).contains(last.element.rect)
+    host.focus(dialog.form.controls()[0])
+    host.frame(times=3)
+    assert dialog.form.rect.move(dialog.card.topleft).contains(dialog.form.controls()[0].element.rect)

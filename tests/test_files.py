@@ -1,0 +1,370 @@
+"""From files to runs and back: what is opened is what the file says, what is saved opens again as it was."""
+
+import csv
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.generate import GENERATORS, generate
+from sim.grid import Grid
+from sim.mapfile import read_map
+from sim.params import ConfigError
+from sim.scenario import MapFile, MapRecipe, MapRows
+from ui import files
+from ui.session import Session, Setup
+
+from .conftest import random_rows
+
+
+def map_file(folder: Path, rows: list[str], name: str = "a.map") -> Path:
+    path = folder / name
+    path.write_text("\n".join(["type octile", f"height {len(rows)}", f"width {len(rows[0])}", "map", *rows, ""]))
+    return path
+
+
+def scen_file(folder: Path, rows: list[str], name: str = "problems.scen") -> Path:
+    path = folder / name
+    path.write_text("\n".join(["version 1", *rows, ""]))
+    return path
+
+
+def same_run(first: Setup, second: Setup, ticks: int = 60) -> bool:
+    """Whether two setups give the same digest and the same map."""
+    sessions = Session(first), Session(second)
+    for session in sessions:
+        session.advance(ticks)
+    one, two = (session.world for session in sessions)
+    return one.digest() == two.digest() and np.array_equal(one.grid.terrain, two.grid.terrain)
+
+
+# --- opening --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", files.examples(), ids=lambda path: path.stem)
+def test_every_example_opens_and_runs(path: Path) -> None:
+    opened = files.open_any(path)
+    assert opened.problems is None and opened.path == path
+    assert opened.setup.caption and opened.setup.title and len(opened.setup.agents) >= 2
+    session = Session(opened.setup)
+    assert session.messages == []
+    session.advance(50)
+
+
+def test_examples_come_in_their_order() -> None:
+    names = [path.stem for path in files.examples()]
+    assert names[0] == "scrubbing" and len(names) == len(set(names)) >= 8
+    assert set(names) == {path.stem for path in files.GALLERY_FOLDER.glob("*.yaml")}
+
+
+@pytest.mark.parametrize("path", sorted(files.MAPS_FOLDER.glob("*.map")), ids=lambda path: path.stem)
+def test_a_map_opens_with_agents_and_ends(path: Path) -> None:
+    setup = files.open_any(path).setup
+    assert [config.kind for config in setup.agents] == ["tba", "tb-wa", "tb-wa", "tb-gbfs"]
+    session = Session(setup)
+    assert session.messages == [] and len(session.world.walkers) == 4
+    assert np.isfinite(session.world.optimal) and session.world.optimal > min(setup.grid.width, setup.grid.height) / 3
+    assert files.open_any(path).setup.start == setup.start
+
+
+def test_start_and_goal_lie_in_the_largest_part(tmp_path: Path) -> None:
+    path = map_file(tmp_path, ["..@.....", "..@.....", "@@@.....", ".@......"])
+    grid = files.open_any(path).setup.grid
+    setup = files.open_any(path).setup
+    assert grid.xy(setup.start) == (3, 0) and grid.xy(setup.goal) == (7, 3)
+
+
+def test_water_is_start_and_goal_only_where_there_is_no_ground(tmp_path: Path) -> None:
+    mixed = files.open_any(map_file(tmp_path, ["WWWW", "WW..", "WWWW"])).setup
+    assert [chr(mixed.grid.terrain.reshape(-1)[end]) for end in (mixed.start, mixed.goal)] == [".", "."]
+    wet = files.open_any(map_file(tmp_path, ["WWWW", "WW@@"])).setup
+    assert (wet.start, wet.goal) == (0, 3)
+
+
+def test_a_map_without_a_free_cell_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="expected a map with a free cell"):
+        files.open_any(map_file(tmp_path, ["@@", "TT"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.mapp", r"ends in one of .yaml, .yml, .map, .scen, got 'a.mapp'; did you mean '.map'\?"),
+        ("a.png", r"ends in one of .yaml, .yml, .map, .scen, got 'a.png'"),
+        ("noending", "got 'noending'"),
+        ("none.map", "no such file"),
+        ("none.yaml", "no such file"),
+        ("folder", "expected a file, got a folder"),
+        ("folder.map", "a folder or a device"),
+    ],
+)
+def test_what_cannot_be_opened_is_told_in_one_line(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.map").mkdir()
+    if name.startswith("a."):
+        (tmp_path / name).write_text("x")
+    with pytest.raises(ConfigError, match=message) as caught:
+        files.open_any(tmp_path / name)
+    assert len(caught.value.problems) == 1
+
+
+def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
+    assert files.open_any(map_file(tmp_path, ["...."], "A.MAP")).setup.grid.width == 4
+
+
+def test_every_problem_of_a_scenario_comes_out(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text("format: backmove-scenario\nversion: 1\nmap: {rows: [...., ....]}\nagents: [{kind: nobody}]\n")
+    with pytest.raises(ConfigError) as caught:
+        files.open_any(path)
+    assert len(caught.value.problems) == 3
+
+
+# --- problem lists --------------------------------------------------------------------------------
+
+
+def test_a_problem_list_opens_at_its_first_sound_row(tmp_path: Path) -> None:
+    map_file(tmp_path, ["....", ".@..", "...."])
+    path = scen_file(
+        tmp_path,
+        [
+            "0 a.map 4 3 1 1 3 2 3.0",
+            "1 a.map 9 9 0 0 3 2 3.0",
+            "2 a.map 4 3 0 0 3 2 4.41",
+            "nonsense",
+            "3 b.map 4 3 0 0 1 0 1",
+        ],
+    )
+    opened = files.open_any(path)
+    assert opened.problems is not None and len(opened.problems.rows) == 5
+    reasons = [row.problem for row in opened.problems.rows]
+    assert reasons[2] is None and all(reasons[i] for i in (0, 1, 3, 4))
+    assert "start: expected a free cell" in str(reasons[0]) and "expected the map 'b.map'" in str(reasons[4])
+    setup = opened.setup
+    assert (setup.start, setup.goal, setup.listed_optimal) == (0, 11, 4.41)
+    assert setup.source == MapFile("a.map", tmp_path / "a.map")
+
+
+def test_a_list_without_a_sound_row_is_refused_with_reasons(tmp_path: Path) -> None:
+    map_file(tmp_path, ["..@"])
+    with pytest.raises(ConfigError) as caught:
+        files.open_any(scen_file(tmp_path, ["0 a.map 3 1 0 0 2 0 2.0"]))
+    assert "expected a problem that can be run" in caught.value.problems[0]
+    assert "goal: expected a free cell" in caught.value.problems[1]
+
+
+def test_the_agents_stay_when_another_problem_is_opened(tmp_path: Path) -> None:
+    map_file(tmp_path, ["....", "...."])
+    problems = files.open_any(scen_file(tmp_path, ["0 a.map 4 2 0 0 3 1 3.4"])).problems
+    assert problems is not None
+    agents = (AgentConfig("rtb-wa", "mine"),)
+    setup = files.setup_of_row(problems, problems.rows[0], agents, budget=5)
+    assert setup.agents == agents and setup.budget == 5
+    bad = replace(problems.rows[0], goal=(9, 9))
+    with pytest.raises(ConfigError, match="problem 0: goal: expected a cell"):
+        files.setup_of_row(problems, bad)
+
+
+# --- generated maps -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", GENERATORS, ids=lambda spec: spec.kind)
+def test_a_generated_map_runs_and_is_saved_as_its_recipe(tmp_path: Path, spec) -> None:  # type: ignore[no-untyped-def]
+    small = {"width": 40, "height": 32} if any(p.name == "width" for p in spec.params) else {}
+    made = generate(spec.kind, small)
+    setup = files.setup_from_generated(made, files.DEFAULT_AGENTS, budget=9)
+    assert setup.grid.is_free(setup.start) and setup.grid.is_free(setup.goal)
+    assert {name: len(cells) for name, cells in setup.switches.items()} == {
+        name: len(cells) for name, cells in made.switches.items()
+    }
+    session = Session(setup)
+    path = files.save_session_scenario(session, tmp_path / "made")
+    assert path.name == "made.yaml"
+    again = files.open_any(path).setup
+    assert isinstance(again.source, MapRecipe) and again.switches == setup.switches
+    assert same_run(setup, again)
+
+
+# --- scenarios from the open run ------------------------------------------------------------------
+
+
+def begun(**changed: object) -> Setup:
+    rows = random_rows(4, 20, 20, 0.2)
+    rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
+    base = Setup(
+        Grid.from_rows(rows),
+        0,
+        399,
+        (AgentConfig("tba", "first"), AgentConfig("rtb-wa", params={"weight": 3.0}, budget=2)),
+        budget=3,
+        seed=11,
+        switches={"gate": (210, 211)},
+        title="A title: with signs",
+        caption="Two\nlines",
+    )
+    return replace(base, **changed)  # type: ignore[arg-type]
+
+
+def saved_and_opened(session: Session, folder: Path) -> Setup:
+    return files.open_any(files.save_session_scenario(session, folder / "saved")).setup
+
+
+def test_an_untouched_run_comes_back_as_it_was(tmp_path: Path) -> None:
+    setup = begun(changes=RandomChanges(4, 5.0), script=((6, EditCells(blocked=(70, 71))), (9, MoveGoal(380))))
+    again = saved_and_opened(Session(setup), tmp_path)
+    assert isinstance(again.source, MapRows)  # it came from nowhere
+    assert (again.title, again.caption, again.switches, again.changes) == (
+        setup.title,
+        setup.caption,
+        setup.switches,
+        setup.changes,
+    )
+    assert again.agents == setup.agents
+    assert same_run(setup, again)
+
+
+def test_edits_and_settings_of_the_run_are_kept_and_its_own_changes_are_not(tmp_path: Path) -> None:
+    path = map_file(tmp_path, random_rows(5, 20, 20, 0.1))
+    opened = files.open_any(path).setup
+    setup = replace(opened, changes=RandomChanges(2, 10.0), script=((3, EditCells(blocked=(200,))),))
+    session = Session(setup)
+    session.advance(9)
+    free = [c for c in range(100, 140) if session.setup.grid.is_free(c)][:6]
+    session.paint(free, block=True)
+    weighted = session.world.walkers[1]
+    session.set_param(weighted.id, "weight", 2.5)
+    scenario = files.scenario_from_session(session)
+    assert isinstance(scenario.map, MapFile)
+    again = saved_and_opened(session, tmp_path)
+    assert again.agents[1].params == {"weight": 2.5}
+    expected = replace(setup, agents=again.agents, script=(*setup.script, (0, EditCells(blocked=tuple(free)))))
+    first = Session(expected)
+    assert {c for c in range(400) if not first.world.grid.is_free(c)} == {
+        c for c in range(400) if not Session(again).world.grid.is_free(c)
+    }
+    assert same_run(again, saved_and_opened(Session(again), tmp_path))
+    assert not session.has_unsaved_edits
+
+
+def test_the_users_strokes_come_after_the_script_of_tick_0(tmp_path: Path) -> None:
+    path = map_file(tmp_path, ["." * 20] * 20)
+    setup = replace(files.open_any(path).setup, script=((0, EditCells(blocked=(50, 51))),))
+    session = Session(setup)
+    assert not session.world.grid.is_free(50)
+    session.paint([50], block=False)
+    again = Session(saved_and_opened(session, tmp_path))
+    assert again.world.grid.is_free(50) and not again.world.grid.is_free(51)
+
+
+def test_a_goal_on_an_edited_cell_makes_the_file_hold_the_map(tmp_path: Path) -> None:
+    path = map_file(tmp_path, ["." * 8, "." * 7 + "@"])
+    session = Session(files.open_any(path).setup)
+    session.paint([15], block=False)
+    session.do(MoveGoal(15))
+    again = saved_and_opened(session, tmp_path)
+    assert isinstance(again.source, MapRows) and again.goal == 15
+
+
+def test_a_map_edited_all_over_is_written_whole(tmp_path: Path) -> None:
+    path = map_file(tmp_path, ["." * 80] * 80)
+    session = Session(files.open_any(path).setup)
+    session.paint(range(100, 100 + files.MOST_EDITED_CELLS + 1), block=True)
+    again = saved_and_opened(session, tmp_path)
+    assert isinstance(again.source, MapRows)
+    assert np.array_equal(again.grid.terrain, session.world.grid.terrain)
+
+
+def test_after_a_reset_on_the_edited_map_that_map_is_saved(tmp_path: Path) -> None:
+    path = map_file(tmp_path, ["." * 20] * 20)
+    session = Session(files.open_any(path).setup)
+    session.paint([55, 56], block=True)
+    session.reset(keeps_map=True)
+    again = Session(saved_and_opened(session, tmp_path))
+    assert not again.world.grid.is_free(55)
+
+
+# --- maps -----------------------------------------------------------------------------------------
+
+
+def test_the_edited_map_saves_and_reloads_equal(tmp_path: Path) -> None:
+    path = map_file(tmp_path, ["..T.", ".@S.", "W..."])
+    session = Session(files.open_any(path).setup)
+    session.paint([1, 8], block=True)
+    session.paint([2, 5], block=False)
+    assert session.has_unsaved_edits
+    saved = files.save_map(session, tmp_path / "other")
+    assert saved.name == "other.map" and not session.has_unsaved_edits
+    assert np.array_equal(read_map(saved).terrain, session.world.grid.terrain)
+
+
+@pytest.mark.parametrize(
+    "save", [files.save_map, files.save_session_scenario, files.export_csv, files.export_ticks_csv]
+)
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, save) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "file").write_text("")
+    session = Session(begun())
+    for place in (tmp_path / "no folder" / "a", tmp_path / "file" / "a"):
+        with pytest.raises(ConfigError, match="cannot be written"):
+            save(session, place)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_endings_are_added_once() -> None:
+    assert files.with_suffix("a", ".map") == Path("a.map")
+    assert files.with_suffix("a.MAP", ".map") == Path("a.MAP")
+    assert files.with_suffix("a.b", (".yaml", ".yml")) == Path("a.b.yaml")
+    assert files.with_suffix("a.yml", (".yaml", ".yml")) == Path("a.yml")
+
+
+def test_shipped_files_are_known() -> None:
+    assert files.is_shipped(files.examples()[0])
+    assert not files.is_shipped(Path.home() / "a.map")
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_comparison_is_exported_as_it_is(tmp_path: Path) -> None:
+    session = Session(begun(agents=(AgentConfig("tba", 'grüße, "x"'), AgentConfig("tb-wa"), AgentConfig("astar"))))
+    session.advance(40)
+    path = files.export_csv(session, tmp_path / "table")
+    assert path.name == "table.csv" and b"\r" not in path.read_bytes()
+    rows = read_table(path)
+    assert [row["agent"] for row in rows] == ['grüße, "x"', "TB-WA*", "A*"]
+    for row, walker in zip(rows, session.world.walkers, strict=True):
+        metrics = session.world.metrics(walker)
+        assert float(row["cost"]) == metrics.cost and int(row["expansions"]) == metrics.expansions
+        assert int(row["back_moves"]) == metrics.back_moves and row["tick"] == str(session.tick)
+        assert float(row["suboptimality"]) == metrics.suboptimality
+        assert row["first_move"] == ("" if metrics.first_move is None else str(metrics.first_move))
+    assert rows[1]["params"] == "weight=1 reopen=false"
+
+
+def test_numbers_that_mean_nothing_are_left_out(tmp_path: Path) -> None:
+    session = Session(Setup(Grid.from_rows([".@."]), 0, 2, (AgentConfig("tb-wa"),), budget=2))
+    session.advance(10)
+    row = read_table(files.export_csv(session, tmp_path / "t"))[0]
+    assert row["optimal"] == row["suboptimality"] == row["arrived"] == ""
+    assert row["state"] == "no path"
+
+
+def test_every_tick_is_exported(tmp_path: Path) -> None:
+    session = Session(begun())
+    session.advance(25)
+    rows = read_table(files.export_ticks_csv(session, tmp_path / "ticks"))
+    for walker in session.world.walkers:
+        own = [row for row in rows if row["agent"] == walker.label]
+        assert [int(row["tick"]) for row in own] == list(range(len(own)))
+        assert sum(int(row["expanded"]) for row in own) == session.world.metrics(walker).expansions
+        assert sum("back" in row["marks"] for row in own) == session.world.metrics(walker).back_moves
+        assert (int(own[-1]["x"]), int(own[-1]["y"])) == session.world.grid.xy(walker.position)
+        assert float(own[-1]["cost"]) == pytest.approx(session.world.metrics(walker).cost)

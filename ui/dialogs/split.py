@@ -1,0 +1,83 @@
+"""Split policy: the same agent with several settings from this tick on, side by side."""
+
+from collections.abc import Mapping
+
+from sim.params import ConfigError, Param, Value
+from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.controls import Text
+from ui.dialogs.lists import Col, Item, Rows
+from ui.live import LiveSession
+
+_MOST = 4  # futures of one split
+
+Variants = list[Mapping[str, Value | None]]
+
+
+class SplitPolicy(Dialog):
+    title = "Split"
+    size = (620, 460)
+    command = "split_policy"
+
+    def __init__(self, host: Host) -> None:
+        self.live: LiveSession = host.session  # type: ignore[assignment]
+        walker = self.live.focused
+        assert walker is not None
+        self.hint = f"{walker.label}, from tick {self.live.tick:,} on; later edits go to all"
+        self.choices = choices_of(walker.spec.params, walker.params, walker.budget or self.live.world.budget)
+        super().__init__(host)
+
+    def build(self) -> None:
+        area = self.area
+        self.add(Text(self, take_top(area, self.px(26)), "One future for each value:", role="dim"))
+        items = [
+            Item((name, ", ".join(_shown(name, v) for v in variants)), variants) for name, variants in self.choices
+        ]
+        self.rows = Rows(self, area, [Col(width=150), Col(face="mono", role="dim")], items, chosen=self.confirm)
+        self.add(self.rows)
+        self.add_footer(("Cancel", self.cancel, ""), ("Split", self.confirm, "main"))
+
+    def confirm(self) -> None:
+        item = self.rows.item
+        if item is None:
+            return
+        self.host.close_dialog()
+        try:
+            futures = self.live.split(item.value)
+        except ConfigError as error:
+            self.host.say(error.problems[0])
+        else:
+            self.host.say(f"{len(futures)} futures from tick {self.live.tick:,} on; edits go to all of them")
+
+
+def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, Variants]]:
+    """What can be split: every choice and switch, a few values of every number, and the budget."""
+    found: list[tuple[str, Variants]] = []
+    for param in params:
+        values = _values_of(param, now[param.name])
+        if len(values) > 1:
+            found.append((param.name, [{param.name: value} for value in values]))
+    budgets = sorted({max(1, budget // 4), budget, budget * 4})
+    found.append(("budget", [{"budget": value} for value in budgets]))
+    return found
+
+
+def _values_of(param: Param, now: Value) -> list[Value]:
+    """The values worth comparing with the present one, in order."""
+    if param.kind is bool:
+        return [False, True]
+    if param.kind is str:
+        return list(param.choices[:_MOST])
+    if param.name == "weight":
+        return sorted({1.0, 1.4, 3.0, float(now)})[:_MOST]
+    return []
+
+
+def _shown_all(name: str, variants: Variants) -> str:
+    return ", ".join(_shown(name, variant) for variant in variants)
+
+
+def _shown(name: str, variant: Mapping[str, Value | None]) -> str:
+    value = variant[name]
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else f"{value}"

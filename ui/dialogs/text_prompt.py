@@ -1,0 +1,28 @@
+"""Asks for one line of text."""
+
+from collections.abc import Callable
+
+from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.controls import Field
+
+
+class TextPrompt(Dialog):
+    size = (460, 186)
+
+    def __init__(self, host: Host, title: str, text: str, go: Callable[[str], None]) -> None:
+        self.title, self.text, self.go = title, text, go
+        super().__init__(host)
+
+    def build(self) -> None:
+        self.field = Field(self, take_top(self.area, self.px(36), self.px(8)), self.text, self._typed, longest=80)
+        self.add(self.field)
+        self.field.put_cursor_at_end()
+        self.add_footer(("Cancel", self.cancel, ""), ("OK", self.confirm, "main"))
+
+    def _typed(self, text: str) -> None:
+        self.text = text
+
+    def confirm(self) -> None:
+        if self.text.strip():
+            self.host.close_dialog()
+            self.go(self.text.strip())

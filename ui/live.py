@@ -1,0 +1,431 @@
+"""The session of the window: a tree of branches, each a run that can be wound back; some of them side by side.
+
+Panels of several worlds need names of their own: a panel's key is its branch's number times SPAN plus the agent's
+number, so in the first branch it is the agent's number itself. No pygame here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sim import commands
+from sim.branches import Branch, BranchTree
+from sim.commands import AgentConfig, Command
+from sim.params import ConfigError, Value
+from sim.recorded import MarkKind
+from sim.timeline import Entry, Timeline
+from sim.world import Snapshot, Walker, World
+from ui.session import EDIT_SHOWN_TICKS, Panel, Session, Stroke
+from ui.trails import Trail
+
+SPAN = 4096
+SEEK_WORK = 8000.0
+"""Microseconds of replay in one frame while a seek is under way."""
+
+
+class LiveSession(Session):
+    # --- beginning --------------------------------------------------------------------------------
+
+    def _build(self, configs: list[AgentConfig]) -> None:
+        """A new tree with one branch at tick 0."""
+        self._forget()
+        self.first_configs = configs
+        said = len(self.messages)
+        self.tree = BranchTree(lambda: self.make_world(configs))
+        del self.messages[said:]  # the tree may make its first world more than once
+        self.branch = 0
+        self.shown = [0]
+        self.order: list[int] = []
+        self.trails: dict[int, Trail] = {}
+        self._builds = getattr(self, "_builds", 0) + 1
+        self._told: set[tuple[int, str]] = set()
+        self._panels: tuple[Panel, ...] | None = None
+        self._edits: dict[int, dict[int, tuple[int, bool]]] = {}  # by branch
+        self.changed()
+
+    @property
+    def timeline(self) -> Timeline:
+        return self.tree[self.branch].timeline
+
+    @property
+    def shown_branches(self) -> list[Branch]:
+        return [self.tree[number] for number in self.shown]
+
+    @property
+    def world(self) -> World:  # type: ignore[override]
+        """The world of the focused branch."""
+        return self.timeline.world
+
+    @world.setter
+    def world(self, world: World) -> None:
+        raise AttributeError("the worlds of a live session belong to its timelines")
+
+    @property
+    def generation(self) -> int:  # type: ignore[override]
+        """Rises whenever pictures have to begin anew."""
+        return self._builds * 1_000_000 + sum(b.timeline.generation for b in self.tree.branches.values())
+
+    @generation.setter
+    def generation(self, number: int) -> None:
+        raise AttributeError("counted by the timelines")
+
+    @property
+    def log(self) -> list[tuple[int, Command]]:  # type: ignore[override]
+        """What was done by hand in the focused branch, with its ticks."""
+        return [(e.tick, e.command) for e in self.timeline.entries() if not e.is_scripted and e.is_enabled]
+
+    @log.setter
+    def log(self, entries: list[tuple[int, Command]]) -> None:
+        raise AttributeError("kept by the timelines")
+
+    # --- time -------------------------------------------------------------------------------------
+
+    @property
+    def tick(self) -> int:
+        """The tick that is shown, or that a seek is under way to."""
+        return self.timeline.target
+
+    @property
+    def is_over(self) -> bool:
+        return all(b.timeline.is_over for b in self.shown_branches)
+
+    @property
+    def recorded_end(self) -> int:
+        return max(b.timeline.recorded_end for b in self.shown_branches)
+
+    @property
+    def is_seeking(self) -> bool:
+        return any(b.timeline.is_seeking for b in self.shown_branches)
+
+    def begin_seek(self, tick: int) -> None:
+        """Set out for another tick, all branches on screen together."""
+        for branch in self.shown_branches:
+            branch.timeline.begin_seek(max(0, tick))
+        if not self.continue_seek(SEEK_WORK):
+            self.changed()
+
+    def continue_seek(self, work: float = SEEK_WORK) -> bool:
+        """Go on with the seek for a frame's worth of work; whether it has arrived."""
+        if not self.is_seeking:
+            return True
+        arrived = [b.timeline.continue_seek(work / len(self.shown)) for b in self.shown_branches]
+        if all(arrived):
+            self.changed()
+        return all(arrived)
+
+    def seek(self, tick: int) -> None:
+        self.begin_seek(tick)
+        for branch in self.shown_branches:
+            branch.timeline.settle()
+        self.changed()
+
+    def _advance(self, ticks: int) -> int:
+        passed = max(b.timeline.advance(ticks) for b in self.shown_branches)
+        self.changed()
+        return passed
+
+    def _must_stop(self) -> bool:
+        if self.tick <= self._runs_since:
+            return False
+        met = self.stop_tick is not None and self.tick >= self.stop_tick
+        if self.stop_rule and not met:
+            met = any(
+                walker.rows.size
+                and walker.rows_tick + walker.rows.size == self.tick
+                and self.stop_rule.is_met(self, walker, walker.rows[-1])
+                for branch in self.shown_branches
+                for walker in branch.timeline.world.walkers
+            )
+        return met
+
+    def marks(self, kinds: Sequence[MarkKind] = tuple(MarkKind)) -> np.ndarray:
+        """What happened when in the focused branch, for the scrubber."""
+        return self.timeline.marks(0, max(self.timeline.recorded_end, self.timeline.horizon), kinds)
+
+    # --- commands ---------------------------------------------------------------------------------
+
+    def do(self, command: Command) -> None:
+        """Apply a command now to the focused branch, and to those that are linked with it."""
+        known = set(self.tree.branches)
+        self.tree.do(self.branch, command)
+        for number in set(self.tree.branches) - known:
+            self.messages.append(f'the run as it was is kept as the branch "{self.tree[number].name}"')
+        self.changed()
+
+    def changed(self) -> None:
+        """Something happened: look again at everything that is remembered here."""
+        self._snapshot = self._panels = None
+        self._edits = {}
+        for branch in self.shown_branches:
+            if branch.timeline.is_seeking:
+                continue
+            for note in branch.timeline.notes():
+                if (note.tick, note.text) not in self._told:
+                    self._told.add((note.tick, note.text))
+                    self.messages.append(f"tick {note.tick}: {note.text}")
+        self._keep_focus()
+        self._follow_trails()
+
+    def after_commands(self) -> None:
+        self.changed()
+
+    def take_new_walkers(self) -> None:
+        """Nothing to do: `changed` has seen them."""
+
+    def _follow_trails(self) -> None:
+        for branch in self.shown_branches:
+            timeline = branch.timeline
+            if timeline.is_seeking:
+                continue
+            for walker in timeline.world.walkers:
+                key = key_of(branch.number, walker.id)
+                record = timeline.records[walker.id]
+                if key not in self.trails:
+                    self.trails[key] = Trail(record.start, record.joined, timeline.world.grid)
+                self.trails[key].follow(record.rows, record.rows_before(timeline.tick).size)
+
+    # --- panels -----------------------------------------------------------------------------------
+
+    def walker(self, key: int) -> Walker | None:
+        """The agent of a panel."""
+        number, agent = divmod(key, SPAN)
+        branch = self.tree.branches.get(number)
+        return branch.timeline.world.walker(agent) if branch else None
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        if self._panels is None:
+            found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of(branch)}
+            self.order = [key for key in self.order if key in found]
+            self.order += [key for key in found if key not in self.order]
+            self._panels = tuple(found[key] for key in self.order)
+        return self._panels
+
+    def _panels_of(self, branch: Branch) -> list[Panel]:
+        snapshot = branch.timeline.world.snapshot()
+        name = branch.name if len(self.shown) > 1 else ""
+        views = [replace(view, id=key_of(branch.number, view.id)) for view in snapshot.walkers]
+        return [Panel(view.id, snapshot, view, name) for view in views]
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The world of the focused branch, but with the agents of all panels, by their keys."""
+        if self._snapshot is None:
+            panels = self.panels
+            own = next((p.snapshot for p in panels if p.key // SPAN == self.branch), None) or self.world.snapshot()
+            self._snapshot = replace(own, walkers=tuple(panel.view for panel in panels))
+        return self._snapshot
+
+    def _keep_focus(self) -> None:
+        """The focus stays on a panel that is there."""
+        if not self.is_seeking and self.panels and all(panel.key != self.focused_id for panel in self.panels):
+            self.focus(self.panels[-1].key)
+
+    @property
+    def focused(self) -> Walker | None:
+        return self.walker(self.focused_id)
+
+    def focus(self, agent_id: int) -> None:
+        """Focus a panel, and with it the branch that gets what is done."""
+        self.focused_id = agent_id
+        number = agent_id // SPAN
+        if number in self.tree.branches and number != self.branch:
+            self.branch = number
+            self._snapshot = None
+
+    def panel_of(self, agent_id: int) -> int:
+        return next((i for i, panel in enumerate(self.panels) if panel.key == agent_id), 0)
+
+    def move_panel(self, agent_id: int, by: int) -> None:
+        here = self.panel_of(agent_id)
+        there = max(0, min(len(self.order) - 1, here + by))
+        self.order.insert(there, self.order.pop(here))
+        self._panels = self._snapshot = None
+
+    def add_agent(self, config: AgentConfig) -> bool:
+        try:
+            self.world.check_agent(config)
+        except ConfigError as error:
+            self.messages += error.problems
+            return False
+        self.do(commands.AddAgent(config))
+        self.focus(key_of(self.branch, self.world.walkers[-1].id))
+        return True
+
+    def replace_agent(self, agent_id: int, config: AgentConfig) -> bool:
+        self.focus(agent_id)
+        place = self.panel_of(agent_id)
+        if not self.add_agent(config):
+            return False
+        new = self.focused_id
+        self.do(commands.RemoveAgent(agent_id % SPAN))
+        self.order.remove(new)
+        self.order.insert(place, new)
+        self._panels = self._snapshot = None
+        self.focus(new)
+        return True
+
+    def remove_agent(self, agent_id: int) -> None:
+        self.focus(agent_id)
+        self.do(commands.RemoveAgent(agent_id % SPAN))
+
+    def set_param(self, agent_id: int, name: str, value: Value) -> None:
+        self.focus(agent_id)
+        super().set_param(agent_id % SPAN, name, value)
+
+    def set_budget(self, agent_id: int, budget: int | None) -> None:
+        """A budget of its own for one agent."""
+        self.focus(agent_id)
+        self.do(commands.SetBudget(budget, agent_id % SPAN))
+
+    def configs(self) -> list[AgentConfig]:
+        """The agents of the focused branch as they are set now, in the order of the panels."""
+        place = {key: i for i, key in enumerate(self.order)}
+        walkers = sorted(self.world.walkers, key=lambda w: place.get(key_of(self.branch, w.id), len(place)))
+        return [AgentConfig(w.config.kind, w.config.label, dict(w.params), w.budget) for w in walkers]
+
+    # --- strokes ----------------------------------------------------------------------------------
+
+    def begin_stroke(self, name: str = "edit") -> None:
+        self.current = Stroke(name=name, branch=self.branch)
+
+    def undo(self) -> bool:
+        return self._in_branch_of(self.strokes) and super().undo()
+
+    def redo(self) -> bool:
+        return self._in_branch_of(self.undone) and super().redo()
+
+    def _in_branch_of(self, strokes: list[Stroke]) -> bool:
+        """Go to the branch in which the last of these strokes was made; False when it is gone."""
+        while strokes and strokes[-1].branch not in self.tree.branches:
+            strokes.pop()
+        if strokes and strokes[-1].branch != self.branch:
+            self.show_branch(strokes[-1].branch)
+        return bool(strokes)
+
+    def shown_edits(self, panel: int = 0) -> dict[int, tuple[int, bool]]:
+        """The cells that commands have edited lately in a panel's branch, those of the script too."""
+        number = panel // SPAN
+        if number not in self._edits:
+            self._edits[number] = self._edited_lately(self.tree[number].timeline)
+        return self._edits[number]
+
+    def _edited_lately(self, timeline: Timeline) -> dict[int, tuple[int, bool]]:
+        free, now = timeline.world.grid.free, timeline.tick
+        edited: dict[int, tuple[int, bool]] = {}
+        for entry in timeline.entries():
+            if entry.is_enabled and now - EDIT_SHOWN_TICKS <= entry.tick <= now:
+                for cell in self._cells_of(entry.command):
+                    edited[cell] = (entry.tick, not free[cell])
+        return edited
+
+    def _cells_of(self, command: Command) -> Sequence[int]:
+        match command:
+            case commands.EditCells(blocked, freed):
+                return (*blocked, *freed)
+            case commands.SetTerrain(cells, _):
+                return cells
+            case commands.SetSwitch(name, _):
+                return self.setup.switches.get(name, ())
+        return ()
+
+    # --- branches ---------------------------------------------------------------------------------
+
+    def branch_here(self) -> Branch:
+        """Another future from the present tick on, beside the one it comes from."""
+        agent = self.focused_id % SPAN
+        branch = self.tree.branch(self.branch)
+        branch.timeline.settle()
+        self.shown.append(branch.number)
+        self.changed()
+        self.focus(key_of(branch.number, agent))
+        return branch
+
+    def split(self, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
+        """One future for each setting of the focused agent; later commands go to all of them."""
+        agent = self.focused_id % SPAN
+        futures = self.tree.split_policy(self.branch, agent, variants)
+        for branch in futures:
+            branch.timeline.settle()
+        self.shown = [branch.number for branch in futures]
+        self.changed()
+        self.focus(key_of(self.shown[0], agent))
+        return futures
+
+    def show_branch(self, number: int) -> None:
+        """Put a branch on screen, at the tick of the others, and focus it."""
+        if number not in self.shown:
+            self.shown.append(number)
+            self.tree[number].timeline.seek(self.tick)
+        self.changed()
+        first = next((p.key for p in self.panels if p.key // SPAN == number), None)
+        if first is not None:
+            self.focus(first)
+        else:
+            self.branch = number
+
+    def hide_branch(self, number: int) -> None:
+        """Take a branch off the screen; the last one stays."""
+        if len(self.shown) == 1 or number not in self.shown:
+            return
+        self.shown.remove(number)
+        if self.branch == number:
+            self.branch = self.shown[0]
+        self.changed()
+
+    def rename_branch(self, number: int, name: str) -> None:
+        if name.strip():
+            self.tree.rename(number, name.strip())
+            self.changed()
+
+    def delete_branch(self, number: int) -> None:
+        if len(self.tree.branches) == 1:
+            raise ConfigError("the only branch cannot be deleted")
+        if self.shown == [number]:
+            self.show_branch(next(n for n in self.tree.branches if n != number))
+        self.hide_branch(number)
+        self.tree.delete(number)
+        self.changed()
+
+    def compare_with_parent(self) -> bool:
+        """Put the focused branch and its parent side by side; False when it has none."""
+        parent = self.tree[self.branch].parent
+        if parent is None:
+            return False
+        number = self.branch
+        self.shown = [parent, number]
+        self.tree[parent].timeline.seek(self.tick)
+        self.order = []
+        self.changed()
+        self.show_branch(number)
+        return True
+
+    # --- the script -------------------------------------------------------------------------------
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All commands of the focused branch, those of the scenario and those done by hand."""
+        return self.timeline.entries()
+
+    def move_entry(self, entry_id: int, by: int) -> None:
+        """The same command so many ticks later or earlier; the run is computed again from there."""
+        entry = self.timeline.entry(entry_id)
+        self.timeline.move(entry_id, max(0, entry.tick + by))
+        self.changed()
+
+    def toggle_entry(self, entry_id: int) -> None:
+        self.timeline.set_enabled(entry_id, not self.timeline.entry(entry_id).is_enabled)
+        self.changed()
+
+    def delete_entry(self, entry_id: int) -> None:
+        self.timeline.delete(entry_id)
+        self.changed()
+
+    def duplicate_entry(self, entry_id: int) -> None:
+        entry = self.timeline.entry(entry_id)
+        self.timeline.duplicate(entry_id, entry.tick + 10)
+        self.changed()
+
+
+def key_of(branch: int, agent: int) -> int:
+    return branch * SPAN + agent

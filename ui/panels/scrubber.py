@@ -1,0 +1,116 @@
+"""The line of time: what has been recorded, what happened when, and a handle to go anywhere."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pygame
+
+from sim.recorded import MarkKind
+from ui.canvas import HotSpot
+from ui.layout import Box
+from ui.live import LiveSession
+from ui.theme import Colour, mix
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+NAMES = {
+    MarkKind.EDIT: "edit",
+    MarkKind.RESTART: "restart",
+    MarkKind.BACK_MOVE: "back-move",
+    MarkKind.NO_PATH: "no path",
+    MarkKind.ARRIVAL: "arrival",
+}
+
+
+def colour_of(app: "App", kind: MarkKind) -> Colour:
+    palette = app.palette
+    return {
+        MarkKind.EDIT: palette.warning,
+        MarkKind.RESTART: palette.arrived,
+        MarkKind.BACK_MOVE: mix(palette.warning, palette.surface, 0.35),
+        MarkKind.NO_PATH: palette.text,
+        MarkKind.ARRIVAL: palette.accent,
+    }[kind]
+
+
+def draw(app: "App", box: Box) -> None:
+    """The bar with its marks, and below it what their shapes stand for."""
+    session = app.session
+    if not isinstance(session, LiveSession):
+        return
+    canvas, palette = app.canvas, app.palette
+    px = canvas.px
+    x, y, width, height = box
+    end = max(session.recorded_end, session.tick, 1)
+    bar = (x + px(8), y + px(14), width - px(16), px(12))
+    canvas.fill(bar, palette.raised, 4)
+    here = bar[0] + round(bar[2] * session.tick / end)
+    canvas.fill((bar[0], bar[1], max(px(4), here - bar[0]), bar[3]), mix(palette.raised, palette.accent, 0.45), 4)
+    _draw_marks(app, session, bar, end)
+    _draw_handle(app, here, bar)
+    canvas.spot(
+        HotSpot(
+            "scrubber",
+            (x, y, width, px(34)),
+            None,
+            f"Tick {session.tick:,} of {end:,} recorded: drag to go anywhere",
+            ", .",
+            drag=partial(_drag, app, bar, end),
+            wheel=lambda step: app.seek(session.tick + step),
+        )
+    )
+    if height >= px(50):
+        _draw_legend(app, x + px(8), y + px(36), width - px(16), end)
+
+
+def _drag(app: "App", bar: Box, end: int, position: tuple[int, int]) -> None:
+    share = (position[0] - bar[0]) / max(1, bar[2])
+    app.seek(round(end * min(1.0, max(0.0, share))))
+
+
+def _draw_marks(app: "App", session: LiveSession, bar: Box, end: int) -> None:
+    """At most one mark of a kind in a pixel column: a long run must not cost more to draw."""
+    surface = app.canvas.surface
+    px = app.canvas.px
+    marks = session.marks()
+    x, y, width, height = bar
+    for kind in (MarkKind.BACK_MOVE, MarkKind.RESTART, MarkKind.ARRIVAL, MarkKind.NO_PATH, MarkKind.EDIT):
+        ticks = marks["tick"][marks["kind"] == kind]
+        columns = np.unique(x + np.round(ticks / end * width).astype(np.int64)).tolist()
+        ink = colour_of(app, kind)
+        for column in columns:
+            if kind in (MarkKind.EDIT, MarkKind.NO_PATH):  # a triangle above the bar
+                size = px(5)
+                top = y - px(3)
+                pygame.draw.polygon(
+                    surface, ink, [(column - size, top - size), (column + size, top - size), (column, top + px(2))]
+                )
+            elif kind is MarkKind.ARRIVAL:
+                pygame.draw.circle(surface, ink, (column, y + height // 2), px(4))
+            else:
+                inset = 0 if kind is MarkKind.RESTART else height // 3
+                pygame.draw.line(surface, ink, (column, y + inset), (column, y + height - 1 - inset), max(1, px(1.5)))
+
+
+def _draw_handle(app: "App", here: int, bar: Box) -> None:
+    canvas = app.canvas
+    px = canvas.px
+    ink = app.palette.text
+    pygame.draw.line(canvas.surface, ink, (here, bar[1] - px(5)), (here, bar[1] + bar[3] + px(5)), max(2, px(2)))
+    pygame.draw.circle(canvas.surface, ink, (here, bar[1] - px(5)), px(5))
+
+
+def _draw_legend(app: "App", x: int, y: int, width: int, end: int) -> None:
+    canvas = app.canvas
+    px = canvas.px
+    left = x
+    for kind in MarkKind:
+        needed = canvas.text_width(NAMES[kind], 12) + px(30)
+        if left + needed > x + width - px(90):
+            break
+        pygame.draw.circle(canvas.surface, colour_of(app, kind), (left + px(4), y + px(9)), px(4))
+        canvas.text((left + px(13), y), NAMES[kind], size=12, colour=app.palette.dim)
+        left += needed
+    canvas.text((x + width, y), f"{end:,} recorded", size=12, face="mono", colour=app.palette.dim, align="right")

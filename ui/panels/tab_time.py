@@ -1,0 +1,265 @@
+"""Sidebar: the branches as a small tree, and the script of edits as data."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sim import commands
+from sim.branches import Branch
+from sim.commands import Command
+from sim.timeline import Entry
+from ui.canvas import HotSpot
+from ui.keys import shown_keys
+from ui.layout import Box
+from ui.live import LiveSession
+from ui.theme import mix
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+MOST_ENTRIES = 200  # of a long script the latest are listed
+BUTTONS = (
+    ("branch", "Branch"),
+    ("split_policy", "Split"),
+    ("compare_branch", "Compare"),
+    ("rename_branch", "Rename"),
+    ("hide_branch", "Hide"),
+    ("delete_branch", "Delete"),
+)
+
+
+def draw(app: "App", box: Box) -> int:
+    """Returns where the content ends."""
+    x, y, width, _ = box
+    session = app.session
+    if not isinstance(session, LiveSession):
+        return y
+    y = _heading(app, x, y, "Branches")
+    for depth, branch in tree_order(session):
+        y = _draw_branch(app, session, x, y, width, branch, depth)
+    y = _draw_buttons(app, x, y + app.canvas.px(6), width)
+    y = _draw_divergence(app, session, x, y, width)
+    y = _heading(app, x, y, "Script of edits")
+    return _draw_script(app, session, x, y, width)
+
+
+def _heading(app: "App", x: int, y: int, text: str) -> int:
+    app.canvas.text((x, y), text, size=12, face="bold", colour=app.palette.dim)
+    return y + app.canvas.px(22)
+
+
+def tree_order(session: LiveSession) -> list[tuple[int, Branch]]:
+    """(depth, branch): parents before their children, in the order in which they were made."""
+    found: list[tuple[int, Branch]] = []
+
+    def visit(parent: int | None, depth: int) -> None:
+        for branch in session.tree.branches.values():
+            if branch.parent == parent:
+                found.append((depth, branch))
+                visit(branch.number, depth + 1)
+
+    visit(None, 0)
+    listed = {branch.number for _, branch in found}
+    return found + [(0, b) for b in session.tree.branches.values() if b.number not in listed]
+
+
+def _draw_branch(app: "App", session: LiveSession, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
+    """One row: shown or not, name, the tick at which it left its parent."""
+    canvas, palette = app.canvas, app.palette
+    px = canvas.px
+    row = (x, y, width, px(26))
+    is_focused = branch.number == session.branch
+    is_shown = branch.number in session.shown
+    hot = canvas.spot(
+        HotSpot(
+            f"branch:{branch.number}",
+            row,
+            partial(session.show_branch, branch.number),
+            f"{branch.name}: show and focus it",
+            "N",
+        )
+    )
+    if is_focused or hot:
+        canvas.fill(row, mix(palette.surface, palette.accent, 0.22) if is_focused else palette.hover, 5)
+    left = x + px(6) + min(depth, 6) * px(12)
+    eye = (left, y + px(3), px(20), px(20))
+    toggle = session.hide_branch if is_shown else session.show_branch
+    canvas.check_box(
+        f"show_branch:{branch.number}",
+        eye,
+        is_shown,
+        partial(toggle, branch.number),
+        tip="On screen, or not",
+        key="Alt+H",
+    )
+    at = f"at {branch.at:,}" if branch.parent is not None else ""
+    at_width = canvas.text_width(at, 12, "mono") if at else 0
+    canvas.text(
+        (left + px(26), y + px(13)),
+        branch.name,
+        size=13,
+        middle=True,
+        width=x + width - left - px(38) - at_width,
+        colour=None if is_shown else palette.dim,
+    )
+    canvas.text(
+        (x + width - px(6), y + px(13)), at, size=12, face="mono", colour=palette.dim, align="right", middle=True
+    )
+    return y + px(28)
+
+
+def _draw_buttons(app: "App", x: int, y: int, width: int) -> int:
+    canvas = app.canvas
+    px = canvas.px
+    third = (width - px(12)) // 3
+    for i, (command, label) in enumerate(BUTTONS):
+        place = (x + i % 3 * (third + px(6)), y + i // 3 * px(32), third, px(27))
+        canvas.button(
+            f"time:{command}",
+            place,
+            label,
+            partial(app.run, command),
+            tip=app.tip_of(command),
+            key=shown_keys(command),
+            size=12.5,
+        )
+    y += 2 * px(32)
+    canvas.button(
+        "time:worst_block",
+        (x, y, width, px(27)),
+        "Find the worst block ...",
+        partial(app.run, "worst_block"),
+        tip=app.tip_of("worst_block"),
+        key=shown_keys("worst_block"),
+        shows_key=True,
+        size=12.5,
+    )
+    return y + px(38)
+
+
+def _draw_divergence(app: "App", session: LiveSession, x: int, y: int, width: int) -> int:
+    """A run that does not meet its own digests again says so."""
+    tick = session.timeline.diverged
+    if tick is None:
+        return y
+    canvas = app.canvas
+    box = (x, y, width, canvas.px(28))
+    canvas.fill(box, mix(app.palette.surface, app.palette.warning, 0.2), 6)
+    canvas.text(
+        (x + canvas.px(8), y + canvas.px(14)),
+        f"DIVERGED at tick {tick:,}",
+        size=13,
+        face="bold",
+        colour=app.palette.warning,
+        middle=True,
+    )
+    canvas.spot(
+        HotSpot(
+            "diverged",
+            box,
+            partial(app.seek, tick),
+            "The digest stored with this session differs from the run computed now, first at this tick",
+        )
+    )
+    return y + canvas.px(38)
+
+
+# --- the script -----------------------------------------------------------------------------------
+
+
+def _draw_script(app: "App", session: LiveSession, x: int, y: int, width: int) -> int:
+    canvas = app.canvas
+    entries = session.entries()
+    complaints = session.timeline.complaints()
+    if not entries:
+        hint = (
+            "No edits yet. Everything that is done to the run is listed here; it can be switched off, moved in time, "
+        )
+        hint += "done again or deleted, and the run is computed anew."
+        return y + canvas.wrapped((x, y, width, canvas.px(200)), hint, size=12, colour=app.palette.dim)
+    for entry in entries[-MOST_ENTRIES:]:
+        y = _draw_entry(app, session, x, y, width, entry, complaints.get(entry.id, ""))
+    return y
+
+
+def _draw_entry(app: "App", session: LiveSession, x: int, y: int, width: int, entry: Entry, complaint: str) -> int:
+    """Two lines: what and when; and what can be done with it."""
+    canvas, palette = app.canvas, app.palette
+    px = canvas.px
+    ink = palette.warning if complaint else None if entry.is_enabled else palette.dim
+    canvas.check_box(
+        f"entry:{entry.id}",
+        (x, y, px(20), px(20)),
+        entry.is_enabled,
+        partial(session.toggle_entry, entry.id),
+        tip="Takes part in the run, or not",
+    )
+    text = entry_text(session, entry.command)
+    canvas.spot(
+        HotSpot(
+            f"entry_text:{entry.id}",
+            (x + px(24), y, width - px(24), px(20)),
+            partial(app.seek, entry.tick),
+            complaint or f"{text} at tick {entry.tick:,}: click to go there",
+        )
+    )
+    tick = f"{entry.tick:,}"
+    tick_width = canvas.text_width(tick, 12, "mono")
+    canvas.text((x + px(24), y + px(10)), text, size=13, colour=ink, middle=True, width=width - px(34) - tick_width)
+    canvas.text((x + width, y + px(10)), tick, size=12, face="mono", colour=palette.dim, align="right", middle=True)
+    return _draw_entry_buttons(app, session, x + px(24), y + px(22), entry) + px(8)
+
+
+def _draw_entry_buttons(app: "App", session: LiveSession, x: int, y: int, entry: Entry) -> int:
+    canvas = app.canvas
+    px = canvas.px
+    actions = (
+        ("-10", partial(session.move_entry, entry.id, -10), "Ten ticks earlier"),
+        ("-1", partial(session.move_entry, entry.id, -1), "One tick earlier"),
+        ("+1", partial(session.move_entry, entry.id, 1), "One tick later"),
+        ("+10", partial(session.move_entry, entry.id, 10), "Ten ticks later"),
+        ("again", partial(session.duplicate_entry, entry.id), "The same once more, ten ticks later"),
+        ("delete", partial(session.delete_entry, entry.id), "Take it out of the script"),
+    )
+    for label, action, tip in actions:
+        width = canvas.text_width(label, 12) + px(12)
+        canvas.button(f"entry:{entry.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
+        x += width + px(4)
+    return y + px(20)
+
+
+def entry_text(session: LiveSession, command: Command) -> str:
+    """A command in a few words."""
+    match command:
+        case commands.EditCells(blocked, freed):
+            return ", ".join(
+                f"{word} {_cells(session, cells)}" for word, cells in (("block", blocked), ("free", freed)) if cells
+            )
+        case commands.SetTerrain(cells, _):
+            return f"put back {_cells(session, cells)}"
+        case commands.SetSwitch(name, blocked):
+            return f"{'block' if blocked else 'free'} {name}"
+        case commands.MoveGoal(cell):
+            return f"goal to {session.world.grid.xy(cell)}"
+        case commands.SetBudget(budget, agent):
+            return f"budget {budget}" if agent is None else f"{_label(session, agent)}: budget {budget or 'shared'}"
+        case commands.SetParam(agent, name, value):
+            return f"{_label(session, agent)}: {name.replace('_', ' ')} {value}"
+        case commands.AddAgent(config):
+            return f"add {config.label or config.kind}"
+        case commands.RemoveAgent(agent):
+            return f"remove {_label(session, agent)}"
+        case commands.SetChanges(every, rate):
+            return f"changes {rate:g} % every {every}" if rate else "changes off"
+    return type(command).__name__
+
+
+def _cells(session: LiveSession, cells: tuple[int, ...]) -> str:
+    if len(cells) == 1:
+        x, y = session.world.grid.xy(cells[0])
+        return f"({x}, {y})"
+    return f"{len(cells):,} cells"
+
+
+def _label(session: LiveSession, agent: int) -> str:
+    record = session.timeline.records.get(agent)
+    return record.label if record else f"agent {agent}"

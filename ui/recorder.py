@@ -1,0 +1,580 @@
+"""The recorder: pictures go in, a file comes out, and what has been recorded is never lost.
+
+    recorder = Recorder("talk.mp4", (1280, 720), fps=30)       .mp4 .webm .mkv .gif .png, or a folder of pictures
+    recorder.add(surface)        one picture; waits while the queue is full, so no picture is ever left out
+    recorder.repeat(15)          the last one again, to let people read
+    recorder.status              frames, seconds of video, bytes, and why it stopped, if it did
+    recorder.finish()            the file that was asked for
+
+A worker thread encodes. While it does, a video lies in `talk.mp4.part.mkv` beside its target; if the program is
+killed, all but the last moment of it is there, and `recoverable()` finds it at the next start. A full disk stops
+the recording, not the program.
+"""
+
+import hashlib
+import os
+import queue
+import re
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pygame
+
+from sim.mapfile import write_atomically
+from sim.params import ConfigError, did_you_mean
+from ui import video
+from ui.png import png_bytes
+from ui.settings import settings_path
+from ui.video import Encoding, Pixels, check_size
+
+PART_SUFFIX = ".part.mkv"
+PICTURE = ".png"
+FOLDER = "folder"
+KINDS = (*video.VIDEO_SUFFIXES, PICTURE)
+
+QUEUE_LENGTH = 4
+"""Pictures that wait for the encoder. More would only hide that it is slower than the simulation."""
+
+FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
+_LONGEST_NAME = 80
+_PICTURE_DIGITS = 6
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """What a target is to be: one of KINDS, or a folder of numbered pictures."""
+    place = Path(path)
+    suffix = place.suffix.lower()
+    if place.is_dir() or str(path).endswith(("/", os.sep)) or not suffix:
+        return FOLDER
+    if suffix not in KINDS:
+        near = did_you_mean(suffix, KINDS)
+        hint = near if "did you mean" in near else ""
+        raise ConfigError(
+            f"{path}: expected a file that ends in one of {', '.join(KINDS)}, or a folder, got '{place.name}'{hint}"
+        )
+    return suffix
+
+
+def part_of(target: Path) -> Path:
+    """Where a video lies while it is being recorded."""
+    return target.with_name(target.name + PART_SUFFIX)
+
+
+def target_of(part: Path) -> Path:
+    return part.with_name(part.name.removesuffix(PART_SUFFIX))
+
+
+def free_name(path: str | os.PathLike[str]) -> Path:
+    """The path, or the first of name-2, name-3, ... that would overwrite nothing."""
+    place = Path(path)
+    number, tried = 1, place
+    while os.path.lexists(tried) or os.path.lexists(part_of(tried)):
+        number += 1
+        tried = place.with_name(f"{place.stem}-{number}{place.suffix}")
+    return tried
+
+
+def default_name(labels: Sequence[str], tick: int, suffix: str = video.MP4) -> str:
+    """A name that says who is in it and when: lazy-vs-eager-tick-66.mp4."""
+    words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
+    who = "-vs-".join(word for word in words if word) or "run"
+    return f"{who[:_LONGEST_NAME].rstrip('-')}-tick-{tick}{suffix}"
+
+
+def recordings_folder() -> Path:
+    """Where recordings and pictures of the window go. It need not exist yet."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return Path(named)
+    try:
+        return Path.home() / "Backmove"
+    except RuntimeError:  # a user without an entry anywhere, as in some containers
+        return Path.cwd() / "Backmove"
+
+
+# --- where pictures go ----------------------------------------------------------------------------
+
+
+class _Sink(Protocol):
+    """What the worker thread writes to."""
+
+    target: Path
+    bytes: int
+
+    def add(self, pixels: Pixels) -> None: ...
+    def repeat(self) -> None: ...
+    def finish(self, progress: video.Progress) -> Path: ...
+    def stop(self) -> str: ...
+
+
+class _VideoSink:
+    """A video, in its part file until it is finished."""
+
+    def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding) -> None:
+        self.target, self._file = _open_part(path)
+        self.part = part_of(self.target)
+        _enter_journal(self.part)
+        try:
+            self._encoder = video.Encoder(self._file, size, encoding)
+        except BaseException:
+            self._give_up()
+            raise
+
+    @property
+    def bytes(self) -> int:
+        return self._file.written
+
+    def add(self, pixels: Pixels) -> None:
+        self._encoder.add(pixels)
+
+    def repeat(self) -> None:
+        self._encoder.repeat()
+
+    def finish(self, progress: video.Progress) -> Path:
+        """The file that was asked for. If that fails the part file stays."""
+        if self._encoder.frames == 0:
+            self._give_up()
+            raise ConfigError(f"{self.target}: there is no picture to write")
+        self._encoder.close()
+        self._file.close()
+        self.target = _finish(self.part, self.target, progress)
+        return self.target
+
+    def stop(self) -> str:
+        """Close after a failure; says where the part is that was written."""
+        self._encoder.abandon()
+        self._file.close()
+        if video_seconds(self.part) > 0:
+            return f"what was recorded is in {self.part}"
+        _remove_part(self.part)
+        return "nothing was recorded"
+
+    def _give_up(self) -> None:
+        self._file.close()
+        _remove_part(self.part)
+
+
+class _FolderSink:
+    """Numbered pictures in a folder of their own."""
+
+    def __init__(self, path: Path) -> None:
+        self.target = _make_folder(path)
+        self.bytes = self._count = 0
+        self._last = b""
+
+    def add(self, pixels: Pixels) -> None:
+        self._last = png_bytes(pixels)
+        self._write()
+
+    def repeat(self) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        with open(self.target / f"{self._count:0{_PICTURE_DIGITS}}{PICTURE}", "xb") as file:
+            file.write(self._last)
+        self._count += 1
+        self.bytes += len(self._last)
+
+    def finish(self, progress: video.Progress) -> Path:
+        if not self._count:
+            self.target.rmdir()
+            raise ConfigError(f"{self.target}: there is no picture to write")
+        return self.target
+
+    def stop(self) -> str:
+        return f"the pictures written so far are in {self.target}"
+
+
+class _PictureSink:
+    """Only the last picture."""
+
+    def __init__(self, path: Path, texts: dict[str, str]) -> None:
+        self.target = free_name(path)
+        self._texts = texts
+        self.bytes = 0
+        self._last: Pixels | None = None
+        with open(self.target, "xb"):  # say now, not after the run, that it cannot be written
+            pass
+        self.target.unlink()
+
+    def add(self, pixels: Pixels) -> None:
+        self._last = pixels.copy()
+
+    def repeat(self) -> None:
+        """It is the last one already."""
+
+    def finish(self, progress: video.Progress) -> Path:
+        if self._last is None:
+            raise ConfigError(f"{self.target}: there is no picture to write")
+        data = png_bytes(self._last, self._texts)
+        self.target = free_name(self.target)
+        write_atomically(self.target, data)
+        self.bytes = len(data)
+        return self.target
+
+    def stop(self) -> str:
+        return "nothing was written"
+
+
+class _PartFile(FileIO):
+    """A file that knows how much was written, and writes everything or raises."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "x")
+        self.written = 0
+        _lock(self.fileno())
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        done = 0
+        while done < len(view):
+            done += super().write(view[done:]) or 0
+        self.written = max(self.written, self.tell())
+        return done
+
+
+def _open_part(path: Path) -> tuple[Path, _PartFile]:
+    """A part file of a name that is still free."""
+    while True:
+        target = free_name(path)
+        with suppress(FileExistsError):  # somebody else took it just now
+            return target, _PartFile(part_of(target))
+
+
+def _make_folder(path: Path) -> Path:
+    if path.is_dir() and not any(path.iterdir()):
+        return path
+    while True:
+        target = free_name(path)
+        with suppress(FileExistsError):
+            target.mkdir()
+            return target
+
+
+# --- the recorder ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a recording is doing."""
+
+    frames: int  # pictures that were given, repeated ones included
+    encoded: int  # of those, how many are on their way into the file
+    seconds: float  # of video
+    bytes: int
+    problem: str = ""  # why it stopped by itself
+
+    @property
+    def waiting(self) -> int:
+        """Pictures in the queue. None is ever dropped: the simulation waits."""
+        return self.frames - self.encoded
+
+
+_END = object()
+_REPEAT = object()
+
+
+class Recorder:
+    """Writes pictures to a file in a thread of its own."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        size: tuple[int, int],
+        fps: int = 30,
+        preset: str = video.NORMAL,
+        exact_colours: bool = False,
+        texts: dict[str, str] | None = None,
+    ) -> None:
+        """`texts` are written into a single picture. A ConfigError says in one line what cannot be had."""
+        self.kind = kind_of(path)
+        is_video = self.kind in video.VIDEO_SUFFIXES
+        fps = int(video.FPS.parse(fps, "fps"))
+        self.fps = video.nearest_gif_rate(fps) if self.kind == video.GIF else fps
+        encoding = Encoding(self.kind, self.fps, preset, exact_colours) if is_video else None
+        check_size(size, encoding)
+        self.size = size
+        self._sink = _opened(Path(path), size, self.kind, encoding, texts or {})
+        self._jobs: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
+        self._free: queue.SimpleQueue[Pixels] = queue.SimpleQueue()
+        for _ in range(QUEUE_LENGTH + 2):
+            self._free.put(np.zeros((size[1], size[0]), np.uint32))
+        self._frames = self._encoded = 0
+        self._problem = ""
+        self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
+        self._thread.start()
+
+    @property
+    def target(self) -> Path:
+        """The file that is being made. Its name may differ from the one asked for, if that was taken."""
+        return self._sink.target
+
+    @property
+    def status(self) -> Status:
+        return Status(self._frames, self._encoded, self._frames / self.fps, self._sink.bytes, self._problem)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the next picture would have to wait."""
+        return self._jobs.full()
+
+    def add(self, picture: "pygame.Surface | Pixels") -> bool:
+        """The next picture; waits for room in the queue. False when the recording has stopped by itself."""
+        if self._problem:
+            return False
+        pixels = self._free.get()
+        if isinstance(picture, pygame.Surface):
+            assert picture.get_size() == self.size, (picture.get_size(), self.size)
+            np.copyto(pixels, pygame.surfarray.pixels2d(picture).T)
+        else:
+            np.copyto(pixels, picture)
+        self._jobs.put(pixels)
+        self._frames += 1
+        return True
+
+    def repeat(self, times: int = 1) -> bool:
+        """The last picture again, so many times."""
+        for _ in range(times):
+            if self._problem:
+                return False
+            self._jobs.put(_REPEAT)
+            self._frames += 1
+        return True
+
+    def finish(self, progress: video.Progress = lambda share: None) -> Path:
+        """Write everything that was given, and the file that was asked for; returns where it is.
+
+        After a problem that stopped the recording, what was written before it is finished if it can be.
+        """
+        self._jobs.put(_END)
+        self._thread.join()
+        if self._problem:
+            raise ConfigError(self._problem)
+        try:
+            return self._sink.finish(progress)
+        except (OSError, video.av.FFmpegError) as error:
+            self._problem = f"{self.target}: the recording could not be finished: {_reason(error)}; {self._sink.stop()}"
+            raise ConfigError(self._problem) from None
+
+    # --- the worker thread ------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not _END:
+            if not self._problem:
+                self._take(job)
+            if job is not _REPEAT:
+                self._free.put(job)
+
+    def _take(self, job: Any) -> None:
+        try:
+            if job is _REPEAT:
+                self._sink.repeat()
+            else:
+                self._sink.add(job)
+            self._encoded += 1
+        except Exception as error:  # whatever it is, the run must go on, and what is written be kept
+            self._problem = f"{self.target}: the recording stopped: {_reason(error)}; {self._sink.stop()}"
+
+
+def _opened(path: Path, size: tuple[int, int], kind: str, encoding: Encoding | None, texts: dict[str, str]) -> "_Sink":
+    """Where the pictures go; a ConfigError when it cannot be written."""
+    try:
+        if encoding:
+            return _VideoSink(path, size, encoding)
+        return _FolderSink(path) if kind == FOLDER else _PictureSink(path, texts)
+    except (OSError, video.av.FFmpegError) as error:
+        raise ConfigError(f"{path}: cannot be written: {_reason(error)}") from None
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong, in a few words."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+# --- finishing, and what was left over ------------------------------------------------------------
+
+
+def _finish(part: Path, target: Path, progress: video.Progress) -> Path:
+    """Make the target from a part file and take that away; returns where the target is."""
+    suffix = target.suffix.lower()
+    if suffix == video.MKV:
+        place = _moved(part, target)
+    else:
+        draft = target.with_name(f"{target.name}.finishing{suffix}")
+        video.finish(part, draft, progress)
+        place = _moved(draft, target)
+    _remove_part(part)
+    return place
+
+
+def _moved(source: Path, target: Path) -> Path:
+    """Give a file its name; another one if somebody has taken that in the meantime."""
+    number = 1
+    place = target
+    while os.path.lexists(place):
+        number += 1
+        place = target.with_name(f"{target.stem}-{number}{target.suffix}")
+    os.replace(source, place)
+    return place
+
+
+def _remove_part(part: Path) -> None:
+    with suppress(OSError):
+        part.unlink()
+    with suppress(OSError):
+        _journal_entry(part).unlink()
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A part file of a recording that was never finished."""
+
+    part: Path
+    seconds: float  # of video that can be read
+    bytes: int
+    written_at: float  # seconds since 1970
+
+    @property
+    def target(self) -> Path:
+        return target_of(self.part)
+
+    def __str__(self) -> str:
+        when = time.strftime("%d %B, %H:%M", time.localtime(self.written_at)).lstrip("0")
+        return f"{self.target.name}: {self.seconds:.1f} s of video, recorded on {when}"
+
+
+def recoverable(folders: Iterable[str | os.PathLike[str]] = ()) -> list[Leftover]:
+    """Recordings that a killed program has left, in the folders and wherever it noted one; the latest first.
+
+    Those that somebody is still writing are left out.
+    """
+    places = {part.resolve(): None for folder in (recordings_folder(), *folders) for part in _parts_in(Path(folder))}
+    places |= dict.fromkeys(_journalled())
+    found = [leftover for part in places if (leftover := _leftover(part))]
+    return sorted(found, key=lambda leftover: -leftover.written_at)
+
+
+def _parts_in(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return sorted(folder.glob(f"*{PART_SUFFIX}"))
+    return []
+
+
+def _leftover(part: Path) -> Leftover | None:
+    try:
+        if is_being_written(part):
+            return None
+        about = part.stat()
+    except OSError:
+        return None
+    seconds = video_seconds(part)
+    return Leftover(part, seconds, about.st_size, about.st_mtime) if seconds > 0 else None
+
+
+def video_seconds(path: Path) -> float:
+    """Seconds of video that can be read from a file, 0 if it is no video."""
+    try:
+        with video.av.open(str(path)) as file:
+            rate = file.streams.video[0].average_rate or 30
+        return float(video.count_pictures(path) / rate)
+    except (OSError, IndexError, video.av.FFmpegError):
+        return 0.0
+
+
+def recover(part: str | os.PathLike[str], progress: video.Progress = lambda share: None) -> Path:
+    """Finish a recording that was left over; returns where it is. A ConfigError says what is wrong."""
+    place = Path(part)
+    if not place.name.endswith(PART_SUFFIX) or kind_of(target_of(place)) not in video.VIDEO_SUFFIXES:
+        raise ConfigError(f"{part}: expected a recording that was not finished, such as talk.mp4{PART_SUFFIX}")
+    if not place.is_file():
+        raise ConfigError(f"{part}: there is no such file")
+    try:
+        if is_being_written(place):
+            raise ConfigError(f"{part}: it is still being recorded")
+        if video_seconds(place) == 0:
+            raise ConfigError(f"{part}: there is no picture in it")
+        return _finish(place, target_of(place), progress)
+    except (OSError, video.av.FFmpegError) as error:
+        raise ConfigError(f"{part}: cannot be finished: {_reason(error)}") from None
+
+
+def discard(part: str | os.PathLike[str]) -> None:
+    """Throw a recording that was left over away."""
+    _remove_part(Path(part))
+
+
+# --- who is writing -------------------------------------------------------------------------------
+
+
+def _lock(descriptor: int) -> bool:
+    """Mark a file as being written, until it is closed or the program ends; False if somebody else has it."""
+    try:
+        import fcntl
+    except ImportError:
+        return _lock_on_windows(descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: every part file counts as left over
+        return True
+    return True
+
+
+def _lock_on_windows(descriptor: int) -> bool:
+    """The same where locks are for bytes: the one of them that no file reaches."""
+    import msvcrt
+
+    before = os.lseek(descriptor, 0, os.SEEK_CUR)
+    try:
+        os.lseek(descriptor, 1 << 60, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        return False
+    finally:
+        os.lseek(descriptor, before, os.SEEK_SET)
+    return True
+
+
+def is_being_written(part: Path) -> bool:
+    with open(part, "rb+") as file:
+        return not _lock(file.fileno())
+
+
+def _journal_folder() -> Path:
+    """A note for each recording under way, so that it is found again whichever folder it is in."""
+    return settings_path().parent / "recordings"
+
+
+def _journal_entry(part: Path) -> Path:
+    name = hashlib.sha256(str(part.resolve()).encode()).hexdigest()[:16]
+    return _journal_folder() / f"{name}.txt"
+
+
+def _enter_journal(part: Path) -> None:
+    with suppress(OSError):  # then it is found in its folder, or by hand
+        entry = _journal_entry(part)
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        entry.write_text(str(part.resolve()), encoding="utf-8")
+
+
+def _journalled() -> list[Path]:
+    """The part files of the journal; entries of files that are gone are taken out."""
+    parts = []
+    for entry in sorted(_journal_folder().glob("*.txt")):
+        with suppress(OSError, UnicodeDecodeError):
+            part = Path(entry.read_text(encoding="utf-8"))
+            if part.exists() and part.name.endswith(PART_SUFFIX):
+                parts.append(part)
+            else:
+                entry.unlink()
+    return parts
