@@ -96,8 +96,8 @@ def stroke(app: App) -> None:
     app.set_tool("rectangle")
     app.editor.press((x + 20, y))
     app.editor.move((x + 30, y + 9))
-    app.hover, app.hover_panel = (x + 30, y + 9), app.session.focused_id
-    app.editing_panel = app.session.focused_id
+    app.pointer.hover = (x + 30, y + 9)
+    app.pointer.editing_panel = app.session.focused_id
 
 
 def opened(command: str) -> Callable[[App], None]:

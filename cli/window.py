@@ -12,9 +12,9 @@ FIRST_SCENARIO = Path(__file__).resolve().parent.parent / "assets" / "scenarios"
 
 def open_window(path: str | None) -> int:
     """Open the app with a file, or with the gallery."""
-    if importlib.util.find_spec("ui.app") is None:
+    if importlib.util.find_spec("ui.start") is None:
         # Without the window's code, a run on the terminal is better than a dead end.
         print("this copy has no window; running a scenario here instead", file=sys.stderr)
         return run.main([path or str(FIRST_SCENARIO)])
-    app = importlib.import_module("ui.app")
+    app = importlib.import_module("ui.start")
     return int(app.run(Path(path) if path else None) or 0)

@@ -15,10 +15,10 @@ Work done at a past tick never overwrites a future that no other branch has: it 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sim.commandfile import BUDGET
-from sim.commands import AgentConfig, Command, SetBudget, SetParam
+from sim.commands import AddAgent, AgentConfig, Command, SetBudget, SetParam
 from sim.keyframes import BUDGET as MEMORY
 from sim.keyframes import KeyframeStore
 from sim.params import ConfigError, Value
@@ -60,6 +60,8 @@ class Watcher:
     def branch_renamed(self, branch: Branch) -> None: ...
 
     def branch_deleted(self, branch: Branch) -> None: ...
+
+    def links_changed(self, groups: Sequence[Sequence[int]]) -> None: ...
 
 
 class BranchTree:
@@ -132,14 +134,17 @@ class BranchTree:
     def link(self, numbers: Iterable[int]) -> None:
         """From now on a command to one of these goes to all of them."""
         wanted = set(numbers)
-        for number in wanted:
-            self.unlink(number)
-        self._groups.append(wanted)
+        self._regroup([group - wanted for group in self._groups] + [wanted])
 
     def unlink(self, number: int) -> None:
-        for group in self._groups:
-            group.discard(number)
-        self._groups = [group for group in self._groups if len(group) > 1]
+        self._regroup([group - {number} for group in self._groups])
+
+    def _regroup(self, groups: list[set[int]]) -> None:
+        groups = [group for group in groups if len(group) > 1]
+        if groups != self._groups:
+            self._groups = groups
+            if self.watcher:
+                self.watcher.links_changed(self.groups())
 
     def mates(self, number: int) -> tuple[int, ...]:
         """The branches that get the commands given to this one: itself first."""
@@ -211,9 +216,10 @@ class BranchTree:
         """The tree that had these states. Each branch is on its way to its tick: see Timeline.continue_seek."""
         tree = cls(setup, budget)
         seed = tree.branches.pop(ROOT).timeline
+        script = {entry.id: entry for entry in seed.entries()}
         for state in states:
             timeline = seed.fork(0)
-            timeline.replace_log(state.entries)
+            timeline.replace_log(_as_in_setup(entry, script) for entry in state.entries)
             timeline.horizon = state.horizon
             timeline.begin_seek(state.tick)
             tree._next = state.number
@@ -221,6 +227,22 @@ class BranchTree:
         tree._next = 1 + max(tree.branches)
         seed.close()
         return tree
+
+
+def _as_in_setup(entry: Entry, script: Mapping[int, Entry]) -> Entry:
+    """The setup's own entry where this one is equal, but for the number that the setup gives to a new agent."""
+    own = script.get(entry.id)
+    if own is None or not entry.is_scripted:
+        return entry
+    same = replace(own, command=entry.command) == entry and (
+        own.command == entry.command
+        or (
+            isinstance(own.command, AddAgent)
+            and isinstance(entry.command, AddAgent)
+            and entry.command == replace(own.command, agent=None)
+        )
+    )
+    return own if same else entry
 
 
 def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | None]) -> dict[str, Value | None]:

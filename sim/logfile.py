@@ -198,9 +198,7 @@ class LogReader:
                 return None
             # A few letters can name thousands of cells, but no edit names more than a map or two has.
             if len(cells) > 4 * self.width * self.height:
-                part.complain(
-                    f"expected at most four times the {self.width} x {self.height} cells of the map"
-                )
+                part.complain(f"expected at most four times the {self.width} x {self.height} cells of the map")
                 return None
             cells += range(y * self.width + first, y * self.width + last + 1)
         return tuple(cells)

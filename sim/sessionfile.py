@@ -116,7 +116,7 @@ def describe(
     `original` is the terrain as it was opened, where that is another one.
     """
     branches = tuple(_saved_branch(tree, number) for number in tree.branches)
-    return Saved(scenario, branches, _difference(scenario, original), tuple(map(tuple, tree.groups())), branch)
+    return Saved(scenario, branches, difference(scenario, original), tuple(map(tuple, tree.groups())), branch)
 
 
 def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
@@ -128,7 +128,7 @@ def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
     return SavedBranch(tree.state(number), timeline.digests(), last)
 
 
-def _difference(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> Letters:
+def difference(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> Letters:
     if original is None:
         return (), ""
     terrain, before = open_grid(scenario).terrain.reshape(-1), original.reshape(-1)

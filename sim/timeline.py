@@ -568,14 +568,16 @@ class Timeline:
 
     def replace_log(self, entries: Iterable[Entry]) -> None:
         """Another log altogether, as a file or a journal has it; entries keep their numbers."""
-        entries = sorted(entries, key=lambda entry: entry.tick)
-        for entry in entries:
-            self._numbered(entry.command)
+        entries = [self._with_number(entry) for entry in sorted(entries, key=lambda entry: entry.tick)]
         self._ids.skip(max((entry.id for entry in entries), default=0))
         pairs = zip_longest(self._entries, entries)
         differing = next(((a, b) for a, b in pairs if a is not b and a != b), None)
         if differing is not None:
             self._rewrite(entries, min(entry.tick for entry in differing if entry is not None))
+
+    def _with_number(self, entry: Entry) -> Entry:
+        command = self._numbered(entry.command)
+        return entry if command is entry.command else replace(entry, command=command)
 
     def _alter(self, new: Entry) -> None:
         self._rewrite(placed(self._entries, new), min(self.entry(new.id).tick, new.tick))

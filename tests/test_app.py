@@ -1,6 +1,6 @@
 """The window under the dummy driver, driven by events: every command of the key table, mouse editing, layout."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pygame
 import pytest
@@ -9,6 +9,7 @@ from sim.commands import AgentConfig
 from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui import keys
+from ui.layers import LAYER_BY_KEY
 from ui.session import Setup
 
 ROWS = [
@@ -147,11 +148,7 @@ RUNNING_COMMANDS = {
     "previous_control": lambda a: a.canvas.focus_id is not None,
     **{f"focus_{n}": lambda a, n=n: a.session.focused_id == (n - 1 if n <= 2 else 0) for n in range(1, 9)},
     **{f"switch_{n}": lambda a: "no switch" in a.toasts[-1][0] for n in range(3, 10)},
-    **{
-        command.id: lambda a, key=command.id.removeprefix("layer_"): a.layers.visible[key] == (key == "tree")
-        for command in keys.COMMANDS
-        if command.id.startswith("layer_")
-    },
+    **{f"layer_{key}": lambda a, key=key: a.layers.visible[key] == (key == "tree") for key in LAYER_BY_KEY},
 }
 EDITING_COMMANDS = {
     f"tool_{name}": lambda a, name=name: a.editor.tool == name
@@ -266,7 +263,7 @@ def test_a_fast_drag_leaves_an_unbroken_line(app):
     drag(app, at_cell(app, 0, 0), at_cell(app, 11, 1), steps=1)
     cells = sorted(blocked_cells(app))
     assert len(cells) == 12
-    assert all(abs(a[0] - b[0]) <= 1 and abs(a[1] - b[1]) <= 1 for a, b in zip(cells, cells[1:], strict=False))
+    assert all(abs(a[0] - b[0]) <= 1 and abs(a[1] - b[1]) <= 1 for a, b in pairwise(cells))
 
 
 def test_the_first_cell_decides_for_the_whole_stroke(app):
@@ -297,7 +294,7 @@ def test_rectangle_tool_shows_its_shape_before_it_paints(app):
     app.set_tool("rectangle")
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3), release=False)
     assert blocked_cells(app) == set()
-    assert len(app.editor.preview(app.hover)) == 9
+    assert len(app.editor.preview(app.pointer.hover)) == 9
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, 17, 3)))
     settle(app)
     assert len(blocked_cells(app)) == 9

@@ -550,6 +550,14 @@ def test_names_that_will_not_do_are_told(host: FakeHost, folder: Path) -> None:
     assert "there is no folder" in dialog.problem and host.calls == []
 
 
+def test_text_is_cut_and_pasted(host: FakeHost, folder: Path) -> None:
+    dialog = save_file(host, folder)
+    host.press("Ctrl+a", "Ctrl+x")
+    assert dialog.name == ""
+    host.press("Ctrl+v")
+    assert dialog.name in ("caves.map", "")  # without a screen there may be no clipboard
+
+
 def test_choosing_a_file_takes_its_name(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder)
     host.press("Down")
@@ -689,7 +697,7 @@ def test_the_comparison_is_sorted_and_lives(host: FakeHost) -> None:
     labels = [item.cells[0] for item in dialog.rows.items]
     assert labels == ["first", "RTB-WA*"]
     cost = [column.key for column in SHOWN].index("cost")
-    host.press(*["Right"] * cost)
+    host.press(*["Right"] * (cost + 1))
     costs = [item.cells[cost] for item in dialog.rows.items]
     assert costs == sorted(costs, key=float)
     host.press("Space")

@@ -730,7 +730,7 @@ def find_command(app: "App") -> None:
 def cancel(app: "App") -> None:
     """What Escape means depends on what is going on; it never quits."""
     if app.editor.cancel():
-        app.editing_panel = None
+        app.pointer.editing_panel = None
     elif app.session.has_stop_rule:
         app.session.run_until(None)
         app.pause()

@@ -3,9 +3,7 @@
 One frame is `handle` every event, `pass_time`, `draw`. Tests drive the same three with events of their own.
 """
 
-import gc
 import os
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,7 +23,7 @@ from sim.world import WalkerView
 from ui import actions, editor, files, keys, layout
 from ui.camera import Camera
 from ui.cameras import Cameras
-from ui.canvas import Canvas, HotSpot
+from ui.canvas import Canvas
 from ui.cells import CellWords, HeatScale, Shown, scale_for, update_all
 from ui.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.dialogs.agent_editor import AgentEditor
@@ -34,17 +32,16 @@ from ui.dialogs.message import MessageBox
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.editor import Editor
 from ui.gui_theme import make_manager
+from ui.keyboard import Keyboard
 from ui.layers import LayerState
 from ui.layout import Layout, PanelBoxes
-from ui.live import LiveSession
 from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
+from ui.pointer import Pointer
 from ui.renderer import MapRenderer
 from ui.session import Panel, Session, Setup
-from ui.settings import Settings, load_settings, save_settings
-from ui.status import StatusFile
+from ui.settings import Settings, save_settings
 from ui.theme import PALETTES
 from ui.tools import Point, clipped
-from ui.warmup import warm_kernels
 
 FRAMES_PER_SECOND = 60
 TOAST_S = 6.0
@@ -84,17 +81,13 @@ class App:
         self.change_rate, self.change_interval = 5.0, 10
         self.pinned: Point | None = None
         self.cursor: Point | None = None
-        self.hover: Point | None = None
-        self.hover_panel: int | None = None
-        self.panning: tuple[int, tuple[int, int]] | None = None
-        self.editing_panel: int | None = None
+        self.keyboard = Keyboard(self)
+        self.pointer = Pointer(self)
         self.toasts: list[tuple[str, float]] = []
         self.sidebar_scroll: dict[str, int] = {}  # pixels by which each tab is scrolled
         self.sidebar_hidden = 0  # pixels of the shown tab that do not fit
         self.is_open = True
         self.frame_ms = 0.0
-        self._pressed: set[int] = set()
-        self._ignored_key: int | None = None
         self._hot_since: tuple[str, float] = ("", 0.0)
         self._rebuild()
 
@@ -283,12 +276,11 @@ class App:
 
     def _preview(self, view: WalkerView) -> list[int]:
         """The cells that the mouse would change in this panel."""
-        if self.has_hand or self.dialog is not None or self.editing_panel not in (None, view.id):
-            return []
-        if self.editing_panel is None and self.hover_panel != view.id:
+        if self.has_hand or self.dialog is not None or not self.pointer.edits_in(view.id):
             return []
         grid = self.session.world.grid
-        return [grid.cell(x, y) for x, y in clipped(self.editor.preview(self.hover), grid.width, grid.height)]
+        cells = clipped(self.editor.preview(self.pointer.hover), grid.width, grid.height)
+        return [grid.cell(x, y) for x, y in cells]
 
     def camera(self, agent_id: int, boxes: PanelBoxes) -> Camera:
         grid = self.session.world.grid
@@ -318,141 +310,29 @@ class App:
             self.resized(pygame.display.get_surface() or self.window)
         elif event.type == pygame.DROPFILE:
             self.open_path(Path(event.file))
-        elif event.type == pygame.KEYDOWN:
-            self._key_down(event)
-        elif event.type == pygame.KEYUP:
-            self._pressed.discard(event.key)
-            self._ignored_key = None if event.key == self._ignored_key else self._ignored_key
-            if self.dialog is not None:
-                self.dialog.handle(event)
-        elif self.dialog is not None and self.dialog.handle(event):
-            pass
-        elif event.type == pygame.MOUSEBUTTONDOWN:
-            self._button_down(event.pos, event.button)
-        elif event.type == pygame.MOUSEBUTTONUP:
-            self._button_up(event.button)
-        elif event.type == pygame.MOUSEMOTION:
-            self._motion(event.pos)
-        elif event.type == pygame.MOUSEWHEEL:
-            self._wheel(pygame.mouse.get_pos() if not hasattr(event, "pos") else event.pos, event.y)
-
-    def _key_down(self, event: pygame.event.Event) -> None:
-        """A key for the dialog, or a command. The key that opened or closed a dialog counts once until it is let go."""
-        is_repeat = event.key in self._pressed
-        self._pressed.add(event.key)
-        if event.key == self._ignored_key:
-            return
-        before = self.dialog
-        if before is None or not before.handle(event):
-            self._key_of_window(event, is_repeat)
-        if self.dialog is not before:
-            self._ignored_key = event.key
-
-    def _key_of_window(self, event: pygame.event.Event, is_repeat: bool) -> None:
-        if self.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):
-            spot = self.canvas.spot_named(self.canvas.focus_id)
-            if event.key == pygame.K_ESCAPE or spot is None or spot.action is None:
-                self.canvas.focus_id = None
-            else:
-                spot.action()
-            return
-        pressed = keys.combination(event.key, event.mod, getattr(event, "unicode", ""))
-        command = keys.command_for(pressed, self.is_editing)
-        if command and (not is_repeat or command.id in keys.REPEATING):
-            self.run(command.id)
-
-    def _button_down(self, position: tuple[int, int], button: int) -> None:
-        panel = self._panel_at(position)
-        if button == 1 and panel is None:
-            spot = self.canvas.spot_at(position)
-            if spot is not None:
-                self._press_spot(spot, position)
-            return
-        if panel is None:
-            return
-        view, boxes = panel
-        self.session.focus(view.id)
-        if button == 2 or (button == 1 and self.has_hand):
-            self.panning = (view.id, position)
-        elif button in (1, 3):
-            self._press_map(view, boxes, position, button)
-
-    def _press_spot(self, spot: HotSpot, position: tuple[int, int]) -> None:
-        self.canvas.focus_id = None
-        if spot.drag:
-            self.canvas.held = spot
-            spot.drag(position)
-        elif spot.action:
-            spot.action()
-
-    def _press_map(self, view: WalkerView, boxes: PanelBoxes, position: tuple[int, int], button: int) -> None:
-        mods = pygame.key.get_mods()
-        point = self._point_at(view, boxes, position)
-        if mods & pygame.KMOD_ALT:
-            self.pinned = None if self.pinned == point else point
-            self.settings.sidebar_tab = "inspect"
-            return
-        has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
-        self.editing_panel = view.id
-        self.editor.press(
-            point, erases=button == 3 or (has_ctrl and not has_shift), line=has_shift, rectangle=has_ctrl and has_shift
-        )
-
-    def _button_up(self, button: int) -> None:
-        self.canvas.held = None
-        self.panning = None
-        if button in (1, 3):
-            self.editor.release()
-            self.editing_panel = None
-
-    def _motion(self, position: tuple[int, int]) -> None:
-        if self.canvas.held is not None and self.canvas.held.drag:
-            self.canvas.held.drag(position)
-            return
-        if self.panning is not None:
-            agent_id, last = self.panning
-            self.panning = (agent_id, position)
-            self._move_camera(agent_id, lambda c: c.panned(position[0] - last[0], position[1] - last[1]))
-            return
-        panel = self._panel_at(position)
-        if self.editing_panel is not None:  # a stroke may leave its panel and come back
-            panel = self._panel_of(self.editing_panel)
-        self.hover = self._point_at(*panel, position) if panel else None
-        self.hover_panel = panel[0].id if panel else None
-        if self.hover and self.editor.drag:
-            self.editor.move(self.hover)
-        if self.hover and not self.session.world.grid.contains(*self.hover):
-            self.hover = None
-
-    def _wheel(self, position: tuple[int, int], steps: int) -> None:
-        panel = self._panel_at(position)
-        if panel is None:
-            spot = self.canvas.wheel_spot_at(position)
-            if spot and spot.wheel:
-                spot.wheel(1 if steps > 0 else -1)
-            return
-        view, boxes = panel
-        x, y = position[0] - boxes.map[0], position[1] - boxes.map[1]
-        self._move_camera(view.id, lambda c: c.zoomed_at(x, y, 1.25**steps))
+        elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
+            self.keyboard.handle(event)
+        elif self.dialog is None or not self.dialog.handle(event):
+            self.pointer.handle(event)
 
     # --- panels -------------------------------------------------------------------------------------
 
     def panels(self) -> list[tuple[WalkerView, PanelBoxes]]:
         return [(p.view, boxes) for p, boxes in zip(self.shown_panels, self.layout.panels, strict=False)]
 
-    def _panel_at(self, position: tuple[int, int]) -> tuple[WalkerView, PanelBoxes] | None:
+    def panel_at(self, position: tuple[int, int]) -> tuple[WalkerView, PanelBoxes] | None:
         """The panel whose map lies under a position."""
         return next((p for p in self.panels() if layout.contains(p[1].map, position)), None)
 
-    def _panel_of(self, agent_id: int) -> tuple[WalkerView, PanelBoxes] | None:
+    def panel_of(self, agent_id: int) -> tuple[WalkerView, PanelBoxes] | None:
         return next((p for p in self.panels() if p[0].id == agent_id), None)
 
-    def _point_at(self, view: WalkerView, boxes: PanelBoxes, position: tuple[int, int]) -> Point:
+    def point_at(self, view: WalkerView, boxes: PanelBoxes, position: tuple[int, int]) -> Point:
         camera = self.camera(view.id, boxes)
         return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
 
-    def _move_camera(self, agent_id: int, change: Callable) -> None:  # type: ignore[type-arg]
-        panel = self._panel_of(agent_id)
+    def move_camera(self, agent_id: int, change: Callable) -> None:  # type: ignore[type-arg]
+        panel = self.panel_of(agent_id)
         if panel is None:
             return
         boxes = panel[1]
@@ -462,16 +342,16 @@ class App:
 
     def zoom(self, factor: float) -> None:
         """Zoom about the middle of the focused panel, or about the cell cursor."""
-        panel = self._panel_of(self.session.focused_id)
+        panel = self.panel_of(self.session.focused_id)
         if panel:
             width, height = panel[1].map[2:]
-            self._move_camera(self.session.focused_id, lambda c: c.zoomed_at(width / 2, height / 2, factor))
+            self.move_camera(self.session.focused_id, lambda c: c.zoomed_at(width / 2, height / 2, factor))
 
     def pan(self, dx_px: int, dy_px: int) -> None:
-        self._move_camera(self.session.focused_id, lambda c: c.panned(dx_px, dy_px))
+        self.move_camera(self.session.focused_id, lambda c: c.panned(dx_px, dy_px))
 
     def inspected_cell(self) -> int | None:
-        point = self.pinned or self.hover or self.cursor
+        point = self.pinned or self.pointer.hover or self.cursor
         grid = self.session.world.grid
         return grid.cell(*point) if point and grid.contains(*point) else None
 
@@ -677,7 +557,7 @@ class App:
         self.session.open(setup)
         self.session.path = None
         self.cameras.forget()
-        self.pinned = self.cursor = self.hover = None
+        self.pinned = self.cursor = self.pointer.hover = None
         self.reveal = None
         self.pause()
 
@@ -707,93 +587,3 @@ def _neighbour(values: tuple[float, ...], value: float, step: int) -> float:
     """The next value of a row of choices, from the nearest one."""
     nearest = min(range(len(values)), key=lambda i: abs(values[i] - value))
     return values[max(0, min(len(values) - 1, nearest + step))]
-
-
-# --- opening the window -----------------------------------------------------------------------------
-
-
-def open_window(settings: Settings) -> pygame.Surface:
-    pygame.display.init()
-    pygame.font.init()
-    pygame.key.set_repeat(300, 40)
-    desktop = pygame.display.get_desktop_sizes()[0]
-    size = tuple(min(a, b) for a, b in zip(settings.window_size, desktop, strict=True))
-    window = pygame.display.set_mode(size, pygame.RESIZABLE)
-    pygame.display.set_caption("Backmove")
-    return window
-
-
-def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str) -> None:
-    """What the window shows while there is nothing else yet."""
-    palette = PALETTES[settings.theme]
-    canvas.begin(window, palette, settings.ui_scale, (-1, -1))
-    window.fill(palette.window)
-    width, height = window.get_size()
-    canvas.text(
-        (width // 2, height // 2 - canvas.px(24)), "Backmove", size=28, face="bold", align="centre", middle=True
-    )
-    canvas.text(
-        (width // 2, height // 2 + canvas.px(14)), text, size=14, colour=palette.dim, align="centre", middle=True
-    )
-    pygame.display.flip()
-
-
-def _prepare(window: pygame.Surface, settings: Settings) -> None:
-    """Load or compile the kernels in the background while the window stays alive."""
-    canvas = Canvas()
-    worker = threading.Thread(target=warm_kernels, daemon=True)
-    worker.start()
-    started = time.monotonic()
-    while worker.is_alive():
-        waited = time.monotonic() - started
-        text = "" if waited < 0.5 else f"Preparing the search kernels (first start only): {waited:.0f} s"
-        _splash(window, canvas, settings, text)
-        if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
-            raise SystemExit(0)
-        worker.join(0.05)
-
-
-def first_setup(path: Path | None) -> "files.Opened":
-    """What to begin with: the file given, or the first example of the gallery."""
-    return files.open_any(path if path is not None else files.examples()[0])
-
-
-def run(path: Path | None = None) -> int:
-    """Open the window and stay until it is closed."""
-    settings, complaint = load_settings()
-    opened = first_setup(path)
-    window = open_window(settings)
-    _prepare(window, settings)
-    app = App(LiveSession(opened.setup), settings, window)
-    app.problems = opened.problems
-    app.session.path = path
-    if complaint:
-        app.say(complaint)
-    if path is None:
-        app.play()
-    else:
-        settings.remember(path)
-    gc.collect()
-    gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
-    _loop(app)
-    app.store_settings()
-    pygame.quit()
-    return 0
-
-
-def _loop(app: App) -> None:
-    """Frames at an even pace: sleep to a deadline, because Clock.tick rounds to whole milliseconds."""
-    last = time.perf_counter()
-    deadline = last
-    status = StatusFile()
-    while app.is_open:
-        now = time.perf_counter()
-        app.frame(now - last)
-        last = now
-        status.write(app)
-        pygame.display.set_caption(
-            f"Backmove - {app.session.setup.title}{' *' if app.session.has_unsaved_edits else ''}"
-        )
-        pygame.display.flip()
-        deadline = max(deadline + 1.0 / FRAMES_PER_SECOND, time.perf_counter())
-        time.sleep(max(0.0, deadline - time.perf_counter()))

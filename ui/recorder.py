@@ -70,7 +70,10 @@ def part_of(target: Path) -> Path:
 
 
 def target_of(part: Path) -> Path:
-    return part.with_name(part.name.removesuffix(PART_SUFFIX))
+    """What a part file is to become; an .mkv if its name does not tell."""
+    target = part.with_name(part.name.removesuffix(PART_SUFFIX))
+    is_known = target.suffix.lower() in video.VIDEO_SUFFIXES
+    return target if is_known else target.with_name(target.name + video.MKV)
 
 
 def free_name(path: str | os.PathLike[str]) -> Path:
@@ -114,6 +117,7 @@ class _Sink(Protocol):
     def repeat(self) -> None: ...
     def finish(self, progress: video.Progress) -> Path: ...
     def stop(self) -> str: ...
+    def discard(self) -> None: ...
 
 
 class _VideoSink:
@@ -158,6 +162,10 @@ class _VideoSink:
         _remove_part(self.part)
         return "nothing was recorded"
 
+    def discard(self) -> None:
+        self._encoder.abandon()
+        self._give_up()
+
     def _give_up(self) -> None:
         self._file.close()
         _remove_part(self.part)
@@ -179,10 +187,13 @@ class _FolderSink:
         self._write()
 
     def _write(self) -> None:
-        with open(self.target / f"{self._count:0{_PICTURE_DIGITS}}{PICTURE}", "xb") as file:
+        with open(self._file(self._count), "xb") as file:
+            self._count += 1
             file.write(self._last)
-        self._count += 1
         self.bytes += len(self._last)
+
+    def _file(self, number: int) -> Path:
+        return self.target / f"{number:0{_PICTURE_DIGITS}}{PICTURE}"
 
     def finish(self, progress: video.Progress) -> Path:
         if not self._count:
@@ -192,6 +203,13 @@ class _FolderSink:
 
     def stop(self) -> str:
         return f"the pictures written so far are in {self.target}"
+
+    def discard(self) -> None:
+        for number in range(self._count):
+            with suppress(OSError):
+                self._file(number).unlink()
+        with suppress(OSError):
+            self.target.rmdir()
 
 
 class _PictureSink:
@@ -223,6 +241,9 @@ class _PictureSink:
 
     def stop(self) -> str:
         return "nothing was written"
+
+    def discard(self) -> None:
+        """Nothing has been written yet."""
 
 
 class _PartFile(FileIO):
@@ -365,6 +386,12 @@ class Recorder:
             self._problem = f"{self.target}: the recording could not be finished: {_reason(error)}; {self._sink.stop()}"
             raise ConfigError(self._problem) from None
 
+    def discard(self) -> None:
+        """Stop and take away what was written."""
+        self._jobs.put(_END)
+        self._thread.join()
+        self._sink.discard()
+
     # --- the worker thread ------------------------------------------------------------------------
 
     def _work(self) -> None:
@@ -493,7 +520,7 @@ def video_seconds(path: Path) -> float:
 def recover(part: str | os.PathLike[str], progress: video.Progress = lambda share: None) -> Path:
     """Finish a recording that was left over; returns where it is. A ConfigError says what is wrong."""
     place = Path(part)
-    if not place.name.endswith(PART_SUFFIX) or kind_of(target_of(place)) not in video.VIDEO_SUFFIXES:
+    if not place.name.endswith(PART_SUFFIX):
         raise ConfigError(f"{part}: expected a recording that was not finished, such as talk.mp4{PART_SUFFIX}")
     if not place.is_file():
         raise ConfigError(f"{part}: there is no such file")

@@ -203,9 +203,10 @@ class Stage:
 
     def replace_sessions(self, sessions: Sequence[Session]) -> None:
         """Other runs in the place of those so far."""
-        for painter, session in zip(self.painters, sessions, strict=True):
-            painter.session = session
-            painter.cells.clear()
+        self.painters = [
+            Painter(session, painter.window, self.look, self.part, self.scale)
+            for painter, session in zip(self.painters, sessions, strict=True)
+        ]
 
     def wear(self, look: Look) -> None:
         """Another look from the next picture on; texts keep their size, for a video has one size."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
-from cli.bench import memory, problems, scaling, search, ticks
+from cli.bench import memory, problems, scaling, search, start, ticks
 from cli.bench.setup import Setup
 from cli.bench.table import Table, lines_of, write_csv
 from cli.progress import Progress
@@ -30,6 +30,7 @@ BENCHES = (
     Bench("ticks", ticks.run),
     Bench("scaling", scaling.run),
     Bench("memory", memory.run),
+    Bench("start", start.run),
 )
 """In the order in which they run."""
 

@@ -29,7 +29,7 @@ _BUDGET = Param("budget", int, 16, BUDGET.help, 1, 100_000, symbol="k")
 class AgentEditor(Dialog):
     veils = False
     place = "right"
-    size = (364, 900)
+    size = (364, 2000)  # as high as there is room for
     command = "edit_agent"
 
     def __init__(self, host: Host, agent_id: int | None) -> None:

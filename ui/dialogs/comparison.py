@@ -38,8 +38,7 @@ class ComparisonTable(Dialog):
     command = "compare_table"
 
     def __init__(self, host: Host) -> None:
-        self.sort_by = (0, False)
-        self.is_sorted = False  # until the user sorts, the order is that of the panels
+        self.sort_by = (-1, False)  # until the user sorts, the order is that of the panels
         self.place_of = 0
         self._rest_s = _REFRESH_S
         self._state: object = None
@@ -85,7 +84,7 @@ class ComparisonTable(Dialog):
     def _items(self) -> list[Item]:
         session = self.host.session
         walkers = list(session.world.walkers)
-        if self.is_sorted:
+        if self.sort_by[0] >= 0:
             column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
             keyed = [(_sort_key(column.value(session, w)), w) for w in walkers]
             # What has no number comes last either way.
@@ -104,7 +103,7 @@ class ComparisonTable(Dialog):
         ]
 
     def _sorted(self, column: int, is_descending: bool) -> None:
-        self.sort_by, self.is_sorted = (column, is_descending), True
+        self.sort_by = (column, is_descending)
         self.rows.set(self._items(), 0)
 
     def _selected(self, place: int) -> None:

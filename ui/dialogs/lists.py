@@ -56,7 +56,7 @@ class Rows(Control):
         empty: str = "nothing here",
         container: object = None,
     ) -> None:
-        """`sort_by` is (column, descending); `sorted_by` is told when the user wants another order."""
+        """`sort_by` is (column, descending), or column -1; `sorted_by` is told when the user wants another order."""
         super().__init__(dialog)
         self.columns, self.items = list(columns), list(items)
         self.chosen, self.selected, self.sorted_by = chosen, selected, sorted_by
@@ -114,10 +114,10 @@ class Rows(Control):
         column, is_descending = self.sort_by
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key)
         if step is not None:
-            self._sort((column + step) % len(self.columns), is_descending)
+            self._sort((column + step) % len(self.columns) if column >= 0 else 0, is_descending)
             return True
         if event.key == pygame.K_SPACE:
-            self._sort(column, not is_descending)
+            self._sort(max(0, column), not is_descending)
             return True
         return False
 
