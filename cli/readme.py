@@ -37,7 +37,20 @@ def generator_table() -> str:
     return "\n".join(rows)
 
 
-SECTIONS = {"algorithms": algorithm_table, "generators": generator_table}
+def key_table() -> str:
+    """All commands of the window by group, from the table that the window itself uses."""
+    from ui.keys import COMMANDS, EDIT, GROUPS  # only here: making the other tables needs no pygame
+
+    rows = ["| keys | what they do |", "|---|---|"]
+    for group in GROUPS:
+        rows.append(f"| | **{group}** |")
+        for command in (c for c in COMMANDS if c.group == group):
+            shown = " ".join(f"`{key}`" for key in command.keys).replace("|", "\\|")
+            rows.append(f"| {shown} | {command.help}{' (edit mode)' if command.mode == EDIT else ''} |")
+    return "\n".join(rows)
+
+
+SECTIONS = {"algorithms": algorithm_table, "generators": generator_table, "keys": key_table}
 
 
 def with_sections(text: str) -> str:

@@ -232,17 +232,12 @@ class BranchTree:
 def _as_in_setup(entry: Entry, script: Mapping[int, Entry]) -> Entry:
     """The setup's own entry where this one is equal, but for the number that the setup gives to a new agent."""
     own = script.get(entry.id)
-    if own is None or not entry.is_scripted:
+    if own is None:
         return entry
-    same = replace(own, command=entry.command) == entry and (
-        own.command == entry.command
-        or (
-            isinstance(own.command, AddAgent)
-            and isinstance(entry.command, AddAgent)
-            and entry.command == replace(own.command, agent=None)
-        )
-    )
-    return own if same else entry
+    command = own.command
+    if isinstance(command, AddAgent) and isinstance(entry.command, AddAgent) and entry.command.agent is None:
+        command = replace(command, agent=None)
+    return own if replace(own, command=command) == entry else entry
 
 
 def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | None]) -> dict[str, Value | None]:

@@ -25,6 +25,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,7 @@ class Journal(Watcher):
     def _progress(self, number: int) -> dict[str, Any]:
         timeline = self._tree[number].timeline
         self._noted[number] = timeline.target
-        data = {"progress": number, "tick": timeline.target, "horizon": timeline.horizon}
+        data: dict[str, Any] = {"progress": number, "tick": timeline.target, "horizon": timeline.horizon}
         if not timeline.is_seeking:
             timeline.apply_now()
             data["digest"] = timeline.world.digest()
@@ -225,10 +226,8 @@ def find_crashed(folder: Path | None = None) -> list[Crashed]:
 def discard(path: Path) -> None:
     """Remove a journal."""
     for place in (path, path.with_suffix(LOCK_SUFFIX)):
-        try:
+        with suppress(OSError):
             place.unlink(missing_ok=True)
-        except OSError:
-            pass
 
 
 def _is_alive(path: Path) -> bool:

@@ -256,7 +256,9 @@ class KeyframeStore:
         self.tracks.append(track)
         return track
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
+        """Keyframes on all tracks; one that two of them share counts twice."""
         return sum(len(track.frames) for track in self.tracks)
 
     def hold(self, frame: Keyframe) -> None:
@@ -290,7 +292,7 @@ class KeyframeStore:
 
     def make_room(self) -> None:
         """Give up the keyframes that are missed least until the rest fits."""
-        while len(self) and (self.held > self.budget or len(self) > self.most_frames):
+        while self.count and (self.held > self.budget or self.count > self.most_frames):
             chosen = min((track for track in self.tracks if track.frames), key=Track.least_loss)
             chosen.give_up_least()
 
@@ -351,8 +353,8 @@ class Track:
         The root of the distance spreads them over the whole run and still sets them denser around the playhead.
         """
         places = [frame.work for frame in self.frames]
-        before = [2 * places[0] - 1e9, *places]  # without the first one the run would have to be built anew
-        after = [*places[1:], max(places[-1], self.playhead)]
+        # Without the first one the run would have to be built anew; the last one is what the next is compared to.
+        before, after = [places[0] - 1e9, *places], [*places[1:], places[-1] + 1e9]
         return [
             (right - left) / (1.0 + abs(self.playhead - place)) ** 0.5
             for left, place, right in zip(before, places, after, strict=False)

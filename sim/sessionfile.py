@@ -36,6 +36,7 @@ from sim.branches import ROOT, BranchState, BranchTree
 from sim.commandfile import LAST_TICK, MAX_NAME
 from sim.commands import AddAgent, Command
 from sim.fields import Field, Problems, require
+from sim.grid import MAX_SIDE
 from sim.keyframes import BUDGET as MEMORY
 from sim.logfile import LogReader, cells_data, entry_data
 from sim.mapfile import _read_file as read_file
@@ -247,7 +248,7 @@ def parse_session(
     fields = root.keys(KEYS, f"a session, which begins with 'format: {FORMAT}'")
     _check_format(root, fields)
     scenario = _read_scenario(root, fields, specs, _open_places(folder, allowed_folders))
-    saved = _SessionReader(root, fields, scenario).read() if scenario else None
+    saved = _SessionReader(root, fields, scenario).read()
     problems.raise_any()
     assert saved is not None, root.value
     return saved
@@ -270,22 +271,23 @@ def _read_scenario(
 class _SessionReader:
     """Reads what a session has beside its scenario."""
 
-    def __init__(self, root: Field, fields: Mapping[str, Field], scenario: Scenario) -> None:
+    def __init__(self, root: Field, fields: Mapping[str, Field], scenario: Scenario | None) -> None:
+        """Without a scenario, which has problems of its own, what depends on it passes for right."""
         self.root, self.fields, self.scenario = root, fields, scenario
-        grid = open_grid(scenario)
-        self.log_reader = LogReader(grid.width, grid.height)
-        self.hash = terrain_hash(grid.terrain)
+        grid = open_grid(scenario) if scenario else None
+        self.log_reader = LogReader(grid.width, grid.height) if grid else LogReader(MAX_SIDE, MAX_SIDE)
+        self.hash = terrain_hash(grid.terrain) if grid else ""
 
     def read(self) -> Saved | None:
         entries = self._entries()
         branches = self._branches(entries)
         numbers = [branch.state.number for branch in branches]
-        for number in {number for number in numbers if numbers.count(number) > 1}:
+        for number in sorted({number for number in numbers if numbers.count(number) > 1}):
             self.fields["branches"].complain(f"expected different numbers, got {number} more than once")
         original = self.log_reader.letters(self.fields["original"]) if "original" in self.fields else ((), "")
         linked = self._linked(numbers)
         branch = self.fields["branch"].integer(NUMBER) if "branch" in self.fields else None
-        if original is None or not branches:
+        if original is None or not branches or self.scenario is None:
             return None
         front = branch if branch in numbers else numbers[0]
         return Saved(self.scenario, tuple(branches), original, linked, front, self._warnings())
@@ -298,7 +300,7 @@ class _SessionReader:
 
     def _entries(self) -> dict[int, Entry]:
         """All entries by their numbers, the scenario's first."""
-        edits = sorted(self.scenario.edits, key=lambda edit: edit.tick)
+        edits = sorted(self.scenario.edits if self.scenario else (), key=lambda edit: edit.tick)
         entries = {i: Entry(i, edit.tick, edit.command, True) for i, edit in enumerate(edits, start=1)}
         listed = self.fields.get("log")
         for part in listed.items("a list of entries") if listed else ():
@@ -315,7 +317,7 @@ class _SessionReader:
         if entry and not 1 <= len(parts) <= MAX_BRANCHES:
             entry.complain(f"expected 1 to {MAX_BRANCHES} branches, got {len(parts):,}")
             return []
-        found = [_read_branch(part, entries) for part in parts]
+        found = [_read_branch(part, entries if self.scenario else None) for part in parts]
         return [branch for branch in found if branch is not None]
 
     def _linked(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
@@ -330,12 +332,12 @@ class _SessionReader:
 _BRANCH_KEYS = ("number", "name", "parent", "at", "tick", "horizon", "log", "digests")
 
 
-def _read_branch(part: Field, entries: Mapping[int, Entry]) -> SavedBranch | None:
+def _read_branch(part: Field, entries: Mapping[int, Entry] | None) -> SavedBranch | None:
     fields = part.keys(_BRANCH_KEYS, "a branch such as {number: 0, name: run, at: 0, tick: 120, log: []}")
     before = len(part.problems.found)
     number_field, log_field = require(fields, "number", part, "its number"), require(fields, "log", part, "its log")
     number = number_field.integer(NUMBER) if number_field else None
-    log = _read_log(log_field, entries) if log_field else []
+    log = _read_log(log_field, entries) if log_field and entries is not None else []
     name = fields["name"].text(MAX_NAME * 2) if "name" in fields else ""
     has_parent = "parent" in fields and fields["parent"].value is not None
     parent = fields["parent"].integer(NUMBER) if has_parent else None

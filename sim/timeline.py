@@ -153,7 +153,8 @@ class Timeline:
 
     def __init__(self, setup: Callable[[], World], store: KeyframeStore | None = None) -> None:
         world = setup()
-        self._begin(setup, (store or KeyframeStore()).new_track(), Numbers())
+        store = KeyframeStore() if store is None else store
+        self._begin(setup, store.new_track(), Numbers())
         self._next_agent = world.next_agent_id
         script = [(tick, self._numbered(command)) for tick, command in world.replace_queue(())]
         self._entries = [Entry(self._ids.next(), tick, command, True) for tick, command in script]

@@ -235,7 +235,7 @@ class World:
         passed = 0
         for walker in self.walkers:
             walker.rows = walker.rows[:0]
-        while passed < ticks:
+        while passed < ticks and not self.is_over:
             self._apply_due()
             if self.is_over:
                 break

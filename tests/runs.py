@@ -42,7 +42,14 @@ def setups(draw: st.DrawFn, most_agents: int = 4) -> Callable[[], World]:
 
     def setup() -> World:
         world = World(
-            Grid.from_rows(rows), start, goal, BY_KEY, seed=seed, switches=switches, random_changes=changes, watched=True
+            Grid.from_rows(rows),
+            start,
+            goal,
+            BY_KEY,
+            seed=seed,
+            switches=switches,
+            random_changes=changes,
+            watched=True,
         )
         for config in configs:
             world.add(config)
@@ -57,8 +64,15 @@ def some_command(cells: int) -> st.SearchStrategy[Command]:
     cell = st.integers(0, cells - 1)
     few = st.lists(cell, max_size=6).map(tuple)
     agent = st.integers(0, 5)
-    param = st.sampled_from([(p.name, v) for s in SPECS for chosen in settings_of(s) for p in s.params
-                             for v in [chosen.get(p.name, p.default)]])
+    param = st.sampled_from(
+        [
+            (p.name, v)
+            for s in SPECS
+            for chosen in settings_of(s)
+            for p in s.params
+            for v in [chosen.get(p.name, p.default)]
+        ]
+    )
     return st.one_of(
         st.builds(commands.EditCells, few, few),
         st.builds(commands.EditCells, few),
@@ -128,5 +142,3 @@ def _state(thing: object) -> dict[str, object]:
     if hasattr(thing, "getstate"):  # random.Random
         return {"state": thing.getstate()}
     return {name: value for name, value in vars(thing).items() if name not in _OTHERWISE}
-
-

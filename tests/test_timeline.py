@@ -152,8 +152,8 @@ def check_whole(line: Timeline) -> None:
     fresh.advance(line.recorded_end)
     assert fresh.recorded_end == line.recorded_end
     assert fresh.digests() == line.digests()
-    a,b=fresh.marks(0, 1 << 30).tolist() , line.marks(0, 1 << 30).tolist()
-    assert a==b, (set(a)^set(b), len(a),len(b),line.recorded_end, line.tick, a, b)
+    a, b = fresh.marks(0, 1 << 30).tolist(), line.marks(0, 1 << 30).tolist()
+    assert a == b, (set(a) ^ set(b), len(a), len(b), line.recorded_end, line.tick, a, b)
     for agent, record in fresh.records.items():
         if record.joined < line.recorded_end:
             mine = line.records[agent]

@@ -23,7 +23,7 @@ from sim.kernels import log
 from sim.mapfile import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem, write_atomically, write_map
 from sim.params import ConfigError, Value, did_you_mean
 from sim.scenario import MapFile, MapRecipe, MapRows, MapSource, Scenario, load_scenario, open_grid, save_scenario
-from sim.world import Walker
+from sim.world import WalkerView
 from ui.session import Session, Setup
 from ui.trails import Trail
 
@@ -336,18 +336,18 @@ class Column:
     key: str
     title: str
     help: str
-    value: Callable[[Session, Walker], Cell]
+    value: Callable[[Session, WalkerView], Cell]
     digits: int = 0  # shown after the point
 
 
-def _metric(name: str) -> Callable[[Session, Walker], Cell]:
-    return lambda session, walker: getattr(session.world.metrics(walker), name)
+def _metric(name: str) -> Callable[[Session, WalkerView], Cell]:
+    return lambda session, view: getattr(view.metrics, name)
 
 
-def arrived_at(session: Session, walker: Walker) -> int | None:
+def arrived_at(session: Session, view: WalkerView) -> int | None:
     """The tick at which an agent reached the goal."""
-    trail = session.trails.get(walker.id)
-    if walker.agent.status is not Status.AT_GOAL or trail is None:
+    trail = session.trails.get(view.id)
+    if view.status is not Status.AT_GOAL or trail is None:
         return None
     return trail.first_tick + len(trail) - 1
 
@@ -366,7 +366,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("agent", "Agent", "name of the agent", lambda s, w: w.label),
     Column("kind", "Kind", "algorithm", lambda s, w: w.spec.key),
     Column("params", "Parameters", "all parameters", lambda s, w: params_text(w.params)),
-    Column("budget", "k", "expansions allowed in a tick", lambda s, w: w.budget or s.world.budget),
+    Column("budget", "k", "expansions allowed in a tick", lambda s, w: w.budget),
     Column("state", "State", "what it is doing", lambda s, w: w.state_word),
     Column("cost", "Cost", "cost of the way walked so far", _metric("cost"), 2),
     Column("optimal", "Optimal", "cost of the cheapest way on the first map", _metric("optimal"), 2),
@@ -389,26 +389,26 @@ TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expande
 
 
 def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write one row for each agent; returns where."""
-    header = ["run", "tick", *(column.key for column in COLUMNS)]
+    """Write one row for each agent on screen, of whatever branch; returns where."""
+    header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
     run = session.setup.title
-    rows = ([run, session.tick, *(c.value(session, w) for c in COLUMNS)] for w in session.world.walkers)
+    rows = ([run, p.branch, session.tick, *(c.value(session, p.view) for c in COLUMNS)] for p in session.panels)
     return _write_csv(path, header, rows)
 
 
 def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent and tick; returns where."""
-    rows = (row for walker in session.world.walkers for row in _tick_rows(session, walker))
+    rows = (row for view in session.snapshot.walkers for row in _tick_rows(session, view))
     return _write_csv(path, list(TICK_COLUMNS), rows)
 
 
-def _tick_rows(session: Session, walker: Walker) -> Iterable[list[Cell]]:
-    trail: Trail = session.trails[walker.id]
+def _tick_rows(session: Session, view: WalkerView) -> Iterable[list[Cell]]:
+    trail: Trail = session.trails[view.id]
     expanded = np.diff(trail.expanded, prepend=0)
     for i, cell in enumerate(trail.cells.tolist()):
         x, y = session.world.grid.xy(cell)
         numbers = [int(expanded[i]), int(trail.expanded[i]), float(trail.cost[i]), int(trail.revisits[i])]
-        yield [walker.label, walker.spec.key, trail.first_tick + i, x, y, _mark_words(int(trail.marks[i])), *numbers]
+        yield [view.label, view.spec.key, trail.first_tick + i, x, y, _mark_words(int(trail.marks[i])), *numbers]
 
 
 def _mark_words(marks: int) -> str:

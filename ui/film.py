@@ -5,7 +5,7 @@ What a frame shows follows from the run and its place in the video. No clock is 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +16,7 @@ from ui import video
 from ui.happenings import Happening
 from ui.look import Look
 from ui.recorder import Recorder
-from ui.replay import Replay, ReplaySession, TimedCommands
+from ui.replay import Replay, ReplaySession
 from ui.stage import PANELS, WINDOW, Part, Stage
 
 CAPTION_S = 2.5
@@ -86,26 +86,26 @@ def frames_between(first: int, end: int, options: FilmOptions) -> int:
 
 
 class Film:
-    """A video in the making. Runs may be cut: it goes on wherever the run goes on."""
+    """A video in the making. The run may be cut: the video goes on wherever the run goes on."""
 
-    def __init__(
-        self, sessions: Sequence[ReplaySession], stage: Stage, recorder: Recorder, options: FilmOptions
-    ) -> None:
-        self.sessions, self.stage, self.recorder, self.options = list(sessions), stage, recorder, options
-        self.next_tick = self.tick  # of the frame to come
+    def __init__(self, session: ReplaySession, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
+        self.session, self.stage, self.recorder, self.options = session, stage, recorder, options
+        self.next_tick = session.tick  # of the frame to come
         self.frames = 0
         self.shown_tick = -1  # of the last frame
-        self._told = self.tick  # up to this tick what happened has had its caption
+        self._told = session.tick  # up to this tick what happened has had its caption
         self._captions: list[tuple[str, int]] = []  # text, and the frame from which it is gone
         self._last_happening = -BURST_TICKS - 1
+        self.wear(stage.look)
 
     @property
     def tick(self) -> int:
-        return max(session.tick for session in self.sessions)
+        return self.session.tick
 
-    @property
-    def is_over(self) -> bool:
-        return all(session.is_over for session in self.sessions)
+    def wear(self, look: Look) -> None:
+        """Another look from the next frame on."""
+        self.stage.wear(look)
+        self.session.wear(look)
 
     def run_to(self, tick: int) -> bool:
         """Film everything before a tick; False when it cannot go on: the run or the recording has ended.
@@ -119,8 +119,7 @@ class Film:
 
     def shoot_next(self) -> bool:
         """Go on to the next frame that is due and film it."""
-        self.advance_to(self.next_tick)
-        if self.tick < self.next_tick:
+        if self.session.go_to(self.next_tick) < self.next_tick:
             return False
         going = self._shoot_tick()
         self.next_tick = self.tick + self.options.ticks_a_frame
@@ -132,31 +131,19 @@ class Film:
             return True
         return self._shoot_tick()
 
-    def advance_to(self, tick: int) -> None:
-        """Let time pass for all runs. A run that is over waits for the others."""
-        for session in self.sessions:
-            session.advance_to(tick)
-
-    def cut_to(self, replays: Sequence[Replay], tick: int) -> None:
-        """The video goes on with these runs at this tick."""
-        self.sessions = [replay.begin() for replay in replays]
-        self.advance_to(tick)
-        self.stage.replace_sessions(self.sessions)
-        self.wear(self.stage.look)
-        self.next_tick = self._told = self.tick
+    def cut_to(self, tick: int) -> None:
+        """The video goes on at another tick."""
+        self.next_tick = self._told = self.session.go_to(tick)
         self.shown_tick = -1
         self._captions.clear()
 
-    def add_commands(self, commands: TimedCommands) -> None:
-        """What was done by hand in the run, from now on."""
-        self.sessions[0].add_commands(commands)
-        self.advance_to(self.tick)  # at once, if they are for this tick
-
-    def wear(self, look: Look) -> None:
-        """Another look from the next frame on."""
-        self.stage.wear(look)
-        for session in self.sessions:
-            session.front = look.front
+    def follow(self, replay: Replay, tick: int) -> None:
+        """Go on with other commands, from the same tick; or with another run, from a tick of that."""
+        if not self.session.follow(replay):
+            self.session = replay.begin()
+            self.stage.replace_session(self.session)
+            self.wear(self.stage.look)
+            self.cut_to(tick)
 
     # --- frames -----------------------------------------------------------------------------------
 
@@ -181,13 +168,10 @@ class Film:
         return self.recorder.add(self.stage.draw(glide, [text for text, _ in self._captions]))
 
     def _what_happened(self) -> list[Happening]:
-        """What happened since the last frame, told once however many of the runs it happened in."""
-        found: dict[tuple[int, str], Happening] = {}
-        for session in self.sessions:
-            for happening in session.happenings.between(self._told, self.tick):
-                found.setdefault((happening.tick, happening.text), happening)
+        """What happened since the last frame."""
+        found = self.session.happenings(self._told, self.tick)
         self._told = self.tick
-        return sorted(found.values(), key=lambda happening: happening.tick)
+        return found
 
     def _hold(self, happened: list[Happening]) -> bool:
         """Let people read, once for things that happen in quick succession."""
@@ -214,8 +198,8 @@ class Done:
     fps: int
     bytes: int
     last_tick: int
-    digests: tuple[str, ...]  # of the runs at the last tick
-    is_over: bool  # whether all runs had come to their end
+    digests: tuple[str, ...]  # of the branches at the last tick
+    is_over: bool  # whether the run had come to its end
     was_stopped: bool = False  # by Ctrl+C; what had been filmed was kept
 
     @property
@@ -228,7 +212,7 @@ class Cancelled(Exception):  # noqa: N818 - nothing went wrong
 
 
 def export(
-    replays: Sequence[Replay],
+    replay: Replay,
     path: str | Path,
     ticks: tuple[int, int | None],
     options: FilmOptions,
@@ -239,13 +223,13 @@ def export(
     is_cancelled: Callable[[], bool] = lambda: False,
     most_frames: int | None = None,
 ) -> Done:
-    """Film some ticks of a run, or of several side by side, without a window; returns what came out.
+    """Film some ticks of a run without a window; returns what came out. Branches of the replay stand side by side.
 
-    `ticks`: from the first up to the second, which is left out; None: up to the end of the runs, which is shown.
+    `ticks`: from the first up to the second, which is left out; None: up to the end of the run, which is shown.
     `told` hears of every frame. When `is_cancelled` says so, what has been filmed is thrown away (Cancelled).
     """
     first, end = checked_range(ticks)
-    film = begin_film(replays, path, first, options, look)
+    film = begin_film(replay, path, first, options, look)
     was_stopped = False
     try:
         for _ in _filming(film, end, most_frames):
@@ -256,6 +240,9 @@ def export(
         was_stopped = True
     except Cancelled:
         film.recorder.discard()
+        raise
+    except BaseException:
+        film.recorder.stop()
         raise
     film.recorder.finish(finishing)
     return _done(film, was_stopped)
@@ -269,39 +256,27 @@ def checked_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
     return first, end
 
 
-def begin_film(
-    replays: Sequence[Replay], path: str | Path, first: int, options: FilmOptions, look: Look | None = None
-) -> Film:
+def begin_film(replay: Replay, path: str | Path, first: int, options: FilmOptions, look: Look | None = None) -> Film:
     """A film that stands at its first tick; a ConfigError when that cannot be reached or filmed."""
-    sessions = [replay.begin() for replay in replays]
-    reached = max(session.advance_to(first) for session in sessions)
-    if reached < first:
-        raise ConfigError(f"ticks: expected a tick of the run, which is over at {reached:,}, got {first:,}")
-    _check_part(options.part, sessions)
+    session = _session_at(replay, first, options.part)
     recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours)
     options = replace(options, fps=recorder.fps)
-    film = Film(sessions, make_stage(sessions, replays, options, look or Look()), recorder, options)
-    film.wear(film.stage.look)
-    return film
+    return Film(session, make_stage(session, options, look or Look()), recorder, options)
 
 
-def make_stage(sessions: Sequence[ReplaySession], replays: Sequence[Replay], options: FilmOptions, look: Look) -> Stage:
-    return Stage(
-        sessions,
-        options.size,
-        options.part,
-        look,
-        names=[replay.name for replay in replays],
-        has_legend=options.has_legend,
-        has_title=options.has_title,
-    )
-
-
-def _check_part(part: Part, sessions: Sequence[ReplaySession]) -> None:
-    most = max(len(session.world.walkers) for session in sessions)
-    if part.number > most:
-        there = "1 panel" if most == 1 else f"{most} panels"
+def _session_at(replay: Replay, tick: int, part: Part) -> ReplaySession:
+    session = replay.begin()
+    reached = session.go_to(tick)
+    if reached < tick:
+        raise ConfigError(f"ticks: expected a tick of the run, which is over at {reached:,}, got {tick:,}")
+    if part.number > len(session.panels):
+        there = "1 panel" if len(session.panels) == 1 else f"{len(session.panels)} panels"
         raise ConfigError(f"part: expected a panel of the run, which has {there}, got {part}")
+    return session
+
+
+def make_stage(session: ReplaySession, options: FilmOptions, look: Look) -> Stage:
+    return Stage(session, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title)
 
 
 def _filming(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:
@@ -310,31 +285,31 @@ def _filming(film: Film, end: int | None, most_frames: int | None) -> Iterator[N
         yield
         if most_frames is not None and film.frames >= most_frames:
             return
-    if end is None or film.is_over:
+    if end is None or film.tick < end:
         film.shoot_last()
 
 
 def _done(film: Film, was_stopped: bool) -> Done:
-    status = film.recorder.status
-    path = film.recorder.target
+    status, path = film.recorder.status, film.recorder.target
     size = path.stat().st_size if path.is_file() else status.bytes
-    digests = tuple(session.world.digest() for session in film.sessions)
-    return Done(path, status.frames, film.options.fps, size, film.shown_tick, digests, film.is_over, was_stopped)
+    return Done(
+        path,
+        status.frames,
+        film.options.fps,
+        size,
+        film.shown_tick,
+        film.session.digests(),
+        film.session.is_over,
+        was_stopped,
+    )
 
 
-def picture(
-    replays: Sequence[Replay], ticks: tuple[int, int | None], options: FilmOptions, look: Look | None = None
-) -> Film:
+def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions, look: Look | None = None) -> Film:
     """A film of one frame, the last of a range of ticks, that is written nowhere: its stage holds the picture."""
     first, end = checked_range(ticks)
-    sessions = [replay.begin() for replay in replays]
-    _check_part(options.part, sessions)
-    film = Film(sessions, make_stage(sessions, replays, options, look or Look()), _NoRecorder(), options)  # type: ignore[arg-type]
-    film.wear(film.stage.look)
-    film.advance_to(first)
-    if film.tick < first:
-        raise ConfigError(f"ticks: expected a tick of the run, which is over at {film.tick:,}, got {first:,}")
-    film.advance_to(LAST_TICK if end is None else end - 1)
+    session = _session_at(replay, first, options.part)
+    session.go_to(LAST_TICK if end is None else end - 1)
+    film = Film(session, make_stage(session, options, look or Look()), _NoRecorder(), options)  # type: ignore[arg-type]
     film.shoot_last()
     return film
 

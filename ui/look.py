@@ -61,20 +61,21 @@ class Look:
     visible: Mapping[str, bool] = field(default_factory=default_visibility)
     heat: HeatSetting = field(default_factory=HeatSetting)
     part: MapPart | None = None  # what every panel shows; None: the whole map
-    own_parts: Mapping[int, MapPart | None] = field(default_factory=dict)  # of single agents, by id
+    own_parts: Mapping[int, MapPart | None] = field(default_factory=dict)  # of single panels, by their key
     follows: bool = False  # the camera stays on the agent
     scale: float | None = None  # of texts and lines; None: by the size of the picture
     tab: str | None = "layers"  # of the sidebar; None: no sidebar
-    order: tuple[int, ...] = ()  # agents in the order of their panels; others come after them
-    front: int = 0  # the panel that a heat map A - B takes for A
-    only: int | None = None  # the one agent that is shown
+    order: tuple[int, ...] = ()  # keys of the panels in their order; others come after them
+    front: int = 0  # the place of the panel that a heat map A - B takes for A
+    only: int | None = None  # key of the one panel that is shown
     speed: int = 30  # where the speed slider stands, if the whole window is drawn
+    pinned: tuple[int, int] | None = None  # the cell that the inspector tells about
 
     def layer_state(self) -> LayerState:
         return LayerState({**default_visibility(), **self.visible}, self.heat)
 
-    def part_for(self, agent: int) -> MapPart | None:
-        return self.own_parts.get(agent, self.part)
+    def part_for(self, panel: int) -> MapPart | None:
+        return self.own_parts.get(panel, self.part)
 
 
 # --- from the window ------------------------------------------------------------------------------
@@ -83,7 +84,6 @@ class Look:
 def look_of(app: "App") -> Look:
     """The look of the window as it is."""
     settings, cameras = app.settings, app.cameras
-    walkers = app.session.world.walkers
     part, own = _parts(app)
     return Look(
         theme=app.palette.name,
@@ -94,10 +94,11 @@ def look_of(app: "App") -> Look:
         follows=cameras.follows,
         scale=app.scale,
         tab=settings.sidebar_tab if settings.shows_sidebar else None,
-        order=tuple(walker.id for walker in walkers),
+        order=tuple(panel.key for panel in app.session.panels),
         front=app.session.panel_of(app.session.focused_id),
         only=app.session.focused_id if app.is_maximised else None,
         speed=app.speed,
+        pinned=app.pinned,
     )
 
 

@@ -386,6 +386,12 @@ class Recorder:
             self._problem = f"{self.target}: the recording could not be finished: {_reason(error)}; {self._sink.stop()}"
             raise ConfigError(self._problem) from None
 
+    def stop(self) -> str:
+        """Stop without finishing; says where what was written is. `recover` can finish it later."""
+        self._jobs.put(_END)
+        self._thread.join()
+        return self._sink.stop()
+
     def discard(self) -> None:
         """Stop and take away what was written."""
         self._jobs.put(_END)

@@ -1,69 +1,84 @@
 """A run as plain data, and the same run again: what a recording needs to draw it somewhere else.
 
-A run is what it began with and its commands by tick; everything else follows. So a second process, or a command
-without a window, makes the same pictures as the window, and the window need not wait for it. No pygame here.
+A run is what it began with and the commands of its branches; everything else follows. So another process, or a
+command without a window, makes the same pictures as the window, and the window need not wait for it. No pygame here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
-
-from sim.commands import Command
+from sim.branches import ROOT, BranchState, BranchTree
+from sim.commands import AgentConfig, Command
 from sim.grid import Grid
-from ui.happenings import Happenings
-from ui.session import Session, Setup
+from sim.timeline import Timeline
+from ui.happenings import Happening, happenings_of
+from ui.live import LiveSession
+from ui.look import Look
+from ui.session import Setup
 
 NOBODY = -1
-"""The focused agent of a replay: nobody looks at it with a keyboard."""
+"""The focused panel of a replay: nobody looks at it with a keyboard."""
 
-TimedCommands = tuple[tuple[int, Command], ...]
+KEYFRAME_BYTES = 64 * 1024 * 1024
+"""Memory for winding back: a recording seldom does."""
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What a run begins with; its commands, scripted ones and those given by hand, are its script."""
+    """What a run began with, and those of its branches that are shown, the focused one named."""
 
-    setup: Setup
-    name: str = ""  # of the branch, where several are shown side by side
-
-    @property
-    def commands(self) -> TimedCommands:
-        return self.setup.script
-
-    def with_commands(self, commands: TimedCommands) -> "Replay":
-        return replace(self, setup=replace(self.setup, script=commands))
+    setup: Setup  # the map and the agents of tick 0
+    branches: tuple[BranchState, ...] = ()  # with all their commands; empty: one, with the script of the setup
+    focused: int = ROOT
 
     def begin(self) -> "ReplaySession":
         return ReplaySession(self)
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(state.number for state in self.branches) or (ROOT,)
 
-def replay_of(session: Session, name: str = "") -> Replay:
-    """The run of a session, from tick 0 with all of its commands."""
-    return Replay(replace(beginning_of(session), script=commands_of(session)), name)
+
+def replay_of(session: LiveSession, branches: Sequence[int] | None = None) -> Replay:
+    """The run of a session: the branches that are on screen, or some others, with all commands they have now."""
+    return Replay(beginning_of(session), states_of(session, branches), session.branch)
 
 
-def beginning_of(session: Session) -> Setup:
-    """What the run of a session has begun with: the map and the agents as they were at tick 0."""
+def beginning_of(session: LiveSession) -> Setup:
+    """What the run of a session began with: the map and the agents as they were at tick 0."""
     setup = session.setup
     grid = Grid(session.first_terrain.copy(), setup.grid.diagonal, setup.grid.name)
     grid.original = setup.grid.original.copy()
     return replace(setup, grid=grid, agents=tuple(session.first_configs))
 
 
-def commands_of(session: Session) -> TimedCommands:
-    """All commands of a session by tick; those of one tick in the order in which they were applied."""
-    timed = [*session.setup.script, *session.log]
-    return tuple(sorted(timed, key=lambda entry: entry[0]))  # the sort is stable
+def states_of(session: LiveSession, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
+    """The branches as plain values, from tick 0 and with nothing known of their future but their commands."""
+    chosen = session.shown if branches is None else branches
+    states = [session.tree.state(number) for number in chosen]
+    parents = {state.number for state in states}
+    return tuple(
+        replace(state, tick=0, horizon=0, parent=state.parent if state.parent in parents else None) for state in states
+    )
 
 
-class ReplaySession(Session):
+class ReplaySession(LiveSession):
     """A session that goes through a replay. Nobody edits it, nothing in it has the focus."""
 
     def __init__(self, replay: Replay) -> None:
+        self.replay = replay
         self.front = 0  # the panel that a heat map A - B takes for A
         super().__init__(replay.setup)
-        self.happenings = Happenings(self)
+
+    def _build(self, configs: list[AgentConfig]) -> None:
+        super()._build(configs)
+        if self.replay.branches:
+            self.tree = BranchTree.restored(lambda: self.make_world(configs), self.replay.branches, KEYFRAME_BYTES)
+        self.shown = list(self.replay.numbers)
+        self.branch = self.replay.focused if self.replay.focused in self.shown else self.shown[0]
+        self.seek(0)
+
+    # --- nobody looks -----------------------------------------------------------------------------
 
     @property
     def focused_id(self) -> int:
@@ -71,36 +86,66 @@ class ReplaySession(Session):
 
     @focused_id.setter
     def focused_id(self, agent: int) -> None:
-        """A session keeps the focus on an agent that is there; here it stays with nobody."""
+        """A session keeps the focus on a panel that is there; here it stays with nobody."""
+
+    def _keep_focus(self) -> None:
+        """There is none."""
 
     def panel_of(self, agent_id: int) -> int:
         return self.front if agent_id == NOBODY else super().panel_of(agent_id)
-
-    def advance_to(self, tick: int) -> int:
-        """Let time pass up to a tick, whose commands are then applied; returns the tick that was reached."""
-        while self.tick < tick and self.advance(tick - self.tick):
-            pass
-        self.world.apply_now()
-        self._snapshot = None
-        self.after_commands()
-        self.messages.clear()
-        return self.tick
-
-    def add_commands(self, commands: TimedCommands) -> None:
-        """Further commands, none of them earlier than now."""
-        for tick, command in commands:
-            self.world.submit(command, max(tick, self.tick))
-        self.setup = replace(self.setup, script=(*self.setup.script, *commands))
 
     @property
     def has_unsaved_edits(self) -> bool:
         return False
 
-    def shown_edits(self, panel: int = 0) -> dict[int, tuple[int, bool]]:
-        """The cells that commands have edited lately."""
-        return self.happenings.edited_cells(self.tick)
+    def wear(self, look: Look) -> None:
+        """Put the panels in the order of a look."""
+        self.front = look.front
+        self.order = list(look.order)
+        self.changed()
+
+    # --- time and commands ------------------------------------------------------------------------
+
+    @property
+    def timelines(self) -> list[Timeline]:
+        return [branch.timeline for branch in self.shown_branches]
+
+    @property
+    def tick(self) -> int:
+        """The tick of the branch that has come furthest; one that is over waits for the others."""
+        return max(timeline.target for timeline in self.timelines)
+
+    def go_to(self, tick: int) -> int:
+        """Another tick, with its commands applied; returns the tick that was reached."""
+        self.seek(tick)
+        self.messages.clear()
+        return self.tick
+
+    def follow(self, replay: Replay) -> bool:
+        """Take over other commands, past or future, for the same branches; False if it is not the same run."""
+        if replay.setup is not self.replay.setup or replay.numbers != self.replay.numbers:
+            return False
+        tick = self.tick
+        self.replay = replay
+        for state in replay.branches:
+            self.tree[state.number].timeline.replace_log(state.entries)
+            self.tree.rename(state.number, state.name)
+        self.branch = replay.focused if replay.focused in self.shown else self.branch
+        self.go_to(tick)
+        return True
+
+    def happenings(self, after: int, until: int) -> list[Happening]:
+        """What is worth a caption in the ticks after `after` up to `until`."""
+        return happenings_of(self.shown_branches, after, until)
+
+    def digests(self) -> tuple[str, ...]:
+        """Of all branches that are shown."""
+        return tuple(timeline.world.digest() for timeline in self.timelines)
 
 
-def same_grid(a: Any, b: Any) -> bool:
-    """Whether two maps have the same terrain, now and at first."""
-    return a is b or (np.array_equal(a.terrain, b.terrain) and np.array_equal(a.original, b.original))
+def script_of(replay: Replay) -> list[tuple[int, Command]]:
+    """All commands of the focused branch."""
+    state = next((state for state in replay.branches if state.number == replay.focused), None)
+    if state is None:
+        return list(replay.setup.script)
+    return [(entry.tick, entry.command) for entry in state.entries if entry.is_enabled]

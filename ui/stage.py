@@ -11,8 +11,8 @@ import pygame
 
 from sim.world import WalkerView
 from ui import layout, legend
-from ui.app import App
-from ui.camera import Camera
+from ui.app import MOST_PANELS, App
+from ui.camera import Camera, fitted
 from ui.canvas import Canvas
 from ui.clock import SPEEDS
 from ui.layers import HEAT_NAMES, LAYERS
@@ -31,7 +31,6 @@ USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
 LEAST_SCALE, MOST_SCALE = 0.75, 4.0
 
 TITLE_HEIGHT = 38
-NAME_HEIGHT = 30
 LEGEND_ROW = 22
 SMALLEST_WITH_TITLE = (260, 220)  # design units; a smaller picture is all map
 SMALLEST_WITH_LEGEND = (420, 360)
@@ -75,8 +74,7 @@ class Painter(App):
 
     def __init__(self, session: Session, surface: pygame.Surface, look: Look, part: Part, scale: float) -> None:
         self.part = part
-        self._own_scale = scale
-        self.area: Box | None = None  # where the panels stand; None: the layout of the window
+        self.area: Box | None = None  # where the panels stand; None: as in the window
         super().__init__(session, Settings(theme=look.theme, ui_scale=scale), surface)
         self.clock = FrameClock()  # type: ignore[assignment]
         self.canvas.takes_mouse = False
@@ -89,30 +87,24 @@ class Painter(App):
     def wear(self, look: Look) -> None:
         """Draw with this look from now on."""
         self.look = look
-        self.settings.theme = look.theme
         self.palette = PALETTES[look.theme]
         self.settings.shows_sidebar = look.tab is not None
         self.settings.sidebar_tab = look.tab or self.settings.sidebar_tab
         self.layers = look.layer_state()
+        self.pinned = look.pinned
         self.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
-        self.is_maximised = False
 
     # --- what is shown ----------------------------------------------------------------------------
 
     @property
     def shown_walkers(self) -> tuple[WalkerView, ...]:
-        views = self._in_order()
+        views = self.session.snapshot.walkers
         if self.part.kind == WINDOW:
             only = tuple(view for view in views if view.id == self.look.only)
-            return only or views[:8]
+            return only or views[:MOST_PANELS]
         if self.part.kind == PANELS:
-            return views[:8]
+            return views[:MOST_PANELS]
         return views[self.part.number - 1 : self.part.number]
-
-    def _in_order(self) -> tuple[WalkerView, ...]:
-        """The agents in the order of their panels; those that joined later come last."""
-        places = {agent: i for i, agent in enumerate(self.look.order)}
-        return tuple(sorted(self.session.snapshot.walkers, key=lambda view: places.get(view.id, len(places))))
 
     @property
     def layout(self) -> Layout:
@@ -124,8 +116,8 @@ class Painter(App):
         grid = self.session.world.grid
         size = (boxes.map[2], boxes.map[3])
         part = self.look.part_for(agent_id)
-        camera = part.camera(size) if part else self.cameras.of(agent_id, size, (grid.width, grid.height))
-        if self.look.follows and (walker := self.session.world.walker(agent_id)):
+        camera = part.camera(size) if part else fitted(grid.width, grid.height, *size)
+        if self.look.follows and (walker := self.session.walker(agent_id)):
             x, y = grid.xy(walker.position)
             camera = camera.centred_on(x + 0.5, y + 0.5, *size)
         return camera
@@ -141,13 +133,12 @@ class Painter(App):
         self._refresh_cells()
 
     def draw_panels(self) -> None:
-        views = self.session.snapshot.walkers
-        colours = {view.id: i for i, view in enumerate(self._in_order())}
-        for view, boxes in self.panels():
+        shown = self.shown_panels
+        for panel, boxes in zip(shown, self.layout.panels, strict=False):
             agent_panel.draw_background(self, boxes)
-            self._draw_map(view, boxes)
-            agent_panel.draw(self, boxes, view, colours[view.id])
-        if not views:
+            self._draw_map(panel, boxes)
+            agent_panel.draw(self, boxes, panel, self.session.panel_of(panel.key))
+        if not shown:
             overlay.draw_no_agents(self, self.layout)
 
     def draw_window(self) -> None:
@@ -161,72 +152,50 @@ class Painter(App):
 
 
 class Stage:
-    """One session, or several side by side, on one surface."""
+    """One session on one surface."""
 
     def __init__(
         self,
-        sessions: Sequence[Session],
+        session: Session,
         size: tuple[int, int],
         part: Part,
         look: Look,
         *,
-        names: Sequence[str] = (),
         has_legend: bool = True,
         has_title: bool = True,
+        scale: float | None = None,
     ) -> None:
         pygame.font.init()
         self.size, self.part, self.look = size, part, look
-        self.scale = look.scale or scale_for(size, part)
-        self.names = list(names) if len(sessions) > 1 else []
+        self.scale = scale or look.scale or scale_for(size, part)
         self.has_legend, self.has_title = has_legend, has_title
         self.surface = pygame.Surface(size, 0, 32)
         self.canvas = Canvas()
-        self.painters = [
-            Painter(session, surface, look, part, self.scale) for session, surface in self._places(sessions)
-        ]
+        self.canvas.takes_mouse = False
+        self.painter = Painter(session, self.surface, look, part, self.scale)
 
-    def _places(self, sessions: Sequence[Session]) -> list[tuple[Session, pygame.Surface]]:
-        """A surface for each session: the stage's own, or columns beside each other."""
-        if len(sessions) == 1:
-            return [(sessions[0], self.surface)]
-        width, count = self.size[0], len(sessions)
-        edges = [round(i * width / count) for i in range(count + 1)]
-        # Not parts of one surface: the kernels paint into whole ones only.
-        return [
-            (session, pygame.Surface((max(1, edges[i + 1] - edges[i]), self.size[1]), 0, 32))
-            for i, session in enumerate(sessions)
-        ]
-
-    @property
-    def sessions(self) -> list[Session]:
-        return [painter.session for painter in self.painters]
-
-    def replace_sessions(self, sessions: Sequence[Session]) -> None:
-        """Other runs in the place of those so far."""
-        self.painters = [
-            Painter(session, painter.window, self.look, self.part, self.scale)
-            for painter, session in zip(self.painters, sessions, strict=True)
-        ]
+    def replace_session(self, session: Session) -> None:
+        """Another run in the place of the one so far."""
+        self.painter = Painter(session, self.surface, self.look, self.part, self.scale)
 
     def wear(self, look: Look) -> None:
         """Another look from the next picture on; texts keep their size, for a video has one size."""
         self.look = look
-        for painter in self.painters:
-            painter.wear(look)
+        self.painter.wear(look)
 
     # --- a picture --------------------------------------------------------------------------------
 
     def draw(self, glide: float = 1.0, captions: Sequence[str] = ()) -> pygame.Surface:
-        """Draw the sessions as they are. `glide`: how far agents have got from their last cell to this one."""
-        canvas = self.canvas
-        plan = self._plan()
-        for painter in self.painters:
-            painter.clock.fraction = glide  # type: ignore[misc]
-            self._draw_one(painter, plan)
-        canvas.begin(self.surface, self.painters[0].palette, self.scale, (-1, -1))
-        canvas.takes_mouse = False
-        if len(self.painters) > 1:
-            self._join()
+        """Draw the session as it is. `glide`: how far agents have got from their last cell to this one."""
+        painter, plan = self.painter, self._plan()
+        painter.clock.fraction = glide  # type: ignore[misc]
+        painter.area = plan.panels
+        painter.begin_picture()
+        if self.part.kind == WINDOW:
+            painter.draw_window()
+        else:
+            painter.draw_panels()
+        self.canvas.begin(self.surface, painter.palette, self.scale, (-1, -1))
         if plan.title:
             self._draw_title(plan.title)
         if plan.legend:
@@ -234,65 +203,35 @@ class Stage:
         self._draw_captions(captions)
         return self.surface
 
-    def _draw_one(self, painter: Painter, plan: "_Plan") -> None:
-        if self.part.kind == WINDOW and len(self.painters) == 1:
-            painter.begin_picture()
-            painter.draw_window()
-            return
-        _, y, _, height = plan.panels
-        painter.area = (0, y, painter.window_size[0], height)
-        painter.begin_picture()
-        painter.draw_panels()
-
     def _plan(self) -> "_Plan":
-        """Where title, names, panels and legend stand."""
+        """Where title, panels and legend stand."""
+        if self.part.kind == WINDOW:
+            return _Plan(None, None, None)
         width, height = self.size
-        if self.part.kind == WINDOW and len(self.painters) == 1:
-            plan = self.painters[0].layout
-            bottom = plan.transport[1] or height
-            return _Plan(None, (0, plan.top_bar[3], width, bottom - plan.top_bar[3]), None)
-        px = self.canvas_px
         top, foot = 0, height
         title = legend_box = None
         if self.has_title and self._has_room(SMALLEST_WITH_TITLE):
-            title = (0, 0, width, px(TITLE_HEIGHT))
+            title = (0, 0, width, self.px(TITLE_HEIGHT))
             top = title[3]
-        if self.names:
-            top += px(NAME_HEIGHT)
         if self.has_legend and self._has_room(SMALLEST_WITH_LEGEND):
-            rows = len(self._legend_rows())
-            foot = height - rows * px(LEGEND_ROW) - px(6)
+            foot = height - len(self._legend_rows()) * self.px(LEGEND_ROW) - self.px(6)
             legend_box = (0, foot, width, height - foot)
         return _Plan(title, (0, top, width, foot - top), legend_box)
 
-    def canvas_px(self, units: float) -> int:
+    def px(self, units: float) -> int:
         return round(units * self.scale)
 
     def _has_room(self, least: tuple[int, int]) -> bool:
-        return self.size[0] >= self.canvas_px(least[0]) and self.size[1] >= self.canvas_px(least[1])
-
-    def _join(self) -> None:
-        """Put the columns of a side-by-side together, a name above each."""
-        palette = self.painters[0].palette
-        x, px = 0, self.canvas_px
-        has_title = self.has_title and self._has_room(SMALLEST_WITH_TITLE)
-        middle = (px(TITLE_HEIGHT) if has_title else 0) + px(NAME_HEIGHT) // 2
-        for painter, name in zip(self.painters, self.names, strict=False):
-            self.surface.blit(painter.window, (x, 0))
-            width = painter.window_size[0]
-            self.canvas.text((x + px(12), middle), name, size=15, face="bold", width=width - px(24), middle=True)
-            if x:
-                self.surface.fill(palette.edge, (x, 0, max(1, px(1)), self.size[1]))
-            x += width
+        return self.size[0] >= self.px(least[0]) and self.size[1] >= self.px(least[1])
 
     # --- title ------------------------------------------------------------------------------------
 
     def _draw_title(self, box: Box) -> None:
         """What is shown and the tick, above the panels."""
-        canvas, session = self.canvas, self.painters[0].session
+        canvas, session = self.canvas, self.painter.session
         x, y, width, height = box
         middle = y + height // 2
-        self.surface.fill(self.painters[0].palette.window, box)
+        self.surface.fill(self.painter.palette.window, box)
         tick = f"tick {session.tick:,}"
         right = x + width - canvas.px(14)
         canvas.text((right, middle), tick, size=15, face="mono", align="right", middle=True)
@@ -309,7 +248,7 @@ class Stage:
         if state.heat.kind != "off":
             names.append(("heat", f"{HEAT_NAMES[state.heat.kind]} "))
         rows: list[list[tuple[str, str, int]]] = [[]]
-        room = used = self.size[0] - 2 * self.canvas_px(14)
+        room = used = self.size[0] - 2 * self.px(14)
         for key, name in names:
             width = round(46 * scale) + self.canvas.fonts.width(name, "sans", round(12 * scale))
             width += round(110 * scale) if key == "heat" else 0
@@ -322,7 +261,7 @@ class Stage:
         return rows[:MOST_LEGEND_ROWS]
 
     def _draw_legend(self, box: Box) -> None:
-        canvas, palette = self.canvas, self.painters[0].palette
+        canvas, palette = self.canvas, self.painter.palette
         px = canvas.px
         self.surface.fill(palette.window, box)
         y = box[1]
@@ -340,7 +279,7 @@ class Stage:
 
     def _draw_heat_bar(self, x: int, middle: int, name: str) -> None:
         """The bands of the heat with what the first and the last stand for."""
-        canvas, painter = self.canvas, self.painters[0]
+        canvas, painter = self.canvas, self.painter
         px, dim = canvas.px, painter.palette.dim
         scale = painter.heat_scale
         x += canvas.text((x, middle), name, size=12, colour=dim, middle=True) + px(4)
@@ -352,12 +291,10 @@ class Stage:
 
     def _draw_captions(self, captions: Sequence[str]) -> None:
         """The latest captions, one above the other, at the foot of the maps."""
-        canvas, palette = self.canvas, self.painters[0].palette
+        canvas, palette = self.canvas, self.painter.palette
         px = canvas.px
-        maps = [boxes.map for painter in self.painters for _, boxes in painter.panels()]
-        right = (
-            max((box[0] + box[2] for box in maps), default=self.size[0]) if len(self.painters) == 1 else self.size[0]
-        )
+        maps = [boxes.map for _, boxes in self.painter.panels()]
+        right = max((box[0] + box[2] for box in maps), default=self.size[0])
         bottom = max((box[1] + box[3] for box in maps), default=self.size[1]) - px(10)
         for text in reversed(list(captions)[-MOST_CAPTIONS:]):
             room = right - px(40)
@@ -375,7 +312,7 @@ class Stage:
 @dataclass(frozen=True)
 class _Plan:
     title: Box | None
-    panels: Box
+    panels: Box | None  # None: as in the window
     legend: Box | None
 
 

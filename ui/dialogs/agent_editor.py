@@ -6,7 +6,6 @@ The dialog stands beside the map and darkens nothing: one looks at what a change
 import pygame
 
 from agents.registry import BY_KEY, SPECS
-from sim import commands
 from sim.agent_api import AgentSpec
 from sim.commandfile import BUDGET
 from sim.commands import AgentConfig
@@ -50,7 +49,12 @@ class AgentEditor(Dialog):
         super().__init__(host)
 
     def _walker_of(self, host: Host) -> Walker | None:
-        return host.session.world.walker(self.agent_id) if self.agent_id is not None else None
+        return host.session.walker(self.agent_id) if self.agent_id is not None else None
+
+    @property
+    def _key(self) -> int:
+        """The panel of the agent that is edited."""
+        return -1 if self.agent_id is None else self.agent_id
 
     @property
     def walker(self) -> Walker | None:
@@ -159,7 +163,7 @@ class AgentEditor(Dialog):
             self._check()
             return
         session, said = self.host.session, len(self.host.session.messages)
-        session.set_param(walker.id, name, value)
+        session.set_param(self._key, name, value)
         if walker.params[name] != value:
             self.values[name] = walker.params[name]
             self.form.refuse(name, walker.params[name], self._taken_back(said))
@@ -171,7 +175,7 @@ class AgentEditor(Dialog):
             return
         session, said = self.host.session, len(self.host.session.messages)
         if walker.budget != self.own_budget:
-            session.do(commands.SetBudget(self.own_budget, walker.id))
+            session.set_budget(self._key, self.own_budget)
         if walker.budget != self.own_budget:
             self.own_budget = walker.budget
             problem = self._taken_back(said)
@@ -211,14 +215,14 @@ class AgentEditor(Dialog):
         walker = self.walker
         if walker is None or walker.spec.key == self.kind or not self._check():
             return
-        if self.host.session.replace_agent(walker.id, self._config()):
+        if self.host.session.replace_agent(self._key, self._config()):
             self.agent_id = self.host.session.focused_id
 
     def _remove(self) -> None:
         walker = self.walker
         self.host.close_dialog()
         if walker is not None:
-            self.host.session.do(commands.RemoveAgent(walker.id))
+            self.host.session.remove_agent(self._key)
 
     def confirm(self) -> None:
         self.form.flush()
@@ -255,8 +259,9 @@ class AgentEditor(Dialog):
         session = self.host.session
         if session.generation != self._generation:
             self._generation = session.generation
-            walkers = session.world.walkers
-            self.agent_id = walkers[self._panel].id if self._panel < len(walkers) else None
+            panels = session.panels
+            if self.walker is None:
+                self.agent_id = panels[self._panel].key if self._panel < len(panels) else None
         walker = self.walker
         if walker is None:
             self.host.close_dialog()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pygame
 
 from sim.params import ConfigError
-from sim.world import Walker
+from sim.world import WalkerView
 from ui import files
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
@@ -42,7 +42,7 @@ class ComparisonTable(Dialog):
         self.place_of = 0
         self._rest_s = _REFRESH_S
         self._state: object = None
-        rows = min(8, max(3, len(host.session.world.walkers)))
+        rows = min(8, max(3, len(host.session.panels)))
         self.size = (1330, _HEIGHT_ROUND_ROWS + rows * TALL_ROW)
         super().__init__(host)
 
@@ -83,7 +83,7 @@ class ComparisonTable(Dialog):
 
     def _items(self) -> list[Item]:
         session = self.host.session
-        walkers = list(session.world.walkers)
+        walkers = list(session.snapshot.walkers)
         if self.sort_by[0] >= 0:
             column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
             keyed = [(_sort_key(column.value(session, w)), w) for w in walkers]
@@ -156,9 +156,9 @@ class ComparisonTable(Dialog):
 _PLACE = {column.key: place for place, column in enumerate(SHOWN)}
 
 
-def _warnings(walker: Walker) -> dict[int, str]:
+def _warnings(view: WalkerView) -> dict[int, str]:
     """Orange for back-moves, and for an agent that has been above its budget."""
-    numbers = walker.metrics[0]
+    numbers = view.metrics
     marked = (("back_moves", numbers.back_moves), ("max_expansions", numbers.over_budget))
     return {_PLACE[key]: "warning" for key, count in marked if count}
 

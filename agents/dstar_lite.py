@@ -1,0 +1,81 @@
+"""D* Lite: what a robotics programmer would reach for on a changing map.
+
+Searches from the goal to the agent, and after a change repairs only the cells whose distances it made wrong. The way
+left is always a cheapest one of the map as it is. Not a real-time agent: it stands still while it repairs (mode
+sliced), or repairs everything in the tick of the change (mode instant).
+
+Paper: Koenig and Likhachev 2002, "D* Lite". A moved goal is a new search: the old distances lead elsewhere.
+Invariant: when it walks, rhs of its cell is the true distance. Deviations: docs/deviations.md.
+Known weakness: a change near the goal makes most of what it knows wrong, and costs more than a search from nothing.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.best_first import BestFirstAgent
+from agents.sliced import MODE
+from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.grid import MapChange
+from sim.kernels import dstar_lite
+from sim.kernels.distance import UNLIMITED
+from sim.kernels.labels import new_labels
+from sim.kernels.search import Search
+from sim.params import Value
+
+
+class DstarLite(BestFirstAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params, dstar_lite.STATE)
+        self.memory = dstar_lite.new_memory(problem.grid.cells)
+        self._reset(problem.start)
+
+    def _new_search(self) -> Search:
+        return new_labels(self.problem.grid.cells, self.problem.watched)
+
+    def _reset(self, start: int) -> None:
+        dstar_lite.reset(self.ground, self.search, self.memory, self.state, start, self.goal)
+
+    def set_param(self, name: str, value: Value) -> None:
+        """The mode says how much is done in one tick, not what: all that is known stays true."""
+        self.params[name] = value
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
+        return int(dstar_lite.run(self.ground, self.search, self.memory, self.state, expansions, rows))
+
+    def on_change(self, change: MapChange) -> None:
+        dstar_lite.on_change(self.ground, self.search, self.memory, self.state, change.tails)
+
+    def best(self) -> int:
+        return int(self.memory.queue[0].cell) if self.search.control[0].open_size else -1
+
+    def way(self) -> np.ndarray:
+        """The cells ahead, the agent's own first; none while there is something to repair or no path."""
+        if not self.state[0].found or self.status is Status.NO_PATH:
+            return np.empty(0, np.int32)
+        way = np.empty(self.problem.grid.cells, np.int32)
+        return way[: int(dstar_lite.way_ahead(self.ground, self.search, self.state, way))]
+
+    def view(self) -> AgentView:
+        st, queued = self.state[0], int(self.search.control[0].open_size)
+        return AgentView(
+            search=self.search,
+            best=self.best(),
+            root=int(st.goal),
+            path=self.way(),
+            groups={"inconsistent": self.memory.queue.cell[:queued].astype(np.int32)},
+            numbers={"inconsistent": float(queued), "km": float(st.km), "keys renewed": float(st.rekeyed)},
+        )
+
+
+SPEC = AgentSpec(
+    key="dstar-lite",
+    name="D* Lite",
+    paper="Koenig and Likhachev 2002",
+    summary="The incremental reference: repairs its search after each change, and walks only cheapest paths.",
+    make=DstarLite,
+    params=(MODE,),
+    family="incremental",
+    is_real_time=False,
+)

@@ -1,0 +1,81 @@
+"""RIBS: real-time iterative-deepening best-first search.
+
+IDA* walked by the agent: depth first to cells with f <= T and back along the tree, then again with a larger T. It
+learns g, the distance from the start, where agents of the LRTA* family learn h; and it prunes dead and redundant
+cells for good, so a deep corner costs it work linear in its cells.
+
+Paper: Sturtevant, Bulitko and Bjornsson 2010, "On learning in agent-centered search". A move back to the tree parent
+counts as a back-move. A change of the map makes it begin again where it stands: neither g nor the marks of pruned
+cells survive one. Deviations: docs/deviations.md.
+Known weakness: one iteration per value of f. Where the heuristic is good there are many, each walked for little.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.best_first import BestFirstAgent
+from sim.agent_api import AgentSpec, AgentView, Problem
+from sim.grid import MapChange
+from sim.kernels import ribs
+from sim.kernels.labels import new_labels
+from sim.kernels.search import Search
+from sim.params import Param, Value
+
+
+class Ribs(BestFirstAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params, ribs.STATE)
+        self.memory = ribs.new_memory(problem.grid.cells)
+        self._reset(problem.start)
+
+    def _new_search(self) -> Search:
+        return new_labels(self.problem.grid.cells, self.problem.watched)
+
+    def _reset(self, start: int) -> None:
+        st = self.state[0]
+        st.prunes_dead, st.prunes_redundant = self.params["dead"], self.params["redundant"]
+        ribs.reset(self.ground, self.search, self.memory, self.state, start, self.goal)
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        return int(ribs.run(self.ground, self.search, self.memory, self.state, budget, rows))
+
+    def on_change(self, change: MapChange) -> None:
+        ribs.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)
+
+    def best(self) -> int:
+        """None: the agent expands where it stands."""
+        return -1
+
+    def view(self) -> AgentView:
+        st = self.state[0]
+        chain = np.empty(self.problem.grid.cells, np.int32)
+        length = int(ribs.tree_path(self.ground, self.search, self.loc, chain))
+        numbers = {"limit": float(st.limit), "iteration": float(st.iteration)}
+        if np.isfinite(st.next_limit):
+            numbers["next limit"] = float(st.next_limit)
+        return AgentView(
+            search=self.search,
+            root=int(st.root),
+            path=chain[:length][::-1],
+            head=length - 1,
+            groups={
+                "dead": self.memory.dead[: int(st.dead_count)],
+                "redundant": self.memory.redundant[: int(st.redundant_count)],
+            },
+            numbers=numbers,
+        )
+
+
+SPEC = AgentSpec(
+    key="ribs",
+    name="RIBS",
+    paper="Sturtevant, Bulitko and Bjornsson 2010",
+    summary="Walks an iterative-deepening search: learns distances from the start, prunes what it has done with.",
+    make=Ribs,
+    params=(
+        Param("dead", bool, True, "never enter a cell again through which no cell is reached best"),
+        Param("redundant", bool, True, "never enter a cell again all of whose children have another best parent"),
+    ),
+    family="learning",
+)

@@ -1,0 +1,300 @@
+"""RIBS, real-time iterative-deepening best-first search: IDA* walked by the agent.
+
+Paper: Sturtevant, Bulitko and Bjornsson 2010; here from "Real-Time Heuristic Search for Pathfinding in Video Games".
+The agent learns distances from the start (g). It walks depth first to cells with f = g + h0 <= T, the limit of the
+iteration, and back along the tree; when it is back at the start and nothing is left, T rises to the least f that was
+beyond it. Dead cells (no cell is reached best through them) and redundant ones (every cell is reached as well by
+another parent) are never entered again. The depth-first walk needs no stack: what it would hold is the chain of tree
+parents.
+
+One expansion is one visit of the agent to a cell, and ends in one move, or in a new limit (at the start only).
+Ties among candidates: less f, then larger g, then smaller cell.
+
+Deviation: a cell is dead when no live neighbour has an optimal known path through it (the paper: when no live
+neighbour has a larger g), as in the authors' published code. It implies the paper's condition for no fewer cells, and
+is safe because the g of neighbours only fall. See docs/deviations.md.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.labels import count_expansion
+from sim.kernels.memory import zeros
+from sim.kernels.octile import NOWHERE
+from sim.kernels.search import CLOSED, forget, h_of, is_known, parent
+from sim.kernels.tb_bfs import opens_a_way
+
+NEITHER, DEAD, REDUNDANT = 0, 1, 2
+
+MARK = np.dtype(
+    [
+        ("entered", "i4"),  # iteration in which the cell was last entered (the limit T of lastT, counted)
+        ("parents", "u1"),  # op(t): bit d set, an optimal known path to t ends with a move in direction d
+        ("pruned", "u1"),
+    ],
+    align=True,
+)
+
+STATE = np.dtype(
+    [
+        ("loc", "i8"),
+        ("goal", "i8"),
+        ("root", "i8"),  # start of the walk since the last restart
+        ("status", "i8"),
+        ("marks", "i8"),
+        ("restarts", "i8"),
+        ("iteration", "i8"),  # 1 with the first limit
+        ("limit", "f8"),  # T
+        ("next_limit", "f8"),  # least f beyond T in this iteration, infinity when there is none
+        ("dead_count", "i8"),
+        ("redundant_count", "i8"),
+        ("prunes_dead", "i8"),
+        ("prunes_redundant", "i8"),
+    ],
+    align=True,
+)
+
+
+class Memory(NamedTuple):
+    """Made with new_memory(). A mark counts when the search knows its cell; g and tree parents are the search's."""
+
+    marks: np.ndarray  # MARK[cells]
+    dead: np.ndarray  # int32[cells] the dead cells, in the order of their death
+    redundant: np.ndarray  # int32[cells]
+
+
+def new_memory(cells: int) -> Memory:
+    return Memory(zeros(cells, MARK).view(np.recarray), zeros(cells, np.int32), zeros(cells, np.int32))
+
+
+@kernel
+def reset(ground, search, memory, state, start, goal):
+    """Know nothing, stand at `start`. O(1)."""
+    st = state[0]
+    st.loc = start
+    st.goal = goal
+    st.marks = 0
+    st.restarts = 0
+    begin_here(ground, search, memory, st)
+
+
+@kernel
+def begin_here(ground, search, memory, st):
+    """The first iteration, from the agent's cell."""
+    forget(ground, search, st.goal, st.goal)
+    control = search.control[0]
+    control.root = st.loc
+    st.root = st.loc
+    discover(search, memory, st.loc)
+    node = search.nodes[st.loc]
+    node.g = 0.0
+    node.came = NOWHERE
+    st.iteration = 1
+    memory.marks[st.loc].entered = 1
+    st.limit = h_of(ground, control, st.loc)
+    st.next_limit = np.inf
+    st.dead_count = 0
+    st.redundant_count = 0
+    st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
+
+
+@kernel
+def discover(search, memory, s):
+    """Cell s is seen for the first time in this search: give it a fresh record."""
+    node = search.nodes[s]
+    node.search = search.control[0].search
+    node.place = 0
+    search.control[0].open_size += 1
+    mark = memory.marks[s]
+    mark.entered = 0
+    mark.parents = 0
+    mark.pruned = NEITHER
+
+
+@kernel
+def run(ground, search, memory, state, budget, rows):
+    """Plan and act for up to len(rows) ticks: each ends with a move, or with the budget. Returns the ticks done."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        stood = st.loc
+        used = 0
+        while st.status == log.ACTIVE and st.loc == stood and used < budget:
+            step(ground, search, memory, st)
+            used += 1
+        phase = log.LEARNING
+        if st.status == log.NO_PATH:
+            phase = log.WAITING
+        elif st.marks & log.BACK_MOVE:
+            phase = log.WALKING_BACK
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def step(ground, search, memory, st):
+    """One expansion, of the cell u that the agent stands on; then one move, a new limit, or the proof of no path.
+
+    Writes: st, the records of u and of its neighbours.
+    """
+    u = st.loc
+    live, required, best = look_around(ground, search, memory, st, u)
+    count_expansion(search, u)
+    if search.nodes[u].place != CLOSED:
+        search.nodes[u].place = CLOSED
+        search.control[0].open_size -= 1
+    is_start = u == st.root
+    if not live and not is_start and st.prunes_dead:
+        memory.marks[u].pruned = DEAD
+        memory.dead[st.dead_count] = u
+        st.dead_count += 1
+    if live and not required and not is_start and st.prunes_redundant:
+        make_redundant(ground, search, memory, st, u)
+        walk_back(ground, search, st)
+    elif best >= 0:
+        t = u + ground.step[best]
+        memory.marks[t].entered = st.iteration
+        search.nodes[t].came = best
+        st.loc = t
+        if t == st.goal:
+            st.status = log.AT_GOAL
+    elif not is_start:
+        walk_back(ground, search, st)
+    elif st.next_limit == np.inf:
+        st.status = log.NO_PATH
+    else:
+        st.limit = st.next_limit
+        st.next_limit = np.inf
+        st.iteration += 1
+
+
+@kernel
+def look_around(ground, search, memory, st, u):
+    """Generate the successors of u: learn their g, note what lies beyond the limit, pick the one to enter.
+
+    Returns whether u is live (it is an optimal known parent of some neighbour), whether some neighbour requires it
+    (has no other such parent), and the direction of the best candidate or -1. Writes: g, came, parents; next_limit.
+    """
+    control = search.control[0]
+    live = False
+    required = False
+    best = np.int64(-1)
+    best_f = np.inf
+    best_g = 0.0
+    for d in range(8):  # for t in succ(u), not dead[t], not red[t]
+        if not ground.moves[u] >> d & 1:
+            continue
+        t = u + ground.step[d]
+        node = search.nodes[t]
+        mark = memory.marks[t]
+        ng = search.nodes[u].g + ground.cost[d]
+        is_new = not is_known(search, t)
+        if is_new:
+            discover(search, memory, t)
+        elif mark.pruned or ng > node.g:  # reached cheaper elsewhere
+            continue
+        live = True
+        if is_new or ng < node.g:
+            node.g = ng
+            node.came = d
+            mark.parents = 1 << d
+            is_candidate = True
+        else:
+            mark.parents |= 1 << d
+            is_candidate = mark.entered != st.iteration
+        required |= is_single(np.int64(mark.parents))
+        if not is_candidate:
+            continue
+        f = node.g + h_of(ground, control, t)
+        if f > st.limit:
+            st.next_limit = min(st.next_limit, f)
+        elif precedes(f, node.g, t, best_f, best_g, u + ground.step[best] if best >= 0 else -1):
+            best, best_f, best_g = np.int64(d), f, node.g
+    return live, required, best
+
+
+@kernel
+def precedes(f, g, s, other_f, other_g, other):
+    """Less f, then larger g, then smaller cell."""
+    if f != other_f:
+        return f < other_f
+    if g != other_g:
+        return g > other_g
+    return s < other
+
+
+@kernel
+def is_single(parents):
+    """Whether exactly one bit is set."""
+    return parents != 0 and parents & (parents - 1) == 0
+
+
+@kernel
+def make_redundant(ground, search, memory, st, u):
+    """Prune u, of which every child has another optimal parent, and take it from their sets.
+
+    A child whose tree parent it was steps back elsewhere from now on: to the first of its remaining parents. Else the
+    agent would step back into a pruned cell. Writes: the mark of u, the parents and came of its neighbours.
+    """
+    memory.marks[u].pruned = REDUNDANT
+    memory.redundant[st.redundant_count] = u
+    st.redundant_count += 1
+    for d in range(8):
+        if not ground.moves[u] >> d & 1:
+            continue
+        t = u + ground.step[d]
+        mark = memory.marks[t]
+        parents = np.int64(mark.parents)
+        if not is_known(search, t) or not parents >> d & 1 or is_single(parents):
+            continue
+        parents &= ~(1 << d)
+        mark.parents = parents
+        if search.nodes[t].came == d:
+            search.nodes[t].came = lowest(parents)
+
+
+@kernel
+def lowest(parents):
+    """The first direction of a set that is not empty."""
+    for d in range(8):
+        if parents >> d & 1:
+            return d
+    return NOWHERE
+
+
+@kernel
+def walk_back(ground, search, st):
+    st.loc = parent(ground, search, st.loc)
+    st.marks |= log.BACK_MOVE
+
+
+@kernel
+def on_change(ground, search, memory, state, tails, rose):
+    """Distances from the start that were learned on the old map say nothing about the new one: begin again here.
+
+    An agent that has proved that there is no path begins again only when a new arc leaves a cell it had reached.
+    """
+    st = state[0]
+    if st.status == log.AT_GOAL or tails.size == 0 or search.control[0].expansions == 0:
+        return
+    if st.status == log.NO_PATH and not opens_a_way(search, tails, rose):
+        return
+    begin_here(ground, search, memory, st)
+    st.restarts += 1
+    st.marks |= log.RESTARTED
+
+
+@kernel
+def tree_path(ground, search, s, path):
+    """The chain of tree parents from cell s back to the start. Returns its length. Writes: path."""
+    length = 0
+    while s >= 0:
+        path[length] = s
+        length += 1
+        s = parent(ground, search, s)
+    return length

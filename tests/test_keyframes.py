@@ -1,0 +1,287 @@
+"""Keyframes: a restored world goes on exactly as the one that was set aside, and memory stays within its budget."""
+
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY, SPECS
+from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetChanges, SetSwitch
+from sim.grid import Grid
+from sim.keyframes import Keyframe, KeyframeStore, Restoring, restore, take
+from sim.world import World
+
+from .conftest import ROOT, budget_for, random_rows
+from .runs import assert_equal, setups, some_command
+
+
+def big_world(*kinds: str, side: int = 128, budget: int = 8, watched: bool = True) -> World:
+    rows = random_rows(5, side, side, 0.25)
+    rows[0] = "." + rows[0][1:]
+    rows[-1] = rows[-1][:-1] + "."
+    world = World(Grid.from_rows(rows), 0, side * side - 1, BY_KEY, budget=budget, watched=watched)
+    for kind in kinds:
+        world.add(AgentConfig(kind, budget=budget_for(BY_KEY[kind], {}, budget)))
+    return world
+
+
+# --- one keyframe ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(setup=setups(), ticks=st.integers(0, 40), data=st.data())
+def test_a_restored_world_goes_on_as_the_first_one_does(setup, ticks, data):
+    world = setup()
+    before = take(world)
+    world.advance(ticks)
+    frame = take(world, like=before)
+    other = restore(frame)
+    assert_equal(other, world)
+    command = data.draw(some_command(world.grid.cells))
+    for each in (world, other):
+        each.submit(command)
+        each.advance(25)
+    assert_equal(other, world)
+    assert other.digest() == world.digest()
+    assert_equal(restore(before), setup())
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+def test_every_agent_survives(spec):
+    world = big_world(spec.key, side=48)
+    world.advance(60)
+    world.submit(EditCells(tuple(range(300, 420))), 70)
+    other = restore(take(world))
+    for each in (world, other):
+        each.advance(200)
+    assert_equal(other, world)
+
+
+def test_arrays_that_share_memory_share_it_again():
+    world = restore(take(big_world("tba", "rtb-wa", side=32)))
+    grid = world.grid
+    for walker in world.walkers:
+        assert walker.agent.problem.grid is grid
+        assert walker.agent.ground.moves is grid.moves
+        assert walker.spec is BY_KEY[walker.config.kind]
+    assert grid.ground.moves is grid.moves
+    world.submit(EditCells((40,)))
+    world.advance(1)
+    assert not grid.moves[40]
+
+
+def test_views_of_one_array_stay_views_of_one_array():
+    world = big_world(side=8)
+    whole = np.arange(5000, dtype=np.float64).reshape(50, 100)
+    world.extra = {"whole": whole, "part": whole[3:20:2, ::-1], "turned": whole.T, "none": whole[:0]}
+    world.fixed = np.arange(9)
+    world.fixed.flags.writeable = False
+    other = restore(take(world))
+    extra = other.extra
+    assert np.array_equal(extra["part"], world.extra["part"])
+    assert extra["part"].strides == world.extra["part"].strides
+    extra["whole"][5, 0] = -1.0
+    assert extra["part"][1, -1] == extra["turned"][0, 5] == -1.0
+    assert whole[5, 0] == 500.0, "the first world is not touched"
+    assert not other.fixed.flags.writeable
+    assert extra["none"].shape == (0, 100)
+
+
+def test_a_single_record_is_refused_rather_than_torn_from_its_array():
+    world = big_world("tba", side=8)
+    world.walkers[0].agent.record = world.walkers[0].agent.state[0]
+    with pytest.raises(AssertionError, match="hold its array instead"):
+        take(world)
+
+
+def test_restoring_in_pieces_gives_the_same():
+    world = big_world("tba", "tb-wa")
+    world.advance(100)
+    restoring = Restoring(take(world))
+    steps = 0
+    while not restoring.step(50_000):
+        steps += 1
+    assert steps > 5
+    assert_equal(restoring.result(), world)
+
+
+def test_a_world_that_was_restored_shares_nothing_with_another():
+    world = big_world("tba")
+    world.advance(50)
+    frame = take(world)
+    one, other = restore(frame), restore(frame)
+    one.advance(500)
+    assert_equal(other, restore(frame))
+
+
+def test_nothing_is_looked_up_by_name_when_restoring():
+    """A restore must not be able to run what a stream names."""
+    frame = take(big_world("tba", side=8))
+    evil = Keyframe(0, 0.0, pickle.dumps(subprocess.call), frame.kept, frame.memories, frame.sizes)
+    with pytest.raises(pickle.UnpicklingError):
+        restore(evil)
+
+
+def test_only_keyframes_pickle():
+    """Files are data. The one module that pickles writes no file."""
+    users = [path for folder in ("sim", "agents", "ui", "cli") for path in (ROOT / folder).rglob("*.py")
+             if "import pickle" in path.read_text(encoding="utf-8")]  # fmt: skip
+    assert [path.name for path in users] == ["keyframes.py"]
+    assert "open(" not in users[0].read_text(encoding="utf-8")
+
+
+# --- what it costs --------------------------------------------------------------------------------
+
+
+def new_bytes(store: KeyframeStore, frame: Keyframe) -> int:
+    before = store.held
+    store.hold(frame)
+    return store.held - before
+
+
+def test_a_keyframe_costs_what_has_changed():
+    world = big_world("tba", "tb-wa", "rtb-wa", side=256, budget=1)
+    world.advance(10)
+    store = KeyframeStore()
+    first = take(world)
+    whole = sum(first.sizes)
+    assert new_bytes(store, first) < whole // 10, "memory that nobody has touched is free"
+    second = take(world, like=first)
+    assert new_bytes(store, second) < 40_000, "nothing has changed"
+    assert second.memories == first.memories
+    world.advance(20)
+    third = take(world, like=second)
+    assert 0 < new_bytes(store, third) < whole // 20
+    assert_equal(restore(third), world)
+
+
+def test_blocks_that_are_equal_again_are_shared():
+    world = big_world(side=256)
+    first = take(world)
+    world.submit(EditCells(tuple(range(2000))))
+    world.apply_now()
+    second = take(world, like=first)
+    assert any(a is not b for a, b in zip(first.memories, second.memories, strict=True))
+    shared = sum(
+        x is y for a, b in zip(first.memories, second.memories, strict=True) for x, y in zip(a, b, strict=True)
+    )
+    changed = sum(len(blocks) for blocks in second.memories) - shared
+    assert 1 <= changed <= 6
+
+
+def test_an_agent_more_or_less_does_not_spoil_a_keyframe():
+    world = big_world("tba", "tb-wa")
+    world.advance(30)
+    first = take(world)
+    for command in (AddAgent(AgentConfig("rtb-wa")), RemoveAgent(0)):
+        world.submit(command)
+        world.advance(20)
+        first = take(world, like=first)
+        assert_equal(restore(first), world)
+
+
+# --- many -----------------------------------------------------------------------------------------
+
+
+def really_held(store: KeyframeStore) -> int:
+    """Bytes of everything reachable from the keyframes of a store, counted the slow way."""
+    frames = {id(frame): frame for track in store.tracks for frame in track.frames}
+    blocks = {id(block): block for frame in frames.values() for blocks in frame.memories for block in blocks}
+    return sum(len(frame.stream) for frame in frames.values()) + sum(map(len, blocks.values()))
+
+
+@settings(max_examples=15)
+@given(budget=st.sampled_from([0, 200_000, 700_000, 3_000_000]), data=st.data())
+def test_memory_stays_within_its_budget(budget, data):
+    store = KeyframeStore(budget)
+    tracks = [store.new_track()]
+    world = big_world("tba", "rtb-wa", side=64)
+    frame = None
+    for step in range(data.draw(st.integers(1, 25))):
+        match data.draw(st.sampled_from(["add", "add", "add", "fork", "forget", "close"])):
+            case "add":
+                world.advance(7)
+                if data.draw(st.booleans()):
+                    world.submit(EditCells(tuple(range(64 * step, 64 * step + 9))))
+                frame = take(world, float(step), frame)
+                data.draw(st.sampled_from(tracks)).add(frame)
+            case "fork":
+                tracks.append(data.draw(st.sampled_from(tracks)).fork(data.draw(st.integers(0, 200))))
+            case "forget":
+                data.draw(st.sampled_from(tracks)).forget_after(data.draw(st.integers(0, 200)))
+            case "close" if len(tracks) > 1:
+                tracks.pop().close()
+        assert store.held <= budget
+        assert really_held(store) <= store.held or not store.held
+    for track in tracks:
+        track.close()
+    assert store.held == 0
+    assert not store._holders
+
+
+def fake_frame(tick: int, size: int = 1000) -> Keyframe:
+    return Keyframe(tick, float(tick), b"x" * size, (), (), ())
+
+
+def test_keyframes_stay_spread_and_are_denser_near_the_present():
+    store = KeyframeStore(budget=60 * 1400)
+    track = store.new_track()
+    for tick in range(3000):
+        track.playhead = float(tick)
+        track.add(fake_frame(tick))
+    ticks = [frame.tick for frame in track.frames]
+    assert ticks[0] == 0
+    assert ticks[-1] == 2999
+    gaps = np.diff(ticks)
+    assert gaps.max() < 300, "no part of the run is far from a keyframe"
+    assert gaps[-10:].mean() < gaps[10:20].mean() / 2
+    assert 50 <= len(ticks) <= 70
+
+
+def test_the_nearest_keyframe_is_found():
+    track = KeyframeStore().new_track()
+    assert track.at_or_before(5) is None
+    for tick in (30, 10, 20, 10):
+        track.add(fake_frame(tick))
+    assert [frame.tick for frame in track.frames] == [10, 20, 30]
+    assert [f.tick if (f := track.at_or_before(t)) else None for t in (9, 10, 29, 99)] == [None, 10, 20, 30]
+    other = track.fork(20)
+    track.forget_after(10)
+    assert [frame.tick for frame in track.frames] == [10]
+    assert [frame.tick for frame in other.frames] == [10, 20]
+
+
+def test_a_hundred_thousand_ticks_stay_within_the_budget():
+    """With everything going on that takes memory: edits, goals that move, random changes."""
+    from sim.timeline import Timeline
+
+    def setup() -> World:
+        world = big_world("rtb-wa", "tba", "tb-gbfs", side=64, budget=20)
+        world.switches = {"s": tuple(range(700, 720))}
+        return world
+
+    budget = 4_000_000
+    store = KeyframeStore(budget)
+    timeline = Timeline(setup, store)
+    free = np.flatnonzero(timeline.world.grid.free)
+    most = 0
+    while timeline.tick < 100_000:
+        step = timeline.tick // 2000
+        timeline.do(SetSwitch("s", step % 2 == 0))
+        timeline.do(MoveGoal(int(free[(step * 997) % free.size])))
+        timeline.do(SetChanges(100, 2.0 if step % 5 == 0 else 0.0))
+        timeline.insert(timeline.tick + 2000, EditCells((5,), (5,)))  # keeps time going when all have arrived
+        assert timeline.advance(2000) == 2000
+        most = max(most, really_held(store), store.held)
+    assert most <= budget
+    assert most > budget // 2, "the budget is used"
+    digest = timeline.world.digest()
+    for tick in (99_000, 12_345, 50_000):
+        timeline.seek(tick)
+        assert timeline.tick == tick
+    timeline.seek(100_000)
+    assert timeline.world.digest() == digest
+    assert timeline.diverged is None

@@ -1,0 +1,373 @@
+"""Session files: what is opened is what was saved, and what runs differently is said so."""
+
+import hashlib
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim import commands
+from sim.branches import BranchTree
+from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetParam
+from sim.fields import Field, Problems
+from sim.logfile import LogReader, cells_data, entry_data
+from sim.mapfile import write_map
+from sim.params import ConfigError
+from sim.scenario import MapFile, MapRecipe, MapRows, Scenario, TimedCommand, open_grid
+from sim.sessionfile import (
+    Saved,
+    describe,
+    dump_session,
+    is_session,
+    load_session,
+    parse_session,
+    save_session,
+    terrain_hash,
+)
+from sim.timeline import Entry
+from sim.yamlfile import Document, read_yaml, write_yaml
+
+from .runs import assert_as_plain, some_command
+
+ROWS = ("............", "..@@@@@@@@..", "..@......@..", "..@.@@@@.@..", "....@.......", "............")
+RIVER = Scenario(
+    MapRows(ROWS),
+    (0, 0),
+    (11, 5),
+    (AgentConfig("rtb-wa", "lazy"), AgentConfig("tba", budget=20), AgentConfig("delayed-astar")),
+    title="River",
+    switches={"bridge": ((4, 2), (5, 2))},
+    edits=(
+        TimedCommand(4, commands.SetSwitch("bridge", True)),
+        TimedCommand(8, AddAgent(AgentConfig("tb-gbfs", "late"))),
+        TimedCommand(9, SetParam(0, "restart", "eager")),
+    ),
+)
+
+
+def tree_of(scenario: Scenario = RIVER) -> BranchTree:
+    saved = Saved(scenario, ())
+    return BranchTree(saved.setup(BY_KEY))
+
+
+def reopened(saved: Saved) -> Saved:
+    return parse_session(dump_session(saved), "a.yaml", BY_KEY)
+
+
+def problems_of(text: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        parse_session(text, "a.yaml", BY_KEY)
+    return caught.value.problems
+
+
+# --- entries --------------------------------------------------------------------------------------
+
+
+@given(command=some_command(7 * 5), tick=st.integers(0, 10**6), flags=st.tuples(st.booleans(), st.booleans()))
+def test_any_entry_reads_back_equal(command, tick, flags):
+    entry = Entry(3, tick, command, *flags)
+    text = write_yaml({"log": [entry_data(entry, 7)]})
+    field = Field(Problems(read_yaml(text, "log")), (), read_yaml(text, "log").data["log"][0])
+    again = LogReader(7, 5).entry(field)
+    assert not field.problems.found, field.problems.texts()
+    assert again == entry
+
+
+@given(st.lists(st.one_of(st.integers(0, 34), st.just(34)), max_size=60))
+def test_cells_keep_their_order_in_runs(cells):
+    data = cells_data(cells, 7)
+    field = Field(Problems(Document("a", data, 1)), (), data)
+    assert LogReader(7, 5).cells(field) == tuple(cells)
+
+
+def test_a_filled_map_is_a_few_words():
+    whole = tuple(range(512 * 512))
+    assert len(str(cells_data(whole, 512))) < 6000
+
+
+@pytest.mark.parametrize(
+    "runs", ["0-7,0", "3-2,0", "0,5", "0-6", "x", "-1,0", "0,0;", "99999-99999,99999", 3, None, [1]]
+)
+def test_runs_outside_of_the_map_are_problems(runs):
+    field = Field(Problems(Document("a", {"runs": runs}, 1)), (), {"runs": runs})
+    assert LogReader(7, 5).cells(field) is None
+    assert field.problems.found
+
+
+def test_a_short_text_cannot_name_millions_of_cells():
+    data = {"runs": "0-511,0 " * 10_000}
+    field = Field(Problems(Document("a", data, 1)), (), data)
+    assert LogReader(512, 1).cells(field) is None
+    assert "at most four times" in field.problems.texts()[0]
+
+
+# --- whole sessions -------------------------------------------------------------------------------
+
+
+def busy_tree() -> BranchTree:
+    """A session with something of everything."""
+    tree = tree_of()
+    main = tree[0].timeline
+    main.advance(6)
+    tree.do(0, EditCells((5, 17, 18)))
+    main.advance(7)
+    tree.do(0, AddAgent(AgentConfig("wastar", "new", {"weight": 2.5}, 7)))
+    main.advance(120)
+    other = tree.branch(0, 5, "the other way")
+    other.timeline.do(MoveGoal(10))
+    other.timeline.advance(30)
+    main.set_enabled(1, False)
+    main.move(5, 3)
+    main.settle()
+    futures = tree.split_policy(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
+    tree.do(futures[0].number, RemoveAgent(1))
+    for branch in tree.branches.values():
+        branch.timeline.advance(3)
+    return tree
+
+
+def test_everything_comes_back():
+    tree = busy_tree()
+    saved = describe(replace(RIVER, view={"layers": ["heat"], "zoom": 2}), tree, branch=1)
+    again = reopened(saved)
+    assert again.branch == 1
+    assert again.scenario == saved.scenario
+    assert again.linked == saved.linked != ()
+    assert not again.warnings
+    planted = again.plant(BY_KEY)
+    assert list(planted.branches) == list(tree.branches)
+    for number, branch in planted.branches.items():
+        mine = tree[number]
+        branch.timeline.settle()
+        assert (branch.name, branch.parent, branch.at) == (mine.name, mine.parent, mine.at)
+        assert branch.timeline.tick == mine.timeline.tick
+        assert branch.timeline.world.digest() == mine.timeline.world.digest()
+        assert branch.timeline.horizon == max(mine.timeline.horizon, mine.timeline.tick)
+        assert branch.timeline.diverged is None
+        assert_as_plain(branch.timeline)
+        while not branch.timeline.catch_up():
+            pass
+        assert branch.timeline.digests()[: len(mine.timeline.digests())] == mine.timeline.digests()
+
+
+def test_saving_what_was_opened_gives_the_same_file():
+    text = dump_session(describe(RIVER, busy_tree()))
+    tree = parse_session(text, "a.yaml", BY_KEY).plant(BY_KEY)
+    for branch in tree.branches.values():
+        while not branch.timeline.catch_up():
+            pass
+        branch.timeline.settle()
+    assert dump_session(describe(RIVER, tree)) == text
+
+
+def test_a_script_that_nobody_touched_is_not_written_twice():
+    tree = tree_of()
+    tree[0].timeline.advance(50)
+    text = dump_session(describe(RIVER, tree))
+    assert "log: []\n" in text
+    assert "log: [1, 2, 3]" in text
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_any_session_comes_back(data):
+    tree = tree_of()
+    for _ in range(data.draw(st.integers(0, 6))):
+        number = data.draw(st.sampled_from(list(tree.branches)))
+        line = tree[number].timeline
+        line.seek(data.draw(st.integers(0, 60)))
+        match data.draw(st.sampled_from(["do", "play", "branch", "move"])):
+            case "do":
+                line.do(data.draw(some_command(12 * 6)))
+            case "play":
+                line.advance(data.draw(st.integers(0, 60)))
+            case "branch" if len(tree.branches) < 4:
+                tree.branch(number)
+            case "move":
+                entry = data.draw(st.sampled_from(line.entries()))
+                line.move(entry.id, data.draw(st.integers(0, 60)))
+                line.settle()
+    planted = reopened(describe(RIVER, tree)).plant(BY_KEY)
+    for number, branch in planted.branches.items():
+        mine = tree[number].timeline
+        mine.apply_now()
+        branch.timeline.settle()
+        assert branch.timeline.tick == mine.tick
+        assert branch.timeline.world.digest() == mine.world.digest()
+        assert branch.timeline.diverged is None
+
+
+def test_a_run_that_differs_is_said_to_diverge_and_opens():
+    tree = tree_of()
+    line = tree[0].timeline
+    line.insert(500, EditCells((40,)))  # which keeps the world alive until then
+    line.advance(450)
+    text = dump_session(describe(RIVER, tree))
+    digests = line.digests()
+    assert len(digests) == 5
+    wrong = text.replace(digests[3], "a" * 16)
+    opened = parse_session(wrong, "a.yaml", BY_KEY).plant(BY_KEY)[0].timeline
+    opened.settle()
+    assert opened.diverged == 300
+    assert opened.tick == 450
+    at_the_end = text.replace(describe(RIVER, tree).branches[0].last[1], "f" * 16)
+    opened = parse_session(at_the_end, "a.yaml", BY_KEY).plant(BY_KEY)[0].timeline
+    opened.settle()
+    assert opened.diverged == 450
+
+
+def test_an_edit_of_the_past_expects_nothing_any_more():
+    tree = tree_of()
+    tree[0].timeline.insert(500, EditCells((40,)))
+    tree[0].timeline.advance(450)
+    line = reopened(describe(RIVER, tree)).plant(BY_KEY)[0].timeline
+    line.seek(150)
+    line.do(EditCells((7, 30)))
+    line.seek(450)
+    assert line.diverged is None
+    assert_as_plain(line)
+
+
+def test_the_map_as_it_was_opened_is_kept_beside_the_one_of_tick_0():
+    edited = open_grid(RIVER).terrain.copy()
+    opened = edited.copy()
+    opened[0, 3], opened[3, 3] = ord("T"), ord("S")
+    scenario = replace(RIVER, map=MapRows(tuple(bytes(row).decode() for row in edited)))
+    saved = reopened(describe(scenario, tree_of(scenario), original=opened))
+    assert np.array_equal(saved.setup(BY_KEY)().grid.original, opened)
+    assert np.array_equal(saved.setup(BY_KEY)().grid.terrain, edited)
+
+
+def test_a_map_file_is_named_from_the_session_and_checked(tmp_path: Path):
+    (tmp_path / "maps").mkdir()
+    (tmp_path / "runs").mkdir()
+    path = tmp_path / "maps" / "river.map"
+    write_map(open_grid(RIVER), path)
+    scenario = replace(RIVER, map=MapFile(str(path), path))
+    tree = tree_of(scenario)
+    tree[0].timeline.advance(20)
+    save_session(describe(scenario, tree), tmp_path / "runs" / "a.yaml")
+    text = (tmp_path / "runs" / "a.yaml").read_text()
+    assert "map: {file: ../maps/river.map}" in text
+    assert terrain_hash(open_grid(RIVER).terrain) in text
+    assert is_session(text.encode())
+    assert not load_session(tmp_path / "runs" / "a.yaml", BY_KEY).warnings
+    rows = list(ROWS)
+    rows[5] = rows[5][:6] + "@" + rows[5][7:]
+    write_map(open_grid(replace(RIVER, map=MapRows(tuple(rows)))), path)
+    changed = load_session(tmp_path / "runs" / "a.yaml", BY_KEY)
+    assert "the map is not the one of the session" in changed.warnings[0]
+    assert changed.plant(BY_KEY)[0].timeline.diverged == 0
+
+
+def test_a_session_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch):
+    path = tmp_path / "a.yaml"
+    save_session(describe(RIVER, tree_of()), path)
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    tree = busy_tree()
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(ConfigError, match="No space"):
+        save_session(describe(RIVER, tree), path)
+    assert path.read_bytes() == before
+
+
+def test_a_recipe_stays_a_recipe():
+    scenario = Scenario(
+        MapRecipe("rooms", {"width": 33, "height": 33, "seed": 4}), (1, 1), (2, 1), (AgentConfig("tba"),)
+    )
+    scenario = replace(scenario, goal=(31, 31))
+    text = dump_session(describe(scenario, tree_of(scenario)))
+    assert "rows" not in text
+    assert "kind: rooms" in text
+    assert len(text) < 900
+
+
+# --- bad files ------------------------------------------------------------------------------------
+
+
+def test_all_problems_are_reported_at_once():
+    text = dump_session(describe(RIVER, busy_tree()))
+    for pattern, wrong in [
+        (r"goal: \[11, 5\]", "goal: [12, 5]"),
+        (r"horizon: \d+", "horizon: -3"),
+        (r"kind: tba", "kind: tbaa"),
+        (r"parent: 0", "parent: up"),
+        (r"block: \[\[5, 0\]", "block: [[50, 0]"),
+    ]:
+        text, count = re.subn(pattern, wrong, text, count=1)
+        assert count, pattern
+    found = problems_of(text)
+    assert len(found) >= 3, found
+    assert all(re.match(r"a\.yaml:\d+: ", problem) for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda t: t.replace("format: backmove-session", "format: backmove-sesion"), "did you mean 'backmove-session'"),
+        (lambda t: t.replace("branches:\n", "branchez:\n"), "no such key; did you mean 'branches'"),
+        (lambda t: re.sub(r"branches:\n(.*\n)*", "branches: []\n", t), "expected 1 to 256 branches, got 0"),
+        (lambda t: t.replace("log: [1, ", "log: [1, 1, "), "expected each entry once, got 1"),
+        (lambda t: t.replace("log: [1, ", "log: [99, "), "expected the id of an entry of the log, got 99"),
+        (lambda t: t.replace("every: 100", "every: [1]"), None),
+        (lambda t: t.replace("number: 1", "number: 0"), "expected different numbers, got 0 more than once"),
+        (lambda t: t.replace("id: 5,", "id: 4,"), "expected different ids, got 4"),
+    ],
+)
+def test_what_is_wrong_is_named(change, expected):
+    text = dump_session(describe(RIVER, busy_tree()))
+    changed = change(text)
+    assert changed != text
+    if expected is None:
+        assert parse_session(changed, "a.yaml", BY_KEY).branches[0].digests == ()
+    else:
+        assert any(expected in problem for problem in problems_of(changed))
+
+
+_SESSION = None
+
+
+def session_bytes() -> bytes:
+    global _SESSION
+    if _SESSION is None:
+        _SESSION = dump_session(describe(RIVER, busy_tree())).encode()
+    return _SESSION
+
+
+@given(st.data())
+def test_any_bytes_give_a_session_or_a_config_error(data):
+    whole = session_bytes()
+    edits = data.draw(
+        st.lists(st.tuples(st.integers(0, len(whole)), st.integers(0, 12), st.binary(max_size=6)), max_size=4)
+    )
+    for place, length, put in edits:
+        whole = whole[:place] + put + whole[place + length :]
+    try:
+        saved = parse_session(whole, "a.yaml", BY_KEY)
+    except ConfigError:
+        return
+    tree = saved.plant(BY_KEY)
+    for branch in list(tree.branches.values())[:2]:
+        if branch.timeline.target < 2000:
+            branch.timeline.settle()
+
+
+def test_a_session_names_no_map_elsewhere():
+    text = dump_session(describe(RIVER, tree_of()))
+    start = text.index("map:\n")
+    text = text[:start] + "map: {file: /etc/passwd}\n" + text[text.index("seed:") :]
+    assert any("which is outside" in problem for problem in problems_of(text))
+
+
+def test_the_hash_is_of_the_terrain():
+    terrain = open_grid(RIVER).terrain
+    assert terrain_hash(terrain) == hashlib.sha256("".join(ROWS).encode()).hexdigest()
