@@ -45,7 +45,7 @@ class DstarLite(BestFirstAgent):
         return int(dstar_lite.run(self.ground, self.search, self.memory, self.state, expansions, rows))
 
     def on_change(self, change: MapChange) -> None:
-        dstar_lite.on_change(self.ground, self.search, self.memory, self.state, change.tails)
+        dstar_lite.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)
 
     def best(self) -> int:
         return int(self.memory.queue[0].cell) if self.search.control[0].open_size else -1
@@ -64,7 +64,7 @@ class DstarLite(BestFirstAgent):
             best=self.best(),
             root=int(st.goal),
             path=self.way(),
-            groups={"inconsistent": self.memory.queue.cell[:queued].astype(np.int32)},
+            groups={"inconsistent": self.memory.queue["cell"][:queued].astype(np.int32)},
             numbers={"inconsistent": float(queued), "km": float(st.km), "keys renewed": float(st.rekeyed)},
         )
 

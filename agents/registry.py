@@ -1,6 +1,6 @@
 """The ordered list of agents. Its order is the order of every menu and table."""
 
-from agents import astar, delayed_astar, gbfs, rtb_gbfs, rtb_wa, tb_gbfs, tb_wa, tba, wastar
+from agents import astar, delayed_astar, dstar_lite, gbfs, ribs, rtb_gbfs, rtb_wa, tb_gbfs, tb_wa, tba, wastar
 from sim.agent_api import AgentSpec
 from sim.params import ConfigError, did_you_mean
 
@@ -14,6 +14,8 @@ SPECS: tuple[AgentSpec, ...] = (
     tb_gbfs.SPEC,
     rtb_wa.SPEC,
     rtb_gbfs.SPEC,
+    ribs.SPEC,
+    dstar_lite.SPEC,
 )
 BY_KEY = {spec.key: spec for spec in SPECS}
 

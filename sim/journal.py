@@ -86,7 +86,7 @@ class Journal(Watcher):
         """`original` is the terrain as it was opened, where that of the scenario is another one."""
         self.problem: str | None = None
         self.path: Path | None = None
-        self._tree, self._width = tree, open_grid(scenario).width
+        self.tree, self._width = tree, open_grid(scenario).width
         self._file: int | None = None
         self._lock: int | None = None
         self._noted: dict[int, int] = {}  # tick of each branch that is written down
@@ -125,8 +125,8 @@ class Journal(Watcher):
 
     def close(self) -> None:
         """The program ends as it should: nothing has to be restored."""
-        if self._tree.watcher is self:
-            self._tree.watcher = None
+        if self.tree.watcher is self:
+            self.tree.watcher = None
         for file in (self._file, self._lock):
             if file is not None:
                 os.close(file)
@@ -140,13 +140,13 @@ class Journal(Watcher):
     def progress(self, numbers: Iterable[int], now: bool = False) -> None:
         """Note how far these branches are, if it is `now` or a while since the last time."""
         for number in numbers:
-            timeline = self._tree[number].timeline
+            timeline = self.tree[number].timeline
             far = abs(timeline.target - self._noted.get(number, 0))
             if far >= PROGRESS_EVERY or (now and far):
                 self._write(self._progress(number))
 
     def _progress(self, number: int) -> dict[str, Any]:
-        timeline = self._tree[number].timeline
+        timeline = self.tree[number].timeline
         self._noted[number] = timeline.target
         data: dict[str, Any] = {"progress": number, "tick": timeline.target, "horizon": timeline.horizon}
         if not timeline.is_seeking:
@@ -155,7 +155,7 @@ class Journal(Watcher):
         return data
 
     def _made(self, branch: Branch, with_log: bool) -> dict[str, Any]:
-        state = self._tree.state(branch.number)
+        state = self.tree.state(branch.number)
         self._noted[branch.number] = state.tick
         data: dict[str, Any] = {"made": branch.number, "name": branch.name, "parent": branch.parent, "at": branch.at}
         data |= {"tick": state.tick, "horizon": state.horizon}

@@ -138,6 +138,7 @@ RUNNING_COMMANDS = {
     "generate": lambda a: type(a.dialog).__name__ == "GenerateMap",
     "save_map": lambda a: type(a.dialog).__name__ == "SaveFile",
     "save_map_as": lambda a: type(a.dialog).__name__ == "SaveFile",
+    "save_session": lambda a: type(a.dialog).__name__ == "SaveFile",
     "save_scenario": lambda a: type(a.dialog).__name__ == "SaveFile",
     "export_csv": lambda a: type(a.dialog).__name__ == "SaveFile",
     "find_command": lambda a: type(a.dialog).__name__ == "CommandPalette",

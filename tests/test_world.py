@@ -249,13 +249,13 @@ def ring_around(world: World, cell: int) -> tuple[int, ...]:
 
 
 def wall_in(world: World, cell: int) -> None:
-    """Wall a cell in at tick 1; see all agents stop, stay and wait; free it at tick 100; see them arrive."""
+    """Wall a cell in at tick 1; see all agents stop, stay and wait; free it at tick 600; see them arrive."""
     walker = world.walkers[0]
     ring = ring_around(world, cell)
     world.submit(EditCells(blocked=ring), 1)
-    world.submit(EditCells(blocked=(6,)), 80)  # a change that opens nothing wakes nobody
-    world.submit(EditCells(freed=ring), 100)
-    world.advance(70 - world.tick)
+    world.submit(EditCells(blocked=(6,)), 580)  # a change that opens nothing wakes nobody
+    world.submit(EditCells(freed=ring), 600)
+    world.advance(570 - world.tick)  # RIBS walks its proof
     assert walker.agent.status is Status.NO_PATH or not walker.spec.proves_no_path
     before = world.metrics(walker)
     world.advance(30)

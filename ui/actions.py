@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sim import commands
 from sim.params import ConfigError
 from sim.recorded import MarkKind
-from ui import clock, files
+from ui import clock, files, sessions
 from ui.cameras import PAN_STEP_PX
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.comparison import ComparisonTable
@@ -687,6 +687,28 @@ def save_scenario(app: "App") -> None:
             ".yaml",
             app.session.setup.title,
             lambda path: _save(app, lambda: files.save_session_scenario(app.session, path), f"saved {path.name}"),
+        )
+    )
+
+
+@action
+def save_session(app: "App") -> None:
+    path = app.session.path
+    if (
+        path is not None
+        and path.suffix in files.SCENARIO_SUFFIXES
+        and not files.is_shipped(path)
+        and files.is_session_file(path)
+    ):
+        _save(app, lambda: sessions.save(app.session, path), f"saved {path.name}")
+        return
+    app.show(
+        SaveFile(
+            app,
+            "Save the session",
+            ".yaml",
+            f"{app.session.setup.title} session",
+            lambda place: _save(app, lambda: sessions.save(app.session, place), f"saved {place.name}"),
         )
     )
 

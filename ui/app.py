@@ -18,9 +18,11 @@ import pygame_gui
 from agents.registry import SPECS
 from sim import commands
 from sim.commands import AgentConfig
+from sim.journal import find_crashed
 from sim.params import ConfigError, Param, Value
+from sim.sessionfile import Saved
 from sim.world import WalkerView
-from ui import actions, editor, files, keys, layout
+from ui import actions, editor, files, keys, layout, sessions
 from ui.camera import Camera
 from ui.cameras import Cameras
 from ui.canvas import Canvas
@@ -28,6 +30,7 @@ from ui.cells import CellWords, HeatScale, Shown, scale_for, update_all
 from ui.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import Dialog
+from ui.dialogs.crashed import CrashedQuestion
 from ui.dialogs.message import MessageBox
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.editor import Editor
@@ -81,6 +84,7 @@ class App:
         self.change_rate, self.change_interval = 5.0, 10
         self.pinned: Point | None = None
         self.cursor: Point | None = None
+        self.keeper: sessions.Keeper | None = None  # writes the journal, where there is one
         self.keyboard = Keyboard(self)
         self.pointer = Pointer(self)
         self.toasts: list[tuple[str, float]] = []
@@ -166,6 +170,8 @@ class App:
         self._watch_stop_rule()
         if self.clock.is_running and not self.is_backwards and not self.session.is_seeking and self.session.is_over:
             self.pause()
+        if self.keeper is not None:
+            self.keeper.keep()
         self.toasts += [(text, time.monotonic() + TOAST_S) for text in self.session.messages]
         self.session.messages.clear()
         if self.dialog is not None:
@@ -545,6 +551,8 @@ class App:
         self.close_dialog()
         self.problems = opened.problems
         self._begin(opened.setup)
+        if opened.saved is not None:
+            sessions.restore(self.session, opened.saved, path)
         self.session.path = path
         self.settings.remember(path)
         if opened.problems is not None:
@@ -559,6 +567,18 @@ class App:
         self.cameras.forget()
         self.pinned = self.cursor = self.pointer.hover = None
         self.reveal = None
+        self.pause()
+
+    def offer_crashed(self) -> None:
+        """Ask whether to take up a session that was killed."""
+        crashed = find_crashed()
+        if crashed:
+            self.show(CrashedQuestion(self, crashed))
+
+    def restore(self, saved: Saved) -> None:
+        """Take up a session as its journal left it."""
+        sessions.restore(self.session, saved)
+        self.cameras.forget()
         self.pause()
 
     def with_edits_kept(self, go_on: Callable[[], None]) -> None:

@@ -23,6 +23,7 @@ from sim.kernels import log
 from sim.mapfile import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem, write_atomically, write_map
 from sim.params import ConfigError, Value, did_you_mean
 from sim.scenario import MapFile, MapRecipe, MapRows, MapSource, Scenario, load_scenario, open_grid, save_scenario
+from sim.sessionfile import Saved, is_session, load_session
 from sim.world import WalkerView
 from ui.session import Session, Setup
 from ui.trails import Trail
@@ -71,6 +72,7 @@ class Opened:
     setup: Setup
     path: Path
     problems: ScenFile | None = None
+    saved: Saved | None = None  # a session, with its branches and everything that was done
     view: Mapping[str, Any] = field(default_factory=dict)  # layers and cameras that a scenario asks for
 
 
@@ -81,6 +83,9 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     """What a scenario, a map or a problem list holds; `agents` walk where the file names none."""
     place = Path(path)
     suffix = place.suffix.lower()
+    if suffix in SCENARIO_SUFFIXES and is_session_file(place):
+        saved = load_session(place, BY_KEY, (ROOT / "assets",))
+        return Opened(setup_from_scenario(saved.scenario, place), place, saved=saved, view=saved.scenario.view)
     if suffix in SCENARIO_SUFFIXES:
         scenario = load_scenario(place, BY_KEY, (ROOT / "assets",))
         return Opened(setup_from_scenario(scenario, place), place, view=scenario.view)
@@ -89,6 +94,15 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     if suffix == PROBLEMS_SUFFIX:
         return _open_problems(place, agents)
     raise ConfigError(_unknown_kind(place, suffix))
+
+
+def is_session_file(place: Path) -> bool:
+    """Whether a file holds a whole session rather than a scenario."""
+    try:
+        with open(place, "rb") as file:
+            return is_session(file.read(4096))
+    except OSError:
+        return False  # whoever reads it next says what is wrong
 
 
 def _unknown_kind(place: Path, suffix: str) -> str:
@@ -276,7 +290,7 @@ def scenario_from_session(session: Session) -> Scenario:
         source,
         pair(world.start),
         pair(world.goal),
-        tuple(_config_as_file(config) for config in session.configs()),
+        tuple(config_as_file(config) for config in session.configs()),
         setup.title,
         setup.caption,
         setup.seed,
@@ -288,7 +302,7 @@ def scenario_from_session(session: Session) -> Scenario:
     )
 
 
-def _config_as_file(config: AgentConfig) -> AgentConfig:
+def config_as_file(config: AgentConfig) -> AgentConfig:
     """Only parameters that differ from their defaults, so that the file says what matters."""
     spec = BY_KEY[config.kind]
     params = {p.name: config.params[p.name] for p in spec.params if config.params.get(p.name, p.default) != p.default}

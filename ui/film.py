@@ -90,7 +90,7 @@ class Film:
 
     def __init__(self, session: ReplaySession, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
         self.session, self.stage, self.recorder, self.options = session, stage, recorder, options
-        self.next_tick = session.tick  # of the frame to come
+        self.next_tick = self._present = session.tick  # of the frame to come; how far a run that is followed has got
         self.frames = 0
         self.shown_tick = -1  # of the last frame
         self._told = session.tick  # up to this tick what happened has had its caption
@@ -107,15 +107,22 @@ class Film:
         self.stage.wear(look)
         self.session.wear(look)
 
-    def run_to(self, tick: int) -> bool:
+    def run_to(self, tick: int, is_cancelled: Callable[[], bool] = lambda: False) -> bool:
         """Film everything before a tick; False when it cannot go on: the run or the recording has ended.
 
         The tick itself waits, for commands may still be given at it.
         """
+        self._present = tick
         while self.next_tick < tick:
-            if not self.shoot_next():
+            if is_cancelled() or not self.shoot_next():
                 return False
         return True
+
+    def shoot_due(self) -> bool:
+        """The end of a film that follows a window: what waits, and the tick at which it was stopped."""
+        self.run_to(self._present)
+        self.session.go_to(self._present)
+        return self.shoot_last()
 
     def shoot_next(self) -> bool:
         """Go on to the next frame that is due and film it."""
@@ -133,7 +140,7 @@ class Film:
 
     def cut_to(self, tick: int) -> None:
         """The video goes on at another tick."""
-        self.next_tick = self._told = self.session.go_to(tick)
+        self.next_tick = self._present = self._told = self.session.go_to(tick)
         self.shown_tick = -1
         self._captions.clear()
 

@@ -134,6 +134,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("generate", ("Ctrl+N",), "Generate a map", "Files"),
     Command("save_map", ("Ctrl+S",), "Save the map as .map", "Files"),
     Command("save_map_as", ("Ctrl+Shift+S",), "Save the map under another name", "Files"),
+    Command("save_session", ("Alt+S",), "Save the session: everything, with branches and edits", "Files"),
     Command("save_scenario", ("Ctrl+Alt+S",), "Save map, agents and settings as a scenario", "Files"),
     Command("export_csv", ("Ctrl+E",), "Export the comparison as CSV", "Files"),
     Command("find_command", ("Ctrl+K",), "Find a command by name", "Help"),

@@ -44,6 +44,13 @@ class LiveSession(Session):
         self._edits: dict[int, dict[int, tuple[int, bool]]] = {}  # by branch
         self.changed()
 
+    def plant(self, tree: BranchTree, branch: int, shown: list[int]) -> None:
+        """Take a tree that was saved, with these branches on screen."""
+        self.tree, self.branch, self.shown = tree, branch, shown
+        self.trails, self.order = {}, []
+        self._builds += 1
+        self.begin_seek(tree[branch].timeline.target)
+
     @property
     def timeline(self) -> Timeline:
         return self.tree[self.branch].timeline

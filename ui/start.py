@@ -8,7 +8,7 @@ from pathlib import Path
 import pygame
 
 from sim.params import ConfigError
-from ui import files
+from ui import files, sessions
 from ui.app import FRAMES_PER_SECOND, App
 from ui.canvas import Canvas
 from ui.live import LiveSession
@@ -79,13 +79,18 @@ def run(path: Path | None = None) -> int:
     app.session.path = path
     if complaint:
         app.say(complaint)
-    if path is None:
-        app.play()
-    else:
+    if opened.saved is not None:
+        sessions.restore(app.session, opened.saved, path)
+    app.offer_crashed()
+    app.keeper = sessions.Keeper(app.session)
+    if path is not None:
         settings.remember(path)
+    elif app.dialog is None:
+        app.play()
     gc.collect()
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
     _loop(app)
+    app.keeper.close()
     app.store_settings()
     pygame.quit()
     return 0

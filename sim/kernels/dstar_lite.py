@@ -58,6 +58,7 @@ def reset(ground, search, memory, state, start, goal):
     st.marks = 0
     st.found = 0
     st.km = 0.0
+    st.rekeyed = 0
     st.status = log.AT_GOAL if start == goal else log.ACTIVE
     forget(ground, search, goal, start)
     search.control[0].root = goal
@@ -95,7 +96,7 @@ def advance(ground, search, st):
 
 @kernel
 def next_direction(ground, search, s):
-    """argmin over succ(s) of c + g, ties by larger c, then smaller cell; -1 when none has a finite g."""
+    """The direction to argmin over succ(s) of c + g; ties by larger c, then smaller cell. -1 if no g is finite."""
     best = np.int64(-1)
     best_cost = np.inf
     for d in range(8):
@@ -285,10 +286,11 @@ def move_entry(queue, nodes, i, k):
 
 
 @kernel
-def on_change(ground, search, memory, state, tails):
-    """Some arcs that leave the cells `tails` came or went: recompute what those cells say; repair in the next plan.
+def on_change(ground, search, memory, state, tails, rose):
+    """Arcs that leave the cells `tails` came or went: recompute what those cells say; repair in the next plan.
 
-    The map is the new one already, so arcs that changed both ways are all seen as they are now.
+    The map is the new one already, so of several changed arcs none is seen as it was. An agent without a path wakes
+    up when an arc is new; until then arcs that went only add to what there is to repair.
     """
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:
@@ -299,10 +301,9 @@ def on_change(ground, search, memory, state, tails):
     search.control[0].aim_y = st.loc // ground.width
     for i in range(tails.size):
         redo(ground, search, memory, st, np.int64(tails[i]))
-    st.found = 0
-    if st.status == log.NO_PATH:
-        if search.control[0].open_size > 0 or rhs_of(search, memory, st.loc) < np.inf:
+        if not rose[i] and st.status == log.NO_PATH:
             st.status = log.ACTIVE
+    st.found = 0
 
 
 @kernel

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 BUTTONS = (
     ("help", "Help"),
     ("theme", "Theme"),
-    ("save_scenario", "Save"),
+    ("save_session", "Save"),
     ("generate", "Generate"),
     ("gallery", "Gallery"),
     ("open", "Open"),

@@ -1,0 +1,171 @@
+"""Bench `frames`: time of one picture of the window while agents walk, and the maps' share of it.
+
+Everything that draws is imported when the bench runs: the other benches need no window.
+"""
+
+import gc
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig
+from sim.generate import generate
+from sim.grid import Grid
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+FRAMES = 200
+WARM_FRAMES = 20
+BUDGET = 64
+AGENTS = (
+    AgentConfig("tba"),
+    AgentConfig("tb-wa", params={"weight": 2.0}),
+    AgentConfig("tb-gbfs"),
+    AgentConfig("rtb-wa"),
+)
+_CHANGES = RandomChanges(10, 0.2)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A window with some panels; `zoom` None shows the whole map."""
+
+    panels: int
+    side: int
+    size: tuple[int, int]
+    zoom: float | None = None
+    heat: str = "off"
+    median_ms: float | None = None  # targets
+    p99_ms: float | None = None
+
+    @property
+    def name(self) -> str:
+        view = "fit" if self.zoom is None else f"{self.zoom:g} px a cell"
+        heat = "" if self.heat == "off" else f", heat {self.heat}"
+        return f"{self.panels} x {self.side}^2 at {self.size[0]} x {self.size[1]}, {view}{heat}"
+
+
+HD, WIDE = (1920, 1080), (1600, 900)
+CASES = (
+    Case(4, 512, WIDE, median_ms=4.0, p99_ms=8.0),
+    Case(4, 512, WIDE, zoom=3.0, median_ms=4.0, p99_ms=8.0),
+    Case(4, 512, WIDE, zoom=16.0, median_ms=4.0, p99_ms=8.0),
+    Case(4, 512, WIDE, heat="visits", median_ms=4.0, p99_ms=8.0),
+    Case(8, 1024, HD, median_ms=6.0),
+    Case(8, 1024, HD, zoom=16.0, median_ms=6.0),
+    Case(8, 1024, HD, heat="expansions", median_ms=6.0),
+)
+_SHARE_OF_MAPS = {4: 2.0, 8: 4.0}  # ms that the maps alone may take, by the number of panels
+
+
+def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> Table:
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    table = Table(f"frames: every layer on, a tick before each of {frames} pictures, changes of the map each 10 ticks")
+    for case in cases:
+        setup.progress.show(f"frames: {case.name}")
+        whole, maps = measured(case, setup.rounds, frames)
+        _add_rows(table, case, "whole window", whole, case.median_ms, case.p99_ms)
+        _add_rows(table, case, "of that the maps", maps, _SHARE_OF_MAPS.get(case.panels), None)
+    table.notes.append("processor time of the drawing thread, ticks not counted; best round; presenting costs more")
+    return table
+
+
+def _add_rows(
+    table: Table, case: Case, part: str, ms: np.ndarray, median_ms: float | None, p99_ms: float | None
+) -> None:
+    for word, value, limit in (("median", np.median(ms), median_ms), ("p99", np.percentile(ms, 99), p99_ms)):
+        target = Target(limit, is_upper=True) if limit else None
+        table.rows.append(Row(f"{case.name}: {part}, {word}", float(value), "ms", target=target))
+
+
+def measured(case: Case, rounds: int, frames: int) -> tuple[np.ndarray, np.ndarray]:
+    """Milliseconds of each picture in the best round: the whole window, and the maps' part of it."""
+    from ui import app as window
+
+    app = make_app(case)
+    gc.collect()
+    gc.freeze()  # as the window does
+    watch = Stopwatch()
+    update_all = window.update_all
+    app.renderer.draw = watch.around(app.renderer.draw)  # type: ignore[method-assign]
+    window.update_all = watch.around(update_all)
+    try:
+        results = [_round(app, case, frames, watch) for _ in range(rounds)]
+    finally:
+        window.update_all = update_all
+    return min((whole for whole, _ in results), key=np.median), min((maps for _, maps in results), key=np.median)
+
+
+class Stopwatch:
+    """Adds up the processor time that some functions take."""
+
+    def __init__(self) -> None:
+        self.ms = 0.0
+
+    def around(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        """The same function, timed."""
+
+        def timed(*args: Any, **keywords: Any) -> Any:
+            before = time.thread_time()
+            result = work(*args, **keywords)
+            self.ms += (time.thread_time() - before) * 1000.0
+            return result
+
+        return timed
+
+
+def make_app(case: Case) -> "App":
+    """The window with the case's agents, about to start at one corner of a map of caves."""
+    import pygame
+
+    from ui.app import App
+    from ui.layers import HeatSetting, default_visibility
+    from ui.session import Session
+    from ui.session import Setup as Run
+    from ui.settings import Settings
+
+    pygame.display.init()
+    pygame.font.init()
+    window = pygame.display.set_mode(case.size)
+    made = generate("caves", {"width": case.side, "height": case.side, "grain": 4, "seed": 3})
+    grid: Grid = made.grid
+    agents = tuple(AGENTS[i % len(AGENTS)] for i in range(case.panels))
+    run = Run(grid, grid.cell(*made.start), grid.cell(*made.goal), agents, BUDGET, changes=_CHANGES)
+    layers = dict.fromkeys(default_visibility(), True)
+    settings = Settings(layers=layers, heat=HeatSetting(case.heat), window_size=case.size)
+    return App(Session(run), settings, window)
+
+
+def _round(app: "App", case: Case, frames: int, maps_watch: Stopwatch) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures from the start of the run on."""
+    app.session.reset(keeps_map=False)
+    whole, maps = np.zeros(frames), np.zeros(frames)
+    for frame in range(-WARM_FRAMES, frames):
+        app.session.advance(1)
+        _look(app, case)
+        whole_watch, maps_watch.ms = Stopwatch(), 0.0
+        whole_watch.around(app.draw)()
+        if frame >= 0:
+            whole[frame], maps[frame] = whole_watch.ms, maps_watch.ms
+    return whole, maps
+
+
+def _look(app: "App", case: Case) -> None:
+    """The whole map, or the surroundings of the first agent."""
+    from ui.camera import Camera
+
+    app.cameras.forget()
+    if case.zoom is None:
+        return
+    snapshot, boxes = app.session.snapshot, app.layout.panels[0]
+    size, grid, agent = (boxes.map[2], boxes.map[3]), snapshot.grid, snapshot.walkers[0]
+    x, y = grid.xy(agent.position)
+    app.cameras.put(agent.id, Camera(case.zoom).centred_on(x, y, *size), size, (grid.width, grid.height))

@@ -1,0 +1,285 @@
+"""`record`: a scenario as a video, a GIF or pictures, without a window."""
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+from agents.registry import BY_KEY
+from cli.arguments import Arguments, checked
+from cli.progress import Progress
+from cli.warm import warm_up
+from sim.params import ConfigError
+from ui import files, recorder, video
+from ui.film import (
+    HOLD,
+    Done,
+    Film,
+    FilmOptions,
+    export,
+    frames_between,
+    parse_part,
+    parse_ticks_per_frame,
+    picture,
+)
+from ui.look import Look, look_from_view
+from ui.pictures import picture_texts
+from ui.png import png_bytes
+from ui.recorder import PART_SUFFIX, PICTURE, free_name, kind_of, recover, surface_pixels
+from ui.replay import Replay
+from ui.stage import Part
+from ui.video import Encoding, check_size
+
+MOST_FRAMES = 100_000
+"""A run with no end in sight is filmed for so many frames, an hour of video, unless --ticks says otherwise."""
+
+_DESCRIPTION = (
+    "Film a scenario without a window. One JSON line on standard output says what was made. "
+    "An existing file is never overwritten: talk.mp4 becomes talk-2.mp4."
+)
+_TARGETS = "FILE.mp4, .webm, .mkv or .gif; FILE.png for the last tick alone; or a folder for numbered pictures"
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What was asked for on the command line, checked."""
+
+    target: str
+    kind: str
+    ticks: tuple[int, int | None]
+    options: FilmOptions
+
+
+def main(argv: Sequence[str]) -> int:
+    given = _parser().parse_args(argv)
+    if given.recover:
+        return _recover(given)
+    problems: list[str] = []
+    request = _request(given, problems)
+    opened = _opened(given.scenario, problems)
+    if problems or request is None or opened is None:
+        raise ConfigError(problems)
+    progress = Progress()
+    replay = Replay(opened.setup)
+    look = _look(opened)
+    warm_up(opened.setup.agents, BY_KEY, progress)
+    if request.kind == PICTURE:
+        return _picture(request, replay, look)
+    return _film(request, replay, look, progress)
+
+
+def _parser() -> Arguments:
+    parser = Arguments("record", _DESCRIPTION)
+    add = parser.add_argument
+    add("scenario", nargs="?", help="a scenario file; or a .map or .scen, with the usual agents")
+    add("-o", "--output", metavar="FILE", help=_TARGETS)
+    add("--size", type=_size, default=(1280, 720), metavar="WxH", help="in pixels, such as 1920x1080")
+    add("--fps", type=checked(video.FPS), default=video.FPS.default, metavar="N", help="frames a second of video")
+    add("--ticks", type=_ticks, default=(0, None), metavar="A:B", help="from tick A up to B, which is left out")
+    add(
+        "--ticks-per-frame",
+        type=_converter(parse_ticks_per_frame),
+        default=Fraction(1),
+        metavar="N",
+        help="ticks for each frame; or 1/M for M frames a tick, in which agents glide",
+    )
+    add("--exact-colours", action="store_true", help=f"{video.EXACT.help}")
+    add("--preset", type=checked(video.PRESET), default=video.NORMAL, metavar="NAME", help=video.PRESET.expected())
+    add("--part", type=_converter(parse_part), default=Part("panels"), metavar="PART", help="window, panels or panel:N")
+    add("--captions", action="store_true", help="say what happens: edits and restarts")
+    add("--hold", type=checked(HOLD), default=HOLD.default, metavar="S", help=HOLD.help)
+    add("--no-legend", action="store_true", help="without the strip that explains the marks")
+    add("--theme", choices=None, metavar="NAME", help="dark or light, instead of the scenario's")
+    add("--recover", metavar=f"FILE{PART_SUFFIX}", help="finish a recording that was killed, and do nothing else")
+    return parser
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def _converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A converter for argparse out of one that raises ConfigErrors."""
+
+    def convert(text: str) -> Any:
+        try:
+            return parse(text)
+        except ConfigError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert
+
+
+def _size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"\s*(\d{1,6})\s*[xX]\s*(\d{1,6})\s*", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"expected a size as WxH, such as 1280x720, got {text!r}")
+    return int(match[1]), int(match[2])
+
+
+def _ticks(text: str) -> tuple[int, int | None]:
+    match = re.fullmatch(r"\s*(\d{1,12})?\s*:\s*(\d{1,12})?\s*", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"expected a range of ticks as A:B, such as 0:200, got {text!r}")
+    first, end = int(match[1] or 0), int(match[2]) if match[2] else None
+    if end is not None and end <= first:
+        raise argparse.ArgumentTypeError(f"expected a range with a tick in it, such as 0:200, got {text!r}")
+    return first, end
+
+
+def _request(given: Namespace, problems: list[str]) -> _Request | None:
+    """Everything that was asked for; what is wrong with it goes to `problems`."""
+    if not given.output:
+        problems.append(f"record: expected -o with {_TARGETS}")
+        return None
+    options = FilmOptions(
+        given.size,
+        given.fps,
+        given.ticks_per_frame,
+        given.part,
+        given.preset,
+        given.exact_colours,
+        given.captions,
+        given.hold,
+        not given.no_legend,
+    )
+    try:
+        kind = kind_of(given.output)
+        is_video = kind in video.VIDEO_SUFFIXES
+        encoding = Encoding(kind, given.fps, given.preset, given.exact_colours) if is_video else None
+        check_size(given.size, encoding, "record: --size")
+    except ConfigError as error:
+        problems += [text if text.startswith("record: ") else f"record: -o {text}" for text in error.problems]
+        return None
+    return _Request(given.output, kind, given.ticks, options)
+
+
+def _opened(path: str | None, problems: list[str]) -> files.Opened | None:
+    if not path:
+        problems.append("record: expected a scenario file")
+        return None
+    try:
+        return files.open_any(path)
+    except ConfigError as error:
+        problems += error.problems
+        return None
+
+
+def _look(opened: files.Opened) -> Look:
+    """How the scenario wants to be seen."""
+    return look_from_view(opened.view, f"{opened.path}: view")
+
+
+# --- doing it -------------------------------------------------------------------------------------
+
+
+def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> int:
+    first, end = request.ticks
+    options = request.options
+    if request.kind == video.GIF and options.fps not in video.GIF_RATES:
+        options = replace(options, fps=video.nearest_gif_rate(options.fps))
+        rates = ", ".join(str(rate) for rate in video.GIF_RATES)
+        progress.say(f"record: browsers play GIFs at {rates} frames a second; using {options.fps}")
+    meter = _Meter(progress, options, first, end)
+    done = export(
+        replay,
+        request.target,
+        request.ticks,
+        options,
+        look,
+        told=meter.told,
+        finishing=meter.finishing,
+        most_frames=MOST_FRAMES if end is None else None,
+    )
+    progress.clear()
+    if end is None and not done.is_over and not done.was_stopped:
+        progress.say(f"record: the run was not over at tick {done.last_tick:,}; --ticks A:B records more")
+    if done.was_stopped:
+        progress.say("record: stopped; what had been filmed was kept")
+    _print_done(done, request, meter.seconds)
+    return 130 if done.was_stopped else 0
+
+
+def _picture(request: _Request, replay: Replay, look: Look) -> int:
+    """The last tick alone."""
+    film = picture(replay, request.ticks, request.options, look)
+    target = free_name(request.target)
+    data = png_bytes(surface_pixels(film.stage.surface), picture_texts(film.session))
+    try:
+        with open(target, "xb") as file:
+            file.write(data)
+    except OSError as error:
+        raise ConfigError(f"{target}: cannot be written: {error.strerror or error}") from None
+    digests = film.session.digests()
+    done = Done(target, 1, request.options.fps, len(data), film.tick, digests, film.session.is_over)
+    _print_done(done, request, None)
+    return 0
+
+
+def _print_done(done: Done, request: _Request, seconds: float | None) -> None:
+    line: dict[str, Any] = {
+        "file": str(done.path),
+        "frames": done.frames,
+        "fps": done.fps if request.kind != PICTURE else None,
+        "size": list(request.options.size),
+        "seconds": round(done.seconds, 3) if request.kind != PICTURE else None,
+        "bytes": done.bytes,
+        "ticks": [request.ticks[0], done.last_tick],
+        "digest": done.digests[0],
+    }
+    if seconds:
+        line["frames_per_second"] = round(done.frames / seconds, 1)
+    print(json.dumps(line), flush=True)
+
+
+def _recover(given: Namespace) -> int:
+    progress = Progress()
+    path = recover(given.recover, lambda share: progress.show("finishing", share))
+    progress.clear()
+    print(json.dumps({"file": str(path), "bytes": path.stat().st_size, "seconds": recorder.video_seconds(path)}))
+    return 0
+
+
+class _Meter:
+    """The line that says how far the filming has got: frames, frames a second, time left."""
+
+    def __init__(self, progress: Progress, options: FilmOptions, first: int, end: int | None) -> None:
+        self.progress, self.options, self.first, self.end = progress, options, first, end
+        self.seconds = 0.0
+        self._begun: float | None = None
+        self._total = frames_between(first, end, options) if end is not None else None
+
+    def told(self, film: Film) -> None:
+        now = time.monotonic()
+        if self._begun is None:
+            self._begun = now  # the first frame also warms fonts and kernels
+        self.seconds = now - self._begun
+        rate = film.frames / self.seconds if self.seconds else 0.0
+        text = f"tick {film.tick:,}, {film.frames:,} frames, {rate:.0f} frames/s"
+        share = None
+        if self._total and rate:
+            share = min(1.0, film.frames / self._total)
+            text += f", {_time(max(0.0, (self._total - film.frames) / rate))} left"
+        self.progress.show(text, share)
+
+    def finishing(self, share: float) -> None:
+        self.progress.show("finishing the file", share)
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

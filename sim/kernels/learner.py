@@ -1,0 +1,81 @@
+"""What all agents have in common that learn h while they walk: their state, how they end, how they wake.
+
+An agent with a small lookahead never sees that there is no path. But a value of h above the cost of the longest
+possible way proves it: h never exceeds the true distance by more than it once did (`slack`: nothing at first, and
+after arcs were added the highest value then known).
+"""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.octile import FIRST_DIAGONAL, direction_between
+
+STATE = np.dtype(
+    [
+        ("loc", "i8"),
+        ("goal", "i8"),
+        ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH of log.py
+        ("marks", "i8"),  # marks for the next row
+        ("restarts", "i8"),
+        ("limit", "f8"),  # an h above it proves that there is no path
+        ("slack", "f8"),  # by how much h may exceed true distances
+        ("length", "i8"),  # cells on the path ahead, the agent's own included; 0: nothing planned
+        ("head", "i8"),  # place of the agent on it
+        ("best", "i8"),  # the cell that the last plan headed for, -1 before the first
+        ("closed", "i8"),  # cells in the list of those that the last plan expanded
+        ("queued", "i8"),  # P LRTA*: cells in the queue
+        ("updates", "i8"),  # values backed up, changed or not
+        ("pops", "i8"),  # K LRTA*, LSS-LRTA*: cells taken from the queue of the backup
+    ],
+    align=True,
+)
+
+
+@kernel
+def stand(state, start, goal):
+    """Stand at `start` with nothing planned."""
+    st = state[0]
+    st.loc = start
+    st.goal = goal
+    st.length = 0
+    st.head = 0
+    st.best = -1
+    st.status = log.AT_GOAL if start == goal else log.ACTIVE
+
+
+@kernel
+def begin_again(state):
+    """Drop the plan and be awake, as after a change that matters."""
+    st = state[0]
+    stand(state, st.loc, st.goal)
+    st.restarts += 1
+    st.marks |= log.RESTARTED
+
+
+@kernel
+def set_limit(ground, state, free):
+    """The longest way visits each of the `free` cells once."""
+    state[0].limit = state[0].slack + ground.cost[FIRST_DIAGONAL] * free
+
+
+@kernel
+def has_no_way(ground, st):
+    """Whether no move leads to the goal, or none away from here."""
+    return ground.moves[st.goal] == 0 or ground.moves[st.loc] == 0
+
+
+@kernel
+def move_to(st, t):
+    st.loc = t
+    if t == st.goal:
+        st.status = log.AT_GOAL
+
+
+@kernel
+def is_cut(ground, path, st):
+    """Whether a move of the path ahead is not legal any more."""
+    for i in range(st.head, st.length - 1):
+        if direction_between(ground, path[i], path[i + 1]) < 0:
+            return True
+    return False

@@ -1,0 +1,288 @@
+"""Agents with an A*-shaped local search space: K LRTA*, LSS-LRTA*, RTAA*, daRTAA*.
+
+Papers: Koenig 2004 and Koenig and Sun 2009 (backup by Dijkstra), Koenig and Likhachev 2006 (RTAA*), Hernandez and
+Baier 2012 (daRTAA*). One planning episode expands n cells from the agent with the learned h, backs their values up
+from the open cells, and plans a path to one of those; the agent walks all of it or one step.
+
+Ties on f: larger g, then smaller cell. The goal has h = 0 and so the largest g: it wins by itself.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.labels import count_expansion
+from sim.kernels.learned import excess, h_of, learn, raise_to
+from sim.kernels.learner import has_no_way, move_to
+from sim.kernels.memory import zeros
+from sim.kernels.octile import NOWHERE, SUCCESSORS
+from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
+from sim.kernels.search import CLOSED, EMPTY, GOAL_ON_TOP, RUNNING, Search, add_root, forget, new_search, parent
+
+DIJKSTRA, ADAPTIVE = 0, 1  # how values are backed up
+LEAST_F, LEAST_EXCESS = 0, 1  # which open cell to head for
+
+LABEL = np.dtype(
+    [
+        ("place", "i4"),  # place in the queue of the backup, or SETTLED
+        ("search", "u2"),  # number of the search that wrote this record
+    ],
+    align=True,
+)
+SETTLED = -1
+
+
+class Space(NamedTuple):
+    """The local search space of the last plan. Make it only with new_space()."""
+
+    search: Search
+    closed: np.ndarray  # int32[cells] the expanded cells in their order; one expanded twice stands here twice
+    labels: np.ndarray  # LABEL[cells]
+    heap: np.ndarray  # ENTRY[cells + 1] queue of the backup, by h
+    path: np.ndarray  # int32[cells] from the agent's cell at the plan to the open cell chosen
+
+
+def new_space(cells: int, is_watched: bool) -> Space:
+    return Space(
+        new_search(cells, counts_heat=is_watched, notes_order=is_watched),
+        zeros(cells, np.int32),
+        zeros(cells, LABEL).view(np.recarray),
+        zeros(cells + 1, ENTRY).view(np.recarray),
+        zeros(cells, np.int32),
+    )
+
+
+@kernel
+def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
+    """Plan and act for up to len(rows) ticks, with n expansions in a tick that plans."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, phase = 0, log.FOLLOWING
+        if st.head + 1 >= st.length:
+            used = plan(ground, learned, space, st, n, backup, exit_rule)
+            phase = log.LEARNING
+        if st.status == log.ACTIVE:
+            st.head += 1
+            move_to(st, space.path[st.head])
+            if not walks_all:
+                st.length = 0
+        else:
+            phase = log.WAITING
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def plan(ground, learned, space, st, n, backup, exit_rule):
+    """One episode: search, learn, choose a path. Returns the expansions."""
+    if has_no_way(ground, st):
+        st.status = log.NO_PATH
+        return 0
+    used = expand(ground, learned, space, st, n)
+    control = space.search.control[0]
+    if control.status == EMPTY:
+        st.status = log.NO_PATH
+        return used
+    if backup == DIJKSTRA:
+        back_up_dijkstra(ground, learned, space, st)
+    else:
+        back_up_adaptive(ground, learned, space, st)
+    if learned.h[st.loc] > st.limit:
+        st.status = log.NO_PATH
+        return used
+    st.best = top_of(ground, space)
+    if exit_rule == LEAST_EXCESS and control.status != GOAL_ON_TOP:
+        st.best = least_excess(ground, learned, space)
+    lay_path(ground, space, st)
+    return used
+
+
+@kernel
+def top_of(ground, space):
+    """The open cell with the least f."""
+    return space.search.heap[0].tie & ((np.int64(1) << ground.shift) - 1)
+
+
+@kernel
+def expand(ground, learned, space, st, n):
+    """A* from the agent until the goal is on top, no cell is open, or n are expanded. Returns how many.
+
+    A closed cell is opened again for a cheaper way to it, which a consistent h rules out and a map edited in the
+    meantime does not. Not more than as many expansions as there are cells, the room in the list of them.
+    """
+    search, closed = space.search, space.closed
+    nodes, heap, control = search.nodes, search.heap, search.control[0]
+    step, cost, shift = ground.step, ground.cost, ground.shift
+    mask = (np.int64(1) << shift) - 1
+    forget(ground, search, st.goal, st.goal)
+    control.root = st.loc
+    add_root(ground, search, st.loc, 0.0)
+    number, size, goal = control.search, control.open_size, st.goal
+    most = min(n, closed.size)
+    used = np.int64(0)
+    status = RUNNING
+    while True:
+        if size == 0:
+            status = EMPTY
+            break
+        s = heap[0].tie & mask
+        if s == goal:
+            status = GOAL_ON_TOP
+            break
+        if used >= most:
+            break
+        size -= 1
+        sift_down(heap, nodes, size, heap[size].key, heap[size].tie, mask)
+        node = nodes[np.uint64(s)]  # unsigned: see openlist.py
+        node.place = CLOSED
+        closed[used] = s
+        used += 1
+        count_expansion(search, s)
+        successors = np.int64(SUCCESSORS[np.int64(node.came) << 8 | np.int64(ground.moves[s])])
+        while successors:  # for each t in succ(s)
+            d = np.uint64((successors & 15) - 1)
+            successors >>= 4
+            t = s + step[d]
+            g = node.g + cost[d]
+            child = nodes[np.uint64(t)]
+            place = np.int64(child.place)
+            if child.search != number:
+                place = size
+                size += 1
+            elif child.g <= g:
+                continue
+            elif place == CLOSED:
+                place = size
+                size += 1
+            child.g = g
+            child.search = number
+            child.came = d
+            f = g + h_of(learned, t)
+            sift_up(heap, nodes, place, key_of(f), tie_of(t, g, 0.0, True, shift), mask)
+    control.open_size = size
+    control.status = status
+    st.closed = used
+    return used
+
+
+# --- learning -------------------------------------------------------------------------------------------
+
+
+@kernel
+def back_up_adaptive(ground, learned, space, st):
+    """RTAA*: h[u] = max(h[u], f(b) - g(u)) for every closed u, where b is the best open cell. Writes: h."""
+    nodes = space.search.nodes
+    b = top_of(ground, space)
+    f = nodes[b].g + h_of(learned, b)
+    for i in range(st.closed):
+        u = np.uint64(space.closed[i])
+        if nodes[u].place == CLOSED:  # not opened again
+            raise_to(learned, np.int64(u), f - nodes[u].g)
+            st.updates += 1
+
+
+@kernel
+def back_up_dijkstra(ground, learned, space, st):
+    """LSS-LRTA*: h[u] = min over the successors t of c(u,t) + h[t] for every closed u at once. Writes: h.
+
+    Dijkstra from the open cells, with their h, into the closed ones. All that an open cell does there is to offer
+    c + h to its closed neighbours, so those offers are made first and only closed cells go through the queue.
+    """
+    search, labels, heap = space.search, space.labels, space.heap
+    number, mask = search.control[0].search, (np.int64(1) << ground.shift) - 1
+    size = offer_from_open(ground, learned, space, st)
+    while size:
+        u = heap[0].tie
+        value = np.int64(heap[0].key).view(np.float64)
+        size -= 1
+        sift_down(heap, labels, size, heap[size].key, heap[size].tie, mask)
+        labels[np.uint64(u)].place = SETTLED
+        learn(learned, u, value)
+        st.pops += 1
+        st.updates += 1
+        successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
+        while successors:
+            d = np.uint64((successors & 15) - 1)
+            successors >>= 4
+            t = u + ground.step[d]
+            node = search.nodes[np.uint64(t)]
+            if node.search == number and node.place == CLOSED:
+                size = offer(space, size, t, value + ground.cost[d], number, mask)
+
+
+@kernel
+def offer_from_open(ground, learned, space, st):
+    """Queue the closed cells that have open neighbours with what the best of those offers. Returns how many."""
+    search = space.search
+    number, mask = search.control[0].search, (np.int64(1) << ground.shift) - 1
+    size = np.int64(0)
+    for i in range(st.closed):
+        u = np.int64(space.closed[i])
+        if search.nodes[np.uint64(u)].place != CLOSED:
+            continue
+        best = np.inf
+        successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
+        while successors:
+            d = np.uint64((successors & 15) - 1)
+            successors >>= 4
+            t = u + ground.step[d]
+            if search.nodes[np.uint64(t)].place != CLOSED:  # every successor of a closed cell is known
+                best = min(best, ground.cost[d] + h_of(learned, t))
+        if best < np.inf:
+            size = offer(space, size, u, best, number, mask)
+    return size
+
+
+@kernel
+def offer(space, size, u, value, number, mask):
+    """Offer a value to closed cell u, which takes it if it has none as low. Returns the size of the queue."""
+    label = space.labels[np.uint64(u)]
+    key = key_of(value)
+    if label.search != number:
+        label.search = number
+        sift_up(space.heap, space.labels, size, key, u, mask)
+        return size + 1
+    place = np.int64(label.place)
+    if place != SETTLED and space.heap[np.uint64(place)].key > key:
+        sift_up(space.heap, space.labels, place, key, u, mask)
+    return size
+
+
+# --- where to go ----------------------------------------------------------------------------------------
+
+
+@kernel
+def least_excess(ground, learned, space):
+    """daRTAA*: the open cell of which least was learned, h - h0; ties: smaller f, larger g, smaller cell."""
+    heap, mask = space.search.heap, (np.int64(1) << ground.shift) - 1
+    best = np.int64(0)
+    least = np.inf
+    for i in range(space.search.control[0].open_size):
+        value = excess(learned, heap[i].tie & mask)
+        is_first = heap[i].key < heap[best].key or (heap[i].key == heap[best].key and heap[i].tie < heap[best].tie)
+        if value < least or (value == least and is_first):
+            least = value
+            best = i
+    return heap[best].tie & mask
+
+
+@kernel
+def lay_path(ground, space, st):
+    """Plan to walk along parents, root first, to the cell chosen. Writes: path."""
+    search, path = space.search, space.path
+    length = 0
+    s = np.int64(st.best)
+    while s >= 0:
+        length += 1
+        s = parent(ground, search, s)
+    s = np.int64(st.best)
+    for i in range(length - 1, -1, -1):
+        path[i] = s
+        s = parent(ground, search, s)
+    st.length = length
+    st.head = 0

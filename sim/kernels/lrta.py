@@ -1,0 +1,261 @@
+"""LRTA*: look ahead a fixed depth, store the best value of the frontier in the current cell, take one step.
+
+Papers: Korf 1990 (depth 1); the deeper lookahead, mini-min with path-max, as in the control of "TBA*: Time-Bounded
+A*"; the lookahead limited by cost as in figure 2 of "Real-time heuristic search for pathfinding in video games".
+
+Ties on f: the goal, then larger g, then smaller cell. A budget cannot cut a lookahead: less of it is another agent.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.labels import count_expansion
+from sim.kernels.learned import h_of, learn, raise_to
+from sim.kernels.learner import has_no_way, move_to
+from sim.kernels.memory import zeros
+from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS
+from sim.kernels.openlist import key_of, sift_down, sift_up
+from sim.kernels.search import CLOSED, Search, forget, new_search, parent
+
+INSIDE, RIM = -2, -3  # NODE.place of a cell that is to be expanded, and of one on the frontier
+NO_REACH = -1.0  # of a lookahead by depth
+
+
+class Ball(NamedTuple):
+    """What one lookahead has seen. Make it only with new_ball()."""
+
+    search: Search  # g inside the ball, parents; its heap holds the cells still to be expanded
+    cells: np.ndarray  # int32[cells] all cells of the ball, the agent's own first
+    fh: np.ndarray  # float64[cells] path-max f
+
+
+def new_ball(cells: int, is_watched: bool) -> Ball:
+    search = new_search(cells, counts_heat=is_watched, notes_order=is_watched)
+    return Ball(search, zeros(cells, np.int32), zeros(cells, np.float64))
+
+
+# --- depth 1 --------------------------------------------------------------------------------------------
+
+
+def _best_first_lists() -> np.ndarray:
+    """For every move mask, its directions as nibbles of direction + 1 in the order in which ties on f are won."""
+    table = np.zeros(2 * 256, np.uint32)
+    for diagonals_cost_more in (0, 1):
+        order = sorted(range(8), key=lambda d: (-diagonals_cost_more * (d >= FIRST_DIAGONAL), DY[d], DX[d]))
+        for moves in range(256):
+            for place, d in enumerate(d for d in order if moves >> d & 1):
+                table[diagonals_cost_more << 8 | moves] |= (d + 1) << 4 * place
+    return table
+
+
+_BEST_FIRST = _best_first_lists()
+
+
+@kernel
+def run_classic(ground, learned, state, rows):
+    """Depth 1 for up to len(rows) ticks: the same as run() with that depth, without its bookkeeping."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, phase = 0, log.WAITING
+        if has_no_way(ground, st):
+            st.status = log.NO_PATH
+        else:
+            used, phase = step_classic(ground, learned, st)
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def step_classic(ground, learned, st):
+    """Expand the agent's cell, learn, move. Returns expansions and phase."""
+    s = np.uint64(st.loc)
+    t, f = best_neighbour(ground, learned, s, h_of(learned, s))
+    st.updates += 1
+    st.best = t
+    learn(learned, s, f)  # h[s] = max(h[s], f); f is not below h[s]
+    if f > st.limit:
+        st.status = log.NO_PATH
+        return 1, log.WAITING
+    move_to(st, t)
+    return 1, log.LEARNING
+
+
+@kernel
+def best_neighbour(ground, learned, s, least):
+    """The successor t of s with the least f = max(least, c(s,t) + h[t]), and that f. There must be one."""
+    h, step, cost = learned.h, ground.step, ground.cost
+    best_f, best = np.inf, np.int64(-1)
+    is_dearer = np.int64(cost[FIRST_DIAGONAL] > 1.0)
+    successors = np.int64(_BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    while successors:
+        d = np.uint64((successors & 15) - 1)
+        successors >>= 4
+        t = np.int64(s) + step[d]
+        h_t = h[np.uint64(t)]
+        is_goal = False
+        if h_t == 0.0:
+            h_t = h_of(learned, t)
+            is_goal = h_t == 0.0
+        f = max(least, cost[d] + h_t)
+        if f < best_f or (is_goal and f == best_f):
+            best_f, best = f, t
+    return best, best_f
+
+
+# --- any depth ------------------------------------------------------------------------------------------
+
+
+@kernel
+def run(ground, learned, ball, state, depth, reach, rows):
+    """Plan and act for up to len(rows) ticks. `reach`: see look_ahead()."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, phase = 0, log.WAITING
+        if has_no_way(ground, st):
+            st.status = log.NO_PATH
+        else:
+            used = look_ahead(ground, learned, ball, st, depth, reach)
+            b = best_of_rim(learned, ball, st)
+            st.best = b
+            st.updates += 1
+            if b >= 0:
+                raise_to(learned, st.loc, ball.fh[b])
+            if b < 0 or learned.h[st.loc] > st.limit:
+                st.status = log.NO_PATH
+            else:
+                move_to(st, first_step(ground, ball.search, st.loc, b))
+                phase = log.LEARNING
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def look_ahead(ground, learned, ball, st, depth, reach):
+    """Dijkstra from the agent inside its ball. Returns the expansions.
+
+    The ball is what `depth` moves reach, all but its last layer expanded; or, if `reach` is not negative, the cells
+    with g <= reach, all expanded, and their successors. The goal is never expanded.
+    Writes: the ball, h of cells seen for the first time.
+    """
+    search, cells, fh, step, cost = ball.search, ball.cells, ball.fh, ground.step, ground.cost
+    nodes, heap, control = search.nodes, search.heap, search.control[0]
+    mask = (np.int64(1) << ground.shift) - 1
+    root = np.int64(st.loc)
+    forget(ground, search, st.goal, st.goal)
+    control.root = root
+    count = mark_ball(ground, search, cells, root, st.goal, 0 if reach >= 0.0 else depth)
+    nodes[root].g = 0.0
+    nodes[root].came = NOWHERE
+    fh[root] = h_of(learned, root)
+    sift_up(heap, nodes, 0, key_of(0.0), root, mask)
+    size = 1
+    while size:
+        s = heap[0].tie
+        size -= 1
+        sift_down(heap, nodes, size, heap[size].key, heap[size].tie, mask)
+        node = nodes[np.uint64(s)]
+        node.place = CLOSED
+        count_expansion(search, s)
+        successors = np.int64(SUCCESSORS[np.int64(node.came) << 8 | np.int64(ground.moves[s])])
+        while successors:  # for each t in succ(s)
+            d = np.uint64((successors & 15) - 1)
+            successors >>= 4
+            t = s + step[d]
+            g = node.g + cost[d]
+            child = nodes[np.uint64(t)]
+            if child.search != control.search:
+                count = add_to_rim(search, cells, count, t)
+            if child.g <= g:
+                continue
+            child.g = g
+            child.came = d
+            fh[t] = max(fh[s], g + h_of(learned, t))
+            if child.place == RIM and g <= reach and t != st.goal:
+                child.place = INSIDE
+            if child.place != RIM:
+                place = np.int64(child.place)
+                if place == INSIDE:
+                    place = size
+                    size += 1
+                sift_up(heap, nodes, place, key_of(g), t, mask)
+    st.closed = count
+    return control.expansions
+
+
+@kernel
+def mark_ball(ground, search, cells, root, goal, depth):
+    """List the cells that up to `depth` moves lead to, layer by layer; those before the last are INSIDE.
+
+    Returns how many. Writes: cells, nodes.
+    """
+    count = add_to_rim(search, cells, 0, root)
+    first = 0
+    for _ in range(depth):
+        last = count
+        for i in range(first, last):
+            s = np.int64(cells[i])
+            if s == goal:
+                continue
+            search.nodes[s].place = INSIDE
+            successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[s])])
+            while successors:
+                t = s + ground.step[(successors & 15) - 1]
+                successors >>= 4
+                if search.nodes[t].search != search.control[0].search:
+                    count = add_to_rim(search, cells, count, t)
+        first = last
+    return count
+
+
+@kernel
+def add_to_rim(search, cells, count, s):
+    """Put a new cell, of which nothing is known, at the end of the list. Returns its length."""
+    node = search.nodes[s]
+    node.search = search.control[0].search
+    node.place = RIM
+    node.g = np.inf
+    cells[count] = s
+    return count + 1
+
+
+@kernel
+def best_of_rim(learned, ball, st):
+    """The frontier cell with the least path-max f, -1 if there is none. Writes: the frontier as an open list."""
+    search, fh = ball.search, ball.fh
+    best = np.int64(-1)
+    found = 0
+    for i in range(1, st.closed):
+        t = np.int64(ball.cells[i])
+        node = search.nodes[t]
+        if node.place != RIM:
+            continue
+        node.place = found
+        found += 1
+        if best < 0 or fh[t] < fh[best]:
+            best = t
+        elif fh[t] == fh[best] and best != st.goal:
+            g, best_g = node.g, search.nodes[best].g
+            if t == st.goal or g > best_g or (g == best_g and t < best):
+                best = t
+    search.control[0].open_size = found
+    return best
+
+
+@kernel
+def first_step(ground, search, s, b):
+    """The first cell after s on the way from s to b."""
+    t = np.int64(b)
+    before = parent(ground, search, t)
+    while before != s:
+        t = before
+        before = parent(ground, search, t)
+    return t

@@ -1,0 +1,190 @@
+"""P LRTA*: LRTA* of depth 1 that passes each change of h on to the neighbours, the largest changes first.
+
+Paper: prioritized LRTA* (Rayner et al. 2007), as described in "TBA*: Time-Bounded A*".
+
+The queue is a sorted list, smallest priority first, among equal ones the larger cell first: it is short, the end that
+is wanted next is its end, and the one that has to go when it is full is its beginning.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.labels import count_expansion
+from sim.kernels.learned import h_of, learn
+from sim.kernels.learner import has_no_way, move_to
+from sim.kernels.lrta import best_neighbour
+from sim.kernels.memory import zeros
+from sim.kernels.octile import NOWHERE, SUCCESSORS
+from sim.kernels.search import CLOSED, forget
+
+
+class Queue(NamedTuple):
+    """The cells to update. Make it only with new_queue(). How many there are is in the agent's state."""
+
+    cells: np.ndarray  # int32[room]
+    priority: np.ndarray  # float64[map cells] of those in the queue, 0 of all others
+    updated: np.ndarray  # int32[updates + 1] the cells updated in this tick
+
+
+def new_queue(room: int, most_updates: int, cells: int) -> Queue:
+    return Queue(np.zeros(room, np.int32), zeros(cells, np.float64), np.zeros(most_updates + 1, np.int32))
+
+
+@kernel
+def run(ground, learned, queue, notebook, state, updates, rows):
+    """Plan and act for up to len(rows) ticks, with up to `updates` from the queue before each move."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, phase = 0, log.WAITING
+        if has_no_way(ground, st):
+            st.status = log.NO_PATH
+        else:
+            used = plan(ground, learned, queue, notebook, st, updates)
+            if learned.h[st.loc] > st.limit:
+                st.status = log.NO_PATH
+            else:
+                t, _ = best_neighbour(ground, learned, st.loc, 0.0)
+                st.best = t
+                move_to(st, t)
+                phase = log.LEARNING
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def plan(ground, learned, queue, notebook, st, updates):
+    """Update the agent's cell, then the most urgent ones. Returns how many updates."""
+    is_watched = notebook.order.size > 0
+    if is_watched:
+        forget(ground, notebook, st.goal, st.goal)
+        notebook.control[0].root = st.loc
+    s = np.int64(st.loc)
+    used = 0
+    while True:
+        update(ground, learned, queue, st, s)
+        queue.updated[used] = s
+        used += 1
+        if is_watched:
+            note(notebook, s)
+        if used > updates or st.queued == 0:
+            break
+        st.queued -= 1
+        s = np.int64(queue.cells[st.queued])
+        queue.priority[s] = 0.0
+    st.closed = used
+    st.updates += used
+    return used
+
+
+@kernel
+def note(notebook, s):
+    """Let the picture show that cell s was updated in this tick."""
+    count_expansion(notebook, s)
+    node = notebook.nodes[s]
+    node.search = notebook.control[0].search
+    node.place = CLOSED
+    node.came = NOWHERE
+    node.g = 0.0
+
+
+@kernel
+def update(ground, learned, queue, st, u):
+    """Raise h[u] to the least c + h of its successors, and queue those if that was a change."""
+    m = least_through(ground, learned, u)
+    delta = m - h_of(learned, u)
+    if u == st.goal or delta <= 0.0 or m == np.inf:
+        return
+    learn(learned, u, m)
+    successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
+    while successors:
+        t = np.int64(u) + ground.step[(successors & 15) - 1]
+        successors >>= 4
+        if t != st.goal:
+            enqueue(queue, st, t, delta)
+
+
+@kernel
+def least_through(ground, learned, u):
+    """The least c(u,t) + h[t] over the successors of u, infinity if there is none."""
+    best = np.inf
+    successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
+    while successors:
+        d = (successors & 15) - 1
+        successors >>= 4
+        best = min(best, ground.cost[d] + h_of(learned, np.int64(u) + ground.step[d]))
+    return best
+
+
+@kernel
+def enqueue(queue, st, t, priority):
+    """Put t in the queue, or raise its priority. A full queue loses its least urgent cell, if that is less urgent."""
+    cells, urgency = queue.cells, queue.priority
+    hole = st.queued  # the place that may be overwritten
+    if urgency[t] > 0.0:
+        if urgency[t] >= priority:
+            return
+        hole = place_of(queue, st.queued, t, urgency[t])
+    elif st.queued < cells.size:
+        st.queued += 1
+    elif cells.size == 0 or urgency[cells[0]] >= priority:
+        return
+    else:
+        hole = 0
+        urgency[cells[0]] = 0.0
+    while hole > 0 and comes_before(queue, t, priority, cells[hole - 1]):
+        cells[hole] = cells[hole - 1]
+        hole -= 1
+    while hole + 1 < st.queued and not comes_before(queue, t, priority, cells[hole + 1]):
+        cells[hole] = cells[hole + 1]
+        hole += 1
+    cells[hole] = t
+    urgency[t] = priority
+
+
+@kernel
+def comes_before(queue, t, priority, other):
+    """Whether t, with this priority, stands before a cell of the queue."""
+    theirs = queue.priority[other]
+    return priority < theirs or (priority == theirs and t > other)
+
+
+@kernel
+def place_of(queue, queued, t, priority):
+    """Where in the queue cell t stands; it has this priority."""
+    low, high = 0, queued
+    while low < high:
+        middle = (low + high) >> 1
+        if queue.cells[middle] != t and not comes_before(queue, t, priority, queue.cells[middle]):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def flush_blocked(ground, queue, state):
+    """Take the cells that no move leads to out of the queue."""
+    st = state[0]
+    kept = 0
+    for i in range(st.queued):
+        s = queue.cells[i]
+        if ground.moves[s]:
+            queue.cells[kept] = s
+            kept += 1
+        else:
+            queue.priority[s] = 0.0
+    st.queued = kept
+
+
+@kernel
+def empty(queue, state):
+    """Take all cells out of the queue."""
+    for i in range(state[0].queued):
+        queue.priority[queue.cells[i]] = 0.0
+    state[0].queued = 0

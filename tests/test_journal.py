@@ -1,0 +1,387 @@
+"""Journals: a program that is killed at any moment can be taken up again, and a disk that is full stops nobody."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim import commands, journal
+from sim.branches import BranchTree
+from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
+from sim.journal import Journal, discard, find_crashed, restore, state_folder
+from sim.mapfile import write_map
+from sim.params import ConfigError
+from sim.scenario import MapFile, open_grid
+from sim.sessionfile import Saved
+
+from .conftest import ROOT
+from .runs import assert_as_plain, some_command
+from .test_sessionfile import RIVER
+
+
+def tree_of(scenario=RIVER) -> BranchTree:
+    return BranchTree(Saved(scenario, ()).setup(BY_KEY))
+
+
+def crash(writer: Journal) -> Path:
+    """What is left when the program is gone: its locks are the operating system's to release."""
+    path = writer.path
+    assert path is not None
+    os.close(writer._file)
+    os.close(writer._lock)
+    writer._file = writer._lock = None
+    return path
+
+
+def assert_same(tree: BranchTree, again: BranchTree) -> None:
+    assert list(tree.branches) == list(again.branches)
+    assert tree.groups() == again.groups()
+    for number, branch in again.branches.items():
+        mine = tree[number]
+        branch.timeline.settle()
+        mine.timeline.apply_now()
+        assert (branch.name, branch.parent, branch.at) == (mine.name, mine.parent, mine.at)
+        assert branch.timeline.entries() == mine.timeline.entries()
+        assert branch.timeline.tick == mine.timeline.tick
+        assert branch.timeline.world.digest() == mine.timeline.world.digest()
+        assert branch.timeline.diverged is None
+        assert_as_plain(branch.timeline)
+
+
+# --- what is written is what happened -------------------------------------------------------------
+
+
+def test_everything_is_restored(tmp_path: Path):
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    main = tree[0].timeline
+    main.advance(9)
+    tree.do(0, EditCells((5, 17, 18)))
+    main.advance(30)
+    main.seek(12)
+    tree.do(0, MoveGoal(70))  # which keeps the old future as a branch
+    assert len(tree.branches) == 2
+    other = tree.branch(0, name="the other way")
+    other.timeline.do(commands.AddAgent(AgentConfig("wastar", "new", {"weight": 2.5}, 7)))
+    tree.rename(other.number, "a better name")
+    futures = tree.split_policy(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
+    tree.do(futures[0].number, commands.SetSwitch("bridge", False))
+    entry = main.entries()[0]
+    main.set_enabled(entry.id, False)
+    main.move(entry.id, 3)
+    main.delete(main.entries()[-1].id)
+    main.settle()
+    tree.delete(1)
+    for branch in tree.branches.values():
+        branch.timeline.advance(4)
+    writer.progress(tree.branches, now=True)
+    saved = restore(crash(writer), BY_KEY)
+    assert not saved.warnings
+    assert_same(tree, saved.plant(BY_KEY))
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_any_session_is_restored(data, tmp_path_factory):
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path_factory.mktemp("journal"))
+    for _ in range(data.draw(st.integers(0, 8))):
+        number = data.draw(st.sampled_from(list(tree.branches)))
+        line = tree[number].timeline
+        line.seek(data.draw(st.integers(0, 60)))
+        match data.draw(st.sampled_from(["do", "play", "branch", "move", "delete"])):
+            case "do":
+                tree.do(number, data.draw(some_command(12 * 6)))
+            case "play":
+                line.advance(data.draw(st.integers(0, 60)))
+            case "branch" if len(tree.branches) < 4:
+                tree.branch(number)
+            case "move" if line.entries():
+                line.move(data.draw(st.sampled_from(line.entries())).id, data.draw(st.integers(0, 60)))
+                line.settle()
+            case "delete" if len(tree.branches) > 1:
+                tree.delete(number)
+    writer.progress(tree.branches, now=True)
+    assert_same(tree, restore(crash(writer), BY_KEY).plant(BY_KEY))
+
+
+def test_a_restored_session_can_be_restored_again(tmp_path: Path):
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    tree[0].timeline.advance(5)
+    tree.do(0, EditCells((5,)))
+    again = restore(crash(writer), BY_KEY).plant(BY_KEY)
+    writer = Journal(RIVER, again, folder=tmp_path)
+    again[0].timeline.advance(5)
+    again.do(0, EditCells((6,)))
+    third = restore(crash(writer), BY_KEY).plant(BY_KEY)
+    assert_same(again, third)
+    assert [e.tick for e in third[0].timeline.entries() if not e.is_scripted] == [5, 10]
+
+
+def test_a_long_run_without_commands_is_noted_now_and_then(tmp_path: Path):
+    tree = tree_of()
+    tree[0].timeline.insert(5000, EditCells((40,)))  # keeps the world alive until then
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    for _ in range(1000):
+        tree[0].timeline.advance(1)
+        writer.progress([0])
+    lines = writer.path.read_text().count('"progress"')
+    assert lines == 1000 // journal.PROGRESS_EVERY
+    saved = restore(crash(writer), BY_KEY)
+    assert saved.branches[0].state.tick == 1000
+    assert saved.branches[0].last is not None
+
+
+def test_a_journal_brings_its_map_along(tmp_path: Path):
+    path = tmp_path / "river.map"
+    write_map(open_grid(RIVER), path)
+    scenario = replace(RIVER, map=MapFile("river.map", path))
+    tree = tree_of(scenario)
+    opened = open_grid(RIVER).terrain.copy()
+    opened[0, 3] = ord("T")
+    writer = Journal(scenario, tree, original=opened, folder=tmp_path / "state")
+    path.unlink()
+    saved = restore(crash(writer), BY_KEY)
+    assert np.array_equal(open_grid(saved.scenario).terrain, open_grid(RIVER).terrain)
+    assert np.array_equal(saved.setup(BY_KEY)().grid.original, opened)
+
+
+def test_a_map_too_large_to_be_written_down_stays_a_file(tmp_path: Path, monkeypatch):
+    path = tmp_path / "river.map"
+    write_map(open_grid(RIVER), path)
+    monkeypatch.setattr(journal, "_MOST_ROWS", 10)
+    scenario = replace(RIVER, map=MapFile("river.map", path))
+    writer = Journal(scenario, tree_of(scenario), folder=tmp_path / "state")
+    assert restore(crash(writer), BY_KEY).scenario.map.path == path
+
+
+# --- whose journal it is --------------------------------------------------------------------------
+
+
+def test_a_clean_end_leaves_nothing_behind(tmp_path: Path):
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert find_crashed(tmp_path) == [], "its program is alive"
+    writer.close()
+    assert list(tmp_path.iterdir()) == []
+    tree.do(0, EditCells((5,)))
+
+
+def test_journals_of_programs_that_are_gone_are_found(tmp_path: Path):
+    assert find_crashed(tmp_path / "no such folder") == []
+    paths = [crash(Journal(RIVER, tree_of(), folder=tmp_path)) for _ in range(3)]
+    alive = Journal(RIVER, tree_of(), folder=tmp_path)
+    for age, path in enumerate(paths):
+        os.utime(path, (1000 - age, 1000 - age))
+    assert [crashed.path for crashed in find_crashed(tmp_path)] == paths
+    paths[0].with_suffix(".lock").unlink()
+    assert [crashed.path for crashed in find_crashed(tmp_path)] == paths
+    discard(paths[0])
+    assert [crashed.path for crashed in find_crashed(tmp_path)] == paths[1:]
+    alive.close()
+
+
+def test_journals_are_kept_in_the_state_folder(monkeypatch, tmp_path: Path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert state_folder() == tmp_path / "backmove" / "journals"
+    monkeypatch.setenv("XDG_STATE_HOME", "not/absolute")
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert state_folder() == tmp_path / ".local" / "state" / "backmove" / "journals"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
+    assert state_folder() == tmp_path / "Local" / "backmove" / "journals"
+
+
+# --- what can go wrong ----------------------------------------------------------------------------
+
+
+def test_a_folder_that_cannot_be_written_is_one_message(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path / "file" / "below")
+    assert writer.problem == "what you do is not kept for a restart any more: Not a directory"
+    tree.do(0, EditCells((5,)))
+    tree[0].timeline.advance(300)
+    writer.progress([0])
+    writer.close()
+
+
+def test_a_full_disk_is_one_message_and_the_run_goes_on(tmp_path: Path, monkeypatch):
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    tree.do(0, EditCells((5,)))
+    assert writer.problem is None
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]) if len(data) > 7 else full())
+
+    def full():
+        raise OSError(28, "No space left on device")
+
+    tree[0].timeline.advance(3)
+    tree.do(0, EditCells((6,)))
+    assert "No space left on device" in writer.problem
+    monkeypatch.setattr(os, "write", real)
+    tree.do(0, EditCells((7,)))
+    tree[0].timeline.advance(3)
+    assert_as_plain(tree[0].timeline)
+    saved = restore(writer.path, BY_KEY)
+    assert [e.command for e in saved.branches[0].state.entries if not e.is_scripted] == [EditCells((5,))]
+    writer.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(cut=st.integers(0, 4000))
+def test_a_torn_journal_gives_what_was_whole(cut, tmp_path_factory):
+    whole = journal_bytes(tmp_path_factory)
+    path = tmp_path_factory.mktemp("torn") / "a.journal"
+    path.write_bytes(whole[:cut] if cut < len(whole) else whole)
+    lines = path.read_bytes().count(b"\n")
+    if not lines:
+        with pytest.raises(ConfigError, match="expected a journal, got an empty file"):
+            restore(path, BY_KEY)
+        return
+    saved = restore(path, BY_KEY)
+    assert not saved.warnings
+    done = [e for e in saved.branches[0].state.entries if not e.is_scripted]
+    assert len(done) == max(0, min(20, lines - 3))
+
+
+@settings(max_examples=100)
+@given(data=st.data())
+def test_any_bytes_give_a_session_or_a_config_error(data, tmp_path_factory):
+    whole = journal_bytes(tmp_path_factory)
+    path = tmp_path_factory.mktemp("bad") / "a.journal"
+    for _ in range(data.draw(st.integers(1, 4))):
+        place, length = data.draw(st.integers(0, len(whole))), data.draw(st.integers(0, 12))
+        whole = whole[:place] + data.draw(st.binary(max_size=6)) + whole[place + length :]
+    path.write_bytes(whole)
+    try:
+        saved = restore(path, BY_KEY)
+    except ConfigError:
+        return
+    tree = saved.plant(BY_KEY)
+    if tree[0].timeline.target < 2000:
+        tree[0].timeline.settle()
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, "{}", "null", "[1]", '{"branch": 9}', '{"made": 1}', '{"set": 1e999}'])
+def test_a_damaged_line_ends_what_can_be_restored_and_is_named(line, tmp_path_factory, tmp_path: Path):
+    lines = journal_bytes(tmp_path_factory).decode().splitlines()
+    path = tmp_path / "a.journal"
+    path.write_text("\n".join([*lines[:6], line, *lines[6:], ""]))
+    saved = restore(path, BY_KEY)
+    assert saved.warnings[0].startswith(f"{path}:7: ")
+    assert "what was done after that is lost" in saved.warnings[0]
+    assert len([e for e in saved.branches[0].state.entries if not e.is_scripted]) == 3
+
+
+_BYTES = b""
+
+
+def journal_bytes(tmp_path_factory) -> bytes:
+    """A journal of twenty edits: a head, a branch, the links, and a line for each."""
+    global _BYTES
+    if not _BYTES:
+        tree = tree_of()
+        writer = Journal(RIVER, tree, folder=tmp_path_factory.mktemp("whole"))
+        for i in range(20):
+            tree[0].timeline.advance(1)
+            tree.do(0, SetParam(0, "weight", 1.0 + i) if i % 2 else EditCells((i,)))
+        _BYTES = writer.path.read_bytes()
+        writer.close()
+    return _BYTES
+
+
+# --- the real thing -------------------------------------------------------------------------------
+
+EDITOR = """
+import random, sys
+from pathlib import Path
+from agents.registry import BY_KEY
+from sim.branches import BranchTree
+from sim.commands import EditCells, MoveGoal, SetParam, SetSwitch
+from sim.journal import Journal
+from sim.sessionfile import Saved
+from tests.test_sessionfile import RIVER
+
+random = random.Random(int(sys.argv[2]))
+tree = BranchTree(Saved(RIVER, ()).setup(BY_KEY))
+tree[0].timeline.insert(10**6, EditCells((40,)))
+writer = Journal(RIVER, tree, folder=Path(sys.argv[1]))
+number = 0
+while True:
+    line = tree[number].timeline
+    for _ in range(random.randrange(4)):
+        cell = random.randrange(72)
+        tree.do(number, random.choice([
+            EditCells((cell,)), EditCells((), (cell,)), MoveGoal(cell),
+            SetSwitch("bridge", random.random() < 0.5), SetParam(0, "weight", 1.0 + random.randrange(5)),
+        ]))
+    done = [(e.id, e.tick) for e in line.entries() if not e.is_scripted]
+    line.advance(random.randrange(1, 40))
+    writer.progress([number])
+    line.apply_now()
+    # By now the ticks are complete: whatever came before must be in the journal.
+    print(repr((number, line.tick, line.world.digest(), done)), flush=True)
+    if random.random() < 0.05 and len(tree.branches) < 6:
+        number = tree.branch(number, max(0, line.tick - random.randrange(60))).number
+    elif random.random() < 0.05:
+        line.seek(max(0, line.tick - random.randrange(60)))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_nothing_is_lost_when_the_program_is_killed(tmp_path: Path):
+    chance = random.Random()
+    running = []
+    for i in range(4):
+        folder = tmp_path / str(i)
+        command = [sys.executable, "-c", EDITOR, str(folder), str(chance.randrange(1 << 30))]
+        running.append((folder, subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)))
+    for folder, process in running:
+        assert process.stdout is not None
+        told = [process.stdout.readline()]
+        assert find_crashed(folder) == [], "it is alive"
+        time.sleep(chance.random() * 0.3)
+        process.send_signal(signal.SIGKILL)
+        told += process.stdout.read().splitlines(keepends=True)
+        process.stdout.close()
+        process.wait()
+        check_restored(folder, [line for line in told if line.endswith("\n")])
+
+
+def check_restored(folder: Path, told: list[str]) -> None:
+    assert len(told) > 3
+    number, tick, digest, done = eval(told[-1])
+    (crashed,) = find_crashed(folder)
+    saved = restore(crashed.path, BY_KEY)
+    assert not saved.warnings
+    tree = saved.plant(BY_KEY)
+    line = tree[number].timeline
+    restored = [(e.id, e.tick) for e in line.entries() if not e.is_scripted]
+    assert set(done) <= set(restored), "every command applied before the last completed tick"
+    assert restored[: len(done)] == done or len(restored) > len(done)
+    line.settle()
+    assert line.diverged is None, "the journal's own digests are met"
+    # The program may have gone on to some more commands; up to the tick that it told, both are the same.
+    assert abs(line.tick - tick) <= journal.PROGRESS_EVERY or line.tick > tick
+    later = [e.id for e in line.entries() if not e.is_scripted and (e.id, e.tick) not in done]
+    same = line.fork(tick)
+    for entry_id in later:
+        same.delete(entry_id)
+    assert same.seek(tick) == tick
+    assert same.world.digest() == digest
+    assert_as_plain(line)

@@ -1,0 +1,128 @@
+"""Sessions of the window: saved, opened and taken up after a kill, to the same tick and digest."""
+
+import os
+from pathlib import Path
+
+import pygame
+import pytest
+
+from sim.journal import find_crashed
+from tests.test_app import setup
+from tests.window import make_app, press
+from ui import files, sessions
+from ui.dialogs.crashed import CrashedQuestion
+from ui.live import LiveSession
+
+
+def busy_session() -> LiveSession:
+    """A run with edits, a changed parameter and a branch, not at its end."""
+    session = LiveSession(setup())
+    session.advance(6)
+    session.flip_switch("gate")
+    session.advance(4)
+    session.set_param(1, "weight", 2.6)
+    session.branch_here()
+    session.paint([3, 4, 5], block=True)
+    session.advance(7)
+    return session
+
+
+def settled(session: LiveSession) -> LiveSession:
+    while not session.continue_seek():
+        pass
+    return session
+
+
+def digests(session: LiveSession) -> list[tuple[int, int, str]]:
+    return [(b.number, b.timeline.tick, b.timeline.world.digest()) for b in session.shown_branches]
+
+
+def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
+    session = busy_session()
+    path = sessions.save(session, tmp_path / "mine")
+    assert path.suffix == ".yaml" and path.stat().st_size < 8000
+    opened = files.open_any(path)
+    assert opened.saved is not None
+    other = LiveSession(opened.setup)
+    sessions.restore(other, opened.saved, path)
+    settled(other)
+    assert digests(other) == digests(session)
+    assert [b.name for b in other.tree.branches.values()] == [b.name for b in session.tree.branches.values()]
+    assert [e.command for e in other.entries()] == [e.command for e in session.entries()]
+
+
+def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
+    session = LiveSession(setup())
+    session.paint([0, 1, 2], block=True)
+    session.reset(keeps_map=True)
+    session.advance(9)
+    opened = files.open_any(sessions.save(session, tmp_path / "mine"))
+    other = LiveSession(opened.setup)
+    sessions.restore(other, opened.saved)
+    assert digests(settled(other)) == digests(session)
+    other.seek(0)
+    other.take_edits_back()
+    assert not (other.world.grid.terrain != session.setup.grid.terrain).any()
+
+
+def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
+    session = busy_session()
+    path = sessions.save(session, tmp_path / "mine")
+    last = session.timeline.world.digest()
+    assert last in path.read_text()
+    path.write_text(path.read_text().replace(last, "f" * len(last)))
+    app = make_app(setup())
+    app.open_path(path)
+    while app.session.is_seeking:
+        app.frame(0.0)
+    assert app.session.timeline.diverged is not None
+    app.settings.sidebar_tab = "time"
+    app.draw()
+    assert app.canvas.spot_named("diverged") is not None
+
+
+def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    session = busy_session()
+    keeper = sessions.Keeper(session)
+    keeper.keep()
+    session.paint([30, 31], block=True)
+    session.advance(3)
+    keeper.keep()
+    journal = keeper.journal
+    assert journal is not None and not find_crashed(), "the program is alive"
+    journal.progress(session.shown, now=True)
+    for file in (journal._file, journal._lock):  # what a kill does
+        os.close(file)
+    crashed = find_crashed()
+    assert len(crashed) == 1
+    app = make_app(setup())
+    app.offer_crashed()
+    assert isinstance(app.dialog, CrashedQuestion)
+    press(app, pygame.K_RETURN)  # the main answer
+    settled(app.session)
+    assert app.session.timeline.world.digest() == session.timeline.world.digest()
+    assert not find_crashed()
+
+
+def test_a_clean_end_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    keeper = sessions.Keeper(busy_session())
+    keeper.keep()
+    keeper.close()
+    assert not find_crashed() and not list(tmp_path.rglob("*.journal"))
+
+
+def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
+    session = busy_session()
+    keeper = sessions.Keeper(session)
+    session.messages.clear()
+    for _ in range(3):
+        keeper.keep()
+        session.advance(1)
+    assert sum("not kept" in text for text in session.messages) == 1

@@ -1,0 +1,111 @@
+"""Saving and opening whole sessions, and the journal that survives a kill. No pygame here."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from agents.registry import BY_KEY
+from sim import sessionfile
+from sim.commandfile import TimedCommand
+from sim.journal import Journal
+from sim.scenario import MapRows, MapSource, Scenario
+from sim.sessionfile import Saved
+from ui import files
+from ui.live import LiveSession
+from ui.session import Setup
+
+VIEW_KEY = "branches"  # in the view of the scenario: the branches on screen
+
+
+def beginning_of(session: LiveSession) -> Scenario:
+    """Tick 0 of a session as a scenario: map, agents and script, without what was done by hand."""
+    setup = session.setup
+    pair = setup.grid.xy
+    changes = setup.changes
+    return Scenario(
+        _source_of(session),
+        pair(setup.start),
+        pair(setup.goal),
+        tuple(files.config_as_file(config) for config in session.first_configs),
+        setup.title,
+        setup.caption,
+        setup.seed,
+        setup.budget,
+        {name: tuple(pair(cell) for cell in cells) for name, cells in setup.switches.items()},
+        changes if changes and changes.rate > 0 else None,
+        tuple(TimedCommand(tick, command) for tick, command in setup.script),
+        view={VIEW_KEY: list(session.shown)},
+        terrain=setup.grid.terrain if setup.source and not _is_redrawn(session) else None,
+    )
+
+
+def _is_redrawn(session: LiveSession) -> bool:
+    """Whether the map of tick 0 is another one than the file's."""
+    return not np.array_equal(session.first_terrain, session.setup.grid.terrain)
+
+
+def _source_of(session: LiveSession) -> MapSource:
+    """The file or recipe of the map, or its rows where there is none or the user has redrawn it."""
+    setup = session.setup
+    if setup.source is not None and not _is_redrawn(session):
+        return setup.source
+    rows = tuple(bytes(row).decode("ascii") for row in session.first_terrain)
+    return MapRows(rows, setup.grid.diagonal)
+
+
+def describe(session: LiveSession) -> Saved:
+    return sessionfile.describe(beginning_of(session), session.tree, session.branch, session.setup.grid.original)
+
+
+def save(session: LiveSession, path: Path) -> Path:
+    """Write everything as one file; returns where."""
+    place = files.with_suffix(path, files.SCENARIO_SUFFIXES)
+    sessionfile.save_session(describe(session), place)
+    session.mark_saved()
+    return place
+
+
+def setup_of(saved: Saved, path: Path | None = None) -> Setup:
+    """What a saved session begins with."""
+    setup = files.setup_from_scenario(saved.scenario, path)
+    cells, letters = saved.original
+    setup.grid.original.reshape(-1)[list(cells)] = np.frombuffer(letters.encode("ascii"), np.uint8)
+    return setup
+
+
+def restore(session: LiveSession, saved: Saved, path: Path | None = None) -> None:
+    """Put a saved session in place of the open one; its branches are on their way to their ticks."""
+    setup = setup_of(saved, path)
+    session.open(replace(setup, title=setup.title or "Session"))
+    configs = list(setup.agents)
+    tree = saved.plant(BY_KEY, setup=lambda: session.make_world(configs))
+    shown = saved.scenario.view.get(VIEW_KEY)
+    numbers = [n for n in shown if n in tree.branches] if isinstance(shown, list) else []
+    session.plant(tree, saved.branch, numbers or [saved.branch])
+    session.messages += saved.warnings
+
+
+class Keeper:
+    """Keeps a journal of whatever run is open, and says once when it cannot."""
+
+    def __init__(self, session: LiveSession) -> None:
+        self.session = session
+        self.journal: Journal | None = None
+        self._said = False
+
+    def keep(self) -> None:
+        """Once a frame: a new journal for a new run, and how far this one is."""
+        if self.journal is None or self.journal.tree is not self.session.tree:
+            self.close()
+            session = self.session
+            self.journal = Journal(beginning_of(session), session.tree, session.setup.grid.original)
+        self.journal.progress(self.session.shown)
+        if self.journal.problem and not self._said:
+            self._said = True
+            self.session.messages.append(self.journal.problem)
+
+    def close(self) -> None:
+        if self.journal is not None:
+            self.journal.close()
+            self.journal = None
