@@ -4,6 +4,7 @@
     main.py agents        list every agent with its parameters
     main.py solve ...     solve problems without a window
     main.py run FILE      run a scenario without a window
+    main.py record FILE   film a scenario without a window: video, GIF, pictures
     main.py bench ...     measure speed
 
 `main.py COMMAND --help` says more about each.
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 
 from sim.params import ConfigError, did_you_mean
 
-COMMANDS = ("agents", "solve", "run", "bench")
+COMMANDS = ("agents", "solve", "run", "record", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

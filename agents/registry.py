@@ -1,6 +1,24 @@
 """The ordered list of agents. Its order is the order of every menu and table."""
 
-from agents import astar, delayed_astar, dstar_lite, gbfs, ribs, rtb_gbfs, rtb_wa, tb_gbfs, tb_wa, tba, wastar
+from agents import (
+    astar,
+    da_rtaa,
+    delayed_astar,
+    dstar_lite,
+    gbfs,
+    k_lrta,
+    lrta,
+    lss_lrta,
+    p_lrta,
+    ribs,
+    rtaa,
+    rtb_gbfs,
+    rtb_wa,
+    tb_gbfs,
+    tb_wa,
+    tba,
+    wastar,
+)
 from sim.agent_api import AgentSpec
 from sim.params import ConfigError, did_you_mean
 
@@ -14,6 +32,12 @@ SPECS: tuple[AgentSpec, ...] = (
     tb_gbfs.SPEC,
     rtb_wa.SPEC,
     rtb_gbfs.SPEC,
+    lrta.SPEC,
+    p_lrta.SPEC,
+    k_lrta.SPEC,
+    lss_lrta.SPEC,
+    rtaa.SPEC,
+    da_rtaa.SPEC,
     ribs.SPEC,
     dstar_lite.SPEC,
 )

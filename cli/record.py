@@ -8,9 +8,8 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -34,15 +33,18 @@ from ui.film import (
     picture,
 )
 from ui.look import Look, look_from_view
-from ui.pictures import picture_texts
+from ui.pictures import picture_texts, surface_pixels
 from ui.png import png_bytes
-from ui.recorder import PART_SUFFIX, PICTURE, free_name, kind_of, recover, surface_pixels
+from ui.recorder import PART_SUFFIX, PICTURE, check_place, free_name, kind_of, recover
 from ui.replay import Replay
+from ui.settings import THEME
 from ui.stage import Part
 from ui.video import Encoding, check_size
 
 MOST_FRAMES = 100_000
 """A run with no end in sight is filmed for so many frames, an hour of video, unless --ticks says otherwise."""
+
+GIF_FPS = 25  # unless --fps says otherwise: the usual 30 is none that browsers respect
 
 _DESCRIPTION = (
     "Film a scenario without a window. One JSON line on standard output says what was made. "
@@ -72,7 +74,7 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError(problems)
     progress = Progress()
     replay = Replay(opened.setup)
-    look = _look(opened)
+    look = _look(opened, given.theme)
     warm_up(opened.setup.agents, BY_KEY, progress)
     if request.kind == PICTURE:
         return _picture(request, replay, look)
@@ -85,7 +87,7 @@ def _parser() -> Arguments:
     add("scenario", nargs="?", help="a scenario file; or a .map or .scen, with the usual agents")
     add("-o", "--output", metavar="FILE", help=_TARGETS)
     add("--size", type=_size, default=(1280, 720), metavar="WxH", help="in pixels, such as 1920x1080")
-    add("--fps", type=checked(video.FPS), default=video.FPS.default, metavar="N", help="frames a second of video")
+    add("--fps", type=checked(video.FPS), metavar="N", help="frames a second of video; 30, in a GIF 25")
     add("--ticks", type=_ticks, default=(0, None), metavar="A:B", help="from tick A up to B, which is left out")
     add(
         "--ticks-per-frame",
@@ -100,7 +102,7 @@ def _parser() -> Arguments:
     add("--captions", action="store_true", help="say what happens: edits and restarts")
     add("--hold", type=checked(HOLD), default=HOLD.default, metavar="S", help=HOLD.help)
     add("--no-legend", action="store_true", help="without the strip that explains the marks")
-    add("--theme", choices=None, metavar="NAME", help="dark or light, instead of the scenario's")
+    add("--theme", type=checked(THEME), metavar="NAME", help="dark or light, instead of what the scenario says")
     add("--recover", metavar=f"FILE{PART_SUFFIX}", help="finish a recording that was killed, and do nothing else")
     return parser
 
@@ -144,7 +146,7 @@ def _request(given: Namespace, problems: list[str]) -> _Request | None:
         return None
     options = FilmOptions(
         given.size,
-        given.fps,
+        given.fps or int(video.FPS.default),
         given.ticks_per_frame,
         given.part,
         given.preset,
@@ -156,11 +158,14 @@ def _request(given: Namespace, problems: list[str]) -> _Request | None:
     try:
         kind = kind_of(given.output)
         is_video = kind in video.VIDEO_SUFFIXES
-        encoding = Encoding(kind, given.fps, given.preset, given.exact_colours) if is_video else None
+        encoding = Encoding(kind, options.fps, given.preset, given.exact_colours) if is_video else None
         check_size(given.size, encoding, "record: --size")
+        check_place(given.output)
     except ConfigError as error:
         problems += [text if text.startswith("record: ") else f"record: -o {text}" for text in error.problems]
         return None
+    if kind == video.GIF and given.fps is None:
+        options = replace(options, fps=GIF_FPS)
     return _Request(given.output, kind, given.ticks, options)
 
 
@@ -175,9 +180,10 @@ def _opened(path: str | None, problems: list[str]) -> files.Opened | None:
         return None
 
 
-def _look(opened: files.Opened) -> Look:
+def _look(opened: files.Opened, theme: str | None) -> Look:
     """How the scenario wants to be seen."""
-    return look_from_view(opened.view, f"{opened.path}: view")
+    look = look_from_view(opened.view, f"{opened.path}: view")
+    return replace(look, theme=theme) if theme else look
 
 
 # --- doing it -------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from ui import files
 from ui.app import App
 from ui.camera import Camera
 from ui.layers import HeatSetting
-from ui.session import Session, Setup
+from ui.live import LiveSession
+from ui.session import Setup
 from ui.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,6 +101,14 @@ def stroke(app: App) -> None:
     app.pointer.editing_panel = app.session.focused_id
 
 
+def branched(app: App) -> None:
+    """Back to before the bridge closes, a branch there with the other bridge shut, and on."""
+    app.session.seek(28)
+    app.run("branch")
+    app.flip_switch("north bridge")
+    app.session.advance(34)
+
+
 def opened(command: str) -> Callable[[App], None]:
     return lambda app: app.run(command)
 
@@ -139,6 +148,9 @@ SHOTS = (
     Shot("commands", scenario("weights"), 40, prepare=opened("find_command")),
     Shot("inspector", scenario("scrubbing"), 80, prepare=inspect),
     Shot("comparison-table", scenario("weights"), 200, prepare=opened("compare_table")),
+    Shot("branches", scenario("bridges"), 90, prepare=branched),
+    Shot("branches-light", scenario("bridges"), 90, (1280, 720), "light", prepare=branched),
+    Shot("split", scenario("bridges"), 40, prepare=opened("split_policy")),
     Shot("no-path", scenario("no-path"), 60),
     Shot("random-changes", scenario("random-changes"), 80, prepare=tab("compare")),
     Shot("two-corridors", scenario("two-corridors"), 120),
@@ -152,7 +164,7 @@ def open_shot(shot: Shot) -> App:
     pygame.font.init()
     window = pygame.display.set_mode(shot.size)
     settings = Settings(theme=shot.theme, ui_scale=shot.scale, window_size=shot.size)
-    app = App(Session(shot.setup()), settings, window)
+    app = App(LiveSession(shot.setup()), settings, window)
     app.session.advance(shot.ticks)
     app.frame(0.0)
     shot.prepare(app)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sim.grid import Grid, MapChange
 from sim.kernels import log
+from sim.kernels.learned import Learned
 from sim.kernels.search import Search
 from sim.params import Param, Value
 
@@ -69,8 +70,7 @@ class AgentView:
     head: int = 0  # cells before this place on the path are used up
     tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # path being traced, its far end first
     detour: Search | None = None  # TBA*'s search for a shortcut
-    h: npt.NDArray[np.float64] | None = None  # learned heuristic, where the agent learns
-    h0: npt.NDArray[np.float64] | None = None
+    learned: Learned | None = None  # learned heuristic, where the agent learns one
     groups: Mapping[str, Cells] = field(default_factory=dict)  # named sets of cells, see GROUP_NAMES
     numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
 
@@ -100,9 +100,24 @@ class Agent(Protocol):
         """What to draw."""
 
 
+class Learner(Agent, Protocol):
+    """An agent that learns h, so that one trial after the other makes it better (spec.keeps_h)."""
+
+    def begin_trial(self, start: int) -> None:
+        """Stand on the start again and keep what was learned."""
+
+    @property
+    def h_changes(self) -> int:
+        """How often a learned value has changed so far; never less than before."""
+
+
 def _any_budget(budget: int, params: Mapping[str, Value]) -> str | None:
     """Every budget will do. A function with a name, because a world must survive pickling."""
     return None
+
+
+def _nothing(params: Mapping[str, Value]) -> int:
+    return 0
 
 
 @dataclass(frozen=True)
@@ -116,11 +131,15 @@ class AgentSpec:
     make: Callable[[Problem, Mapping[str, Value]], Agent]
     params: tuple[Param, ...] = ()
     family: str = "time-bounded"
-    is_real_time: bool = True  # obeys the budget of every tick
+    is_real_time: bool = True  # obeys the budget of every tick, or a bound of its own, see `needed`
     proves_no_path: bool = True
     is_complete: bool = True  # reaches every reachable goal of a map that does not change
     runs_in_bulk: bool = True  # knows the true map, so that no move of it can be refused
+    keeps_h: bool = False  # a Learner: further trials make sense
+    converges_to_optimal: bool = True  # of those: a trial that changes no h is a cheapest path
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget
+    needed: Callable[[Mapping[str, Value]], int] = _nothing
+    """Most expansions of a tick that no budget can cut. Where they are more, the referee marks the tick."""
 
     def param(self, name: str) -> Param | None:
         return next((p for p in self.params if p.name == name), None)
@@ -136,5 +155,6 @@ class AgentSpec:
             "real_time": self.is_real_time,
             "proves_no_path": self.proves_no_path,
             "complete": self.is_complete,
+            "keeps_h": self.keeps_h,
             "params": [p.describe() for p in self.params],
         }

@@ -53,6 +53,7 @@ class Grid:
     moves: npt.NDArray[np.uint8] = field(init=False)
     original: npt.NDArray[np.uint8] = field(init=False)  # terrain as opened; blocking and freeing go back to it
     version: int = field(init=False, default=0)  # rises with every edit that changed something
+    free_count: int = field(init=False)  # cells that can be stood on
 
     def __post_init__(self) -> None:
         self.height: int = self.terrain.shape[0]
@@ -64,6 +65,7 @@ class Grid:
         self.terrain = np.ascontiguousarray(self.terrain)
         self.original = self.terrain.copy()
         self._domain: npt.NDArray[np.uint8] = _DOMAIN_OF_CHAR[self.terrain].ravel()
+        self.free_count = int(np.count_nonzero(self._domain))
         self.moves = np.zeros(self.cells, np.uint8)
         terrain.all_moves(self._domain, self.width, self.height, self.moves)
         self.ground = self._ground()
@@ -142,17 +144,22 @@ class Grid:
         was = original[to_free]
         flat[to_free] = np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, ord("."), was)
         self._domain[touched] = _DOMAIN_OF_CHAR[flat[touched]]
-        return self._change(touched[self._domain[touched] != before])
+        return self._change(touched, before)
 
     def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
         """Give cells exact characters, for undo, seek and restore."""
         chosen = _cell_list(cells)
-        before = self._domain[chosen]
+        touched = np.unique(chosen)
+        before = self._domain[touched]
         self.terrain.reshape(-1)[chosen] = letters
         self._domain[chosen] = _DOMAIN_OF_CHAR[letters]
-        return self._change(np.unique(chosen[self._domain[chosen] != before]))
+        return self._change(touched, before)
 
-    def _change(self, toggled: npt.NDArray[np.int32]) -> MapChange:
+    def _change(self, touched: npt.NDArray[np.int32], before: npt.NDArray[np.uint8]) -> MapChange:
+        """Renew the moves around those of some cells, each listed once, whose domain is not what it was before."""
+        after = self._domain[touched]
+        toggled = touched[after != before]
+        self.free_count += int(np.count_nonzero(after)) - int(np.count_nonzero(before))
         room = 24 * toggled.size
         tails, heads, rose = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.bool_)
         found = terrain.update_moves(

@@ -327,13 +327,14 @@ class Track:
             self.store.release(frame)
         del self.frames[self._place(tick) :]
 
-    def fork(self, tick: int) -> "Track":
-        """A track of another timeline that was the same up to this tick."""
-        other = self.store.new_track()
+    def fork(self, tick: int, store: KeyframeStore | None = None) -> "Track":
+        """A track of another timeline that was the same up to this tick, in the same store or another one."""
+        other = (self.store if store is None else store).new_track()
         other.playhead = self.playhead
         other.frames = self.frames[: self._place(tick)]
         for frame in other.frames:
-            self.store.hold(frame)
+            other.store.hold(frame)
+        other.store.make_room()
         return other
 
     def close(self) -> None:

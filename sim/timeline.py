@@ -47,7 +47,7 @@ from sim import commands
 from sim.agent_api import Status
 from sim.commands import Command
 from sim.kernels import log
-from sim.keyframes import KeyframeStore, Restoring, Track, take
+from sim.keyframes import Keyframe, KeyframeStore, Restoring, Track, take
 from sim.recorded import MARK, NO_AGENT, MarkKind, Marks, Record, marks_of_rows
 from sim.world import BULK, Note, Walker, World
 
@@ -179,10 +179,13 @@ class Timeline:
         self._seek: _Seek | None = None
         self._scout: _Head | None = None
 
-    def fork(self, tick: int | None = None) -> "Timeline":
-        """Another timeline that was, and without new commands will be, the same; it shows `tick`."""
+    def fork(self, tick: int | None = None, store: KeyframeStore | None = None) -> "Timeline":
+        """Another timeline that was, and without new commands will be, the same; it shows `tick`.
+
+        With a store of its own it may be used in another thread.
+        """
         other = Timeline.__new__(Timeline)
-        other._begin(self.setup, self._track.fork(self.recorded_end), self._ids)
+        other._begin(self.setup, self._track.fork(self.recorded_end, store), self._ids)
         other._next_agent = self._next_agent
         other._entries = list(self._entries)
         other.records = {agent: record.copy() for agent, record in self.records.items()}
@@ -297,9 +300,9 @@ class Timeline:
         world = head.world
         begin, is_new = world.tick, world.tick >= self.recorded_end
         boundary = DIGEST_EVERY - begin % DIGEST_EVERY if is_new else self.recorded_end - begin
-        expansions = _expansions(world)
+        expansions = expansions_of(world)
         done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), BULK))
-        self._count_work(head, done, _expansions(world) - expansions)
+        self._count_work(head, done, expansions_of(world) - expansions)
         if is_new and done:
             self._record(head, begin)
         if done and not head.is_before_commands:  # over: the world has looked for commands itself, and found none
@@ -307,11 +310,7 @@ class Timeline:
         return done
 
     def _count_work(self, head: _Head, ticks: int, expansions: int) -> None:
-        world = head.world
-        tick = sum(_TICK if walker.spec.runs_in_bulk else _SLOW_TICK for walker in world.walkers)
-        work = _STRETCH + ticks * tick + expansions * _EXPANSION
-        if world.random_changes.is_due(world.tick - ticks):
-            work += _MAP_CELL * world.grid.cells
+        work = work_of(head.world, ticks, expansions)
         head.work += work
         head.rate = work / max(1, ticks)
 
@@ -384,9 +383,8 @@ class Timeline:
         last = self._track.at_or_before(head.tick)
         if last is not None and last.tick == head.tick:
             return False
-        size = sum(last.sizes) if last else 0
         since = max(head.framed, last.work if last else head.framed)
-        return head.work - since >= SPACING + size / _BYTES_A_WORK
+        return head.work - since >= SPACING + (restoring_work(last) if last else 0.0)
 
     def _set_keyframe(self, head: _Head) -> None:
         head.framed = self._track.playhead = head.work
@@ -430,7 +428,7 @@ class Timeline:
         tick = max(0, tick)
         frame = self._track.at_or_before(tick)
         head = self._nearest_head(tick)
-        if head is not None and (frame is None or frame.work - head.work <= sum(frame.sizes) / _BYTES_A_WORK):
+        if head is not None and (frame is None or frame.work - head.work <= restoring_work(frame)):
             self._seek = _Seek(tick, head)
         elif frame is not None:
             self._seek = _Seek(tick, None, Restoring(frame), self._stops(frame.tick, tick))
@@ -693,7 +691,20 @@ def _statuses(world: World) -> dict[int, Status]:
     return {walker.id: walker.agent.status for walker in world.walkers}
 
 
-def _expansions(world: World) -> int:
+def work_of(world: World, ticks: int, expansions: int) -> float:
+    """What it takes, in microseconds, to run the last `ticks` ticks of a world, after which no command was due."""
+    tick = sum(_TICK if walker.spec.runs_in_bulk else _SLOW_TICK for walker in world.walkers)
+    event = _MAP_CELL * world.grid.cells if world.random_changes.is_due(world.tick - ticks) else 0.0
+    return _STRETCH + ticks * tick + expansions * _EXPANSION + event
+
+
+def restoring_work(frame: Keyframe) -> float:
+    """What it takes, in microseconds, to restore a keyframe."""
+    return sum(frame.sizes) / _BYTES_A_WORK
+
+
+def expansions_of(world: World) -> int:
+    """All expansions so far of those who are there, and of measuring them."""
     return sum(int(walker.metrics[0].expansions) for walker in world.walkers) + world.measuring_expansions
 
 

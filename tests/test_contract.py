@@ -9,10 +9,11 @@ import pickle
 import random
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
 
 from agents.registry import BY_KEY
-from sim.agent_api import AgentSpec, AgentView, Status
+from sim.agent_api import GROUP_NAMES, AgentSpec, AgentView, Status
 from sim.commands import Command, EditCells, MoveGoal, SetBudget, SetParam
 from sim.params import Value
 from sim.world import Walker, World
@@ -71,6 +72,7 @@ def judged_tick(world: World) -> bool:
     if not world.advance(1):
         return False
     board, budget = board_of(world.grid), walker.budget or world.budget
+    needed = walker.spec.needed(walker.params)
     after = world.metrics(walker)
     step = 0.0
     if walker.position != stood:
@@ -80,8 +82,8 @@ def judged_tick(world: World) -> bool:
     assert after.cost == metrics.cost + step and after.moves == metrics.moves + (walker.position != stood)
     for row in walker.rows:
         assert row.cell == walker.position
-        assert not walker.spec.is_real_time or row.expanded <= budget
-    assert after.over_budget == 0 or not walker.spec.is_real_time
+        assert not walker.spec.is_real_time or row.expanded <= max(budget, needed)
+    assert after.over_budget == 0 or not walker.spec.is_real_time or needed > budget
     check_view(walker, board)
     return True
 
@@ -99,8 +101,9 @@ def check_view(walker: Walker, board: Board) -> None:
         assert board.length(ahead) >= 0.0, "the path ahead is legal"
     for search in (view.search, view.detour):
         assert search is None or search.nodes.size in (cells, 1)
-    for h in (view.h, view.h0):
-        assert h is None or h.size == cells
+    assert view.learned is None or view.learned.h.size == cells
+    for name, group in view.groups.items():
+        assert name in GROUP_NAMES and np.all((group >= 0) & (group < cells))
     assert all(math.isfinite(number) for number in view.numbers.values())
 
 

@@ -347,7 +347,7 @@ while True:
 def test_nothing_is_lost_when_the_program_is_killed(tmp_path: Path):
     chance = random.Random()
     running = []
-    for i in range(4):
+    for i in range(3):
         folder = tmp_path / str(i)
         command = [sys.executable, "-c", EDITOR, str(folder), str(chance.randrange(1 << 30))]
         running.append((folder, subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)))

@@ -5,6 +5,7 @@ Nothing here uses the painting kernels to say what is expected; cells, bands and
 
 import copy
 import os
+import random
 import re
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from sim import commands
 from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels import cellwords as bits
+from sim.kernels import learned
 from sim.kernels.jit import JIT_ON
 from sim.kernels.search import begin, expand, new_search, take_notes
 from sim.world import World
@@ -37,6 +39,8 @@ from ui.map_colours import detour_colour
 from ui.renderer import MapRenderer
 from ui.theme import DARK, DIVERGING, HEAT_MAPS, LIGHT, Colour, Palette, mix
 from ui.trails import Trail
+
+from .naive import Board
 
 pygame.font.init()
 
@@ -192,7 +196,7 @@ def heat_values(walker, kind: str) -> list[float]:
         return walker.visits.tolist()
     if kind == "expansions":
         return walker.agent.search.heat.tolist()
-    return (walker.agent.h - walker.agent.h0).tolist()
+    return [learned.excess(walker.agent.learned, cell) for cell in range(walker.visits.size)]
 
 
 def cell_fill(
@@ -360,17 +364,29 @@ def test_learned_heat_shows_how_much_h_has_risen():
     stage = random_stage(8, [AGENTS[3]], 12, 9)
     snapshot = stage.world.snapshot()
     walker = snapshot.walkers[0]
-    generator = np.random.default_rng(2)
-    h0 = generator.random(stage.grid.cells) * 20
-    risen = np.where(generator.random(h0.size) < 0.5, 0.0, generator.random(h0.size) * 90)
+    grid = stage.grid
+    table = learned.new_learned(grid.ground, stage.world.goal, is_watched=True)
     view = copy.copy(walker.agent)
-    object.__setattr__(view, "h", h0 + risen)
-    object.__setattr__(view, "h0", h0)
+    object.__setattr__(view, "learned", table)
     walker = copy.copy(walker)
     object.__setattr__(walker, "agent", view)
     cells = CellWords()
-    update_all([Shown(cells, snapshot, walker, stage.trails[0])], HeatSetting("learned"))
-    assert cells.bands.tolist() == [log_band(v) for v in (view.h - view.h0).tolist()]
+    shown = [Shown(cells, snapshot, walker, stage.trails[0])]
+    chance = random.Random(2)
+    for times in (0, 1, 40, 0, learned.NOTES + 5):  # the last time more has changed than is noted
+        for _ in range(times):
+            cell = chance.randrange(grid.cells)
+            learned.h_of(table, cell)
+            learned.raise_to(table, cell, table.h[cell] + chance.choice([0.0, 1.0, 7.5]))
+        update_all(shown, HeatSetting("learned"))
+        risen = [max(0.0, h - grid_h0(stage.world, s)) for s, h in enumerate(table.h.tolist())]
+        assert cells.bands.tolist() == [log_band(value) for value in risen]
+        assert cells.peak == max(risen)
+
+
+def grid_h0(world: World, cell: int) -> float:
+    board = Board(world.grid.rows(), world.grid.diagonal)
+    return board.h(board.at(cell), board.at(world.goal))
 
 
 def test_band_labels_say_what_the_bands_hold():

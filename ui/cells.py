@@ -7,6 +7,7 @@ notes do not tell the whole story (another search, a seek, an edit, notes lost) 
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -347,23 +348,30 @@ class CellWords:
         return self._fresh
 
     def _update_learned(self, view: AgentView, scale: HeatScale) -> None:
-        if view.h is None or view.h0 is None:
+        learned = view.learned
+        if learned is None:
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
-        self._heat = None
+        changes = int(learned.target[0].changes)
+        before, self._heat = self._heat, _HeatState(learned.h, scale, None, changes, 0, self.peak)
         self.bands = self._own_bands
         limits = np.array(scale.limits, np.float64)
-        self.peak = float(cellwords.learned_bands(view.h, view.h0, limits, self.bands))
+        is_same = before is not None and before.counts is learned.h and before.scale == scale
+        if is_same and before is not None and 0 <= changes - before.entries <= learned.changed.size:
+            highest = float(cellwords.learned_bands_at(learned, limits, self.bands, before.entries))
+            self.peak = max(self.peak, highest)
+        else:
+            self.peak = float(cellwords.learned_bands(learned, limits, self.bands))
 
 
 @dataclass(frozen=True)
 class _HeatState:
     """What the bands were made from."""
 
-    counts: npt.NDArray[np.uint32]
+    counts: npt.NDArray[Any]
     scale: HeatScale
     trail: Trail | None
-    entries: int
+    entries: int  # of the trail, or changes of what was learned
     expansions: int
     peak: float
 

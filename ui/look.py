@@ -70,6 +70,8 @@ class Look:
     only: int | None = None  # key of the one panel that is shown
     speed: int = 30  # where the speed slider stands, if the whole window is drawn
     pinned: tuple[int, int] | None = None  # the cell that the inspector tells about
+    mode: str | None = None  # what the window says it is doing; None: running, until the run is over
+    left_out: frozenset[str] = frozenset()  # layers that are on and not drawn on the maps all the same
 
     def layer_state(self) -> LayerState:
         return LayerState({**default_visibility(), **self.visible}, self.heat)

@@ -18,10 +18,13 @@ def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
     return pygame.surfarray.pixels2d(surface).T
 
 
-def casing_of(palette: Palette, colour: Colour) -> Colour:
-    """The casing that makes a mark of this colour stand out on everything: dark around light, light around dark."""
+def casing_of(palette: Palette, colour: Colour, on_heat: bool = False) -> Colour:
+    """The casing that makes a mark of this colour stand out: dark around light, light around dark.
+
+    Colours of middle lightness look calmest with a light one, but only a dark one carries them over all heat bands.
+    """
     red, green, blue = colour
-    is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 110
+    is_light = 0.299 * red + 0.587 * green + 0.114 * blue > (110 if on_heat else 140)
     return palette.casing_dark if is_light else palette.casing_light
 
 

@@ -4,6 +4,7 @@ A PNG file carries what it shows as texts: title, tick, digest, agents. So a fig
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ from sim.mapfile import write_atomically
 from sim.params import ConfigError, Param
 from ui import files
 from ui.live import LiveSession
-from ui.look import look_of
+from ui.look import Look, look_of
+from ui.marks import TEXTURES_FROM_PX
 from ui.png import png_bytes
 from ui.recorder import PICTURE, default_name, free_name, recordings_folder
 from ui.session import Session
@@ -43,7 +45,7 @@ def draw_window(app: "App", scale: int = 1) -> pygame.Surface:
     """The window as it is, but for pointer, messages and dialogs, with so many pixels for each of its own."""
     width, height = app.window_size
     size = _checked((width * scale, height * scale))
-    stage = Stage(app.session, size, Part(WINDOW), look_of(app), scale=app.scale * scale)
+    stage = Stage(app.session, size, Part(WINDOW), _look(app, scale), scale=app.scale * scale)
     return stage.draw()
 
 
@@ -52,19 +54,28 @@ def draw_panel(
 ) -> pygame.Surface:
     """One panel, by its key, as large as it is in the window or as `size` says, times the scale."""
     place = app.session.panel_of(panel)
-    boxes = dict((view.id, boxes) for view, boxes in app.panels()).get(panel)
+    boxes = {view.id: boxes for view, boxes in app.panels()}.get(panel)
     width, height = size or (boxes.whole[2:] if boxes else app.window_size)
     whole = _checked((width * scale, height * scale))
     stage = Stage(
         app.session,
         whole,
         Part("panel", place + 1),
-        look_of(app),
+        _look(app, scale),
         has_legend=has_legend,
         has_title=False,
         scale=app.scale * scale,
     )
     return stage.draw()
+
+
+def _look(app: "App", scale: int) -> Look:
+    """The look of the window; more pixels do not bring grid lines that the window has not."""
+    look = replace(look_of(app), mode=app.mode_word())
+    zooms = [app.camera(view.id, boxes).zoom for view, boxes in app.panels()]
+    if scale == 1 or any(zoom >= TEXTURES_FROM_PX for zoom in zooms):
+        return look
+    return replace(look, left_out=frozenset({"grid"}))
 
 
 def _checked(size: tuple[int, int]) -> tuple[int, int]:
@@ -125,9 +136,7 @@ def _save(app: "App", picture: pygame.Surface, path: str | os.PathLike[str] | No
     return _write(data, path, default_name(labels, app.session.tick, PICTURE))
 
 
-def save_svg(
-    app: "App", panel: int, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True
-) -> Path:
+def save_svg(app: "App", panel: int, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True) -> Path:
     """Write a panel as a drawing for a paper; returns where."""
     text = panel_svg(app.session, panel, look_of(app), has_legend=has_legend)
     return _write(text.encode("utf-8"), path, default_name([_label(app, panel)], app.session.tick, SVG))

@@ -86,6 +86,20 @@ def free_name(path: str | os.PathLike[str]) -> Path:
     return tried
 
 
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Say early what `Recorder` would say later: that nothing can be written there."""
+    folder = Path(path).absolute().parent
+    reason = ""
+    if not folder.exists():
+        reason = f"there is no folder {folder}"
+    elif not folder.is_dir():
+        reason = f"{folder} is not a folder"
+    elif not os.access(folder, os.W_OK):
+        reason = f"the folder {folder} cannot be written"
+    if reason:
+        raise ConfigError(f"{path}: cannot be written: {reason}")
+
+
 def default_name(labels: Sequence[str], tick: int, suffix: str = video.MP4) -> str:
     """A name that says who is in it and when: lazy-vs-eager-tick-66.mp4."""
     words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]

@@ -210,7 +210,7 @@ class _Picture:
             edge,
             marks.open_masks(int(self.zoom)),
             packed(palette.open),
-            packed(marks.casing_of(palette, palette.open)) if has_heat else -1,
+            packed(marks.casing_of(palette, palette.open, has_heat)) if has_heat else -1,
             hidden,
         )
 
@@ -267,7 +267,8 @@ class _Picture:
 
     def _cased(self, colour: Colour) -> tuple[tuple[int, int], tuple[int, int]]:
         """What to add to a line's width, and its colour: first for the casing, then for the line."""
-        return (2 * self.px(1), packed(marks.casing_of(self.palette, colour))), (0, packed(colour))
+        casing = marks.casing_of(self.palette, colour, self.scale is not None)
+        return (2 * self.px(1), packed(casing)), (0, packed(colour))
 
     # --- markers ----------------------------------------------------------------------------------
 

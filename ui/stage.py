@@ -15,11 +15,11 @@ from ui.app import MOST_PANELS, App
 from ui.camera import Camera, fitted
 from ui.canvas import Canvas
 from ui.clock import SPEEDS
-from ui.layers import HEAT_NAMES, LAYERS
+from ui.layers import HEAT_NAMES, LAYERS, LayerState
 from ui.layout import Box, Layout, PanelBoxes
 from ui.look import Look
 from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
-from ui.session import Session
+from ui.session import Panel, Session
 from ui.settings import Settings
 from ui.theme import PALETTES
 
@@ -34,7 +34,7 @@ TITLE_HEIGHT = 38
 LEGEND_ROW = 22
 SMALLEST_WITH_TITLE = (260, 220)  # design units; a smaller picture is all map
 SMALLEST_WITH_LEGEND = (420, 360)
-MOST_LEGEND_ROWS = 2
+LEGEND_SHARE = 0.16  # of the height of a picture, at most
 MOST_CAPTIONS = 3
 _NOT_IN_LEGEND = ("terrain", "grid")  # they show what they are
 
@@ -60,11 +60,11 @@ def scale_for(size: tuple[int, int], part: Part) -> float:
 class FrameClock:
     """What the window's clock is to a picture: agents stand where the frame wants them."""
 
-    is_running = True
     ticks_per_second = 30.0
 
     def __init__(self) -> None:
         self.fraction = 1.0
+        self.is_running = True
 
 
 class Painter(App):
@@ -92,6 +92,7 @@ class Painter(App):
         self.settings.sidebar_tab = look.tab or self.settings.sidebar_tab
         self.layers = look.layer_state()
         self.pinned = look.pinned
+        self.clock.is_running = look.mode in (None, "running")
         self.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
 
     # --- what is shown ----------------------------------------------------------------------------
@@ -123,6 +124,8 @@ class Painter(App):
         return camera
 
     def mode_word(self) -> str:
+        if self.look.mode is not None:
+            return self.look.mode
         return "finished" if self.session.is_over and self.session.tick else "running"
 
     # --- drawing ----------------------------------------------------------------------------------
@@ -140,6 +143,14 @@ class Painter(App):
             agent_panel.draw(self, boxes, panel, self.session.panel_of(panel.key))
         if not shown:
             overlay.draw_no_agents(self, self.layout)
+
+    def _draw_map(self, panel: Panel, boxes: PanelBoxes) -> None:
+        layers = self.layers
+        if self.look.left_out:
+            shown = {key: is_on and key not in self.look.left_out for key, is_on in layers.visible.items()}
+            self.layers = LayerState(shown, layers.heat)
+        super()._draw_map(panel, boxes)
+        self.layers = layers
 
     def draw_window(self) -> None:
         """The whole window, without messages, dialogs, tooltips and focus."""
@@ -258,7 +269,7 @@ class Stage:
                 used = 0
             rows[-1].append((key, name, width))
             used += width
-        return rows[:MOST_LEGEND_ROWS]
+        return rows[: max(1, int(LEGEND_SHARE * self.size[1] / self.px(LEGEND_ROW)))]
 
     def _draw_legend(self, box: Box) -> None:
         canvas, palette = self.canvas, self.painter.palette

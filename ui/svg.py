@@ -1,12 +1,13 @@
 """A panel as an SVG drawing for papers: sharp at any size, and small, because what belongs together is one path.
 
-The unit is a cell. Walls and other fills are outlines around all cells of a kind, not rectangles: no seams between
+On the map the unit is a cell. Walls and other fills are outlines around all cells of a kind, not rectangles: no seams between
 neighbours in any viewer, and a tenth of the bytes. Lines go through the middles of cells, straight runs in one
 piece, each stretch once however often the agent walked it. No pygame here.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -29,6 +30,8 @@ Cells = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 FONT = "Noto Sans, Helvetica, Arial, sans-serif"
+PAGE = 800.0  # width of the drawing
+TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0
 LINES_ACROSS = 260.0  # so many line widths make the shorter side of the drawing
 LEAST_LINE = 0.16  # of a cell
 _LEGEND_LAYERS = ("closed", "open", "detour", "tracing", "path", "trail", "back_moves", "tree", "best", "edits")
@@ -96,8 +99,6 @@ def _loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[P
         x, y = _take(next_across, here)
         parts.append(f"h{x - here[0]}")
         here = _take(next_down, (x, y))
-        if here == start and here not in next_across:
-            break
         if here == start:
             break
         parts.append(f"v{here[1] - y}")
@@ -122,7 +123,7 @@ def line_path(points: Sequence[Point]) -> str:
     parts = [f"M{points[0][0]} {points[0][1]}"]
     run_x = run_y = 0
     last = (0, 0)
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         step = (x1 - x0, y1 - y0)
         if step == last or last == (0, 0):
             run_x, run_y = run_x + step[0], run_y + step[1]
@@ -206,7 +207,6 @@ class _Drawing:
             if right > left and bottom > top:
                 self.box = (left, top, right - left, bottom - top)
         self.line = max(LEAST_LINE, min(self.box[2], self.box[3]) / LINES_ACROSS)
-        self.unit = max(self.box[2], self.box[3] * 0.75) / 48.0  # the height of a line of text, roughly
 
     def shows(self, layer: str) -> bool:
         return self.layers.visible[layer]
@@ -214,24 +214,24 @@ class _Drawing:
     # --- the file ---------------------------------------------------------------------------------
 
     def text(self, has_legend: bool, has_title: bool) -> str:
-        left, top, width, height = self.box
-        title = [*self._title()] if has_title else []
-        entries = self._legend() if has_legend else []
-        above = 2.6 * self.unit if title else 0.0
-        rows = self._legend_rows(entries)
-        below = (0.8 + 1.7 * len(rows)) * self.unit if rows else 0.0
-        view = f"{_n(left)} {_n(top - above)} {_n(width)} {_n(height + above + below)}"
-        shown = 800.0 / width
+        width, height = self.box[2:]
+        zoom = PAGE / width
+        above = TITLE_HEIGHT if has_title else 0.0
+        below = above + height * zoom
+        rows = self._legend_rows(self._legend()) if has_legend else []
+        whole = below + (LEGEND_ROW * len(rows) + 8.0 if rows else 0.0)
+        place = f"translate(0 {_n(above)}) scale({_n(zoom)}) translate({_n(-self.box[0])} {_n(-self.box[1])})"
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
-            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1" '
-            f'width="800" height="{_n((height + above + below) * shown)}" viewBox="{view}">',
+            '<svg xmlns="http://www.w3.org/2000/svg" version="1.1" stroke="none" '
+            f'width="{_n(PAGE)}" height="{_n(whole)}" viewBox="0 0 {_n(PAGE)} {_n(whole)}" font-family="{FONT}">',
             f"<title>{escape(self._name())}</title>",
             f"<desc>{escape(self._description())}</desc>",
-            f'<clipPath id="map"><rect {_box(left, top, width, height)}/></clipPath>',
-            *title,
-            '<g clip-path="url(#map)">',
-            f'<rect {_box(left, top, width, height)} fill="{_hex(self.palette.outside)}"/>',
+            *self._ground(whole),
+            *(self._title() if has_title else ()),
+            f'<g transform="{place}">',
+            *self._clip(),
+            f'<rect {_box(*self.box)} fill="{_hex(self.palette.outside)}"/>',
             *self._fills(),
             f'<g transform="translate(.5 .5)" fill="none" stroke-linecap="round" stroke-linejoin="round" '
             f'stroke-width="{_n(self.line)}">',
@@ -239,10 +239,24 @@ class _Drawing:
             *self._marks(),
             "</g>",
             "</g>",
-            *self._drawn_legend(rows),
+            "</g>",
+            *self._drawn_legend(rows, below + 6.0),
             "</svg>",
         ]
         return "\n".join(lines) + "\n"
+
+    def _ground(self, height: float) -> Iterable[str]:
+        """Texts stand beside the map, on whatever the paper is; light ones need a dark ground."""
+        if self.look.theme == "dark":
+            yield f'<rect {_box(0.0, 0.0, PAGE, height)} fill="{_hex(self.palette.window)}"/>'
+
+    def _clip(self) -> Iterable[str]:
+        """The group of everything on the map; cut off at the edges where only a part of the map is shown."""
+        if self.box == (0.0, 0.0, float(self.width), float(self.height)):
+            yield "<g>"  # simple viewers stumble over a clip
+        else:
+            yield f'<defs><clipPath id="map"><rect {_box(*self.box)}/></clipPath></defs>'
+            yield '<g clip-path="url(#map)">'
 
     def _name(self) -> str:
         return f"{self.session.setup.title}: {self.view.label}, tick {self.session.tick:,}"
@@ -252,37 +266,23 @@ class _Drawing:
         return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, tick {self.session.tick}, digest {digest}"
 
     def _title(self) -> Iterable[str]:
-        left, top, width, _ = self.box
-        ink, size = _hex(self.palette.text), self.unit
-        base = top - 1.1 * size
-        metrics = self.view.metrics
+        ink, metrics = _hex(self.palette.text), self.view.metrics
         numbers = f"tick {self.session.tick:,}, {wording.whole(metrics.moves)} moves"
         if metrics.suboptimality is not None:
             numbers += f", {wording.ratio(metrics.suboptimality)} x optimal"
-        if self.look.theme == "dark":  # texts stand beside the map, on whatever the paper is
-            back = f'fill="{_hex(self.palette.window)}"'
-            yield f"<rect {_box(left, top - 2.6 * size, width, 2.6 * size)} {back}/>"
+        yield f'<text x="4" y="22" font-weight="bold" font-size="18" fill="{ink}">{escape(self.view.label)}</text>'
         yield (
-            f'<text x="{_n(left + 0.3 * size)}" y="{_n(base)}" font-family="{FONT}" font-weight="bold" '
-            f'font-size="{_n(1.5 * size)}" fill="{ink}">{escape(self.view.label)}</text>'
-        )
-        yield (
-            f'<text x="{_n(left + width - 0.3 * size)}" y="{_n(base)}" font-family="{FONT}" text-anchor="end" '
-            f'font-size="{_n(1.2 * size)}" fill="{ink}">{escape(numbers)}</text>'
+            f'<text x="{_n(PAGE - 4)}" y="22" text-anchor="end" font-size="15" fill="{ink}">{escape(numbers)}</text>'
         )
 
     # --- fills ------------------------------------------------------------------------------------
 
     def _fills(self) -> Iterable[str]:
         palette, words = self.palette, self.cells.words
+        yield from self._fill(words & bits.PASSABLE != 0, palette.free)
         if self.shows("terrain"):
-            kinds = [(bits.SWAMP, palette.swamp), (bits.WATER, palette.water), (bits.TREES, palette.trees)]
-            yield from self._fill(words & (bits.PASSABLE) != 0, palette.free)
-        else:
-            kinds = []
-            yield from self._fill(words & bits.PASSABLE != 0, palette.free)
-        for bit, colour in kinds:
-            yield from self._fill(words & bit != 0, colour)
+            for bit, colour in ((bits.SWAMP, palette.swamp), (bits.WATER, palette.water), (bits.TREES, palette.trees)):
+                yield from self._fill(words & bit != 0, colour)
         solid = bits.WALL if self.shows("terrain") else bits.BLOCKED
         yield from self._fill(words & solid != 0, palette.wall)
         yield from self._known(words)
@@ -404,7 +404,7 @@ class _Drawing:
             else:
                 squares.append(f"M{_n(x - 0.3)} {_n(y - 0.3)}h.6v.6h-.6z")
         yield from self._cased("".join(crosses), self.palette.text, 0.8)
-        yield from self._cased("".join(squares), self.palette.text, 0.8, ' stroke-dasharray=".1 .2"')
+        yield from self._cased("".join(squares), self.palette.text, 0.8)
 
     def _xy(self, cell: int) -> Point:
         return cell % self.width, cell // self.width
@@ -433,9 +433,11 @@ class _Drawing:
         if key in fills:
             return f'<rect width="2" height="1" fill="{_hex(fills[key])}"/>'
         if key == "best":
-            return f'<path d="M.6 .5L1 .1L1.4 .5L1 .9z" fill="{_hex(palette.best)}" stroke="{self._around(palette.best)}" stroke-width=".08"/>'
+            edge = f'stroke="{self._around(palette.best)}" stroke-width=".08"'
+            return f'<path d="M.6 .5L1 .1L1.4 .5L1 .9z" fill="{_hex(palette.best)}" {edge}/>'
         if key == "edits":
-            return f'<path d="M.2 .2l.6 .6m-.6 0l.6-.6M1.2 .2h.6v.6h-.6z" fill="none" stroke="{_hex(palette.text)}" stroke-width=".12"/>'
+            ink = f'fill="none" stroke="{_hex(palette.text)}" stroke-width=".12"'
+            return f'<path d="M.2 .2l.6 .6m-.6 0l.6-.6M1.2 .2h.6v.6h-.6z" {ink}/>'
         lines = {"trail": palette.trail, "path": palette.path, "tracing": palette.tracing, "tree": palette.tree}
         colour = lines.get(key, palette.back_move)
         dashes = ' stroke-dasharray=".4 .25"' if key == "tracing" else ""
@@ -454,28 +456,23 @@ class _Drawing:
     def _legend_rows(self, entries: list[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
         """Rows of (place, name, drawing), as many as it takes."""
         rows: list[list[tuple[float, str, str]]] = []
-        x = room = self.box[2] - 0.6 * self.unit
+        x = PAGE
         for name, drawing in entries:
-            width = (3.4 + 0.62 * len(name)) * self.unit
-            if x + width > room:
+            width = 46.0 + 7.2 * len(name)  # of an average sans-serif; a viewer may have another font
+            if x + width > PAGE:
                 rows.append([])
-                x = 0.0
+                x = 4.0
             rows[-1].append((x, name, drawing))
             x += width
         return rows
 
-    def _drawn_legend(self, rows: list[list[tuple[float, str, str]]]) -> Iterable[str]:
-        left, top, width, height = self.box
-        unit = self.unit
-        if rows and self.look.theme == "dark":
-            below = (0.8 + 1.7 * len(rows)) * unit
-            yield f'<rect {_box(left, top + height, width, below)} fill="{_hex(self.palette.window)}"/>'
+    def _drawn_legend(self, rows: list[list[tuple[float, str, str]]], top: float) -> Iterable[str]:
+        ink = _hex(self.palette.text)
         for number, row in enumerate(rows):
-            y = top + height + (0.7 + 1.7 * number) * unit
+            y = top + LEGEND_ROW * number
             for x, name, drawing in row:
-                place = f"translate({_n(left + 0.3 * unit + x)} {_n(y)}) scale({_n(unit)})"
-                text = f'<text x="2.4" y=".85" font-size="1.1" font-family="{FONT}" fill="{_hex(self.palette.text)}">'
-                yield f'<g transform="{place}">{drawing}{text}{escape(name)}</text></g>'
+                yield f'<g transform="translate({_n(x)} {_n(y)}) scale(13)">{drawing}</g>'
+                yield f'<text x="{_n(x + 32)}" y="{_n(y + 11)}" font-size="13" fill="{ink}">{escape(name)}</text>'
 
 
 def _n(value: float) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.kernels import cellwords, octile
+from sim.kernels import cellwords, learned, octile
 from sim.kernels.paint import left_of
 from sim.world import Snapshot, WalkerView
 from ui.camera import Camera
@@ -60,11 +60,10 @@ def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float,
     assert search is not None
     control = search.control[0]
     g = float(search.nodes[cell].g)
-    if walker.agent.h is not None:
-        h = float(walker.agent.h[cell])
-    else:
-        x, y = snapshot.grid.xy(cell)
-        h = float(octile.h0(x, y, int(control.aim_x), int(control.aim_y), snapshot.grid.diagonal))
+    x, y = snapshot.grid.xy(cell)
+    h = float(octile.h0(x, y, int(control.aim_x), int(control.aim_y), snapshot.grid.diagonal))
+    if walker.agent.learned is not None:
+        h += float(learned.excess(walker.agent.learned, cell))
     return g, h, float(control.wg) * g + float(control.wh) * h
 
 

@@ -9,6 +9,7 @@ from agents.registry import BY_KEY
 from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid
 from sim.kernels import cellwords
+from sim.kernels.learned import new_learned
 from sim.world import World
 from ui.camera import Camera
 from ui.cells import BANDS, NO_CELLS, CellWords, Shown, update_all
@@ -55,6 +56,8 @@ def _call_the_rest(world: World, cells: CellWords) -> None:
     cellwords.clear_detour(words, NO_CELLS)
     limits = np.zeros(BANDS, np.uint32)
     cellwords.count_bands_at(search.heat, limits, words, NO_CELLS)
+    table = new_learned(world.grid.ground, world.goal, is_watched=True)
+    cellwords.learned_bands_at(table, np.zeros(BANDS), words, 0)
 
 
 def _draw_all(
@@ -62,8 +65,8 @@ def _draw_all(
 ) -> None:
     """Both agents with every layer and one kind of heat."""
     snapshot = world.snapshot()
-    h = np.zeros(world.grid.cells)
-    views = [replace(view, agent=replace(view.agent, h=h, h0=h)) for view in snapshot.walkers]
+    table = new_learned(world.grid.ground, snapshot.goal, is_watched=True)
+    views = [replace(view, agent=replace(view.agent, learned=table)) for view in snapshot.walkers]
     layers = LayerState(dict.fromkeys(LayerState().visible, True), HeatSetting(kind))
     shown = [Shown(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
     scale = update_all(shown, layers.heat)

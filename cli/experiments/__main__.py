@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
-from cli.bench import MAPS
+from cli.bench.problems import MAPS
 from cli.experiments import e1, e4, e7, e8
 from cli.experiments.common import Experiment, Settings
 from cli.progress import Progress

@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
+from sim.kernels.learned import excess
 from sim.kernels.search import CLOSED as IS_CLOSED
 
 FREE, SWAMP, WATER, TREES, WALL = 1, 2, 4, 8, 16
@@ -227,13 +228,25 @@ def largest_of(counts):
 
 
 @kernel
-def learned_bands(h, h0, limits, bands):
-    """The bands of h - h0. Writes: bands. Returns the largest difference that is not infinite."""
+def learned_bands(learned, limits, bands):
+    """The bands of h - h0 of all cells. Writes: bands. Returns the largest difference."""
     largest = 0.0
-    for s in range(h.size):
-        value = h[s] - h0[s]
+    for s in range(bands.size):
+        value = excess(learned, s)
         bands[s] = band_of(value, limits)
-        largest = max(largest, value if value < np.inf else 0.0)
+        largest = max(largest, value)
+    return largest
+
+
+@kernel
+def learned_bands_at(learned, limits, bands, first):
+    """The bands of the cells that changed from change `first` on. Writes: bands. Returns the largest difference."""
+    largest = 0.0
+    for change in range(first, learned.target[0].changes):
+        s = learned.changed[change % learned.changed.size]
+        value = excess(learned, s)
+        bands[s] = band_of(value, limits)
+        largest = max(largest, value)
     return largest
 
 

@@ -73,8 +73,9 @@ def move_to(st, t):
 
 
 @kernel
-def is_cut(ground, path, st):
+def is_cut(ground, path, state):
     """Whether a move of the path ahead is not legal any more."""
+    st = state[0]
     for i in range(st.head, st.length - 1):
         if direction_between(ground, path[i], path[i + 1]) < 0:
             return True

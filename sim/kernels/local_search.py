@@ -24,14 +24,8 @@ from sim.kernels.search import CLOSED, EMPTY, GOAL_ON_TOP, RUNNING, Search, add_
 DIJKSTRA, ADAPTIVE = 0, 1  # how values are backed up
 LEAST_F, LEAST_EXCESS = 0, 1  # which open cell to head for
 
-LABEL = np.dtype(
-    [
-        ("place", "i4"),  # place in the queue of the backup, or SETTLED
-        ("search", "u2"),  # number of the search that wrote this record
-    ],
-    align=True,
-)
-SETTLED = -1
+LABEL = np.dtype([("place", "i4")])  # place of a closed cell in the queue of the backup, or one of these
+SETTLED, UNSEEN = -1, -2
 
 
 class Space(NamedTuple):
@@ -62,14 +56,12 @@ def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
         if st.status != log.ACTIVE:
             return tick
         used, phase = 0, log.FOLLOWING
-        if st.head + 1 >= st.length:
+        if st.head + 1 >= st.length or not walks_all:
             used = plan(ground, learned, space, st, n, backup, exit_rule)
             phase = log.LEARNING
         if st.status == log.ACTIVE:
             st.head += 1
             move_to(st, space.path[st.head])
-            if not walks_all:
-                st.length = 0
         else:
             phase = log.WAITING
         log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
@@ -121,6 +113,7 @@ def expand(ground, learned, space, st, n):
     mask = (np.int64(1) << shift) - 1
     forget(ground, search, st.goal, st.goal)
     control.root = st.loc
+    h_of(learned, st.loc)
     add_root(ground, search, st.loc, 0.0)
     number, size, goal = control.search, control.open_size, st.goal
     most = min(n, closed.size)
@@ -194,8 +187,8 @@ def back_up_dijkstra(ground, learned, space, st):
     c + h to its closed neighbours, so those offers are made first and only closed cells go through the queue.
     """
     search, labels, heap = space.search, space.labels, space.heap
-    number, mask = search.control[0].search, (np.int64(1) << ground.shift) - 1
-    size = offer_from_open(ground, learned, space, st)
+    mask = (np.int64(1) << ground.shift) - 1
+    size = offer_from_open(ground, learned, space, st, mask)
     while size:
         u = heap[0].tie
         value = np.int64(heap[0].key).view(np.float64)
@@ -210,16 +203,16 @@ def back_up_dijkstra(ground, learned, space, st):
             d = np.uint64((successors & 15) - 1)
             successors >>= 4
             t = u + ground.step[d]
-            node = search.nodes[np.uint64(t)]
-            if node.search == number and node.place == CLOSED:
-                size = offer(space, size, t, value + ground.cost[d], number, mask)
+            if search.nodes[np.uint64(t)].place == CLOSED:  # every successor of a closed cell is known
+                size = offer(space, size, t, value + ground.cost[d], mask)
 
 
 @kernel
-def offer_from_open(ground, learned, space, st):
+def offer_from_open(ground, learned, space, st, mask):
     """Queue the closed cells that have open neighbours with what the best of those offers. Returns how many."""
     search = space.search
-    number, mask = search.control[0].search, (np.int64(1) << ground.shift) - 1
+    for i in range(st.closed):
+        space.labels[np.uint64(space.closed[i])].place = UNSEEN
     size = np.int64(0)
     for i in range(st.closed):
         u = np.int64(space.closed[i])
@@ -231,23 +224,22 @@ def offer_from_open(ground, learned, space, st):
             d = np.uint64((successors & 15) - 1)
             successors >>= 4
             t = u + ground.step[d]
-            if search.nodes[np.uint64(t)].place != CLOSED:  # every successor of a closed cell is known
+            if search.nodes[np.uint64(t)].place != CLOSED:
                 best = min(best, ground.cost[d] + h_of(learned, t))
         if best < np.inf:
-            size = offer(space, size, u, best, number, mask)
+            size = offer(space, size, u, best, mask)
     return size
 
 
 @kernel
-def offer(space, size, u, value, number, mask):
+def offer(space, size, u, value, mask):
     """Offer a value to closed cell u, which takes it if it has none as low. Returns the size of the queue."""
     label = space.labels[np.uint64(u)]
     key = key_of(value)
-    if label.search != number:
-        label.search = number
+    place = np.int64(label.place)
+    if place == UNSEEN:
         sift_up(space.heap, space.labels, size, key, u, mask)
         return size + 1
-    place = np.int64(label.place)
     if place != SETTLED and space.heap[np.uint64(place)].key > key:
         sift_up(space.heap, space.labels, place, key, u, mask)
     return size

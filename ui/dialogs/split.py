@@ -56,6 +56,7 @@ def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int)
         values = _values_of(param, now[param.name])
         if len(values) > 1:
             found.append((param.name, [{param.name: value} for value in values]))
+    found.sort(key=lambda choice: choice[0] != "restart")  # what the split is asked for most
     budgets = sorted({max(1, budget // 4), budget, budget * 4})
     found.append(("budget", [{"budget": value} for value in budgets]))
     return found

@@ -23,8 +23,10 @@ def draw(app: "App", boxes: PanelBoxes, panel: Panel, place: int) -> None:
     canvas, view = app.canvas, panel.view
     is_focused = view.id == app.session.focused_id
     canvas.spot(HotSpot(f"panel:{view.id}", boxes.header, partial(app.session.focus, view.id), view.spec.summary))
-    _draw_header(app, boxes.header, view, place, panel.branch)
+    _draw_header(app, boxes.header, view, place)
     _draw_hud(app, boxes.hud, view)
+    if panel.branch:
+        _draw_branch(canvas, boxes.map, panel)
     edge = canvas.palette.accent if is_focused and len(app.shown_panels) > 1 else canvas.palette.edge
     canvas.outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
 
@@ -38,11 +40,28 @@ def draw_background(app: "App", boxes: PanelBoxes) -> None:
     app.canvas.fill((x, y - extra, width, height + extra), app.palette.surface, 8)
 
 
+def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
+    """The branch, in the upper left corner of the map."""
+    px = canvas.px
+    room = min(canvas.text_width(panel.branch, 12), box[2] - px(28))
+    place = (box[0] + px(6), box[1] + px(6), room + px(14), px(20))
+    canvas.fill(place, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
+    canvas.text(
+        (place[0] + px(7), place[1] + px(10)),
+        panel.branch,
+        size=12,
+        colour=canvas.palette.accent,
+        width=room + 1,
+        middle=True,
+    )
+    canvas.spot(HotSpot(f"branch_of:{panel.key}", place, None, f"Branch: {panel.branch}"))
+
+
 # --- header ---------------------------------------------------------------------------------------
 
 
-def _draw_header(app: "App", box: Box, view: WalkerView, place: int, branch: str) -> None:
-    """From the left: colour, name, branch, parameters; from the right: icons, state. What has no room is left out."""
+def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
+    """From the left: colour, name, parameters; from the right: icons, state. What has no room is left out."""
     canvas = app.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
@@ -63,12 +82,6 @@ def _draw_header(app: "App", box: Box, view: WalkerView, place: int, branch: str
         )
     )
     left += canvas.text((left, middle), view.label, size=15, face="bold", width=name_width, middle=True) + px(10)
-    if branch and right - left > px(60):
-        room = min(canvas.text_width(branch, 12), right - left - px(10), px(150))
-        canvas.spot(HotSpot(f"branch:{view.id}", (left, y, room, height), None, f"Branch: {branch}"))
-        left += canvas.text(
-            (left, middle), branch, size=12, colour=canvas.palette.accent, width=room, middle=True
-        ) + px(10)
     _draw_chips(app, view, left, right, middle)
 
 

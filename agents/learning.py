@@ -1,0 +1,96 @@
+"""The wiring that all agents share which learn a heuristic as they walk."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sim.agent_api import Problem, Status
+from sim.grid import MapChange
+from sim.kernels import learner
+from sim.kernels.learned import new_learned
+from sim.params import Param, Value
+
+ON_UNBLOCK = Param(
+    "on_unblock",
+    str,
+    "keep",
+    "when cells become free, keep what was learned, too high as it may be now, or reset it",
+    choices=("keep", "reset"),
+)
+
+
+class LearningAgent:
+    """A table of learned values and the state record of the kernel. Subclasses say which kernel runs them."""
+
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        self.problem = problem
+        self.ground = problem.grid.ground
+        self.params = dict(params)
+        self.state = np.zeros(1, learner.STATE).view(np.recarray)
+        self.learned = new_learned(self.ground, problem.goal, problem.watched)
+        self._set_limit()
+        learner.stand(self.state, problem.start, problem.goal)
+
+    @property
+    def status(self) -> Status:
+        return Status(int(self.state[0].status))
+
+    @property
+    def h_changes(self) -> int:
+        """How often a learned value has changed so far."""
+        return int(self.learned.target[0].changes)
+
+    def begin_trial(self, start: int) -> None:
+        """Stand on the start again, with all that was learned."""
+        self._drop_plan()
+        learner.stand(self.state, start, self.state[0].goal)
+
+    def set_goal(self, goal: int) -> None:
+        """What was learned leads to the old goal: begin again."""
+        self.state[0].goal = goal
+        self._forget()
+        self._set_limit()
+        self._begin_again()
+
+    def set_param(self, name: str, value: Value) -> None:
+        """What was learned stays true."""
+        self.params[name] = value
+        self._drop_plan()
+
+    def refused(self, cell: int) -> None:
+        self._drop_plan()
+        learner.stand(self.state, cell, self.state[0].goal)
+
+    def on_change(self, change: MapChange) -> None:
+        st = self.state[0]
+        loses_h = change.has_new_arcs and self.params["on_unblock"] == "reset"
+        if loses_h:
+            self._forget()
+        elif change.has_new_arcs:
+            st.slack = self.learned.target[0].highest
+        self._set_limit()
+        wakes = change.has_new_arcs and self.status is Status.NO_PATH
+        if self.status is not Status.AT_GOAL and (loses_h or wakes or self._is_cut()):
+            self._begin_again()
+
+    def _set_limit(self) -> None:
+        learner.set_limit(self.ground, self.state, self.problem.grid.free_count)
+
+    def _is_cut(self) -> bool:
+        """Whether the map has cut the way that the agent was about to walk."""
+        return False
+
+    def _forget(self) -> None:
+        """Learn from nothing."""
+        changes = self.h_changes
+        self.learned = new_learned(self.ground, int(self.state[0].goal), self.problem.watched)
+        self.learned.target[0].changes = changes + 1  # it has changed, and does not count backwards
+        self.state[0].slack = 0.0
+
+    def _begin_again(self) -> None:
+        self._drop_plan()
+        learner.begin_again(self.state)
+
+    def _drop_plan(self) -> None:
+        """Plan anew in the next tick."""
+        self.state[0].length = 0

@@ -1,0 +1,74 @@
+"""The wiring of agents with an A*-shaped local search space: K LRTA*, LSS-LRTA*, RTAA*, daRTAA*."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.learning import LearningAgent
+from sim.agent_api import AgentView, Problem
+from sim.kernels import learner, local_search
+from sim.params import Param, Value
+
+LOOKAHEAD = Param(
+    "lookahead",
+    int,
+    0,
+    "most cells to expand in one planning episode; 0: what the budget allows, and never more than that",
+    0,
+    1_000_000,
+    symbol="n",
+)
+MOVES = Param(
+    "moves",
+    str,
+    "all",
+    "after planning, walk the whole path to the open cell chosen, or one step",
+    choices=("all", "one"),
+)
+
+
+class LocalSearchAgent(LearningAgent):
+    backup = local_search.DIJKSTRA
+    exit_rule = local_search.LEAST_F
+
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params)
+        self.space = local_search.new_space(problem.grid.cells, problem.watched)
+
+    def _walks_all(self) -> bool:
+        return self.params.get("moves") == "all"
+
+    def _is_cut(self) -> bool:
+        if not learner.is_cut(self.ground, self.space.path, self.state):
+            return False
+        self._drop_plan()
+        return self._walks_all()
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        n = min(int(self.params["lookahead"]) or budget, budget)
+        return int(
+            local_search.run(
+                self.ground,
+                self.learned,
+                self.space,
+                self.state,
+                n,
+                self.backup,
+                self.exit_rule,
+                self._walks_all(),
+                rows,
+            )
+        )
+
+    def view(self) -> AgentView:
+        st, search = self.state[0], self.space.search
+        return AgentView(
+            search=search,
+            best=int(st.best),
+            root=int(search.control[0].root) if search.control[0].search else -1,
+            path=self.space.path[: int(st.length)],
+            head=int(st.head) if st.length else 0,
+            learned=self.learned,
+            groups={"local space": self.space.closed[: int(st.closed)]},
+            numbers={"h updates": float(st.updates), "learning pops": float(st.pops)},
+        )

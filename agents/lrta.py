@@ -1,0 +1,81 @@
+"""LRTA*: learning real-time A*.
+
+Looks ahead `depth` moves, raises h of the cell it stands on to the best value on the frontier, takes one step. Values
+are never lowered, so it leaves every dead end at last, after filling it with what it learned: scrubbing.
+
+Papers: Korf 1990 (depth 1); depths above as LRTA*(d), the control of "TBA*: Time-Bounded A*"; by cost as in figure 2
+of "Real-time heuristic search for pathfinding in video games" (gmax). Expansions: cells before the last layer, at most
+(2d - 1)^2. A lookahead cannot be cut by a budget: where it is larger the referee marks the tick. Deviations:
+docs/deviations.md.
+Known weakness: one value a move. Depressions of the heuristic are filled cell by cell.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.learning import ON_UNBLOCK, LearningAgent
+from sim.agent_api import AgentSpec, AgentView, Problem
+from sim.kernels import lrta
+from sim.kernels.search import CLOSED
+from sim.params import Param, Value
+
+
+class Lrta(LearningAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params)
+        self.ball = lrta.new_ball(problem.grid.cells, problem.watched)
+
+    def _lookahead(self) -> tuple[int, float]:
+        """Depth, and the g up to which cells are expanded; by depth there is none, by cost the other way round."""
+        if self.params["lookahead_by"] == "depth":
+            return int(self.params["depth"]), lrta.NO_REACH
+        return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.diagonal)
+
+    def _is_classic(self) -> bool:
+        """Whether one cell is expanded a move, and nobody wants to see it."""
+        is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
+        return is_one and not self.problem.watched
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        if self._is_classic():
+            return int(lrta.run_classic(self.ground, self.learned, self.state, rows))
+        return int(lrta.run(self.ground, self.learned, self.ball, self.state, *self._lookahead(), rows))
+
+    def view(self) -> AgentView:
+        st, search = self.state[0], self.ball.search
+        if self._is_classic() or st.best < 0:
+            return AgentView(learned=self.learned, best=int(st.best))
+        cells = self.ball.cells[: int(st.closed)]
+        return AgentView(
+            search=search,
+            best=int(st.best),
+            root=int(search.control[0].root),
+            learned=self.learned,
+            groups={"local space": cells[search.nodes.place[cells] == CLOSED]},
+            numbers={"h updates": float(st.updates)},
+        )
+
+
+def needed(params: Mapping[str, Value]) -> int:
+    """Most expansions of one lookahead, whatever the budget is."""
+    radius = int(params["depth"]) - 1 if params["lookahead_by"] == "depth" else max(0, int(params["gmax"]) - 1)
+    return (2 * radius + 1) ** 2
+
+
+SPEC = AgentSpec(
+    key="lrta",
+    name="LRTA*",
+    paper="Korf 1990; TBA*: Time-Bounded A*",
+    summary="Looks a few moves ahead, raises the heuristic where it stands, takes one step.",
+    make=Lrta,
+    params=(
+        Param("depth", int, 1, "moves to look ahead", 1, 32, symbol="d"),
+        Param("lookahead_by", str, "depth", "look ahead so many moves, or up to a cost", choices=("depth", "cost")),
+        Param("gmax", float, 1.5, "cost to look ahead; up to 2, the neighbours only", 1.0, 32.0, step=0.5),
+        ON_UNBLOCK,
+    ),
+    family="learning",
+    keeps_h=True,
+    needed=needed,
+)

@@ -1,0 +1,78 @@
+"""P LRTA*: prioritized LRTA*.
+
+LRTA* of depth 1 that does not leave a change of h where it was made: the neighbours are queued with the size of the
+change, and before each move the most urgent ones are updated.
+
+Paper: prioritized LRTA* (Rayner et al. 2007), as described in "TBA*: Time-Bounded A*". Expansions: updates, at most
+`updates` + 1 a move, and never more than the budget. Deviations: docs/deviations.md.
+Known weakness: a queue that is too short forgets what it was about to spread.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.learning import ON_UNBLOCK, LearningAgent
+from sim.agent_api import AgentSpec, AgentView, Problem
+from sim.grid import MapChange
+from sim.kernels import p_lrta
+from sim.kernels.labels import new_labels
+from sim.params import Param, Value
+
+
+class PLrta(LearningAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params)
+        self.notebook = new_labels(problem.grid.cells if problem.watched else 1, problem.watched)
+        self._new_queue()
+
+    def _updates(self) -> int:
+        """Updates before a move, beside that of the agent's own cell."""
+        return int(self.params["updates"]) or int(self.params["queue"])
+
+    def _new_queue(self) -> None:
+        self.state[0].queued = self.state[0].closed = 0
+        self.queue = p_lrta.new_queue(int(self.params["queue"]), self._updates(), self.problem.grid.cells)
+
+    def _forget(self) -> None:
+        super()._forget()
+        p_lrta.empty(self.queue, self.state)
+
+    def set_param(self, name: str, value: Value) -> None:
+        super().set_param(name, value)
+        if name in ("queue", "updates"):
+            self._new_queue()
+
+    def on_change(self, change: MapChange) -> None:
+        super().on_change(change)
+        p_lrta.flush_blocked(self.ground, self.queue, self.state)
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        updates = min(self._updates(), budget - 1)
+        return int(p_lrta.run(self.ground, self.learned, self.queue, self.notebook, self.state, updates, rows))
+
+    def view(self) -> AgentView:
+        st = self.state[0]
+        return AgentView(
+            search=self.notebook if self.problem.watched else None,
+            best=int(st.best),
+            learned=self.learned,
+            groups={"local space": self.queue.updated[: int(st.closed)], "queued": self.queue.cells[: int(st.queued)]},
+            numbers={"queued": float(st.queued), "h updates": float(st.updates)},
+        )
+
+
+SPEC = AgentSpec(
+    key="p-lrta",
+    name="P LRTA*",
+    paper="Rayner et al. 2007; TBA*: Time-Bounded A*",
+    summary="LRTA* that passes what it learns on to the neighbours, the largest changes first.",
+    make=PLrta,
+    params=(
+        Param("queue", int, 30, "cells that can wait for an update", 1, 1000, symbol="Q"),
+        Param("updates", int, 0, "most updates from the queue before a move; 0: as many as it has room", 0, 1000),
+        ON_UNBLOCK,
+    ),
+    family="learning",
+    keeps_h=True,
+)

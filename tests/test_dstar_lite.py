@@ -1,0 +1,267 @@
+"""D* Lite: after any edits the way left is optimal (scipy), and every tick is that of naive_dstar_lite.py."""
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+
+from agents.registry import BY_KEY
+from sim.agent_api import Status
+from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
+from sim.grid import Grid
+from sim.kernels import labels
+from sim.kernels.octile import DIAGONAL, DX, DY
+from sim.kernels.search import is_known
+from sim.world import Walker, World
+
+from .conftest import UNLIMITED, board_of, drawn, problems, random_rows
+from .naive import arc_difference
+from .naive_dstar_lite import DstarLite
+
+Problem = tuple[list[str], int, int]
+diagonals = st.sampled_from([DIAGONAL, DIAGONAL, 1.5, 1.0, 2.0])
+budgets = st.sampled_from([1, 2, 5, 20, UNLIMITED])
+seeds = st.integers(0, 2**32)
+
+
+def dstar_on(problem: Problem, diagonal: float = DIAGONAL, budget: int = 10, **options: Any) -> tuple[World, Walker]:
+    rows, start, goal = problem
+    params = {"mode": options.pop("mode", "sliced")}
+    world = World(Grid.from_rows(rows, diagonal=diagonal), start, goal, BY_KEY, budget=budget, **options)
+    return world, world.add(AgentConfig("dstar-lite", params=params))
+
+
+def scipy_distances(grid: Grid, goal: int) -> np.ndarray:
+    """True distances of all cells to the goal, by scipy over the legal moves of naive code."""
+    board = board_of(grid)
+    arcs = [(board.id(a), board.id(b), board.cost(a, b)) for a, b in board.arcs()]
+    tails, heads, costs = zip(*arcs, strict=True) if arcs else ((), (), ())
+    whole = csr_matrix((costs, (tails, heads)), shape=(grid.cells, grid.cells))
+    distances: np.ndarray = dijkstra(whole, indices=goal)
+    return distances
+
+
+def toggle(world: World, walker: Walker, chance: random.Random, most: int = 6) -> None:
+    """Toggle some cells now, the goal and the agent's neighbourhood among them."""
+    x, y = world.grid.xy(walker.position)
+    around = [
+        world.grid.cell(x + dx, y + dy)
+        for dx, dy in zip(DX.tolist(), DY.tolist(), strict=True)
+        if world.grid.contains(x + dx, y + dy)
+    ]
+    cells = {chance.randrange(world.grid.cells) for _ in range(chance.randint(1, most))}
+    if around and chance.random() < 0.3:
+        cells |= set(chance.sample(around, chance.randint(1, len(around))))
+    if chance.random() < 0.2:
+        cells.add(world.goal)
+    cells.discard(walker.position)
+    free = {cell for cell in cells if world.grid.is_free(cell)}
+    world.submit(EditCells(tuple(free), tuple(cells - free)))
+    world.apply_now()
+
+
+def repair(world: World, walker: Walker) -> None:
+    """Let ticks pass until it has repaired what matters. The first move is part of that tick."""
+    for _ in range(100_000):
+        if walker.agent.state[0].found or walker.agent.status is not Status.ACTIVE:
+            return
+        world.advance(1)
+    raise AssertionError("it never ends")
+
+
+def assert_way_is_optimal(world: World, walker: Walker) -> None:
+    distances = scipy_distances(world.grid, world.goal)
+    if walker.agent.status is Status.NO_PATH:
+        assert not np.isfinite(distances[walker.position])
+        return
+    board, way = board_of(world.grid), walker.agent.view().path.tolist()
+    assert way[0] == walker.position and way[-1] == world.goal
+    assert board.length([board.at(cell) for cell in way]) == distances[walker.position]
+
+
+def assert_records_hold(world: World, walker: Walker) -> None:
+    """U holds exactly the inconsistent cells, and every rhs is what the successors say."""
+    agent, board, goal = walker.agent, board_of(world.grid), world.goal
+    search, rhs = agent.search, agent.memory.rhs
+    know = [is_known(search, cell) for cell in range(world.grid.cells)]
+    g = [float(search.nodes[cell].g) if know[cell] else np.inf for cell in range(world.grid.cells)]
+    r = [float(rhs[cell]) if know[cell] else np.inf for cell in range(world.grid.cells)]
+    for cell in range(world.grid.cells):
+        terms = [cost + g[board.id(t)] for t, cost in board.successors(board.at(cell))]
+        assert r[cell] == (0.0 if cell == goal else min(terms, default=np.inf))
+        assert know[cell] == (min(g[cell], r[cell]) < np.inf)
+    uneven = [cell for cell in range(world.grid.cells) if g[cell] != r[cell]]
+    assert sorted(agent.view().groups["inconsistent"].tolist()) == uneven
+    queue, size = agent.memory.queue, int(search.control[0].open_size)
+    entries = [(float(e.k1), float(e.k2), int(e.cell)) for e in queue[:size]]
+    assert all(search.nodes[cell].place == i for i, (_, _, cell) in enumerate(entries))
+    assert all(entries[(i - 1) // 2] < entries[i] for i in range(1, size))
+
+
+# --- optimal, whatever happens ----------------------------------------------------------------------------
+
+
+@given(problems(), diagonals, budgets, st.sampled_from(["sliced", "instant"]), seeds)
+def test_after_any_edits_the_way_left_is_optimal(
+    problem: Problem, diagonal: float, budget: int, mode: str, seed: int
+) -> None:
+    world, walker = dstar_on(problem, diagonal, budget, mode=mode)
+    chance = random.Random(seed)
+    for _ in range(8):
+        if walker.agent.status is Status.AT_GOAL:
+            break
+        repair(world, walker)
+        assert_way_is_optimal(world, walker)
+        assert_records_hold(world, walker)
+        world.advance(chance.randint(0, 3))
+        for _ in range(chance.randint(1, 3)):  # several edits before it can repair anything
+            toggle(world, walker, chance)
+        assert_records_hold(world, walker)
+    world.advance(100_000)
+    assert walker.agent.status is not Status.ACTIVE
+    assert_way_is_optimal(world, walker)
+
+
+@given(problems(side=9), diagonals, st.sampled_from([1, 3, 8, UNLIMITED]), seeds)
+def test_every_tick_is_that_of_the_naive_one(problem: Problem, diagonal: float, budget: int, seed: int) -> None:
+    world, walker = dstar_on(problem, diagonal, budget)
+    board, chance = board_of(world.grid), random.Random(seed)
+    agent = DstarLite(board, board.at(world.start), board.at(world.goal))
+    words = {"active": Status.ACTIVE, "goal": Status.AT_GOAL, "no path": Status.NO_PATH}
+    for _ in range(50):
+        if chance.random() < 0.25:
+            before = board_of(world.grid).arcs()
+            toggle(world, walker, chance, most=3)
+            agent.board = board_of(world.grid)
+            agent.change(*arc_difference(before, agent.board.arcs()))
+        assert walker.agent.status is words[agent.status]
+        if agent.status == "active":
+            want = agent.tick(budget)
+            assert world.advance(1) == 1
+            row = walker.rows[0]
+            assert (board.at(int(row.cell)), row.expanded) == (want.cell, want.expanded)
+        assert {board.at(int(c)) for c in walker.agent.view().groups["inconsistent"]} == set(agent.queue)
+        assert walker.agent.view().numbers["km"] == agent.km
+        best = agent.top()
+        assert walker.agent.view().best == (-1 if best is None else board.id(best))
+
+
+@given(problems(side=20), diagonals)
+def test_on_a_static_map_it_is_as_good_as_a_star(problem: Problem, diagonal: float) -> None:
+    world, walker = dstar_on(problem, diagonal)
+    other = world.add(AgentConfig("astar"))
+    world.advance(100_000)
+    assert walker.agent.status is other.agent.status
+    mine, its = world.metrics(walker), world.metrics(other)
+    assert (mine.cost, mine.moves > 0) == (its.cost, its.moves > 0)
+    assert mine.nonoptimal_moves == 0 and mine.back_moves == 0 and mine.restarts == 0
+
+
+def test_a_small_change_costs_less_than_a_search_from_nothing() -> None:
+    rows = random_rows(5, 120, 120, 0.2)
+    rows[0], rows[-1] = "." * 120, "." * 120
+    world, walker = dstar_on((rows, 0, 120 * 120 - 1), budget=UNLIMITED)
+    world.advance(1)
+    first = world.metrics(walker).expansions
+    way = walker.agent.view().path.tolist()
+    world.submit(EditCells(blocked=(way[5],)))
+    world.advance(1)
+    assert 0 < world.metrics(walker).expansions - first < first / 10
+    assert_way_is_optimal(world, walker)
+
+
+# --- ends and wakes ---------------------------------------------------------------------------------------
+
+ROOM = """
+    .......
+    .S.....
+    .......
+    .....G.
+    .......
+"""
+
+
+def test_a_goal_blocked_and_freed() -> None:
+    world, walker = dstar_on(drawn(ROOM))
+    world.advance(20)
+    assert walker.agent.status is Status.AT_GOAL
+    world, walker = dstar_on(drawn(ROOM))
+    world.submit(EditCells(blocked=(world.goal,)), 2)
+    world.advance(40)
+    assert walker.agent.status is Status.NO_PATH and walker.agent.view().path.size == 0
+    before = world.metrics(walker).expansions
+    world.submit(EditCells(blocked=(6,)))  # nothing that a lost arc can open
+    world.advance(5)
+    assert walker.agent.status is Status.NO_PATH and world.metrics(walker).expansions == before
+    world.submit(EditCells(freed=(world.goal,)))
+    world.advance(60)
+    assert walker.agent.status is Status.AT_GOAL and world.metrics(walker).restarts == 0
+
+
+def test_an_agent_enclosed_and_freed() -> None:
+    world, walker = dstar_on(drawn(ROOM))
+    world.submit(EditCells(blocked=(0, 1, 2, 7, 9, 14, 15, 16)))
+    world.advance(60)
+    assert walker.agent.status is Status.NO_PATH and world.metrics(walker).moves == 0
+    world.submit(EditCells(freed=(9,)))
+    world.advance(60)
+    assert walker.agent.status is Status.AT_GOAL
+    assert world.metrics(walker).cost == scipy_distances(world.grid, world.goal)[world.start]
+
+
+def test_no_path_is_proved_by_the_cells_around_the_goal() -> None:
+    world, walker = dstar_on(drawn("S..#..\n...#.G\n...#.."), budget=2)
+    world.advance(100)
+    assert walker.agent.status is Status.NO_PATH
+    assert world.metrics(walker).expansions == 6 and world.metrics(walker).moves == 0
+
+
+def test_modes_differ_in_ticks_only_and_may_change_on_the_way() -> None:
+    rows = random_rows(2, 30, 30, 0.25)
+    rows[0], rows[-1] = "." * 30, "." * 30
+    runs = {}
+    for mode in ("sliced", "instant"):
+        world, walker = dstar_on((rows, 0, 899), budget=7, mode=mode)
+        world.advance(10_000)
+        runs[mode] = world.metrics(walker)
+    assert runs["sliced"].expansions == runs["instant"].expansions and runs["sliced"].cost == runs["instant"].cost
+    assert (runs["instant"].waits, runs["instant"].over_budget) == (0, 1)
+    assert runs["sliced"].waits > 0 and runs["sliced"].max_expansions == 7
+    world, walker = dstar_on((rows, 0, 899), budget=7)
+    world.submit(SetParam(0, "mode", "instant"), 4)
+    world.advance(10_000)
+    changed = world.metrics(walker)
+    assert (changed.expansions, changed.restarts, changed.waits) == (runs["sliced"].expansions, 0, 4)
+
+
+def test_a_moved_goal_is_a_new_search() -> None:
+    world, walker = dstar_on(drawn(ROOM))
+    world.advance(3)
+    world.submit(MoveGoal(28))
+    world.advance(60)
+    assert walker.position == 28 and world.metrics(walker).restarts == 1
+    assert walker.agent.view().root == 28
+
+
+def test_the_way_back_of_every_direction() -> None:
+    for d, back in enumerate(labels.REVERSED.tolist()):
+        assert (DX[d], DY[d]) == (-DX[back], -DY[back])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parents_lead_to_the_goal(seed: int) -> None:
+    """The tree that a panel draws: from every closed cell the parents are a cheapest way."""
+    world, walker = dstar_on((random_rows(seed, 25, 25, 0.2)[:-1] + ["." * 25], 24 * 25, 24 * 25 + 24))
+    world.advance(1000)
+    search, ground = walker.agent.search, world.grid.ground
+    distances = scipy_distances(world.grid, world.goal)
+    for cell in range(world.grid.cells):
+        if is_known(search, cell) and search.nodes[cell].place < 0 and cell != world.goal:
+            before = cell - int(ground.step[search.nodes[cell].came])
+            assert search.nodes[cell].g == distances[cell] > distances[before]
