@@ -12,6 +12,7 @@ from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import tb_bfs
+from sim.kernels.ancestry import new_links
 from sim.kernels.route import new_route, place_on
 from sim.params import Param, Value
 
@@ -42,6 +43,7 @@ class TbBfs(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tb_bfs.STATE)
         self.route = new_route(problem.grid.cells)
+        self.links = new_links(problem.grid.cells)
         self._reset(problem.start)
 
     def _reset(self, start: int) -> None:
@@ -55,7 +57,7 @@ class TbBfs(BestFirstAgent):
             super().set_param(name, value)
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(tb_bfs.run(self.ground, self.search, self.route, self.state, budget, rows))
+        return int(tb_bfs.run(self.ground, self.search, self.route, self.links, self.state, budget, rows))
 
     def _shortcut_weight(self) -> float:
         """W in the rule for cheaper arcs; 0 switches the rule off."""
@@ -76,6 +78,7 @@ class TbBfs(BestFirstAgent):
         )
 
     def view(self) -> AgentView:
+        tb_bfs.make_route(self.ground, self.search, self.route, self.state[0])
         length = int(self.state[0].length)
         path = self.route.cells[:length]
         head = max(0, int(place_on(self.route, length, self.loc)))

@@ -20,26 +20,28 @@ from cli.arguments import Arguments, checked
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.params import ConfigError
-from ui import files, recorder, video
-from ui.film import (
+from ui import files, formats
+from ui.film import Done, Film, export, picture
+from ui.formats import (
     HOLD,
-    Done,
-    Film,
+    PICTURE,
+    Encoding,
     FilmOptions,
-    export,
+    Part,
+    check_size,
     frames_between,
+    kind_of,
     parse_part,
     parse_ticks_per_frame,
-    picture,
 )
 from ui.look import Look, look_from_view
 from ui.pictures import picture_texts, surface_pixels
 from ui.png import png_bytes
-from ui.recorder import PART_SUFFIX, PICTURE, check_place, free_name, kind_of, recover
-from ui.replay import Replay
+from ui.recorder import recover
+from ui.replay import Replay, replay_of_saved
 from ui.settings import THEME
-from ui.stage import Part
-from ui.video import Encoding, check_size
+from ui.takes import PART_SUFFIX, check_place, free_name
+from ui.video import seconds_of
 
 MOST_FRAMES = 100_000
 """A run with no end in sight is filmed for so many frames, an hour of video, unless --ticks says otherwise."""
@@ -73,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
     if problems or request is None or opened is None:
         raise ConfigError(problems)
     progress = Progress()
-    replay = Replay(opened.setup)
+    replay = _replay(opened, given.branch)
     look = _look(opened, given.theme)
     warm_up(opened.setup.agents, BY_KEY, progress)
     if request.kind == PICTURE:
@@ -84,10 +86,10 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> Arguments:
     parser = Arguments("record", _DESCRIPTION)
     add = parser.add_argument
-    add("scenario", nargs="?", help="a scenario file; or a .map or .scen, with the usual agents")
+    add("scenario", nargs="?", help="a scenario or a session; a .map or .scen with the usual agents")
     add("-o", "--output", metavar="FILE", help=_TARGETS)
     add("--size", type=_size, default=(1280, 720), metavar="WxH", help="in pixels, such as 1920x1080")
-    add("--fps", type=checked(video.FPS), metavar="N", help="frames a second of video; 30, in a GIF 25")
+    add("--fps", type=checked(formats.FPS), metavar="N", help="frames a second of video; 30, in a GIF 25")
     add("--ticks", type=_ticks, default=(0, None), metavar="A:B", help="from tick A up to B, which is left out")
     add(
         "--ticks-per-frame",
@@ -96,11 +98,14 @@ def _parser() -> Arguments:
         metavar="N",
         help="ticks for each frame; or 1/M for M frames a tick, in which agents glide",
     )
-    add("--exact-colours", action="store_true", help=f"{video.EXACT.help}")
-    add("--preset", type=checked(video.PRESET), default=video.NORMAL, metavar="NAME", help=video.PRESET.expected())
+    add("--exact-colours", action="store_true", help=f"{formats.EXACT.help}")
+    add(
+        "--preset", type=checked(formats.PRESET), default=formats.NORMAL, metavar="NAME", help=formats.PRESET.expected()
+    )
     add("--part", type=_converter(parse_part), default=Part("panels"), metavar="PART", help="window, panels or panel:N")
     add("--captions", action="store_true", help="say what happens: edits and restarts")
     add("--hold", type=checked(HOLD), default=HOLD.default, metavar="S", help=HOLD.help)
+    add("--branch", action="append", default=[], metavar="NAME", help="of a session file; several stand side by side")
     add("--no-legend", action="store_true", help="without the strip that explains the marks")
     add("--theme", type=checked(THEME), metavar="NAME", help="dark or light, instead of what the scenario says")
     add("--recover", metavar=f"FILE{PART_SUFFIX}", help="finish a recording that was killed, and do nothing else")
@@ -146,7 +151,7 @@ def _request(given: Namespace, problems: list[str]) -> _Request | None:
         return None
     options = FilmOptions(
         given.size,
-        given.fps or int(video.FPS.default),
+        given.fps or int(formats.FPS.default),
         given.ticks_per_frame,
         given.part,
         given.preset,
@@ -157,14 +162,14 @@ def _request(given: Namespace, problems: list[str]) -> _Request | None:
     )
     try:
         kind = kind_of(given.output)
-        is_video = kind in video.VIDEO_SUFFIXES
+        is_video = kind in formats.VIDEO_SUFFIXES
         encoding = Encoding(kind, options.fps, given.preset, given.exact_colours) if is_video else None
         check_size(given.size, encoding, "record: --size")
         check_place(given.output)
     except ConfigError as error:
         problems += [text if text.startswith("record: ") else f"record: -o {text}" for text in error.problems]
         return None
-    if kind == video.GIF and given.fps is None:
+    if kind == formats.GIF and given.fps is None:
         options = replace(options, fps=GIF_FPS)
     return _Request(given.output, kind, given.ticks, options)
 
@@ -180,6 +185,14 @@ def _opened(path: str | None, problems: list[str]) -> files.Opened | None:
         return None
 
 
+def _replay(opened: files.Opened, branches: list[str]) -> Replay:
+    if opened.saved is not None:
+        return replay_of_saved(opened.saved, opened.path, branches)
+    if branches:
+        raise ConfigError(f"record: --branch: expected a session file, which has branches, got {opened.path}")
+    return Replay(opened.setup)
+
+
 def _look(opened: files.Opened, theme: str | None) -> Look:
     """How the scenario wants to be seen."""
     look = look_from_view(opened.view, f"{opened.path}: view")
@@ -192,9 +205,9 @@ def _look(opened: files.Opened, theme: str | None) -> Look:
 def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> int:
     first, end = request.ticks
     options = request.options
-    if request.kind == video.GIF and options.fps not in video.GIF_RATES:
-        options = replace(options, fps=video.nearest_gif_rate(options.fps))
-        rates = ", ".join(str(rate) for rate in video.GIF_RATES)
+    if request.kind == formats.GIF and options.fps not in formats.GIF_RATES:
+        options = replace(options, fps=formats.nearest_gif_rate(options.fps))
+        rates = ", ".join(str(rate) for rate in formats.GIF_RATES)
         progress.say(f"record: browsers play GIFs at {rates} frames a second; using {options.fps}")
     meter = _Meter(progress, options, first, end)
     done = export(
@@ -252,7 +265,7 @@ def _recover(given: Namespace) -> int:
     progress = Progress()
     path = recover(given.recover, lambda share: progress.show("finishing", share))
     progress.clear()
-    print(json.dumps({"file": str(path), "bytes": path.stat().st_size, "seconds": recorder.video_seconds(path)}))
+    print(json.dumps({"file": str(path), "bytes": path.stat().st_size, "seconds": seconds_of(path)}))
     return 0
 
 

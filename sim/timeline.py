@@ -62,9 +62,8 @@ NEAR_SPACING = 12_000.0
 _TICK = 0.5  # work of one tick of one agent, without its expansions
 _SLOW_TICK = 20.0  # the same of an agent that is asked tick by tick
 _EXPANSION = 0.1
-_STRETCH = 60.0  # of the Python around some ticks in one go
-_COMMAND = 60.0
-_MAP_CELL = 0.03  # of a random change, for each cell of the map
+_COMMAND = 100.0
+_MAP_CELL = 0.012  # of a random change, for each cell of the map
 _BYTES_A_WORK = 5000  # memory that is copied in the meantime
 
 _MARKED_STATUS = {Status.AT_GOAL: MarkKind.ARRIVAL, Status.NO_PATH: MarkKind.NO_PATH}
@@ -695,7 +694,7 @@ def work_of(world: World, ticks: int, expansions: int) -> float:
     """What it takes, in microseconds, to run the last `ticks` ticks of a world, after which no command was due."""
     tick = sum(_TICK if walker.spec.runs_in_bulk else _SLOW_TICK for walker in world.walkers)
     event = _MAP_CELL * world.grid.cells if world.random_changes.is_due(world.tick - ticks) else 0.0
-    return _STRETCH + ticks * tick + expansions * _EXPANSION + event
+    return 1.0 + ticks * tick + expansions * _EXPANSION + event
 
 
 def restoring_work(frame: Keyframe) -> float:

@@ -44,6 +44,7 @@ class Walker:
     budget: int | None  # its own, or None for the world's
     joined: int  # tick at which it was put on the map
     rows: np.ndarray = field(default_factory=lambda: log.new_log(0))  # its rows of the last advance
+    new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on
     rows_tick: int = 0  # world tick of the first of them
     last_phase: int = log.WAITING
     refusals: int = 0
@@ -279,8 +280,8 @@ class World:
         step = ticks if walker.spec.runs_in_bulk else 1
         while done < ticks and not walker.is_done:
             done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
-        walker.rows_tick = self.tick if not walker.rows.size else walker.rows_tick
-        walker.rows = np.concatenate([walker.rows, rows[:done]]).view(np.recarray)
+        walker.rows_tick = self.tick if not walker.new_rows else walker.rows_tick
+        walker.new_rows.append(rows[:done])
         walker.last_phase = int(rows[done - 1].phase)
         return done
 

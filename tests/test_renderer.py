@@ -704,6 +704,26 @@ def test_a_panel_that_sticks_out_of_the_window_is_clipped():
     MapRenderer().draw(surface, (500, 0, 50, 50), camera, snapshot, None, None, stage.cells[0], layers_with(), DARK)
 
 
+def test_a_part_of_a_surface_can_be_drawn_to():
+    stage = scrubbing_stage()
+    whole, _ = stage.draw(Camera(8.0), (120, 90), LayerState())
+    snapshot, parent = stage.world.snapshot(), pygame.Surface((300, 200), 0, 32)
+    part = parent.subsurface((101, 53, 120, 90))
+    MapRenderer().draw(
+        part,
+        (0, 0, 120, 90),
+        Camera(8.0),
+        snapshot,
+        snapshot.walkers[0],
+        stage.trails[0],
+        stage.cells[0],
+        LayerState(),
+        DARK,
+    )
+    assert pixels_of(part.copy()) == pixels_of(whole.subsurface((0, 0, 120, 90)).copy())
+    assert colour_at(parent, 100, 60) == colour_at(parent, 221, 60) == (0, 0, 0)
+
+
 def test_the_surface_is_not_left_locked():
     stage = scrubbing_stage()
     surface, _ = stage.draw(Camera(50.0), (300, 200), LayerState())

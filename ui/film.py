@@ -4,85 +4,25 @@ Time in a video is simulated time: one frame for every n ticks, or m frames for 
 What a frame shows follows from the run and its place in the video. No clock is looked at.
 """
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sim.commandfile import LAST_TICK
-from sim.params import ConfigError, Param, did_you_mean, shown
+from sim.params import ConfigError
 from ui import video
+from ui.formats import FilmOptions, Part
 from ui.happenings import Happening
 from ui.look import Look
 from ui.recorder import Recorder
 from ui.replay import Replay, ReplaySession
-from ui.stage import PANELS, WINDOW, Part, Stage
+from ui.stage import Stage
 
 CAPTION_S = 2.5
 """How long a caption stays, beside the time that the video is held for it."""
 
 BURST_TICKS = 5
 """Edits that follow each other this closely, such as those of one stroke, hold the video only once."""
-
-MOST_PER_FRAME = 100_000
-MOST_FRAMES_PER_TICK = 60
-HOLD = Param("hold", float, 0.0, "seconds for which the video stands still at an edit or a restart", 0.0, 60.0)
-
-
-def parse_part(text: str) -> Part:
-    """What of the window is filmed: `window`, `panels` or `panel:2`."""
-    if text in (WINDOW, PANELS):
-        return Part(text)
-    match = re.fullmatch(r"panel:([1-8])", text)
-    if match is None:
-        near = did_you_mean(text, (WINDOW, PANELS, "panel:1"))
-        raise ConfigError(f"expected {WINDOW}, {PANELS} or panel:N with N from 1 to 8, got {shown(text)}{near}")
-    return Part("panel", int(match[1]))
-
-
-def parse_ticks_per_frame(text: str) -> Fraction:
-    """Ticks for each frame: a whole number, or 1/M for M frames a tick."""
-    match = re.fullmatch(r"\s*(?:(\d{1,9})|1\s*/\s*(\d{1,9}))\s*", text)
-    number = Fraction(int(match[1])) if match and match[1] else Fraction(0)
-    if match and match[2] and int(match[2]):
-        number = Fraction(1, int(match[2]))
-    if not Fraction(1, MOST_FRAMES_PER_TICK) <= number <= MOST_PER_FRAME:
-        raise ConfigError(
-            f"expected a whole number of ticks from 1 to {MOST_PER_FRAME:,}, or 1/M with M up to "
-            f"{MOST_FRAMES_PER_TICK} for M frames a tick, got {shown(text)}"
-        )
-    return number
-
-
-@dataclass(frozen=True)
-class FilmOptions:
-    """Everything about a video but the run that it shows and how that looks."""
-
-    size: tuple[int, int] = (1280, 720)
-    fps: int = 30
-    ticks_per_frame: Fraction = Fraction(1)
-    part: Part = field(default_factory=lambda: Part(PANELS))
-    preset: str = video.NORMAL
-    exact_colours: bool = False
-    has_captions: bool = False
-    hold_s: float = 0.0
-    has_legend: bool = True
-    has_title: bool = True
-
-    @property
-    def ticks_a_frame(self) -> int:
-        return max(1, self.ticks_per_frame.numerator)
-
-    @property
-    def frames_a_tick(self) -> int:
-        return self.ticks_per_frame.denominator
-
-
-def frames_between(first: int, end: int, options: FilmOptions) -> int:
-    """How many frames the ticks from `first` up to `end`, which is left out, take without holding."""
-    ticks = max(0, end - first)
-    return -(-ticks // options.ticks_a_frame) * options.frames_a_tick
 
 
 class Film:

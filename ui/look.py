@@ -30,6 +30,7 @@ CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_0
 CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a panel", 1.0, 20_000)
 
 KEYS = ("theme", "layers", "heat", "camera", "scale", "sidebar")
+OTHER_KEYS = ("branches",)  # what a session keeps there (ui/sessions.py)
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class _Reader:
         self.problems: list[str] = []
 
     def look(self, view: Mapping[str, Any]) -> Look:
-        self._check_keys(view, KEYS, "")
+        self._check_keys({key: value for key, value in view.items() if key not in OTHER_KEYS}, KEYS, "")
         base = Look()
         part, follows = self._camera(view.get("camera", "fit"))
         return Look(

@@ -14,8 +14,12 @@ TEXTURES_FROM_PX = 12.0
 
 
 def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
-    """The surface's memory as uint32[row, column]. It locks the surface while it lives: keep it in one scope."""
-    return pygame.surfarray.pixels2d(surface).T
+    """The surface's memory as uint32[row, column]. It locks the surface while it lives: keep it in one scope.
+
+    Rows are as wide as they lie in memory, which may be more than is shown: so the array is always contiguous, which
+    kernels are compiled for, on any display and for parts of a surface too.
+    """
+    return np.frombuffer(surface.get_buffer(), np.uint32).reshape(surface.get_height(), surface.get_pitch() // 4)
 
 
 def casing_of(palette: Palette, colour: Colour, on_heat: bool = False) -> Colour:

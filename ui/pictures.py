@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pygame
 
 from sim.mapfile import write_atomically
 from sim.params import ConfigError, Param
 from ui import files
+from ui.formats import MOST_PIXELS, MOST_SIDE, PICTURE, WINDOW, Part
 from ui.live import LiveSession
 from ui.look import Look, look_of
 from ui.marks import TEXTURES_FROM_PX
 from ui.png import png_bytes
-from ui.recorder import PICTURE, default_name, free_name, recordings_folder
 from ui.session import Session
-from ui.stage import WINDOW, Part, Stage
+from ui.stage import Stage
 from ui.svg import panel_svg
-from ui.video import MOST_PIXELS, MOST_SIDE, Pixels
+from ui.takes import default_name, free_name, recordings_folder
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -32,9 +33,9 @@ SCALE = Param("scale", int, 1, "pixels of the picture for each pixel of the wind
 SVG = ".svg"
 
 
-def surface_pixels(surface: pygame.Surface) -> Pixels:
+def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
     """A copy of what is drawn, as 0x00RRGGBB [height, width]."""
-    pixels: Pixels = np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF))
+    pixels: npt.NDArray[np.uint32] = np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF))
     return pixels
 
 

@@ -11,13 +11,9 @@ killed, all but the last moment of it is there, and `recoverable()` finds it at 
 the recording, not the program.
 """
 
-import hashlib
 import os
 import queue
-import re
 import threading
-import time
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
@@ -28,95 +24,29 @@ import numpy as np
 import pygame
 
 from sim.mapfile import write_atomically
-from sim.params import ConfigError, did_you_mean
-from ui import video
+from sim.params import ConfigError
+from ui import formats, video
+from ui.formats import FOLDER, PICTURE, Encoding, check_size, kind_of
 from ui.png import png_bytes
-from ui.settings import settings_path
-from ui.video import Encoding, Pixels, check_size
+from ui.takes import (
+    PART_SUFFIX,
+    enter_journal,
+    free_name,
+    is_being_written,
+    lock,
+    part_of,
+    recoverable,
+    remove_part,
+    target_of,
+)
+from ui.video import Pixels, seconds_of
 
-PART_SUFFIX = ".part.mkv"
-PICTURE = ".png"
-FOLDER = "folder"
-KINDS = (*video.VIDEO_SUFFIXES, PICTURE)
+__all__ = ["Recorder", "Status", "recover", "recoverable"]
 
 QUEUE_LENGTH = 4
 """Pictures that wait for the encoder. More would only hide that it is slower than the simulation."""
 
-FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
-_LONGEST_NAME = 80
 _PICTURE_DIGITS = 6
-
-# --- names ----------------------------------------------------------------------------------------
-
-
-def kind_of(path: str | os.PathLike[str]) -> str:
-    """What a target is to be: one of KINDS, or a folder of numbered pictures."""
-    place = Path(path)
-    suffix = place.suffix.lower()
-    if place.is_dir() or str(path).endswith(("/", os.sep)) or not suffix:
-        return FOLDER
-    if suffix not in KINDS:
-        near = did_you_mean(suffix, KINDS)
-        hint = near if "did you mean" in near else ""
-        raise ConfigError(
-            f"{path}: expected a file that ends in one of {', '.join(KINDS)}, or a folder, got '{place.name}'{hint}"
-        )
-    return suffix
-
-
-def part_of(target: Path) -> Path:
-    """Where a video lies while it is being recorded."""
-    return target.with_name(target.name + PART_SUFFIX)
-
-
-def target_of(part: Path) -> Path:
-    """What a part file is to become; an .mkv if its name does not tell."""
-    target = part.with_name(part.name.removesuffix(PART_SUFFIX))
-    is_known = target.suffix.lower() in video.VIDEO_SUFFIXES
-    return target if is_known else target.with_name(target.name + video.MKV)
-
-
-def free_name(path: str | os.PathLike[str]) -> Path:
-    """The path, or the first of name-2, name-3, ... that would overwrite nothing."""
-    place = Path(path)
-    number, tried = 1, place
-    while os.path.lexists(tried) or os.path.lexists(part_of(tried)):
-        number += 1
-        tried = place.with_name(f"{place.stem}-{number}{place.suffix}")
-    return tried
-
-
-def check_place(path: str | os.PathLike[str]) -> None:
-    """Say early what `Recorder` would say later: that nothing can be written there."""
-    folder = Path(path).absolute().parent
-    reason = ""
-    if not folder.exists():
-        reason = f"there is no folder {folder}"
-    elif not folder.is_dir():
-        reason = f"{folder} is not a folder"
-    elif not os.access(folder, os.W_OK):
-        reason = f"the folder {folder} cannot be written"
-    if reason:
-        raise ConfigError(f"{path}: cannot be written: {reason}")
-
-
-def default_name(labels: Sequence[str], tick: int, suffix: str = video.MP4) -> str:
-    """A name that says who is in it and when: lazy-vs-eager-tick-66.mp4."""
-    words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
-    who = "-vs-".join(word for word in words if word) or "run"
-    return f"{who[:_LONGEST_NAME].rstrip('-')}-tick-{tick}{suffix}"
-
-
-def recordings_folder() -> Path:
-    """Where recordings and pictures of the window go. It need not exist yet."""
-    named = os.environ.get(FOLDER_VARIABLE)
-    if named:
-        return Path(named)
-    try:
-        return Path.home() / "Backmove"
-    except RuntimeError:  # a user without an entry anywhere, as in some containers
-        return Path.cwd() / "Backmove"
-
 
 # --- where pictures go ----------------------------------------------------------------------------
 
@@ -140,7 +70,7 @@ class _VideoSink:
     def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding) -> None:
         self.target, self._file = _open_part(path)
         self.part = part_of(self.target)
-        _enter_journal(self.part)
+        enter_journal(self.part)
         try:
             self._encoder = video.Encoder(self._file, size, encoding)
         except BaseException:
@@ -171,9 +101,9 @@ class _VideoSink:
         """Close after a failure; says where the part is that was written."""
         self._encoder.abandon()
         self._file.close()
-        if video_seconds(self.part) > 0:
+        if seconds_of(self.part) > 0:
             return f"what was recorded is in {self.part}"
-        _remove_part(self.part)
+        remove_part(self.part)
         return "nothing was recorded"
 
     def discard(self) -> None:
@@ -182,7 +112,7 @@ class _VideoSink:
 
     def _give_up(self) -> None:
         self._file.close()
-        _remove_part(self.part)
+        remove_part(self.part)
 
 
 class _FolderSink:
@@ -266,7 +196,7 @@ class _PartFile(FileIO):
     def __init__(self, path: Path) -> None:
         super().__init__(path, "x")
         self.written = 0
-        _lock(self.fileno())
+        lock(self.fileno())
 
     def write(self, data: Any) -> int:
         view = memoryview(data).cast("B")
@@ -326,15 +256,15 @@ class Recorder:
         path: str | os.PathLike[str],
         size: tuple[int, int],
         fps: int = 30,
-        preset: str = video.NORMAL,
+        preset: str = formats.NORMAL,
         exact_colours: bool = False,
         texts: dict[str, str] | None = None,
     ) -> None:
         """`texts` are written into a single picture. A ConfigError says in one line what cannot be had."""
         self.kind = kind_of(path)
-        is_video = self.kind in video.VIDEO_SUFFIXES
-        fps = int(video.FPS.parse(fps, "fps"))
-        self.fps = video.nearest_gif_rate(fps) if self.kind == video.GIF else fps
+        is_video = self.kind in formats.VIDEO_SUFFIXES
+        fps = int(formats.FPS.parse(fps, "fps"))
+        self.fps = formats.nearest_gif_rate(fps) if self.kind == formats.GIF else fps
         encoding = Encoding(self.kind, self.fps, preset, exact_colours) if is_video else None
         check_size(size, encoding)
         self.size = size
@@ -453,13 +383,13 @@ def _reason(error: BaseException) -> str:
 def _finish(part: Path, target: Path, progress: video.Progress) -> Path:
     """Make the target from a part file and take that away; returns where the target is."""
     suffix = target.suffix.lower()
-    if suffix == video.MKV:
+    if suffix == formats.MKV:
         place = _moved(part, target)
     else:
         draft = target.with_name(f"{target.name}.finishing{suffix}")
         video.finish(part, draft, progress)
         place = _moved(draft, target)
-    _remove_part(part)
+    remove_part(part)
     return place
 
 
@@ -474,69 +404,6 @@ def _moved(source: Path, target: Path) -> Path:
     return place
 
 
-def _remove_part(part: Path) -> None:
-    with suppress(OSError):
-        part.unlink()
-    with suppress(OSError):
-        _journal_entry(part).unlink()
-
-
-@dataclass(frozen=True)
-class Leftover:
-    """A part file of a recording that was never finished."""
-
-    part: Path
-    seconds: float  # of video that can be read
-    bytes: int
-    written_at: float  # seconds since 1970
-
-    @property
-    def target(self) -> Path:
-        return target_of(self.part)
-
-    def __str__(self) -> str:
-        when = time.strftime("%d %B, %H:%M", time.localtime(self.written_at)).lstrip("0")
-        return f"{self.target.name}: {self.seconds:.1f} s of video, recorded on {when}"
-
-
-def recoverable(folders: Iterable[str | os.PathLike[str]] = ()) -> list[Leftover]:
-    """Recordings that a killed program has left, in the folders and wherever it noted one; the latest first.
-
-    Those that somebody is still writing are left out.
-    """
-    places = {part.resolve(): None for folder in (recordings_folder(), *folders) for part in _parts_in(Path(folder))}
-    places |= dict.fromkeys(_journalled())
-    found = [leftover for part in places if (leftover := _leftover(part))]
-    return sorted(found, key=lambda leftover: -leftover.written_at)
-
-
-def _parts_in(folder: Path) -> list[Path]:
-    with suppress(OSError):
-        return sorted(folder.glob(f"*{PART_SUFFIX}"))
-    return []
-
-
-def _leftover(part: Path) -> Leftover | None:
-    try:
-        if is_being_written(part):
-            return None
-        about = part.stat()
-    except OSError:
-        return None
-    seconds = video_seconds(part)
-    return Leftover(part, seconds, about.st_size, about.st_mtime) if seconds > 0 else None
-
-
-def video_seconds(path: Path) -> float:
-    """Seconds of video that can be read from a file, 0 if it is no video."""
-    try:
-        with video.av.open(str(path)) as file:
-            rate = file.streams.video[0].average_rate or 30
-        return float(video.count_pictures(path) / rate)
-    except (OSError, IndexError, video.av.FFmpegError):
-        return 0.0
-
-
 def recover(part: str | os.PathLike[str], progress: video.Progress = lambda share: None) -> Path:
     """Finish a recording that was left over; returns where it is. A ConfigError says what is wrong."""
     place = Path(part)
@@ -547,7 +414,7 @@ def recover(part: str | os.PathLike[str], progress: video.Progress = lambda shar
     try:
         if is_being_written(place):
             raise ConfigError(f"{part}: it is still being recorded")
-        if video_seconds(place) == 0:
+        if seconds_of(place) == 0:
             raise ConfigError(f"{part}: there is no picture in it")
         return _finish(place, target_of(place), progress)
     except (OSError, video.av.FFmpegError) as error:
@@ -556,72 +423,4 @@ def recover(part: str | os.PathLike[str], progress: video.Progress = lambda shar
 
 def discard(part: str | os.PathLike[str]) -> None:
     """Throw a recording that was left over away."""
-    _remove_part(Path(part))
-
-
-# --- who is writing -------------------------------------------------------------------------------
-
-
-def _lock(descriptor: int) -> bool:
-    """Mark a file as being written, until it is closed or the program ends; False if somebody else has it."""
-    try:
-        import fcntl
-    except ImportError:
-        return _lock_on_windows(descriptor)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks: every part file counts as left over
-        return True
-    return True
-
-
-def _lock_on_windows(descriptor: int) -> bool:
-    """The same where locks are for bytes: the one of them that no file reaches."""
-    import msvcrt
-
-    before = os.lseek(descriptor, 0, os.SEEK_CUR)
-    try:
-        os.lseek(descriptor, 1 << 60, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    except OSError:
-        return False
-    finally:
-        os.lseek(descriptor, before, os.SEEK_SET)
-    return True
-
-
-def is_being_written(part: Path) -> bool:
-    with open(part, "rb+") as file:
-        return not _lock(file.fileno())
-
-
-def _journal_folder() -> Path:
-    """A note for each recording under way, so that it is found again whichever folder it is in."""
-    return settings_path().parent / "recordings"
-
-
-def _journal_entry(part: Path) -> Path:
-    name = hashlib.sha256(str(part.resolve()).encode()).hexdigest()[:16]
-    return _journal_folder() / f"{name}.txt"
-
-
-def _enter_journal(part: Path) -> None:
-    with suppress(OSError):  # then it is found in its folder, or by hand
-        entry = _journal_entry(part)
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        entry.write_text(str(part.resolve()), encoding="utf-8")
-
-
-def _journalled() -> list[Path]:
-    """The part files of the journal; entries of files that are gone are taken out."""
-    parts = []
-    for entry in sorted(_journal_folder().glob("*.txt")):
-        with suppress(OSError, UnicodeDecodeError):
-            part = Path(entry.read_text(encoding="utf-8"))
-            if part.exists() and part.name.endswith(PART_SUFFIX):
-                parts.append(part)
-            else:
-                entry.unlink()
-    return parts
+    remove_part(Path(part))

@@ -4,13 +4,17 @@ A run is what it began with and the commands of its branches; everything else fo
 command without a window, makes the same pictures as the window, and the window need not wait for it. No pygame here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sim.branches import ROOT, BranchState, BranchTree
-from sim.commands import AgentConfig, Command
+from sim.commands import AgentConfig
 from sim.grid import Grid
+from sim.params import ConfigError, did_you_mean
+from sim.sessionfile import Saved
 from sim.timeline import Timeline
+from ui import sessions
 from ui.happenings import Happening, happenings_of
 from ui.live import LiveSession
 from ui.look import Look
@@ -55,11 +59,34 @@ def beginning_of(session: LiveSession) -> Setup:
 def states_of(session: LiveSession, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
     """The branches as plain values, from tick 0 and with nothing known of their future but their commands."""
     chosen = session.shown if branches is None else branches
-    states = [session.tree.state(number) for number in chosen]
-    parents = {state.number for state in states}
+    return _at_tick_0([session.tree.state(number) for number in chosen])
+
+
+def _at_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
+    there = {state.number for state in states}
     return tuple(
-        replace(state, tick=0, horizon=0, parent=state.parent if state.parent in parents else None) for state in states
+        replace(state, tick=0, horizon=0, parent=state.parent if state.parent in there else None) for state in states
     )
+
+
+def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str] = ()) -> Replay:
+    """The run of a session file: the branches that were on screen, or those chosen by name or number."""
+    setup = sessions.setup_of(saved, path)
+    states = {branch.state.number: branch.state for branch in saved.branches}
+    shown = saved.scenario.view.get(sessions.VIEW_KEY)
+    usual = [number for number in shown if number in states] if isinstance(shown, list) else []
+    numbers = [_number_of(name, states) for name in chosen] or usual or [saved.branch]
+    return Replay(setup, _at_tick_0([states[number] for number in dict.fromkeys(numbers)]), numbers[0])
+
+
+def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
+    """The branch that a name or a number means."""
+    if name.isdecimal() and int(name) in states:
+        return int(name)
+    found = [state.number for state in states.values() if state.name == name]
+    if found:
+        return found[0]
+    raise ConfigError(f"branch: no branch '{name}'{did_you_mean(name, [s.name for s in states.values()])}")
 
 
 class ReplaySession(LiveSession):
@@ -141,11 +168,3 @@ class ReplaySession(LiveSession):
     def digests(self) -> tuple[str, ...]:
         """Of all branches that are shown."""
         return tuple(timeline.world.digest() for timeline in self.timelines)
-
-
-def script_of(replay: Replay) -> list[tuple[int, Command]]:
-    """All commands of the focused branch."""
-    state = next((state for state in replay.branches if state.number == replay.focused), None)
-    if state is None:
-        return list(replay.setup.script)
-    return [(entry.tick, entry.command) for entry in state.entries if entry.is_enabled]

@@ -15,6 +15,7 @@ from ui.app import MOST_PANELS, App
 from ui.camera import Camera, fitted
 from ui.canvas import Canvas
 from ui.clock import SPEEDS
+from ui.formats import PANELS, WINDOW, Part
 from ui.layers import HEAT_NAMES, LAYERS, LayerState
 from ui.layout import Box, Layout, PanelBoxes
 from ui.look import Look
@@ -22,8 +23,6 @@ from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
 from ui.session import Panel, Session
 from ui.settings import Settings
 from ui.theme import PALETTES
-
-WINDOW, PANELS = "window", "panels"
 
 USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
 """At these sizes texts are as large as in a window at 100 %."""
@@ -37,17 +36,6 @@ SMALLEST_WITH_LEGEND = (420, 360)
 LEGEND_SHARE = 0.16  # of the height of a picture, at most
 MOST_CAPTIONS = 3
 _NOT_IN_LEGEND = ("terrain", "grid")  # they show what they are
-
-
-@dataclass(frozen=True)
-class Part:
-    """What of the window is drawn: all of it, the panels, or one panel (counted from 1)."""
-
-    kind: str
-    number: int = 0
-
-    def __str__(self) -> str:
-        return self.kind if self.kind in (WINDOW, PANELS) else f"panel:{self.number}"
 
 
 def scale_for(size: tuple[int, int], part: Part) -> float:
@@ -91,7 +79,7 @@ class Painter(App):
         self.settings.shows_sidebar = look.tab is not None
         self.settings.sidebar_tab = look.tab or self.settings.sidebar_tab
         self.layers = look.layer_state()
-        self.pinned = look.pinned
+        self.pinned = look.pinned if self.part.kind == WINDOW else None
         self.clock.is_running = look.mode in (None, "running")
         self.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
 

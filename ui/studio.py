@@ -29,12 +29,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sim.params import ConfigError
+from ui.formats import FilmOptions
 from ui.live import LiveSession
 from ui.look import Look
 from ui.replay import Replay, beginning_of, states_of
 
 if TYPE_CHECKING:
-    from ui.film import Film, FilmOptions
+    from ui.film import Film
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -76,7 +77,7 @@ class FilmJob:
     path: str
     replay: Replay
     tick: int
-    options: "FilmOptions"
+    options: FilmOptions
     look: Look
 
 
@@ -87,7 +88,7 @@ class ExportJob:
     path: str
     replay: Replay
     ticks: tuple[int, int | None]
-    options: "FilmOptions"
+    options: FilmOptions
     look: Look
 
 
@@ -154,7 +155,7 @@ class Studio:
         self._send(job)
 
     @classmethod
-    def film(cls, path: str | os.PathLike[str], session: LiveSession, options: "FilmOptions", look: Look) -> "Studio":
+    def film(cls, path: str | os.PathLike[str], session: LiveSession, options: FilmOptions, look: Look) -> "Studio":
         """Begin to film a session at its present tick."""
         replay = Replay(beginning_of(session), states_of(session), session.branch)
         studio = cls(FilmJob(os.path.abspath(path), replay, _tick_of(session), options, look))
@@ -167,7 +168,7 @@ class Studio:
         path: str | os.PathLike[str],
         replay: Replay,
         ticks: tuple[int, int | None],
-        options: "FilmOptions",
+        options: FilmOptions,
         look: Look,
     ) -> "Studio":
         return cls(ExportJob(os.path.abspath(path), replay, ticks, options, look))

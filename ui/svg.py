@@ -1,7 +1,7 @@
 """A panel as an SVG drawing for papers: sharp at any size, and small, because what belongs together is one path.
 
-On the map the unit is a cell. Walls and other fills are outlines around all cells of a kind, not rectangles: no seams between
-neighbours in any viewer, and a tenth of the bytes. Lines go through the middles of cells, straight runs in one
+On the map the unit is a cell. Walls and other fills are outlines around all cells of a kind, not rectangles: no seams
+between neighbours in any viewer, and a tenth of the bytes. Lines go through the middles of cells, straight runs in one
 piece, each stretch once however often the agent walked it. No pygame here.
 """
 

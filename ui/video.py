@@ -8,7 +8,6 @@ the whole clip.
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from io import RawIOBase
 from pathlib import Path
@@ -19,113 +18,13 @@ import numpy as np
 import numpy.typing as npt
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 
-from sim.params import ConfigError, Param
+from sim.params import ConfigError
+from ui.formats import GIF, MP4, WEBM, Encoding
 
 Pixels = npt.NDArray[np.uint32]  # [height, width], 0x00RRGGBB
 
-MP4, WEBM, MKV, GIF = ".mp4", ".webm", ".mkv", ".gif"
-VIDEO_SUFFIXES = (MP4, WEBM, MKV, GIF)
-
-DRAFT, NORMAL, HIGH = "draft", "normal", "high"
-FPS = Param("fps", int, 30, "frames in a second of video", 1, 240)
-PRESET = Param("preset", str, NORMAL, "quick and large, or slow and small", choices=(DRAFT, NORMAL, HIGH))
-EXACT = Param("exact_colours", bool, False, "every pixel as it was (yuv444p, lossless); many browsers cannot play it")
-
-GIF_RATES = (50, 25, 20, 10)
-"""Frames a second whose delay is a whole number of hundredths and long enough for browsers to respect it."""
-
-LEAST_SIDE, MOST_SIDE = 16, 8192
-MOST_PIXELS = 7680 * 4320
-
 CLUSTER_MS = 250  # what a part file lags behind the encoder
 BT709 = 1  # what players assume for HD; untagged BT.601 shows errors of up to 40 in 255
-
-# What the encoder does to please the eye in films costs colour, and here colour has a meaning. With tune=psnr and
-# finer chroma the worst flat 8 px cell is off by 10 in 255 instead of 27, for a third more bytes.
-_TRUE_COLOURS = {"tune": "psnr", "x264-params": "chroma-qp-offset=-6"}
-_X264 = {
-    DRAFT: {"preset": "ultrafast", "crf": "26"},
-    NORMAL: {"preset": "veryfast", "crf": "18", **_TRUE_COLOURS},
-    HIGH: {"preset": "medium", "crf": "12", **_TRUE_COLOURS},
-}
-_X264_EXACT = {"preset": "veryfast", "qp": "0"}  # crf 18 in yuv444p is off by 24 on flat cells, and no smaller by half
-_VP9 = {
-    DRAFT: {"cpu-used": "9", "crf": "36"},
-    NORMAL: {"cpu-used": "8", "crf": "24"},
-    HIGH: {"cpu-used": "6", "crf": "12"},
-}
-_VP9_EXACT = {"cpu-used": "8", "lossless": "1"}
-_LOOKAHEAD = {DRAFT: 0, NORMAL: 10, HIGH: 20}
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """How pictures become a video: everything but the pictures."""
-
-    suffix: str = MP4
-    fps: int = 30
-    preset: str = NORMAL
-    exact_colours: bool = False
-
-    @property
-    def is_lossless(self) -> bool:
-        """A .gif takes its colours from the recording, so that has to keep them."""
-        return self.suffix == GIF
-
-    @property
-    def codec(self) -> str:
-        if self.is_lossless:
-            return "libx264rgb"
-        return "libvpx-vp9" if self.suffix == WEBM else "libx264"
-
-    @property
-    def pixel_format(self) -> str:
-        if self.is_lossless:
-            return "rgb24"
-        return "yuv444p" if self.exact_colours else "yuv420p"
-
-    @property
-    def needs_even_sides(self) -> bool:
-        return self.codec == "libx264" and not self.exact_colours
-
-    def options(self) -> dict[str, str]:
-        """Options of the codec. There are no frames out of order: they cost more time than they save bytes here."""
-        if self.is_lossless:
-            return {"preset": "ultrafast", "qp": "0", "bf": "0"}
-        if self.codec == "libvpx-vp9":
-            usual = {"deadline": "realtime", "b": "0", "row-mt": "1", "lag-in-frames": "0", "tile-columns": "2"}
-            return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9[self.preset])}
-        # The encoder may look ahead a quarter of a second: what it holds back is lost if the program is killed.
-        ahead = 0 if self.exact_colours else min(_LOOKAHEAD[self.preset], self.fps // 4)
-        chosen = _X264_EXACT if self.exact_colours else _X264[self.preset]
-        return {**chosen, "bf": "0", "rc-lookahead": str(ahead)}
-
-
-def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "size") -> None:
-    """Refuse sizes that the codec, or any file, cannot have. `encoding` is None for pictures."""
-    width, height = size
-    shown = f"{width}x{height}"
-    if min(size) < LEAST_SIDE or max(size) > MOST_SIDE or width * height > MOST_PIXELS:
-        raise ConfigError(
-            f"{where}: expected from {LEAST_SIDE}x{LEAST_SIDE} pixels to {MOST_SIDE} a side and "
-            f"{MOST_PIXELS:,} in all, got {shown}"
-        )
-    if encoding and encoding.needs_even_sides and (width % 2 or height % 2):
-        even = f"{width - width % 2}x{height - height % 2}"
-        raise ConfigError(
-            f"{where}: expected an even width and height, which H.264 needs, got {shown}; the nearest is {even} "
-            "(exact colours, .webm, .gif and .png take any size)"
-        )
-
-
-def even(size: tuple[int, int]) -> tuple[int, int]:
-    """The largest size inside this one that every codec takes: the last column or row of pixels is left out."""
-    return max(LEAST_SIDE, size[0] & ~1), max(LEAST_SIDE, size[1] & ~1)
-
-
-def nearest_gif_rate(fps: int) -> int:
-    return min(GIF_RATES, key=lambda rate: abs(rate - fps))
-
 
 # --- encoding -------------------------------------------------------------------------------------
 
@@ -267,6 +166,16 @@ def count_pictures(path: Path) -> int:
     """How many pictures a video has, without decoding them."""
     with av.open(str(path)) as source:
         return sum(1 for _ in _packets(source, source.streams.video[0]))
+
+
+def seconds_of(path: Path) -> float:
+    """Seconds of video that can be read from a file, 0 if it is no video."""
+    try:
+        with av.open(str(path)) as file:
+            rate = file.streams.video[0].average_rate or 30
+        return float(count_pictures(path) / rate)
+    except (OSError, IndexError, av.FFmpegError):
+        return 0.0
 
 
 def _make_gif(part: Path, target: Path, progress: Progress) -> None:

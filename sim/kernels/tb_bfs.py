@@ -2,12 +2,13 @@
 
 Paper: "Time-Bounded Best-First Search" (TB-BFS, TB-WA*, TB-GBFS; Algorithm 3 for lazy restarts).
 
-Each tick expands k cells of one search that is never thrown away, makes the path from the root to the
+Each tick expands k cells of one search that is never thrown away, takes the path from the root to the
 best open cell, and moves one cell: along the path when standing on it, else back to the parent.
 
 Deviations, each with its reason in docs/deviations.md:
 - closed cells stay closed unless the search says otherwise;
-- a path is not traced anew from its end to the root but up to the first cell that the last one had;
+- the path is not made, only asked for the agent's next cell, so that a tick costs the same on any map; it is
+  made for whoever looks at it, after a map change, and always when closed cells may change their parents;
 - a way that the changed map has cut is noticed in planning, not by bumping into it;
 - with no path the agent waits for a change that may open one, unless told to give up.
 """
@@ -15,6 +16,7 @@ Deviations, each with its reason in docs/deviations.md:
 import numpy as np
 
 from sim.kernels import log
+from sim.kernels.ancestry import link, next_towards
 from sim.kernels.jit import kernel
 from sim.kernels.octile import h0_cells
 from sim.kernels.route import place_on, trace_whole, uses_arc, way_cost, way_holds
@@ -25,10 +27,12 @@ STATE = np.dtype(
         ("loc", "i8"),
         ("goal", "i8"),
         ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH, GAVE_UP of log.py
-        ("length", "i8"),  # cells on the route
+        ("end", "i8"),  # where the path leads: the best open cell when last planned, -1 before
+        ("length", "i8"),  # cells on the route, which is that path when last made
         ("found", "i8"),  # the goal has been on top of the open list
         ("marks", "i8"),  # marks for the next row
         ("restarts", "i8"),
+        ("searches", "i8"),  # begun so far; tells the links of one from those of another
         ("gives_up", "i8"),  # without a path: end for good instead of waiting
     ],
     align=True,
@@ -53,6 +57,8 @@ def reset(ground, search, state, start, goal):
 def search_from_here(ground, search, st):
     """InitializeSearch: root the search at the agent. Costs O(1)."""
     begin(ground, search, st.loc, st.goal, st.goal)
+    st.searches += 1
+    st.end = -1
     st.length = 0
     st.found = 0
     st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
@@ -66,22 +72,22 @@ def restart(ground, search, st):
 
 
 @kernel
-def run(ground, search, route, state, budget, rows):
+def run(ground, search, route, links, state, budget, rows):
     """Plan and act for up to len(rows) ticks. Returns the ticks done; fewer when the agent is at its end."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, traced = plan(ground, search, route, st, budget)
-        marks, phase = act(ground, search, route, st)
+        used, traced = plan(ground, search, route, links, st, budget)
+        marks, phase = act(ground, search, route, links, st)
         log.write_row(rows[tick], st.loc, used, traced, marks | st.marks, phase)
         st.marks = 0
     return rows.size
 
 
 @kernel
-def plan(ground, search, route, st, budget):
-    """Spend at most `budget` expansions, then trace the path. Returns expansions and parent pointers followed."""
+def plan(ground, search, route, links, st, budget):
+    """Spend at most `budget` expansions, then take the path. Returns expansions and parent pointers followed."""
     control = search.control[0]
     used = 0
     traced = 0
@@ -93,10 +99,11 @@ def plan(ground, search, route, st, budget):
                 break
         else:
             st.found = control.status == GOAL_ON_TOP
-            end = best_open(ground, search)
-            is_settled = not control.reopens
-            st.length, steps = trace_whole(ground, search, route, st.length, end, is_settled)
-            traced += steps
+            st.end = best_open(ground, search)
+            if control.reopens or control.is_stale:
+                traced += make_route(ground, search, route, st)
+            if not control.reopens:
+                traced += link(ground, search, links, st.searches, route.scratch, st.end)
             if not control.is_stale or way_holds(ground, search, route, st.length, st.loc):
                 break
         restart(ground, search, st)  # the old labels lead through a wall, or prove nothing
@@ -104,13 +111,32 @@ def plan(ground, search, route, st, budget):
 
 
 @kernel
-def act(ground, search, route, st):
+def make_route(ground, search, route, st):
+    """Make the route the path that the agent has taken. Returns the parent pointers followed."""
+    if st.end < 0:
+        return 0
+    is_settled = not search.control[0].reopens
+    st.length, steps = trace_whole(ground, search, route, st.length, st.end, is_settled)
+    return steps
+
+
+@kernel
+def next_cell(ground, search, route, links, st):
+    """The cell after the agent's on its path, or -1 when it is not on it, or on its end."""
+    if not search.control[0].reopens:
+        return next_towards(ground, search, links, st.loc, st.end)
+    i = place_on(route, st.length, st.loc)
+    return np.int64(route.cells[i + 1]) if 0 <= i < st.length - 1 else np.int64(-1)
+
+
+@kernel
+def act(ground, search, route, links, st):
     """One move. Returns the marks and the phase of the tick."""
     if st.status != log.ACTIVE:
         return 0, log.WAITING
-    i = place_on(route, st.length, st.loc)
-    if i >= 0 and i + 1 < st.length:
-        st.loc = route.cells[i + 1]
+    ahead = next_cell(ground, search, route, links, st)
+    if ahead >= 0:
+        st.loc = ahead
         if st.loc == st.goal:
             st.status = log.AT_GOAL
         return 0, log.FOLLOWING if st.found else log.SEARCHING
@@ -136,10 +162,10 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
         if opens_a_way(search, tails, rose):
             restart(ground, search, st)
         return
-    untouched = control.expansions == 0 and st.length == 0
-    if untouched:
+    if st.end < 0:
         return  # nothing has been planned on the old map
     control.is_stale = 1
+    make_route(ground, search, route, st)
     if policy == EAGER or blocks_way(ground, search, route, st, tails, heads, rose, heeds):
         restart(ground, search, st)
     elif weight > 0.0 and offers_shortcut(ground, search, route, st, tails, heads, rose, weight):

@@ -1,8 +1,168 @@
-"""placeholder until sim/worst_block.py is there"""
+"""Find the worst block: which switch or cell, blocked at which tick, costs the focused agent most.
 
-from ui.dialogs.message import MessageBox
+The candidates are tried in a thread, on forks that share nothing with the run in the window.
+"""
+
+import threading
+from collections.abc import Callable
+
+import pygame
+
+from sim.branches import Branch
+from sim.worst_block import Result, Task, open_what_if, path_tasks, spread_ticks, switch_tasks
+from sim.worst_block import WorstBlock as Search
+from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.controls import Button, Text
+from ui.dialogs.lists import Col, Item, Rows
+from ui.live import SPAN, LiveSession, key_of
+
+MOMENTS = 8  # ticks at which each block is tried
+MOST_SHOWN = 500
+_PIECE = 20_000.0  # microseconds of simulation between two looks at whether to stop
+_REFRESH_S = 0.25
+
+SWITCHES, CELLS = "switches", "cells"
 
 
-class WorstBlock(MessageBox):
-    def __init__(self, host):
-        super().__init__(host, "Worst block", "")
+class WorstBlock(Dialog):
+    title = "Find the worst block"
+    size = (720, 560)
+    command = "worst_block"
+
+    def __init__(self, host: Host) -> None:
+        self.live: LiveSession = host.session  # type: ignore[assignment]
+        self.agent = self.live.focused_id % SPAN
+        walker = self.live.focused
+        self.hint = f"for {walker.label}: what costs it most" if walker else "no agent is focused"
+        self.kind = SWITCHES if self.live.setup.switches else CELLS
+        self.search: Search | None = None
+        self._cancelled = threading.Event()
+        self._worker: threading.Thread | None = None
+        self._rest_s = 0.0
+        self._shown = -1
+        super().__init__(host)
+
+    def build(self) -> None:
+        area = self.area
+        self.add(Text(self, take_top(area, self.px(26)), self._explanation(), role="dim"))
+        self.note = Text(self, take_top(area, self.px(26)), "", role="text")
+        self.add(self.note)
+        columns = [
+            Col("Block"),
+            Col("At tick", 90, "right", "mono"),
+            Col("Extra cost", 120, "right", "mono"),
+            Col("Arrives", 110, "right", "mono"),
+        ]
+        self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="nothing tried yet")
+        self.add(self.rows)
+        other = "Cells on the path" if self.kind == SWITCHES else "Switches"
+        buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
+        if self.live.setup.switches:
+            buttons.append((f"{other} instead", self._change_kind, ""))
+        buttons += [
+            ("Stop" if self._is_running else "Search", self._start_or_stop, ""),
+            ("Open as branch", self.confirm, "main"),
+        ]
+        made: list[Button] = self.add_footer(*buttons)
+        self._focused = self.controls.index(made[-2])
+        self._say()
+
+    def _explanation(self) -> str:
+        what = "Every switch" if self.kind == SWITCHES else "Every cell that the agent comes by"
+        return f"{what}, blocked at {MOMENTS} moments of the recorded run; each is run to its end."
+
+    # --- the search -------------------------------------------------------------------------------
+
+    @property
+    def _is_running(self) -> bool:
+        return self._worker is not None and self._worker.is_alive()
+
+    def _tasks(self) -> list[Task]:
+        timeline = self.live.timeline
+        ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), MOMENTS)
+        if self.kind == SWITCHES:
+            return switch_tasks(timeline, ticks)
+        return path_tasks(timeline, [self.agent], ticks)
+
+    def _start_or_stop(self) -> None:
+        if self._is_running:
+            self._cancelled.set()
+        elif self.live.focused is not None:
+            self._cancelled.clear()
+            self.search = Search(self.live.timeline, self.agent, self._tasks())
+            self._worker = threading.Thread(target=self._work, args=(self.search,), daemon=True)
+            self._worker.start()
+        self.rebuild()
+
+    def _work(self, search: Search) -> None:
+        while not self._cancelled.is_set() and not search.step(_PIECE):
+            pass
+
+    def _change_kind(self) -> None:
+        self._cancelled.set()
+        self.kind = CELLS if self.kind == SWITCHES else SWITCHES
+        self.search = None
+        self.rebuild()
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        super().update(seconds)
+        self._rest_s -= seconds
+        done = self.search.done if self.search else 0
+        if self._rest_s > 0.0 or (done == self._shown and self._is_running):
+            return
+        self._rest_s = _REFRESH_S
+        if done != self._shown:
+            self._shown = done
+            self.rows.set(self._items(), max(0, self.rows.place), tells=False)
+            self._say()
+        if self.search and not self._is_running and self._worker is not None:
+            self._worker = None
+            self.rebuild()
+
+    def _say(self) -> None:
+        search = self.search
+        if search is None:
+            self.note.set("Press Search.", "dim")
+            return
+        state = "trying" if self._is_running else "stopped" if search.done < search.total else "done"
+        base = f", without a block it costs {search.baseline.cost:,.1f}" if search.baseline else ""
+        self.note.set(f"{state}: {search.done:,} of {search.total:,}{base}", "text")
+
+    def _items(self) -> list[Item]:
+        results = self.search.results()[:MOST_SHOWN] if self.search else []
+        return [
+            Item(_cells(result), result, roles={2: "warning"} if result.never_arrives else {}) for result in results
+        ]
+
+    # --- ending -----------------------------------------------------------------------------------
+
+    def key(self, event: pygame.event.Event) -> bool:
+        return self.rows.key(event)
+
+    def confirm(self) -> None:
+        """Open the chosen what-if beside the run that it comes from."""
+        item = self.rows.item
+        if item is None:
+            self._start_or_stop()
+            return
+        branch: Branch = open_what_if(self.live.tree, self.live.branch, item.value)
+        branch.timeline.settle()
+        self.host.close_dialog()
+        self.live.seek(item.value.tick)
+        self.live.show_branch(branch.number)
+        self.live.focus(key_of(branch.number, self.agent))
+        self.host.say(f'"{branch.name}" beside the run it comes from; press Space to watch both')
+
+    def close(self) -> None:
+        self._cancelled.set()
+        super().close()
+
+
+def _roles(result: Result) -> dict[int, str]:
+    return {2: "warning"} if result.never_arrives else {}
+
+
+def _cells(result: Result) -> tuple[str, ...]:
+    extra = "never arrives" if result.never_arrives else f"{result.extra:+,.1f}"
+    arrives = "-" if result.never_arrives else f"{result.outcome.tick:,}"
+    return result.block.name, f"{result.tick:,}", extra, arrives

@@ -1,0 +1,131 @@
+"""Bench `seek`: going to any tick of a long run, and one tick back.
+
+The runs are 20,000 ticks of four agents on 512 x 512, with edits and a goal that moves so that none of them comes to
+an end. A seek restores the nearest keyframe and replays from there; a step back also leaves keyframes around it.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.registry import BY_KEY
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target
+from cli.progress import Progress
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.generate import Generated, generate
+from sim.grid import Grid
+from sim.params import Value
+from sim.timeline import Timeline
+from sim.world import World
+
+SIDE, TICKS = 512, 20_000
+TYPICAL, MOST = Target(100.0, is_upper=True), Target(300.0, is_upper=True)
+AGENTS = (
+    AgentConfig("tba"),
+    AgentConfig("tb-wa", params={"weight": 1.0}),
+    AgentConfig("rtb-wa", "lazy", {"restart": "lazy"}),
+    AgentConfig("rtb-wa", "eager", {"restart": "eager"}),
+)
+_SEEKS, _STEPS = 150, 100
+_FRAME = 4  # ticks that a window lets pass in one frame
+_EDIT_EVERY, _GOAL_EVERY = 400, 1500
+_SEED = 11
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    kind: str
+    params: Mapping[str, Value]
+    budget: int
+    changes: RandomChanges | None = None
+
+
+CASES = (
+    Case("rooms, k=16", "rooms", {"room": 16}, 16),
+    Case("caves, k=256", "caves", {"grain": 4}, 256),
+    Case("rooms, k=16, 1 % of the map changes every 20 ticks", "rooms", {"room": 16}, 16, RandomChanges(20, 1.0)),
+)
+
+
+def run(setup: Setup, ticks: int = TICKS, side: int = SIDE) -> Table:
+    table = Table(f"seek: to random ticks of {ticks:,}, and one tick back, with four agents on {side} x {side}")
+    for case in CASES:
+        setup.progress.show(f"seek: {case.name}")
+        made = generate(case.kind, {**case.params, "width": side, "height": side, "seed": _SEED})
+        table.rows += _rows(case, made, ticks, setup.progress)
+    table.notes.append(
+        "milliseconds of processor time of one seek; the first ones of a run, nothing is warmed up for them"
+    )
+    table.notes.append(
+        "recording: a run in steps of a frame, with its keyframes, against the same in one go without any"
+    )
+    return table
+
+
+def _rows(case: Case, made: Generated, ticks: int, progress: Progress) -> Iterator[Row]:
+    world_of = _factory(case, made, ticks)
+    plain = world_of()
+    plain_s = _seconds(lambda: plain.advance(ticks))
+    line = Timeline(world_of)
+    live_s = _seconds(lambda: _live(line, ticks, progress))
+    end = line.tick
+    yield Row(f"{case.name}: recording", live_s / end * 1e6, "us/tick", plain_s / end * 1e6, live_s / plain_s)
+    chance = random.Random(_SEED)
+    seeks = [_seek(line, chance.randrange(end)) for _ in range(_SEEKS)]
+    yield from _spread(f"{case.name}: any tick", seeks)
+    line.seek(end * 3 // 4)
+    steps = [_seek(line, line.tick - 1) for _ in range(_STEPS)]
+    yield from _spread(f"{case.name}: one back", steps)
+    yield Row(f"{case.name}: keyframes", float(line.store.count), "")
+    limit = Target(line.store.budget / 1e6, is_upper=True)
+    yield Row(f"{case.name}: their memory", line.store.held / 1e6, "MB", target=limit)
+    assert line.diverged is None, f"{case.name}: a replay differs from the run at tick {line.diverged}"
+
+
+def _factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
+    """What makes the world of tick 0, its script of edits and goals in the queue."""
+    terrain, free = made.grid.terrain.copy(), np.flatnonzero(made.grid.free)
+    chance = np.random.default_rng(_SEED)
+    edits = [(tick, EditCells(tuple(chance.choice(free, 40).tolist()))) for tick in range(50, ticks, _EDIT_EVERY)]
+    goals = [(tick, MoveGoal(int(chance.choice(free)))) for tick in range(_GOAL_EVERY, ticks, _GOAL_EVERY)]
+
+    def build() -> World:
+        grid = Grid(terrain.copy())
+        start, goal = grid.cell(*made.start), grid.cell(*made.goal)
+        world = World(
+            grid, start, goal, BY_KEY, budget=case.budget, seed=_SEED, random_changes=case.changes, watched=True
+        )
+        for config in AGENTS:
+            world.add(config)
+        world.submit_all([*edits, *goals])
+        world.submit(EditCells(), ticks)  # so that time goes on to the end
+        return world
+
+    return build
+
+
+def _live(line: Timeline, ticks: int, progress: Progress) -> None:
+    while line.tick < ticks and line.advance(min(_FRAME, ticks - line.tick)):
+        progress.show(f"seek: tick {line.tick:,}", line.tick / ticks)
+
+
+def _seek(line: Timeline, tick: int) -> float:
+    return 1000 * _seconds(lambda: line.seek(max(0, tick)))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    before = time.thread_time()
+    work()
+    return time.thread_time() - before
+
+
+def _spread(name: str, times_ms: list[float]) -> Iterator[Row]:
+    yield Row(f"{name}, median", float(np.median(times_ms)), "ms", target=TYPICAL)
+    yield Row(f"{name}, p99", float(np.percentile(times_ms, 99)), "ms")
+    yield Row(f"{name}, longest", max(times_ms), "ms", target=MOST)

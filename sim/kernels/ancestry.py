@@ -1,0 +1,76 @@
+"""Where a cell stands in a search tree: asked in O(log n) steps, without following the path to the root.
+
+An agent that makes its path anew each tick spends, on a large map, most of its time on cells far from where it
+stands. All it has to know is whether the path to the best open cell leads through its own cell, and by which
+neighbour. So every cell on such a path gets a link, once: its depth, and one ancestor to jump to, chosen so that any
+ancestor is a few jumps away (Myers, "An applicative random-access stack", 1983).
+
+Links rest on closed cells keeping their parents; a search that opens closed cells again must not use them.
+"""
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from sim.kernels.memory import zeros
+from sim.kernels.search import parent
+
+LINK = np.dtype(
+    [
+        ("depth", "i4"),  # moves from the root
+        ("jump", "i4"),  # an ancestor, mostly further up than the parent; the root has itself
+        ("search", "i8"),  # number of the search for which this link holds, from its owner; 0 is none
+    ],
+    align=True,
+)
+
+
+def new_links(cells: int) -> np.recarray:
+    return zeros(cells, LINK).view(np.recarray)
+
+
+@kernel
+def link(ground, search, links, number, scratch, end):
+    """Give `end` and its ancestors their links, as far as they have none of this number. Returns how many got one.
+
+    The parent of `end` must be final: `end` is closed, or the next to be expanded. Writes: links, scratch.
+    """
+    found = 0
+    s = np.int64(end)
+    while s >= 0 and links[s].search != number:
+        scratch[found] = s
+        found += 1
+        s = parent(ground, search, s)
+    for i in range(found - 1, -1, -1):
+        up = s
+        s = np.int64(scratch[i])
+        here = links[s]
+        here.search = number
+        if up < 0:
+            here.depth = 0
+            here.jump = s
+            continue
+        above = links[up]
+        far = links[above.jump]
+        here.depth = above.depth + 1
+        is_same_length = above.depth - far.depth == far.depth - links[far.jump].depth
+        here.jump = far.jump if is_same_length else up
+    return found
+
+
+@kernel
+def ancestor(ground, search, links, s, depth):
+    """The ancestor of a linked cell that is `depth` moves from the root, the cell itself included."""
+    while links[s].depth > depth:
+        jump = np.int64(links[s].jump)
+        s = jump if links[jump].depth >= depth else parent(ground, search, s)
+    return s
+
+
+@kernel
+def next_towards(ground, search, links, s, end):
+    """The cell after s on the path from the root to `end`, -1 when s is not on it or is its end. Both are linked."""
+    depth = links[s].depth + 1
+    if links[end].depth < depth:
+        return np.int64(-1)
+    t = ancestor(ground, search, links, np.int64(end), depth)
+    return t if parent(ground, search, t) == s else np.int64(-1)

@@ -1,0 +1,157 @@
+"""What to record and how: a form, remembered until the program ends."""
+
+from collections.abc import Callable, Mapping
+
+import pygame
+
+from sim.params import ConfigError, Param, Value
+from ui.dialogs.base import Dialog, Host
+from ui.dialogs.param_form import ParamForm
+from ui.formats import HOLD, PRESET, WINDOW, FilmOptions, Part, even, parse_ticks_per_frame
+
+PANEL = "focused panel"
+AS_WINDOW = "as the window"
+
+FORMAT = Param(
+    "format",
+    str,
+    "mp4",
+    "mp4 for talks and messengers, webm for the web, gif for reports, png: a folder of pictures",
+    choices=("mp4", "webm", "gif", "png"),
+)
+PART = Param("part", str, "panels", "what of the window is recorded", choices=(WINDOW, "panels", PANEL))
+SIZE = Param(
+    "size",
+    str,
+    "1280 x 720",
+    "in pixels; it stays the same whatever becomes of the window",
+    choices=(AS_WINDOW, "640 x 360", "1280 x 720", "1920 x 1080"),
+)
+RATE = Param(
+    "frames_per_second", str, "30", "of the video; a gif has 50, 25, 20 or 10", choices=("10", "25", "30", "50", "60")
+)
+TICKS = Param(
+    "ticks_per_frame",
+    str,
+    "1",
+    "how fast the run passes in the video; 1/4: four frames a tick, agents glide",
+    choices=("1/4", "1/2", "1", "2", "5", "10", "100"),
+)
+CAPTIONS = Param("captions", bool, False, "say what happens: edits and restarts, with their ticks")
+LEGEND = Param("legend", bool, True, "a strip that explains the marks")
+EXACT = Param(
+    "exact_colours", bool, False, "every pixel as it was; larger, and many browsers and phones cannot play it"
+)
+FIRST = Param("from_tick", int, 0, "the first tick of the video", 0, 10_000_000)
+LAST = Param("to_tick", int, 0, "the last tick of the video", 0, 10_000_000)
+WITH_PARENT = Param("beside_parent", bool, False, "the branch and the one it comes from, side by side")
+
+PARAMS = (
+    FORMAT,
+    PART,
+    SIZE,
+    RATE,
+    TICKS,
+    CAPTIONS,
+    Param("hold", float, 0.0, HOLD.help, 0.0, 5.0),
+    LEGEND,
+    PRESET,
+    EXACT,
+)
+
+Values = dict[str, Value]
+
+_remembered: Values = {param.name: param.default for param in PARAMS}
+
+
+def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel: int) -> FilmOptions:
+    """The options that a form stands for. `panel` is the place of the focused panel, from 0."""
+    size = even(window_size)
+    if values["size"] != AS_WINDOW:
+        width, height = str(values["size"]).split(" x ")
+        size = int(width), int(height)
+    return FilmOptions(
+        size,
+        int(str(values["frames_per_second"])),
+        parse_ticks_per_frame(str(values["ticks_per_frame"])),
+        Part("panel", panel + 1) if values["part"] == PANEL else Part(str(values["part"])),
+        str(values["preset"]),
+        bool(values["exact_colours"]),
+        bool(values["captions"]),
+        float(values["hold"]),
+        bool(values["legend"]),
+    )
+
+
+class RecordDialog(Dialog):
+    """Begins to record the run from its present tick."""
+
+    title = "Record a video"
+    size = (720, 640)
+    command = "record"
+    verb = "Record"
+
+    def __init__(self, host: Host, begin: Callable[[Values], None]) -> None:
+        self.begin = begin
+        self.hint = f"from tick {host.session.tick:,} on; F9 stops"
+        self.values: Values = dict(_remembered)
+        self.params: tuple[Param, ...] = PARAMS
+        super().__init__(host)
+
+    def build(self) -> None:
+        self.form = ParamForm(self, self.area, self.params, self.values, self._changed)
+        for control in self.form.controls():
+            self.add(control)
+        self.add_footer(("Cancel", self.cancel, ""), (self.verb, self.confirm, "main"))
+
+    def _kill(self) -> None:
+        if hasattr(self, "form"):
+            self.form.kill()
+        super()._kill()
+
+    def _changed(self, name: str, value: Value) -> None:
+        self.values[name] = value
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        super().update(seconds)
+        self.form.update(seconds)
+
+    def reveal(self, control: object) -> None:
+        self.form.reveal(control)  # type: ignore[arg-type]
+
+    def key(self, event: pygame.event.Event) -> bool:
+        return self._walk_key(event)
+
+    def confirm(self) -> None:
+        self.form.flush()
+        if self.form.problems:
+            return
+        _remembered.update({name: value for name, value in self.values.items() if name in _remembered})
+        self.host.close_dialog()
+        try:
+            self.begin(self.values)
+        except ConfigError as error:
+            self.host.say(error.problems[0])
+
+
+class ExportDialog(RecordDialog):
+    """Records a range of ticks that has been run already, or will be."""
+
+    title = "Export a video"
+    command = "export_video"
+    verb = "Export"
+
+    def __init__(
+        self, host: Host, begin: Callable[[Values], None], first: int, last: int, has_parent: bool = False
+    ) -> None:
+        self._range: Values = {FIRST.name: first, LAST.name: last, WITH_PARENT.name: False}
+        self._has_parent = has_parent
+        super().__init__(host, begin)
+
+    def build(self) -> None:
+        if FIRST not in self.params:
+            self.hint = "of any ticks of the run; the window can be used meanwhile"
+            self.params = (FIRST, LAST, *((WITH_PARENT,) if self._has_parent else ()), *PARAMS)
+            self.values |= self._range
+            self.set_title(self.title, self.hint)
+        super().build()

@@ -1,0 +1,208 @@
+"""What can be recorded and how: kinds of files, their limits, and the options of a video. No pygame, no codecs here."""
+
+import os
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from sim.params import ConfigError, Param, did_you_mean, shown
+
+MP4, WEBM, MKV, GIF = ".mp4", ".webm", ".mkv", ".gif"
+VIDEO_SUFFIXES = (MP4, WEBM, MKV, GIF)
+PICTURE = ".png"
+FOLDER = "folder"
+KINDS = (*VIDEO_SUFFIXES, PICTURE)
+
+DRAFT, NORMAL, HIGH = "draft", "normal", "high"
+FPS = Param("fps", int, 30, "frames in a second of video", 1, 240)
+PRESET = Param("preset", str, NORMAL, "quick and large, or slow and small", choices=(DRAFT, NORMAL, HIGH))
+HOLD = Param("hold", float, 0.0, "seconds for which the video stands still at an edit or a restart", 0.0, 60.0)
+EXACT = Param("exact_colours", bool, False, "every pixel as it was (yuv444p, lossless); many browsers cannot play it")
+
+GIF_RATES = (50, 25, 20, 10)
+"""Frames a second whose delay is a whole number of hundredths and long enough for browsers to respect it."""
+
+LEAST_SIDE, MOST_SIDE = 16, 8192
+MOST_PIXELS = 7680 * 4320
+
+WINDOW, PANELS = "window", "panels"
+
+MOST_PER_FRAME = 100_000
+MOST_FRAMES_PER_TICK = 60
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """What a target is to be: one of KINDS, or a folder of numbered pictures."""
+    place = Path(path)
+    suffix = place.suffix.lower()
+    if place.is_dir() or str(path).endswith(("/", os.sep)) or not suffix:
+        return FOLDER
+    if suffix not in KINDS:
+        near = did_you_mean(suffix, KINDS)
+        hint = near if "did you mean" in near else ""
+        raise ConfigError(
+            f"{path}: expected a file that ends in one of {', '.join(KINDS)}, or a folder, got '{place.name}'{hint}"
+        )
+    return suffix
+
+
+# --- videos ---------------------------------------------------------------------------------------
+
+# What the encoder does to please the eye in films costs colour, and here colour has a meaning. With tune=psnr and
+# finer chroma the worst flat 8 px cell is off by 10 in 255 instead of 27, for a third more bytes.
+_TRUE_COLOURS = {"tune": "psnr", "x264-params": "chroma-qp-offset=-6"}
+_X264 = {
+    DRAFT: {"preset": "ultrafast", "crf": "26"},
+    NORMAL: {"preset": "veryfast", "crf": "18", **_TRUE_COLOURS},
+    HIGH: {"preset": "medium", "crf": "12", **_TRUE_COLOURS},
+}
+_X264_EXACT = {"preset": "veryfast", "qp": "0"}  # crf 18 in yuv444p is off by 24 on flat cells, and no smaller by half
+_VP9 = {
+    DRAFT: {"cpu-used": "9", "crf": "36"},
+    NORMAL: {"cpu-used": "8", "crf": "24"},
+    HIGH: {"cpu-used": "6", "crf": "12"},
+}
+_VP9_EXACT = {"cpu-used": "8", "lossless": "1"}
+_LOOKAHEAD = {DRAFT: 0, NORMAL: 10, HIGH: 20}
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How pictures become a video: everything but the pictures."""
+
+    suffix: str = MP4
+    fps: int = 30
+    preset: str = NORMAL
+    exact_colours: bool = False
+
+    @property
+    def is_lossless(self) -> bool:
+        """A .gif takes its colours from the recording, so that has to keep them."""
+        return self.suffix == GIF
+
+    @property
+    def codec(self) -> str:
+        if self.is_lossless:
+            return "libx264rgb"
+        return "libvpx-vp9" if self.suffix == WEBM else "libx264"
+
+    @property
+    def pixel_format(self) -> str:
+        if self.is_lossless:
+            return "rgb24"
+        return "yuv444p" if self.exact_colours else "yuv420p"
+
+    @property
+    def needs_even_sides(self) -> bool:
+        return self.codec == "libx264" and not self.exact_colours
+
+    def options(self) -> dict[str, str]:
+        """Options of the codec. There are no frames out of order: they cost more time than they save bytes here."""
+        if self.is_lossless:
+            return {"preset": "ultrafast", "qp": "0", "bf": "0"}
+        if self.codec == "libvpx-vp9":
+            usual = {"deadline": "realtime", "b": "0", "row-mt": "1", "lag-in-frames": "0", "tile-columns": "2"}
+            return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9[self.preset])}
+        # The encoder may look ahead a quarter of a second: what it holds back is lost if the program is killed.
+        ahead = 0 if self.exact_colours else min(_LOOKAHEAD[self.preset], self.fps // 4)
+        chosen = _X264_EXACT if self.exact_colours else _X264[self.preset]
+        return {**chosen, "bf": "0", "rc-lookahead": str(ahead)}
+
+
+def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "size") -> None:
+    """Refuse sizes that the codec, or any file, cannot have. `encoding` is None for pictures."""
+    width, height = size
+    shown = f"{width}x{height}"
+    if min(size) < LEAST_SIDE or max(size) > MOST_SIDE or width * height > MOST_PIXELS:
+        raise ConfigError(
+            f"{where}: expected from {LEAST_SIDE}x{LEAST_SIDE} pixels to {MOST_SIDE} a side and "
+            f"{MOST_PIXELS:,} in all, got {shown}"
+        )
+    if encoding and encoding.needs_even_sides and (width % 2 or height % 2):
+        even = f"{width - width % 2}x{height - height % 2}"
+        raise ConfigError(
+            f"{where}: expected an even width and height, which H.264 needs, got {shown}; the nearest is {even} "
+            "(exact colours, .webm, .gif and .png take any size)"
+        )
+
+
+def even(size: tuple[int, int]) -> tuple[int, int]:
+    """The largest size inside this one that every codec takes: the last column or row of pixels is left out."""
+    return max(LEAST_SIDE, size[0] & ~1), max(LEAST_SIDE, size[1] & ~1)
+
+
+def nearest_gif_rate(fps: int) -> int:
+    return min(GIF_RATES, key=lambda rate: abs(rate - fps))
+
+
+# --- films ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part:
+    """What of the window is drawn: all of it, the panels, or one panel (counted from 1)."""
+
+    kind: str
+    number: int = 0
+
+    def __str__(self) -> str:
+        return self.kind if self.kind in (WINDOW, PANELS) else f"panel:{self.number}"
+
+
+def parse_part(text: str) -> Part:
+    """What of the window is filmed: `window`, `panels` or `panel:2`."""
+    if text in (WINDOW, PANELS):
+        return Part(text)
+    match = re.fullmatch(r"panel:([1-8])", text)
+    if match is None:
+        near = did_you_mean(text, (WINDOW, PANELS, "panel:1"))
+        raise ConfigError(f"expected {WINDOW}, {PANELS} or panel:N with N from 1 to 8, got {shown(text)}{near}")
+    return Part("panel", int(match[1]))
+
+
+def parse_ticks_per_frame(text: str) -> Fraction:
+    """Ticks for each frame: a whole number, or 1/M for M frames a tick."""
+    match = re.fullmatch(r"\s*(?:(\d{1,9})|1\s*/\s*(\d{1,9}))\s*", text)
+    number = Fraction(int(match[1])) if match and match[1] else Fraction(0)
+    if match and match[2] and int(match[2]):
+        number = Fraction(1, int(match[2]))
+    if not Fraction(1, MOST_FRAMES_PER_TICK) <= number <= MOST_PER_FRAME:
+        raise ConfigError(
+            f"expected a whole number of ticks from 1 to {MOST_PER_FRAME:,}, or 1/M with M up to "
+            f"{MOST_FRAMES_PER_TICK} for M frames a tick, got {shown(text)}"
+        )
+    return number
+
+
+@dataclass(frozen=True)
+class FilmOptions:
+    """Everything about a video but the run that it shows and how that looks."""
+
+    size: tuple[int, int] = (1280, 720)
+    fps: int = 30
+    ticks_per_frame: Fraction = Fraction(1)
+    part: Part = field(default_factory=lambda: Part(PANELS))
+    preset: str = NORMAL
+    exact_colours: bool = False
+    has_captions: bool = False
+    hold_s: float = 0.0
+    has_legend: bool = True
+    has_title: bool = True
+
+    @property
+    def ticks_a_frame(self) -> int:
+        return max(1, self.ticks_per_frame.numerator)
+
+    @property
+    def frames_a_tick(self) -> int:
+        return self.ticks_per_frame.denominator
+
+
+def frames_between(first: int, end: int, options: FilmOptions) -> int:
+    """How many frames the ticks from `first` up to `end`, which is left out, take without holding."""
+    ticks = max(0, end - first)
+    return -(-ticks // options.ticks_a_frame) * options.frames_a_tick
