@@ -241,6 +241,10 @@ class World:
             if self.is_over:
                 break
             passed += self._run(min(ticks - passed, BULK, self.ticks_to_next_event()))
+        for walker in self.walkers:
+            if walker.new_rows:
+                walker.rows = np.concatenate(walker.new_rows).view(np.recarray)
+                walker.new_rows = []
         return passed
 
     def apply_now(self) -> None:

@@ -550,6 +550,29 @@ def test_snapshots_show_what_is() -> None:
     assert world.is_over and world.advance(5) == 0
 
 
+def test_rows_of_an_advance_are_those_of_its_ticks() -> None:
+    """Also over commands and random changes in between, which end a call of the kernel but not the rows."""
+
+    def fresh() -> World:
+        rows = random_rows(21, 12, 12, 0.22)
+        rows[0], rows[-1] = "." * 12, "." * 12
+        world = make_world(rows, 3, 140, ("tb-wa", {}), ("astar", {}), random_changes=RandomChanges(7, 5.0), budget=2)
+        world.submit(EditCells(blocked=(60, 61)), 5)
+        world.advance(2)
+        return world
+
+    bulk, single = fresh(), fresh()
+    bulk.advance(20)
+    ticks: list[list[tuple[int, ...]]] = [[], []]
+    for _ in range(20):
+        single.advance(1)
+        for walker, rows in zip(single.walkers, ticks, strict=True):
+            assert (len(walker.rows), walker.rows_tick) == (1, single.tick - 1)
+            rows += walker.rows.tolist()
+    assert [walker.rows.tolist() for walker in bulk.walkers] == ticks
+    assert [walker.rows_tick for walker in bulk.walkers] == [2, 2]
+
+
 def test_true_distances_follow_edits_and_the_goal() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}))
     for command in (None, EditCells(blocked=(28, 29, 34)), MoveGoal(30), EditCells(freed=(28,))):

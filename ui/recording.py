@@ -21,13 +21,14 @@ from ui.keys import shown_keys
 from ui.look import look_of
 from ui.replay import replay_of
 from ui.studio import Report, Studio
+from ui.theme import rgb
 
 if TYPE_CHECKING:
     from ui.app import App
 
 Values = dict[str, Value]
 
-_FEW_S = 0.05  # a recording shorter than that is none
+RECORDING_RED = rgb("#E5484D")  # what a recording light looks like everywhere; orange has other meanings here
 _CLOSE_S = 0.5
 
 
@@ -66,9 +67,10 @@ class Recording:
         self.filming = Studio.film(target, app.session, options, look_of(app))
         app.say(f"recording to {target.name} in {target.parent}; F9 stops")
 
-    def _target(self, values: Values) -> Path:
+    def _target(self, values: Values, last: int | None = None) -> Path:
         """A new file in the folder for recordings; its name says who is in it and when."""
         app = self.app
+        first = app.session.tick if last is None else int(values["from_tick"])
         folder = takes.recordings_folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -76,7 +78,7 @@ class Recording:
             raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in app.shown_panels]
-        return takes.free_name(folder / takes.default_name(labels, app.session.tick, suffix))
+        return takes.free_name(folder / takes.default_name(labels, first, suffix, last))
 
     def stop(self) -> None:
         """No more frames; the file is finished in the background."""
@@ -108,7 +110,7 @@ class Recording:
         if values.get("beside_parent") and parent is not None:
             branches = [parent, session.branch]
             look = replace(look, order=())
-        target = self._target(values)
+        target = self._target(values, last)
         self.exports.append(Studio.export(target, replay_of(session, branches), (first, last + 1), options, look))
         app.say(f"exporting ticks {first:,} to {last:,} to {target.name}")
 
@@ -215,7 +217,7 @@ class Recording:
         tip = f"{studio.report.path}. " + ("Click: stop" if is_filming else "Click: cancel" if action else "")
         hot = canvas.spot(HotSpot(f"recording:{id(studio)}", box, action, tip, shown_keys(command)))
         canvas.fill(box, palette.hover if hot else palette.raised, 6)
-        dot = palette.warning if is_filming else palette.dim
+        dot = RECORDING_RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))
         canvas.text((box[0] + px(25), middle), text, size=13, face="mono", middle=True)
         return box[0] - px(8)

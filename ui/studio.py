@@ -394,6 +394,8 @@ def main() -> int:
         os.nice(_NICENESS)  # the window comes first
     inbox, reporter = _Inbox(sys.stdin.buffer), _Reporter(out)
     job = inbox.next()
+    if isinstance(job, FilmJob | ExportJob):
+        reporter.report = replace(reporter.report, path=job.path)
     try:
         if isinstance(job, FilmJob):
             _film(job, inbox, reporter)

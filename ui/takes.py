@@ -60,11 +60,12 @@ def check_place(path: str | os.PathLike[str]) -> None:
         raise ConfigError(f"{path}: cannot be written: {reason}")
 
 
-def default_name(labels: Sequence[str], tick: int, suffix: str = MP4) -> str:
-    """A name that says who is in it and when: lazy-vs-eager-tick-66.mp4."""
+def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int | None = None) -> str:
+    """A name that says who is in it and when: lazy-vs-eager-tick-66.mp4, lazy-vs-eager-ticks-10-30.gif."""
     words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
     who = "-vs-".join(word for word in words if word) or "run"
-    return f"{who[:_LONGEST_NAME].rstrip('-')}-tick-{tick}{suffix}"
+    when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
+    return f"{who[:_LONGEST_NAME].rstrip('-')}-{when}{suffix}"
 
 
 def recordings_folder() -> Path:

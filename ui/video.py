@@ -60,12 +60,13 @@ class Encoder:
 
     def add(self, pixels: Pixels) -> None:
         """The next picture. It is read before this returns."""
-        height, width = pixels.shape
-        frame = av.VideoFrame.from_numpy_buffer(pixels.view(np.uint8).reshape(height, width, 4), "bgra")
-        self._last = self._converted(frame)
+        self._last = self.convert(pixels)
         self._encode()
 
-    def _converted(self, frame: Any) -> Any:
+    def convert(self, pixels: Pixels) -> Any:
+        """The picture as the codec takes it."""
+        height, width = pixels.shape
+        frame = av.VideoFrame.from_numpy_buffer(pixels.view(np.uint8).reshape(height, width, 4), "bgra")
         if self.encoding.is_lossless:
             return self._reformatter.reformat(frame, format="rgb24")
         return self._reformatter.reformat(

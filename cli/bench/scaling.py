@@ -64,12 +64,14 @@ def seconds_per_tick(case: Case, made: Generated) -> float:
     grid = made.grid
     world = World(grid, grid.cell(*made.start), grid.cell(*made.goal), BY_KEY, budget=BUDGET, measures=False)
     walker = world.add(AgentConfig(case.kind, params=case.params))
-    seconds, ticks = 0.0, 0
+    seconds, ticks, usual = 0.0, 0, 0
     while True:
-        before = time.thread_time()
+        known, before = int(walker.metrics[0].expansions), time.thread_time()
         passed = world.advance(_CHUNK)
         spent = time.thread_time() - before
-        if passed < _CHUNK or walker.rows[-1].expanded == 0:
+        expanded = int(walker.metrics[0].expansions) - known
+        if passed < _CHUNK or expanded < usual:  # the search has ended
             return seconds / ticks if ticks else spent / passed
+        usual = expanded
         seconds += spent
         ticks += passed

@@ -1,5 +1,6 @@
 """What all experiments share: problems, runs, tables."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,16 +75,31 @@ class Setting:
     budget: int
 
 
-def run_alone(problem: MapProblem, setting: Setting, seed: int = 0) -> Metrics:
-    """What one agent does on one problem of a map that does not change."""
-    world = World(problem.grid, *problem.ends, BY_KEY, budget=setting.budget, seed=seed)
+@dataclass(frozen=True)
+class Run:
+    """What one agent did on one problem, and the processor time that its planning took."""
+
+    metrics: Metrics
+    planning_ms: float
+
+    @property
+    def ratio(self) -> float:
+        """Cost / optimal."""
+        assert self.metrics.suboptimality is not None
+        return self.metrics.suboptimality
+
+
+def run_alone(problem: MapProblem, setting: Setting, seed: int = 0) -> Run:
+    """One agent on one problem of a map that does not change."""
+    grid = problem.grid
+    world = World(grid, *problem.ends, BY_KEY, budget=setting.budget, seed=seed, stopwatch=time.thread_time)
     walker = world.add(AgentConfig(setting.kind, params=setting.params))
     world.advance(_MOST_TICKS)
     assert walker.position == world.goal, (problem, setting)
-    return world.metrics(walker)
+    return Run(world.metrics(walker), 1000.0 * world.planning_s[walker.id])
 
 
-def run_all(settings: Settings, what: str, problems: Sequence[MapProblem], setting: Setting) -> list[Metrics]:
+def run_all(settings: Settings, what: str, problems: Sequence[MapProblem], setting: Setting) -> list[Run]:
     """One run for each problem."""
     done = []
     for number, problem in enumerate(problems):
@@ -97,9 +113,9 @@ def mean(values: Iterable[float]) -> float:
     return sum(kept) / len(kept)
 
 
-def mean_ratio(runs: Iterable[Metrics]) -> float:
+def mean_ratio(runs: Iterable[Run]) -> float:
     """Mean of cost / optimal."""
-    return mean(run.suboptimality or 0.0 for run in runs)
+    return mean(run.ratio for run in runs)
 
 
 def print_table(settings: Settings, headings: Sequence[object], rows: Iterable[Sequence[object]]) -> None:

@@ -31,7 +31,7 @@ def run(settings: Settings) -> None:
             ratio = mean_ratio(runs)
             row += [ratio, f"{number:.2f}", f"{100 * (ratio / number - 1):+.1f} %"]
             worst = max(worst, abs(ratio / number - 1))
-        rows.append([*row, mean(run.expansions for run in runs)])
+        rows.append([*row, mean(run.metrics.expansions for run in runs)])
     headings = ("R", "early", "printed", "off by", "late", "printed", "off by", "expansions")
     print_table(settings, headings, rows)
     verdict = "within" if worst <= TOLERANCE else "NOT within"

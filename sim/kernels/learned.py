@@ -18,7 +18,7 @@ TARGET = np.dtype(
         ("goal_x", "i8"),
         ("goal_y", "i8"),
         ("width", "i8"),
-        ("diagonal", "f8"),
+        ("diagonal_cost", "f8"),
         ("changes", "i8"),  # how often a value changed: a trial that leaves this as it was has learned nothing
         ("highest", "f8"),  # largest value ever learned
     ],
@@ -52,14 +52,14 @@ def aim(ground, target, goal):
     it.goal_x = goal % ground.width
     it.goal_y = goal // ground.width
     it.width = ground.width
-    it.diagonal = ground.cost[FIRST_DIAGONAL]
+    it.diagonal_cost = ground.cost[FIRST_DIAGONAL]
 
 
 @kernel
 def initial(target, s):
     """h0 of cell s."""
     it = target[0]
-    return h0(s % it.width, s // it.width, it.goal_x, it.goal_y, it.diagonal)
+    return h0(s % it.width, s // it.width, it.goal_x, it.goal_y, it.diagonal_cost)
 
 
 @kernel

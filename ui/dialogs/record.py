@@ -42,8 +42,8 @@ LEGEND = Param("legend", bool, True, "a strip that explains the marks")
 EXACT = Param(
     "exact_colours", bool, False, "every pixel as it was; larger, and many browsers and phones cannot play it"
 )
-FIRST = Param("from_tick", int, 0, "the first tick of the video", 0, 10_000_000)
-LAST = Param("to_tick", int, 0, "the last tick of the video", 0, 10_000_000)
+FIRST = Param("from_tick", int, 0, "the first tick of the video", 0)
+LAST = Param("to_tick", int, 0, "the last tick of the video", 0)
 WITH_PARENT = Param("beside_parent", bool, False, "the branch and the one it comes from, side by side")
 
 PARAMS = (

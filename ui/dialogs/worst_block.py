@@ -51,7 +51,6 @@ class WorstBlock(Dialog):
             Col("Block"),
             Col("At tick", 90, "right", "mono"),
             Col("Extra cost", 120, "right", "mono"),
-            Col("Arrives", 110, "right", "mono"),
         ]
         self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="nothing tried yet")
         self.add(self.rows)
@@ -164,5 +163,4 @@ def _roles(result: Result) -> dict[int, str]:
 
 def _cells(result: Result) -> tuple[str, ...]:
     extra = "never arrives" if result.never_arrives else f"{result.extra:+,.1f}"
-    arrives = "-" if result.never_arrives else f"{result.outcome.tick:,}"
-    return result.block.name, f"{result.tick:,}", extra, arrives
+    return result.block.name, f"{result.tick:,}", extra
