@@ -6,6 +6,7 @@ from typing import Any
 
 from cli.progress import Progress
 from sim.agent_api import Status
+from sim.metrics import Trial
 from sim.world import Walker, World
 
 REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
@@ -57,6 +58,31 @@ def result(
         "waits": metrics.waits,
         "over_budget": metrics.over_budget,
         **more,
+    }
+
+
+def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
+    """The result line of one trial of an agent whose whole result is `line`.
+
+    What nobody counts by trial is of the whole run (max_expansions, planning_ms, digest) or null (revisits).
+    """
+    return {
+        **line,
+        "outcome": outcome,
+        "cost": trial.cost,
+        "suboptimality": trial.suboptimality(world.optimal),
+        "moves": trial.moves,
+        "back_moves": 0,  # agents that learn have no path to walk back to
+        "nonoptimal_moves": trial.nonoptimal_moves,
+        "revisits": None,
+        "expansions": trial.expansions,
+        "restarts": trial.restarts,
+        "ticks": trial.ticks,
+        "waits": trial.ticks - trial.moves,
+        "over_budget": trial.over_budget,
+        "trial": trial.number,
+        "h_changes": trial.h_changes,
+        "converged": outcome == REACHED and trial.h_changes == 0,
     }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, cell, checked
 from cli.progress import Progress
-from cli.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, print_result, result
+from cli.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, print_result, result, trial_result
 from cli.spec import parse_agent
 from cli.trace import Trace
 from cli.warm import warm_up
@@ -19,6 +19,7 @@ from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.mapfile import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem
 from sim.params import ConfigError, Param
+from sim.scenario import TRIALS
 from sim.world import BULK, Walker, World
 
 MOVES = Param("max-moves", int, 10_000_000, "give up on a problem after so many moves", 1, 1_000_000_000_000)
@@ -56,6 +57,7 @@ def _parser() -> Arguments:
     parser.add_argument("--agent", action="append", required=True, metavar="SPEC", help="tb-wa or tb-wa:weight=3,...")
     parser.add_argument("--budget", type=checked(BUDGET), default=BUDGET.default, metavar="K", help=BUDGET.help)
     parser.add_argument("--max-moves", type=checked(MOVES), default=MOVES.default, metavar="N", help=MOVES.help)
+    parser.add_argument("--trials", type=checked(TRIALS), default=None, metavar="N", help=f"{TRIALS.help}; a line each")
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     return parser
 
@@ -161,6 +163,7 @@ class _Solver:
     def __init__(self, given: Namespace, configs: list[AgentConfig]) -> None:
         self.budget: int = given.budget
         self.max_moves: int = given.max_moves
+        self.trials: int | None = given.trials
         self.trace = Trace(given.trace)
         self.configs = configs
         self.progress = Progress()
@@ -189,6 +192,7 @@ class _Solver:
                 BY_KEY,
                 budget=self.budget,
                 stopwatch=time.perf_counter,
+                trials=self.trials or 1,
             )
             walker = world.add(config)
             outcome = self._walk(world, walker, task, share)
@@ -227,4 +231,11 @@ class _Solver:
         row = task.row
         proved = walker.rows_tick + walker.rows.size - 1
         more = {"row": row.number, "listed_optimal": row.optimal} if row else {}
-        print_result(result(world, walker, outcome, task.map_name, proved, **more), self.progress)
+        line = result(world, walker, outcome, task.map_name, proved, **more)
+        if self.trials is None or not walker.spec.keeps_h:
+            print_result(line, self.progress)
+            return
+        for trial in walker.trials:
+            print_result(trial_result(world, line, trial), self.progress)
+        if not walker.has_arrived:
+            print_result(trial_result(world, line, world.unfinished_trial(walker), outcome), self.progress)

@@ -70,6 +70,7 @@ class Trace:
                 "expanded": expanded,
                 "back": bool(marks & log.BACK_MOVE),
                 "restarted": bool(marks & log.RESTARTED),
+                "trial": bool(marks & log.TRIAL),
                 "refused": is_refused,
                 "id": walker.id,
                 **more,

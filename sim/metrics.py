@@ -16,7 +16,7 @@ class Metrics:
     back_moves: int
     bounces: int
     nonoptimal_moves: int | None  # None: not counted in this world
-    revisits: int  # moves + 1 - different cells stood on
+    revisits: int  # moves + trials - different cells stood on
     longest_stay: int  # most visits of one cell
     expansions: int
     max_expansions: int  # most in one tick
@@ -24,14 +24,14 @@ class Metrics:
     over_budget: int  # ticks above the budget: the papers disqualify the agent
     restarts: int
     first_move: int | None  # tick of the first move
+    trial: int  # number of the present trial, from 1; all above counts from the first one on
+    trial_cost: float  # cost walked in the present trial
     optimal: float  # cost of the cheapest path from the start, on the first map; infinity when there is none
 
     @property
     def suboptimality(self) -> float | None:
-        """Cost / optimal, as far as the walk has got; None where that means nothing."""
-        if self.optimal == 0.0:
-            return 1.0
-        return self.cost / self.optimal if np.isfinite(self.optimal) else None
+        """Cost / optimal, as far as the present trial has got; None where that means nothing."""
+        return _ratio(self.trial_cost, self.optimal)
 
     @property
     def back_move_share(self) -> float | None:
@@ -44,8 +44,61 @@ class Metrics:
         return self.expansions / self.moves if self.moves else None
 
 
-def read_metrics(record: Any, optimal: float, measures: bool) -> Metrics:
-    """The referee's record in plain Python numbers."""
+@dataclass(frozen=True)
+class Trial:
+    """One walk from the start to the goal by an agent that keeps what it learned for the next."""
+
+    number: int  # from 1
+    cost: float
+    ticks: int
+    moves: int
+    expansions: int
+    nonoptimal_moves: int | None
+    restarts: int
+    over_budget: int
+    h_changes: int  # learned values that changed; 0: converged
+
+    def suboptimality(self, optimal: float) -> float | None:
+        return _ratio(self.cost, optimal)
+
+
+@dataclass(frozen=True)
+class TrialCounts:
+    """The referee's numbers at the beginning of a trial."""
+
+    trial: int = 1
+    cost: float = 0.0
+    ticks: int = 0
+    moves: int = 0
+    expansions: int = 0
+    nonoptimal_moves: int = 0
+    restarts: int = 0
+    over_budget: int = 0
+    h_changes: int = 0
+
+    def since(self, began: "TrialCounts", measures: bool) -> Trial:
+        """The trial that began with those numbers and has these now."""
+        return Trial(
+            began.trial,
+            self.cost - began.cost,
+            self.ticks - began.ticks,
+            self.moves - began.moves,
+            self.expansions - began.expansions,
+            self.nonoptimal_moves - began.nonoptimal_moves if measures else None,
+            self.restarts - began.restarts,
+            self.over_budget - began.over_budget,
+            self.h_changes - began.h_changes,
+        )
+
+
+def _ratio(cost: float, optimal: float) -> float | None:
+    if optimal == 0.0:
+        return 1.0
+    return cost / optimal if np.isfinite(optimal) else None
+
+
+def read_metrics(record: Any, optimal: float, measures: bool, began: TrialCounts) -> Metrics:
+    """The referee's record in plain Python numbers. `began`: the numbers at the beginning of the present trial."""
     m = dict(zip(record.dtype.names, record.item(), strict=True))
     return Metrics(
         cost=m["cost"],
@@ -54,7 +107,7 @@ def read_metrics(record: Any, optimal: float, measures: bool) -> Metrics:
         back_moves=m["back_moves"],
         bounces=m["bounces"],
         nonoptimal_moves=m["nonoptimal_moves"] if measures else None,
-        revisits=m["moves"] + 1 - m["distinct"],
+        revisits=m["moves"] + began.trial - m["distinct"],
         longest_stay=m["longest_stay"],
         expansions=m["expansions"],
         max_expansions=m["max_expansions"],
@@ -62,5 +115,7 @@ def read_metrics(record: Any, optimal: float, measures: bool) -> Metrics:
         over_budget=m["over_budget"],
         restarts=m["restarts"],
         first_move=m["first_move"] if m["first_move"] >= 0 else None,
+        trial=began.trial,
+        trial_cost=m["cost"] - began.cost,
         optimal=optimal,
     )

@@ -45,6 +45,7 @@ SUFFIX = ".yaml"
 MAX_SWITCHES = 256
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
+TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
 DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)
 
 KEYS = (
@@ -55,6 +56,7 @@ KEYS = (
     "map",
     "seed",
     "budget",
+    "trials",
     "start",
     "goal",
     "agents",
@@ -109,6 +111,7 @@ class Scenario:
     changes: RandomChanges | None = None
     edits: tuple[TimedCommand, ...] = ()
     view: Mapping[str, Any] = field(default_factory=dict)  # the window's own: layers, panels, camera
+    trials: int = 1  # most walks from start to goal of agents that learn h
     terrain: npt.NDArray[np.uint8] | None = field(default=None, compare=False, repr=False)
     """The map as it was when the file was read, so that it is neither read nor generated again."""
 
@@ -142,6 +145,7 @@ def build_world(scenario: Scenario, specs: Mapping[str, AgentSpec], **world_opti
         "seed": scenario.seed,
         "switches": {name: tuple(grid.cell(x, y) for x, y in cells) for name, cells in scenario.switches.items()},
         "random_changes": scenario.changes,
+        "trials": scenario.trials,
     }
     world = World(grid, grid.cell(*scenario.start), grid.cell(*scenario.goal), specs, **(options | world_options))
     for config in scenario.agents:
@@ -230,12 +234,13 @@ class _Reader:
         edits = self._edits(Script(self.width, self.height, switches if knows_switches else None, roster))
         title, caption = self._text("title", 120), self._text("caption", 1000, lines=True)
         seed, changes, view = self._integer("seed", SEED), self._changes(), self._view()
+        trials = self._integer("trials", TRIALS)
         if source is None or start is None or goal is None or self.opened is None:
             return None
         terrain = self.opened.grid.terrain
         terrain.setflags(write=False)
         return Scenario(
-            source, start, goal, agents, title, caption, seed, budget, switches, changes, edits, view, terrain
+            source, start, goal, agents, title, caption, seed, budget, switches, changes, edits, view, trials, terrain
         )
 
     def _check_format(self) -> None:
@@ -434,6 +439,8 @@ def dump_scenario(scenario: Scenario) -> str:
         data["caption"] = scenario.caption
     data["map"] = _source_data(scenario.map)
     data |= {"seed": scenario.seed, "budget": scenario.budget}
+    if scenario.trials != TRIALS.default:
+        data["trials"] = scenario.trials
     data |= {"start": Inline(scenario.start), "goal": Inline(scenario.goal)}
     data["agents"] = [agent_data(config) for config in scenario.agents]
     if scenario.switches or isinstance(scenario.map, MapRecipe):  # a recipe has its own, unless the file says others

@@ -8,19 +8,19 @@ because nothing but a command can come between an agent's ticks.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from sim import changes, commands
-from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Problem, Status
+from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Status
 from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid, MapChange
 from sim.kernels import distance, log, referee
 from sim.kernels.search import begin, new_search
-from sim.metrics import Metrics, read_metrics
+from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params
 
 BULK = 4096  # most ticks in one kernel call
@@ -48,6 +48,9 @@ class Walker:
     rows_tick: int = 0  # world tick of the first of them
     last_phase: int = log.WAITING
     refusals: int = 0
+    most_trials: int = 1
+    trials: list[Trial] = field(default_factory=list)  # those that came to the goal, the present one included
+    trial_began: TrialCounts = field(default_factory=TrialCounts)  # the numbers at the beginning of the present one
 
     @property
     def position(self) -> int:
@@ -58,9 +61,32 @@ class Walker:
         return self.config.label or self.spec.name
 
     @property
+    def trial(self) -> int:
+        """Number of the present trial, from 1."""
+        return self.trial_began.trial
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether it is at the goal, if only until its next trial."""
+        return self.agent.status is Status.AT_GOAL
+
+    @property
+    def is_converged(self) -> bool:
+        """Whether it has learned nothing in the present trial, which is at its end."""
+        return self.has_arrived and len(self.trials) == self.trial and self.trials[-1].h_changes == 0
+
+    @property
     def is_done(self) -> bool:
         """Nothing will happen to it unless somebody changes something."""
+        if self.has_arrived:
+            return self.trial >= self.most_trials or self.is_converged
         return self.agent.status is not Status.ACTIVE
+
+    def put_rows_together(self) -> None:
+        """Take in the rows of an advance, once: a long run has thousands of pieces."""
+        if self.new_rows:
+            self.rows = np.concatenate(self.new_rows).view(np.recarray)
+            self.new_rows = []
 
     @property
     def state_word(self) -> str:
@@ -93,6 +119,8 @@ class WalkerView:
     rows: np.ndarray
     rows_tick: int
     agent: AgentView
+    trials: tuple[Trial, ...] = ()  # those that came to the goal, of an agent that learns h
+    is_converged: bool = False  # the last of them taught it nothing
 
 
 @dataclass(frozen=True)
@@ -123,9 +151,11 @@ class World:
         watched: bool = False,
         measures: bool = True,
         stopwatch: Callable[[], float] | None = None,
+        trials: int = 1,
     ) -> None:
         """`watched`: count expansions per cell for drawing. `measures`: count non-optimal moves.
 
+        `trials`: agents that learn h walk from start to goal so often, or until there is nothing left to learn.
         `stopwatch` times the agents' planning; the simulation itself never looks at a clock.
         """
         _check_ends(grid, start, goal)
@@ -134,6 +164,7 @@ class World:
         self.switches = dict(switches or {})
         self.random_changes = random_changes or RandomChanges(1, 0.0)
         self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
+        self.trials = trials
         self.tick = 0
         self.walkers: list[Walker] = []
         self.notes: list[Note] = []
@@ -172,7 +203,11 @@ class World:
             visits,
             config.budget,
             self.tick,
+            most_trials=self.trials if spec.keeps_h else 1,
         )
+        walker.trial_began = self._trial_counts(walker, 1)
+        if walker.has_arrived:
+            self._end_trial(walker)
         self.walkers.append(walker)
         self.planning_s[walker.id] = 0.0
         return walker
@@ -242,9 +277,7 @@ class World:
                 break
             passed += self._run(min(ticks - passed, BULK, self.ticks_to_next_event()))
         for walker in self.walkers:
-            if walker.new_rows:
-                walker.rows = np.concatenate(walker.new_rows).view(np.recarray)
-                walker.new_rows = []
+            walker.put_rows_together()
         return passed
 
     def apply_now(self) -> None:
@@ -283,7 +316,13 @@ class World:
         done = 0
         step = ticks if walker.spec.runs_in_bulk else 1
         while done < ticks and not walker.is_done:
-            done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
+            if walker.has_arrived:
+                self._begin_trial(walker, rows[done])
+                done += 1
+            else:
+                done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
+            if walker.has_arrived:
+                self._end_trial(walker)
         walker.rows_tick = self.tick if not walker.new_rows else walker.rows_tick
         walker.new_rows.append(rows[:done])
         walker.last_phase = int(rows[done - 1].phase)
@@ -301,6 +340,32 @@ class World:
         if legal < count:
             self._refuse(walker, rows, int(legal))
         return int(count)
+
+    def _begin_trial(self, walker: Walker, row: Any) -> None:
+        """Put an agent that has arrived back on the start, which takes a tick; it waits while that is blocked."""
+        is_possible = self.grid.is_free(self.start)
+        cell = self.start if is_possible else walker.position
+        log.write_row(row, cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING)
+        referee.count_placing(row, walker.metrics, walker.visits)
+        if is_possible:
+            cast(Learner, walker.agent).begin_trial(self.start)
+            walker.trial_began = self._trial_counts(walker, walker.trial + 1)
+
+    def _end_trial(self, walker: Walker) -> None:
+        """An agent stands at the goal. If that was moved since it arrived, this trial was longer than it seemed."""
+        if walker.spec.keeps_h:
+            del walker.trials[walker.trial - 1 :]
+            walker.trials.append(self.unfinished_trial(walker))
+
+    def unfinished_trial(self, walker: Walker) -> Trial:
+        """The present trial as far as it has got."""
+        return self._trial_counts(walker, walker.trial).since(walker.trial_began, self.measures)
+
+    def _trial_counts(self, walker: Walker, trial: int) -> TrialCounts:
+        m = walker.metrics[0]
+        h_changes = cast(Learner, walker.agent).h_changes if walker.spec.keeps_h else 0
+        numbers = m.ticks, m.moves, m.expansions, m.nonoptimal_moves, m.restarts, m.over_budget
+        return TrialCounts(trial, float(m.cost), *(int(number) for number in numbers), h_changes)
 
     def _refuse(self, walker: Walker, rows: np.ndarray, row: int) -> None:
         """An illegal move: the agent stays, is told, and the tick counts as a wait."""
@@ -499,7 +564,7 @@ class World:
         return self._backward
 
     def metrics(self, walker: Walker) -> Metrics:
-        return read_metrics(walker.metrics[0], self.optimal, self.measures)
+        return read_metrics(walker.metrics[0], self.optimal, self.measures, walker.trial_began)
 
     def switch_states(self) -> dict[str, bool]:
         """Which switches are blocked: all of their cells are."""
@@ -532,6 +597,8 @@ class World:
             walker.rows,
             walker.rows_tick,
             walker.agent.view(),
+            tuple(walker.trials),
+            walker.is_converged,
         )
 
     def digest(self) -> str:

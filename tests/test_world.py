@@ -562,9 +562,9 @@ def test_rows_of_an_advance_are_those_of_its_ticks() -> None:
         return world
 
     bulk, single = fresh(), fresh()
-    bulk.advance(20)
+    bulk.advance(10)
     ticks: list[list[tuple[int, ...]]] = [[], []]
-    for _ in range(20):
+    for _ in range(10):
         single.advance(1)
         for walker, rows in zip(single.walkers, ticks, strict=True):
             assert (len(walker.rows), walker.rows_tick) == (1, single.tick - 1)

@@ -129,6 +129,7 @@ def setup_from_scenario(scenario: Scenario, path: str | os.PathLike[str] | None 
         scenario.title or (Path(path).stem if path else scenario.map_name),
         scenario.caption,
         source=scenario.map,
+        trials=scenario.trials,
     )
 
 
@@ -298,6 +299,7 @@ def scenario_from_session(session: Session) -> Scenario:
         {name: tuple(pair(cell) for cell in cells) for name, cells in setup.switches.items()},
         changes if changes.rate > 0 else None,
         tuple(sorted(edits, key=lambda edit: edit.tick)),
+        trials=setup.trials,
         terrain=None if isinstance(source, MapRows) else setup.grid.terrain,
     )
 
@@ -426,7 +428,7 @@ def _tick_rows(session: Session, view: WalkerView) -> Iterable[list[Cell]]:
 
 
 def _mark_words(marks: int) -> str:
-    words = (("back", log.BACK_MOVE), ("restarted", log.RESTARTED), ("bounced", log.BOUNCED))
+    words = (("back", log.BACK_MOVE), ("restarted", log.RESTARTED), ("bounced", log.BOUNCED), ("trial", log.TRIAL))
     return " ".join(word for word, bit in words if marks & bit)
 
 

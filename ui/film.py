@@ -203,10 +203,12 @@ def checked_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
     return first, end
 
 
-def begin_film(replay: Replay, path: str | Path, first: int, options: FilmOptions, look: Look | None = None) -> Film:
+def begin_film(
+    replay: Replay, path: str | Path, first: int, options: FilmOptions, look: Look | None = None, threads: int = 0
+) -> Film:
     """A film that stands at its first tick; a ConfigError when that cannot be reached or filmed."""
     session = _session_at(replay, first, options.part)
-    recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours)
+    recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours, threads=threads)
     options = replace(options, fps=recorder.fps)
     return Film(session, make_stage(session, options, look or Look()), recorder, options)
 

@@ -28,6 +28,12 @@ LAYERS: tuple[Layer, ...] = (
     Layer("ends", "Start and goal", "Ctrl+Shift+2", "start: square; goal: ring with a dot"),
     Layer("agent", "Agent", "Ctrl+Shift+3", "where the agent is"),
     Layer("detour", "Shortcut search", "Ctrl+Shift+4", "TBA*'s search from the path to the agent"),
+    Layer(
+        "groups",
+        "Marks of the agent",
+        "Ctrl+Shift+6",
+        "what the algorithm sets apart: local search space, queue, dead, redundant, inconsistent",
+    ),
     Layer("grid", "Grid lines", "Ctrl+Shift+5", "from 12 pixels a cell"),
 )
 LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}

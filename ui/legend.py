@@ -12,7 +12,7 @@ from sim.kernels.paint import Frame
 from ui import marks
 from ui.cells import HeatScale
 from ui.map_colours import closed_edge, fill_table
-from ui.theme import Colour, Palette, packed
+from ui.theme import Colour, Palette, mix, packed
 
 Rect = tuple[int, int, int, int]
 
@@ -61,6 +61,7 @@ class _Swatch:
             "open": self._open,
             "detour": lambda: self._fills(bits.FREE | bits.DETOUR),
             "grid": self._grid,
+            "groups": self._groups,
             "edits": self._edits,
             "back_moves": self._back_moves,
             "best": lambda: self._markers("best"),
@@ -71,6 +72,12 @@ class _Swatch:
 
     def _px(self, units: float) -> int:
         return max(1, round(units * self.ui_scale))
+
+    def _groups(self) -> None:
+        """Two of the tints, side by side."""
+        for i, colour in enumerate((self.palette.agent, self.palette.trail)):
+            left, right = i * self.width // 2, (i + 1) * self.width // 2
+            paint.fill_rect(self.frame, left, 0, right, self.height, packed(mix(self.palette.free, colour, 0.43)))
 
     def _fills(self, *words: int) -> None:
         table = fill_table(self.palette, _ALL, None, fills_open=False)

@@ -106,6 +106,17 @@ def detour_colour(palette: Palette) -> Colour:
     return mix(palette.free, palette.tracing, 0.55)
 
 
+def group_colours(palette: Palette) -> dict[str, Colour]:
+    """The tint of each of sim.agent_api.GROUP_NAMES."""
+    return {
+        "local space": palette.agent,
+        "queued": palette.tracing,
+        "dead": palette.wall,
+        "redundant": palette.trail,
+        "inconsistent": palette.tracing,
+    }
+
+
 def closed_edge(palette: Palette) -> Colour:
     """The inset edge of closed cells: a second cue beside their fill."""
     return mix(palette.closed, palette.open, 0.22)

@@ -67,12 +67,12 @@ class _Sink(Protocol):
 class _VideoSink:
     """A video, in its part file until it is finished."""
 
-    def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding) -> None:
+    def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding, threads: int) -> None:
         self.target, self._file = _open_part(path)
         self.part = part_of(self.target)
         enter_journal(self.part)
         try:
-            self._encoder = video.Encoder(self._file, size, encoding)
+            self._encoder = video.Encoder(self._file, size, encoding, threads)
         except BaseException:
             self._give_up()
             raise
@@ -259,8 +259,12 @@ class Recorder:
         preset: str = formats.NORMAL,
         exact_colours: bool = False,
         texts: dict[str, str] | None = None,
+        threads: int = 0,
     ) -> None:
-        """`texts` are written into a single picture. A ConfigError says in one line what cannot be had."""
+        """`texts` are written into a single picture; `threads` of the codec, 0: as many as there are processors.
+
+        A ConfigError says in one line what cannot be had.
+        """
         self.kind = kind_of(path)
         is_video = self.kind in formats.VIDEO_SUFFIXES
         fps = int(formats.FPS.parse(fps, "fps"))
@@ -268,7 +272,7 @@ class Recorder:
         encoding = Encoding(self.kind, self.fps, preset, exact_colours) if is_video else None
         check_size(size, encoding)
         self.size = size
-        self._sink = _opened(Path(path), size, self.kind, encoding, texts or {})
+        self._sink = _opened(Path(path), size, encoding, texts or {}, threads)
         self._jobs: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
         self._free: queue.SimpleQueue[Pixels] = queue.SimpleQueue()
         for _ in range(QUEUE_LENGTH + 2):
@@ -362,12 +366,14 @@ class Recorder:
             self._problem = f"{self.target}: the recording stopped: {_reason(error)}; {self._sink.stop()}"
 
 
-def _opened(path: Path, size: tuple[int, int], kind: str, encoding: Encoding | None, texts: dict[str, str]) -> "_Sink":
+def _opened(
+    path: Path, size: tuple[int, int], encoding: Encoding | None, texts: dict[str, str], threads: int
+) -> "_Sink":
     """Where the pictures go; a ConfigError when it cannot be written."""
     try:
         if encoding:
-            return _VideoSink(path, size, encoding)
-        return _FolderSink(path) if kind == FOLDER else _PictureSink(path, texts)
+            return _VideoSink(path, size, encoding, threads)
+        return _FolderSink(path) if kind_of(path) == FOLDER else _PictureSink(path, texts)
     except (OSError, video.av.FFmpegError) as error:
         raise ConfigError(f"{path}: cannot be written: {_reason(error)}") from None
 

@@ -21,7 +21,7 @@ from ui.camera import Camera
 from ui.cells import NO_CELLS, CellWords, HeatScale, scale_for
 from ui.layers import LayerState
 from ui.legend import draw_colour_bar, legend_swatch
-from ui.map_colours import closed_edge, fill_table, texture_colours
+from ui.map_colours import closed_edge, fill_table, group_colours, texture_colours
 from ui.marks import TEXTURES_FROM_PX
 from ui.theme import Colour, Palette, packed
 from ui.trails import Trail
@@ -33,6 +33,7 @@ MARKS_FROM_PX = 6.0
 TREE_FROM_PX = 3.0
 RECENT_TICKS = 64
 EDIT_FADE_TICKS = 200
+GROUP_ALPHA = 110  # of 255
 MOST_EDIT_MARKS = 2000
 
 _NO_PIXELS = np.zeros((0, 0), np.uint32)
@@ -99,6 +100,7 @@ class MapRenderer:
             late = cells.take_back(snapshot.grid, walker, reveal)
         picture = _Picture(self, surface, rect, camera, snapshot, walker, trail, cells, layers, palette, scale)
         picture.draw_fills()
+        picture.draw_groups()
         picture.draw_marks()
         if camera.zoom >= TEXT_FROM_PX and walker is not None:
             picture.unlock()
@@ -191,6 +193,15 @@ class _Picture:
             paint.paint_cells(self.frame, self.cells.words, self.bands, table, r._columns[0], r._rows)
         else:
             paint.paint_small_cells(self.frame, self.cells.words, self.bands, table, r._map_rows, r._columns)
+
+    def draw_groups(self) -> None:
+        """The cells that an algorithm sets apart, tinted."""
+        if self.walker is None or not self.shows("groups"):
+            return
+        colours = group_colours(self.palette)
+        for name, cells in self.walker.agent.groups.items():
+            if cells.size:
+                paint.tint_cells(self.frame, cells, packed(colours[name]), GROUP_ALPHA)
 
     def draw_marks(self) -> None:
         if self.zoom < MARKS_FROM_PX:

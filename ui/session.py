@@ -45,6 +45,7 @@ class Setup:
     caption: str = ""
     listed_optimal: float | None = None  # the optimal length that a problem list states
     source: MapSource | None = None  # file, recipe or rows of the map, for saving a scenario that names them
+    trials: int = 1  # most walks from start to goal of agents that learn
 
 
 @dataclass
@@ -123,6 +124,7 @@ class Session:
             switches=setup.switches,
             random_changes=setup.changes,
             watched=True,
+            trials=setup.trials,
         )
         for config in configs:
             try:

@@ -43,6 +43,7 @@ MOST_BEHIND = 300
 """Frames that the studio may be behind the window."""
 
 REPORT_INTERVAL_S = 0.1
+MOST_THREADS = 4
 _NICENESS = 5
 _STOPPED_S = 20.0  # how long close() waits for a studio that was told to stop
 _KEPT_LINES = 20  # of what a studio says that comes to a bad end
@@ -409,7 +410,7 @@ def main() -> int:
 def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
     from ui.film import begin_film
 
-    film = begin_film(job.replay, job.path, job.tick, job.options, job.look)
+    film = begin_film(job.replay, job.path, job.tick, job.options, job.look, _threads())
     reporter.film = film
     reporter.tell(phase="filming")
     for message in inbox:
@@ -421,6 +422,11 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
     film.shoot_due()
     path = film.recorder.finish(reporter.finishing)
     reporter.done(path=str(path), bytes=_size(path), share=1.0)
+
+
+def _threads() -> int:
+    """Threads for the codec: one processor is the window's."""
+    return max(1, min(MOST_THREADS, (os.cpu_count() or 2) - 1))
 
 
 def _obey(film: "Film", message: Message, inbox: _Inbox) -> None:

@@ -148,7 +148,7 @@ def walked_lines(trail: Trail, width: int) -> list[list[Point]]:
     open_line: list[Point] = []
     for before, now, mark in zip(cells, cells[1:], marks[1:], strict=False):
         edge = (min(before, now), max(before, now))
-        is_new = before != now and not mark & log.BACK_MOVE and edge not in seen
+        is_new = before != now and not mark & (log.BACK_MOVE | log.TRIAL) and edge not in seen
         if is_new:
             seen.add(edge)
             here = (before % width, before // width)

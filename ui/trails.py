@@ -69,7 +69,8 @@ class Trail:
         cells = self._cells[old - 1 : new]
         dx = np.abs(np.diff(cells % self._width))
         dy = np.abs(np.diff(cells // self._width))
-        return np.where(dx & dy, self._diagonal, (dx | dy).astype(np.float64))
+        costs = np.where(dx & dy, self._diagonal, (dx | dy).astype(np.float64))
+        return np.where(self._marks[old:new] & log.TRIAL, 0.0, costs)
 
     def _is_revisit(self, old: int, new: int) -> npt.NDArray[np.bool_]:
         """Moves onto a cell stood on before. Waiting in place is none."""
@@ -78,7 +79,8 @@ class Trail:
         first[np.unique(cells, return_index=True)[1]] = True
         is_new = first & ~self._seen[cells]
         self._seen[cells] = True
-        return (np.diff(self._cells[old - 1 : new]) != 0) & ~is_new
+        is_placed = (self._marks[old:new] & log.TRIAL) != 0  # for its next trial: onto the start, which it knows
+        return ((np.diff(self._cells[old - 1 : new]) != 0) | is_placed) & ~is_new
 
     def __len__(self) -> int:
         """The entries up to the present tick."""

@@ -32,8 +32,9 @@ BT709 = 1  # what players assume for HD; untagged BT.601 shows errors of up to 4
 class Encoder:
     """Writes pictures into a part file. Whatever goes wrong with the file is an OSError."""
 
-    def __init__(self, file: RawIOBase, size: tuple[int, int], encoding: Encoding) -> None:
-        self.size, self.encoding = size, encoding
+    def __init__(self, file: RawIOBase, size: tuple[int, int], encoding: Encoding, threads: int = 0) -> None:
+        """`threads`: how many the codec may use, 0: as many as there are processors."""
+        self.size, self.encoding, self.threads = size, encoding, threads
         self.frames = 0
         self._last: Any = None  # the last picture as the codec takes it
         self._reformatter = VideoReformatter()
@@ -52,6 +53,7 @@ class Encoder:
         stream.pix_fmt = encoding.pixel_format
         context = stream.codec_context
         context.time_base = Fraction(1, encoding.fps)
+        context.thread_count = self.threads
         context.gop_size = 2 * encoding.fps  # a player can jump to every second second
         if not encoding.is_lossless:
             context.colorspace = context.color_primaries = context.color_trc = BT709
@@ -68,9 +70,13 @@ class Encoder:
         height, width = pixels.shape
         frame = av.VideoFrame.from_numpy_buffer(pixels.view(np.uint8).reshape(height, width, 4), "bgra")
         if self.encoding.is_lossless:
-            return self._reformatter.reformat(frame, format="rgb24")
+            return self._reformatter.reformat(frame, format="rgb24", threads=self.threads)
         return self._reformatter.reformat(
-            frame, format=self.encoding.pixel_format, dst_colorspace=Colorspace.ITU709, dst_color_range=ColorRange.MPEG
+            frame,
+            format=self.encoding.pixel_format,
+            dst_colorspace=Colorspace.ITU709,
+            dst_color_range=ColorRange.MPEG,
+            threads=self.threads,
         )
 
     def repeat(self) -> None:
@@ -146,7 +152,7 @@ def _packets(source: Any, stream: Any) -> Iterator[Any]:
     """The whole packets of a file, which may end in the middle of one."""
     try:
         for packet in source.demux(stream):
-            if packet.size and packet.pts is not None:
+            if packet.size and packet.pts is not None and not packet.is_corrupt:
                 yield packet
     except (av.InvalidDataError, av.EOFError):
         return

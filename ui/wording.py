@@ -49,6 +49,15 @@ def speed(ticks_per_second: int) -> str:
 
 def hud_fields(view: WalkerView) -> list[tuple[str, str, str, str]]:
     """What a panel's foot shows, most important first: (name, value, emphasis, explanation)."""
+    own = [(name, own_number(value), "", f"counted by {view.spec.name}") for name, value in view.agent.numbers.items()]
+    return [*_metric_fields(view), *own]
+
+
+def own_number(value: float) -> str:
+    return whole(value) if float(value).is_integer() else cost(value)
+
+
+def _metric_fields(view: WalkerView) -> list[tuple[str, str, str, str]]:
     m = view.metrics
     return [
         ("moves", whole(m.moves), "", "moves made; waiting in place is none"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agents.registry import BY_KEY
 from cli.bench.problems import MapProblem
@@ -100,7 +101,7 @@ def _cost_ahead(world: World, walker: Walker, back: list[int]) -> float:
     costs = {
         abs(int(step)): float(cost) for step, cost in zip(world.grid.ground.step, world.grid.ground.cost, strict=True)
     }
-    return sum(costs[abs(b - a)] for a, b in zip(walk, walk[1:], strict=False))
+    return sum(costs[abs(b - a)] for a, b in pairwise(walk))
 
 
 def _two_corridors(settings: Settings) -> None:

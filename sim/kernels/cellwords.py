@@ -282,7 +282,7 @@ def new_edges(cells, marks, first, width, seen, edge_cell, edge_way, count):
         t = np.int64(cells[i])
         dx = t % width - s % width
         dy = t // width - s // width
-        if s == t or abs(dx) > 1 or abs(dy) > 1:
+        if s == t or abs(dx) > 1 or abs(dy) > 1 or marks[i] & log.TRIAL:
             continue
         way = way_of(dx, dy) + (8 if marks[i] & log.BACK_MOVE else 0)
         if np.int64(seen[s]) >> way & 1:

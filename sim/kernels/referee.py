@@ -99,6 +99,24 @@ def judge(ground, rows, count, tick, budget, metrics, visits, backward):
 
 
 @kernel
+def count_placing(row, metrics, visits):
+    """A tick in which the world, not the agent, says where the agent is: on the start for a new trial, or waiting."""
+    m = metrics[0]
+    t = np.int64(row.cell)
+    if row.marks & log.TRIAL:
+        m.position = t
+        if visits[t] == 0:
+            m.distinct += 1
+        visits[t] += 1
+        m.longest_stay = max(m.longest_stay, np.int64(visits[t]))
+    m.ticks += 1
+    m.waits += 1
+    mix(metrics, t)
+    mix(metrics, 0)
+    mix(metrics, np.int64(row.marks))
+
+
+@kernel
 def count_move(ground, s, t, cost, measures, m, visits, backward):
     """One legal move from s to t."""
     m.position = t

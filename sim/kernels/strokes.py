@@ -101,7 +101,7 @@ def stroke_recent(frame, cells, marks, width, colour):
     """A line through the last entries of a trail, back-moves left out. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
-        if s != t and not marks[i] & log.BACK_MOVE:
+        if s != t and not marks[i] & (log.BACK_MOVE | log.TRIAL):
             stroke(frame, middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t), width, colour)
 
 

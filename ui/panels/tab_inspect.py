@@ -66,6 +66,9 @@ def cell_facts(app: "App", view: WalkerView, cell: int) -> list[tuple[str, str]]
     """(name, value) of everything that an agent knows about a cell."""
     grid = app.session.world.grid
     facts = [("visits", f"{int(view.visits[cell]):,}")]
+    facts += [("marked", name) for name, cells in view.agent.groups.items() if cell in cells]
+    if view.agent.learned is not None and view.agent.learned.h[cell] > 0.0:
+        facts.append(("learned h", _number(float(view.agent.learned.h[cell]))))
     search = view.agent.search
     if search is None:
         return facts

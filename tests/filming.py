@@ -1,0 +1,111 @@
+"""Helpers for tests of videos and pictures: a small run, a short film, and files read back."""
+
+import os
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+from sim.commands import AgentConfig, SetSwitch
+from sim.grid import Grid
+from ui.formats import FilmOptions, Part
+from ui.look import Look
+from ui.replay import Replay, ReplaySession
+from ui.session import Setup
+from ui.stage import Stage
+
+ROWS = [
+    "........................",
+    "........................",
+    "......@@@@@@@@..........",
+    "......@......@..........",
+    "......@......@..........",
+    "......@......@....TT....",
+    "......@......@....TT....",
+    ".............@..........",
+    "......@@@@@@@@..........",
+    "..............SSSWW.....",
+    "..............SSSWW.....",
+    "........................",
+]
+SMALL = (320, 240)
+
+Frames = list[npt.NDArray[np.uint32]]
+
+
+def setup(agents: int = 2, **more: object) -> Setup:
+    """Two agents in a box with a door that a script closes and opens."""
+    grid = Grid.from_rows(ROWS, "box")
+    configs = tuple(AgentConfig("rtb-wa", f"a{i}", {"weight": 1.0 + i, "restart": "eager"}) for i in range(agents))
+    door = {"door": (grid.cell(5, 7), grid.cell(6, 7))}
+    script = ((6, SetSwitch("door", True)), (12, SetSwitch("door", False)))
+    base = Setup(grid, grid.cell(8, 4), grid.cell(20, 9), configs, 3, 1, door, script=script, title="Box")
+    return replace(base, **more)  # type: ignore[arg-type]
+
+
+def replay(**more: object) -> Replay:
+    return Replay(setup(**more))
+
+
+def stage_of(session: ReplaySession, size: tuple[int, int] = SMALL, look: Look | None = None, **more: object) -> Stage:
+    part = more.pop("part", Part("panels"))
+    return Stage(session, size, part, look or Look(), **more)  # type: ignore[arg-type]
+
+
+def shown(stage: Stage, *arguments: object) -> npt.NDArray[np.uint32]:
+    """What the stage draws, as 0x00RRGGBB."""
+    from ui.pictures import surface_pixels
+
+    return surface_pixels(stage.draw(*arguments))  # type: ignore[arg-type]
+
+
+OPTIONS = FilmOptions(SMALL, 25)
+
+
+def rgb(pixels: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+    """[..., 3] of 0x00RRGGBB."""
+    return np.stack([pixels >> shift & 255 for shift in (16, 8, 0)], axis=-1).astype(np.int64)
+
+
+@dataclass
+class Clip:
+    """A video read back."""
+
+    pictures: list[npt.NDArray[np.int64]]  # [height, width, 3]
+    size: tuple[int, int]
+    rate: Fraction
+    seconds: float
+    times: list[float]
+    codec: str
+    pixel_format: str
+    tags: tuple[int, int, int]  # matrix, primaries, transfer
+
+    @property
+    def count(self) -> int:
+        return len(self.pictures)
+
+
+def read(path: Path) -> Clip:
+    """Decode a whole file."""
+    with av.open(str(path)) as file:
+        stream = file.streams.video[0]
+        frames = list(file.decode(stream))
+        context = stream.codec_context
+        is_yuv = frames[0].format.name.startswith("yuv")
+        how = {"src_colorspace": "ITU709", "src_color_range": "MPEG"} if is_yuv else {}
+        pictures = [frame.to_ndarray(format="rgb24", **how).astype(np.int64) for frame in frames]
+        return Clip(
+            pictures,
+            (stream.width, stream.height),
+            Fraction(stream.average_rate),
+            float(file.duration) / av.time_base,
+            [float(frame.pts * frame.time_base) for frame in frames],
+            context.name,
+            frames[0].format.name,
+            (int(context.colorspace), int(context.color_primaries), int(context.color_trc)),
+        )

@@ -1,0 +1,204 @@
+"""Benches and experiments: what they measure is right, and where it is written. No test looks at the time taken."""
+
+import csv
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cli import bench
+from cli.bench import memory, scaling, search, ticks
+from cli.bench.control import FramedMap, astar
+from cli.bench.problems import MapProblem, ProblemSet, by_map, load
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target, lines_of, write_csv
+from cli.experiments import e7
+from cli.experiments.common import Setting, Settings, drawn_problems, mean_ratio, print_table, run_alone
+from cli.progress import Progress
+from sim.generate import generate
+from sim.grid import Grid
+from sim.params import ConfigError
+
+from .conftest import SHARED_MAPS
+
+SMALL = generate("random", {"width": 48, "height": 48, "density": 25, "seed": 3}).grid
+PROBLEMS = tuple(replace(problem, group="bg512", optimal=None) for problem in drawn_problems(SMALL, "small", 2))
+
+
+@pytest.fixture
+def setup() -> Setup:
+    return Setup(ProblemSet(PROBLEMS, is_listed=False), 1, Progress())
+
+
+def test_control_and_kernels_expand_the_same_cells(setup: Setup) -> None:
+    batches = by_map(PROBLEMS)
+    assert len(batches) == 1
+    for problem in PROBLEMS:
+        assert search.kernel_work([problem])() == search.control_work([problem])() > 0
+    assert sum(search.kernel_work([p])() for p in PROBLEMS) == search.kernel_work(batches[0])()
+
+
+def test_the_control_finds_cheapest_paths_and_cuts_no_corner() -> None:
+    board = FramedMap(Grid.from_rows(["...", ".@.", "..."]))
+    assert astar(board, board.cell(0, 0), board.cell(2, 2))[0] == 4.0
+    walled = FramedMap(Grid.from_rows([".@.", ".@.", ".@."]))
+    assert astar(walled, walled.cell(0, 0), walled.cell(2, 0)) == (float("inf"), 3)
+
+
+def test_a_listed_length_that_is_wrong_is_noticed() -> None:
+    wrong = replace(PROBLEMS[0], optimal=1.0)
+    with pytest.raises(AssertionError):
+        search.kernel_work([wrong])()
+    with pytest.raises(AssertionError):
+        search.control_work([wrong])()
+
+
+def test_search_has_a_row_for_each_set_and_tells_the_totals(setup: Setup) -> None:
+    table = search.run(setup)
+    assert [row.name for row in table.rows] == ["bg512"]
+    assert table.rows[0].ratio == table.rows[0].measured / (table.rows[0].control or 0.0)
+    assert table.rows[0].target is None, "targets hold for the listed problems only"
+    assert any(f"{search.kernel_work(list(PROBLEMS))():,} expansions" in note for note in table.notes)
+    assert not any("DIFFER" in note for note in table.notes)
+
+
+def test_search_has_targets_for_the_listed_sets() -> None:
+    assert {name: target.limit for name, target in search.TARGETS.items()} == {
+        "bg512": 40.0,
+        "rooms": 25.0,
+        "sc1": 33.0,
+    }
+    assert search.TARGETS.keys() == search.EXPANSIONS.keys()
+
+
+def test_ticks_has_a_row_for_each_case(setup: Setup) -> None:
+    table = ticks.run(setup)
+    assert [row.name for row in table.rows] == [case.name for case in ticks.CASES]
+    assert all(row.measured > 0 for row in table.rows)
+
+
+def test_a_case_expands_what_the_search_expands() -> None:
+    case = ticks.CASES[0]
+    assert case.target == Target(2.0)
+    expansions, passed = ticks.case_work(case, list(PROBLEMS))()
+    assert expansions == search.kernel_work(list(PROBLEMS))()
+    assert passed >= expansions
+
+
+def test_scaling_compares_every_size_with_the_first(setup: Setup) -> None:
+    table = scaling.run(setup, sides=(64, 128))
+    assert len(table.rows) == len(scaling.MAPS) * len(scaling.CASES)
+    assert all(row.name.endswith("128 x 128") and row.target == scaling.TARGET for row in table.rows)
+
+
+def test_memory_is_counted_for_one_agent() -> None:
+    if memory.resident_mb() is None:
+        pytest.skip("this system does not tell how much memory a process has")
+    idle, later = memory.probe("tb-wa", side=64)
+    assert idle < memory.TARGET.limit
+    assert later < 10.0
+
+
+def test_targets_are_judged_on_the_ratio_or_else_on_the_value() -> None:
+    least, most = Target(2.0), Target(2.0, is_upper=True)
+    assert Row("a", 1.0, "x", 0.5, 2.0, least).is_met is True
+    assert Row("a", 9.0, "x", 5.0, 1.8, least).is_met is False
+    assert Row("a", 1.9, "MB", target=most).is_met is True
+    assert Row("a", 2.1, "MB", target=most).is_met is False
+    assert Row("a", 2.1, "MB").is_met is None
+
+
+def test_a_table_shows_every_row_and_note() -> None:
+    table = Table("title", [Row("first", 1234.5, "x/s", 2.0, 617.25, Target(2.0))], ["a note"])
+    title, _, row, note = lines_of(table)
+    assert title == "title"
+    assert row.split() == ["first", "1,234", "x/s", "2", "617.25", ">=", "2", "yes"]
+    assert note.strip() == "a note"
+
+
+def test_csv_holds_machine_and_rows_and_no_date(tmp_path: Path) -> None:
+    table = Table("title", [Row("one", 1.5, "s"), Row("two", 3.0, "x", 2.0, 1.5, Target(1.0))])
+    first, again = tmp_path / "a.csv", tmp_path / "b.csv"
+    for path in (first, again):
+        write_csv(str(path), [("ticks", table)])
+    assert first.read_bytes() == again.read_bytes()
+    with open(first, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["bench"], row["name"], row["measured"]) for row in rows] == [
+        ("ticks", "one", "1.5"),
+        ("ticks", "two", "3"),
+    ]
+    assert [(row["ratio"], row["target"], row["met"]) for row in rows] == [("", "", ""), ("1.5", ">= 1", "True")]
+    assert all(row["machine"] and row["python"] and row["numba"] for row in rows)
+
+
+def test_the_registry_names_modules_in_a_fixed_order() -> None:
+    assert bench.BENCHES[:4] == ("search", "ticks", "scaling", "memory")
+    assert all(importlib.util.find_spec(f"cli.bench.{name}") for name in bench.BENCHES)
+
+
+def test_an_unknown_bench_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(ConfigError, match="no bench 'tick'; did you mean 'ticks'"):
+        bench.main(["tick"])
+
+
+def test_a_csv_file_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="nowhere"):
+        bench.main(["ticks", "--csv", str(tmp_path / "nowhere" / "out.csv")])
+
+
+def test_without_the_benchmark_maps_there_are_generated_ones(tmp_path: Path) -> None:
+    problems = load(tmp_path)
+    assert not problems.is_listed
+    assert all(problem.grid.is_free(cell) for problem in problems.problems for cell in problem.ends)
+    assert [name for name, _ in problems.groups()] == ["caves (generated)", "rooms (generated)", "random (generated)"]
+
+
+def test_a_broken_list_of_problems_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "search-set.tsv").write_text("set\tmap\nbg512\tx.map\n")
+    with pytest.raises(ConfigError, match=r"x\.map"):
+        load(tmp_path)
+
+
+@pytest.mark.skipif(not (SHARED_MAPS / "search-set.tsv").is_file(), reason="the benchmark maps are not there")
+def test_the_listed_problems_are_all_there() -> None:
+    problems = load(SHARED_MAPS)
+    assert {name: len(group) for name, group in problems.groups()} == {"bg512": 160, "rooms": 80, "sc1": 40}
+
+
+# --- experiments --------------------------------------------------------------------------------------
+
+
+def test_drawn_problems_are_solvable_and_always_the_same() -> None:
+    again = drawn_problems(SMALL, "small", 2)
+    assert [(p.start, p.goal) for p in again] == [(p.start, p.goal) for p in PROBLEMS]
+    assert all(p.optimal is not None and 0 < p.optimal < float("inf") for p in again)
+
+
+def test_a_run_reaches_the_goal_and_knows_its_ratio() -> None:
+    run = run_alone(PROBLEMS[0], Setting("tba", {}, 1000))
+    assert run.ratio >= 1.0
+    assert run.ratio == run.metrics.cost / run.metrics.optimal
+    assert mean_ratio([run, run]) == run.ratio
+
+
+def test_tables_are_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(Settings(tmp_path, None, Progress()), ("k", "cost"), [[1, 2.5], [64, 12345.6]])
+    assert capsys.readouterr().out.splitlines() == [
+        "| k | cost |",
+        "| --: | --: |",
+        "| 1 | 2.50 |",
+        "| 64 | 12,346 |",
+        "",
+    ]
+
+
+def test_experiments_need_the_benchmark_maps(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such map"):
+        e7.run(Settings(tmp_path, 1, Progress()))
+
+
+def test_problems_know_their_cells() -> None:
+    problem = MapProblem("set", "map", SMALL, (1, 2), (3, 4), None)
+    assert problem.ends == (2 * 48 + 1, 4 * 48 + 3)
