@@ -52,7 +52,7 @@ class Lrta(LearningAgent):
             best=int(st.best),
             root=int(search.control[0].root),
             learned=self.learned,
-            groups={"local space": cells[search.nodes.place[cells] == CLOSED]},
+            groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers={"h updates": float(st.updates)},
         )
 

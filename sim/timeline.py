@@ -122,7 +122,11 @@ class _Head:
     framed: float = float("-inf")  # work at which it was last set aside or restored
     rate: float = 1000.0  # work of a tick, lately
     statuses: dict[int, Status] = field(default_factory=dict)  # of the agents before the commands of the tick
+    looked: int = -1  # tick of the statuses
     is_stale: bool = False  # the past was changed: it stands where no way leads any more
+
+    def __post_init__(self) -> None:
+        self.expansions = expansions_of(self.world)  # when its work was last counted
 
     @property
     def tick(self) -> int:
@@ -131,6 +135,12 @@ class _Head:
     @property
     def is_before_commands(self) -> bool:
         return self.world.is_before_commands
+
+    def look(self) -> None:
+        """See how the agents stand, unless that has been seen at this tick: a command may have woken them since."""
+        if self.looked != self.world.tick:
+            self.looked = self.world.tick
+            self.statuses = {walker.id: walker.agent.status for walker in self.world.walkers}
 
 
 @dataclass(eq=False)
@@ -159,6 +169,7 @@ class Timeline:
         self._entries = [Entry(self._ids.next(), tick, command, True) for tick, command in script]
         self._head = self._prepared(_Head(world))
         self._digests.append(world.digest())
+        self._set_keyframe(self._head)
         self._apply(self._head)
 
     def _begin(self, setup: Callable[[], World], track: Track, ids: Numbers) -> None:
@@ -256,7 +267,9 @@ class Timeline:
         self._apply(head)
         entry = Entry(self._ids.next(), now, self._numbered(command))
         self._entries.insert(_end_of(self._entries, now), entry)
-        head.world.replace_queue([(now, entry.command), *self._due(now + 1)])
+        if lost:
+            head.world.replace_queue(self._due(now + 1))
+        head.world.submit(entry.command)
         self._apply(head)
         self._tell([entry], lost)
         return entry
@@ -299,24 +312,26 @@ class Timeline:
         world = head.world
         begin, is_new = world.tick, world.tick >= self.recorded_end
         boundary = DIGEST_EVERY - begin % DIGEST_EVERY if is_new else self.recorded_end - begin
-        expansions = expansions_of(world)
         done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), BULK))
-        self._count_work(head, done, expansions_of(world) - expansions)
-        if is_new and done:
-            self._record(head, begin)
-        if done and not head.is_before_commands:  # over: the world has looked for commands itself, and found none
-            head.statuses = _statuses(world)
+        if not done:
+            return 0
+        self._count_work(head, done)
+        before = head.statuses
+        head.look()
+        if is_new:
+            self._record(head, begin, before)
         return done
 
-    def _count_work(self, head: _Head, ticks: int, expansions: int) -> None:
-        work = work_of(head.world, ticks, expansions)
+    def _count_work(self, head: _Head, ticks: int) -> None:
+        before, head.expansions = head.expansions, expansions_of(head.world)
+        work = work_of(head.world, ticks, max(0, head.expansions - before))
         head.work += work
-        head.rate = work / max(1, ticks)
+        head.rate = work / ticks
 
     def _apply(self, head: _Head) -> None:
         """Apply the commands of this tick, and see who is there now."""
         if head.is_before_commands:
-            head.statuses = _statuses(head.world)
+            head.look()
             head.work += _COMMAND * (_end_of(self._entries, head.tick) - _end_of(self._entries, head.tick - 1))
         head.world.apply_now()
         if head.tick >= self.recorded_end:
@@ -335,15 +350,16 @@ class Timeline:
             if record.left is None and record.agent not in there:
                 record.left = world.tick
 
-    def _record(self, head: _Head, begin: int) -> None:
-        """Take down the ticks from `begin` to now."""
+    def _record(self, head: _Head, begin: int, before: dict[int, Status]) -> None:
+        """Take down the ticks from `begin` to now; `before` is how the agents stood at `begin`."""
         world = head.world
         found: list[tuple[int, int, int]] = []
         for walker in world.walkers:
             if walker.rows.size:
                 self.records[walker.id].append(begin, walker.rows)
                 found += marks_of_rows(walker.id, begin, walker.rows)
-            found += _status_mark(walker, begin, head.statuses.get(walker.id, Status.ACTIVE))
+            statuses = before.get(walker.id, Status.ACTIVE), head.statuses[walker.id]
+            found += _status_mark(walker, begin, *statuses)
         if found:
             self._marks.append(np.array(sorted(found), MARK))
         self.recorded_end = world.tick
@@ -677,17 +693,12 @@ class Timeline:
         return int(found["tick"][-1]) if found.size else None
 
 
-def _status_mark(walker: Walker, begin: int, before: Status) -> list[tuple[int, int, int]]:
+def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> list[tuple[int, int, int]]:
     """The mark of an agent that has come to an end in the ticks from `begin` on, or just before them."""
-    status = walker.agent.status
     kind = _MARKED_STATUS.get(status)
     if kind is None or (status is before and not walker.rows.size):
         return []
     return [(begin + max(1, walker.rows.size), walker.id, int(kind))]
-
-
-def _statuses(world: World) -> dict[int, Status]:
-    return {walker.id: walker.agent.status for walker in world.walkers}
 
 
 def work_of(world: World, ticks: int, expansions: int) -> float:
@@ -704,7 +715,9 @@ def restoring_work(frame: Keyframe) -> float:
 
 def expansions_of(world: World) -> int:
     """All expansions so far of those who are there, and of measuring them."""
-    return sum(int(walker.metrics[0].expansions) for walker in world.walkers) + world.measuring_expansions
+    # Through plain arrays: reading a field of a record array takes ten times as long, and this is done every frame.
+    counts = [walker.metrics.view(np.ndarray)["expansions"][0] for walker in world.walkers]
+    return int(sum(counts)) + world.measuring_expansions
 
 
 def _last_tick(entries: Iterable[Entry]) -> int:

@@ -364,8 +364,9 @@ class World:
     def _trial_counts(self, walker: Walker, trial: int) -> TrialCounts:
         m = walker.metrics[0]
         h_changes = cast(Learner, walker.agent).h_changes if walker.spec.keeps_h else 0
-        numbers = m.ticks, m.moves, m.expansions, m.nonoptimal_moves, m.restarts, m.over_budget
-        return TrialCounts(trial, float(m.cost), *(int(number) for number in numbers), h_changes)
+        names = "ticks", "moves", "expansions", "nonoptimal_moves", "restarts", "over_budget"
+        numbers = {name: int(m[name]) for name in names}
+        return TrialCounts(trial, float(m.cost), h_changes=h_changes, **numbers)
 
     def _refuse(self, walker: Walker, rows: np.ndarray, row: int) -> None:
         """An illegal move: the agent stays, is told, and the tick counts as a wait."""

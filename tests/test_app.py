@@ -1,6 +1,7 @@
 """The window under the dummy driver, driven by events: every command of the key table, mouse editing, layout."""
 
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import pygame
 import pytest
@@ -41,6 +42,21 @@ def app():
     return make_app(setup())
 
 
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path, monkeypatch):
+    """Pictures and settings of a test stay in a folder of its own."""
+    monkeypatch.setenv("BACKMOVE_RECORDINGS", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+
+def saved_picture(app: App) -> str:
+    """Where a picture was saved, if it is there."""
+    path = Path(app.toasts[-1][0].removeprefix("saved "))
+    assert path.is_file() and path.stat().st_size > 500, app.toasts
+    return path.name
+
+
 # --- every command ----------------------------------------------------------------------------------
 
 RUNNING_COMMANDS = {
@@ -65,6 +81,14 @@ RUNNING_COMMANDS = {
     "rename_branch": lambda a: type(a.dialog).__name__ == "TextPrompt",
     "delete_branch": lambda a: "cannot be deleted" in a.toasts[-1][0],
     "worst_block": lambda a: type(a.dialog).__name__ == "WorstBlock",
+    "record": lambda a: type(a.dialog).__name__ == "RecordDialog",
+    "export_video": lambda a: type(a.dialog).__name__ == "ExportDialog",
+    "picture_window": lambda a: saved_picture(a).endswith(".png"),
+    "picture_panel": lambda a: saved_picture(a).endswith(".png"),
+    "picture_large": lambda a: saved_picture(a).endswith(".png"),
+    "picture_svg": lambda a: saved_picture(a).endswith(".svg"),
+    "mark_in": lambda a: a.mark_in == 0,
+    "mark_out": lambda a: a.mark_out == 0,
     "slower": lambda a: a.speed == 20,
     "faster": lambda a: a.speed == 45,
     "full_speed": lambda a: a.speed == 0,

@@ -4,6 +4,7 @@ Nothing here uses the painting kernels to say what is expected; cells, bands and
 """
 
 import copy
+import dataclasses
 import os
 import random
 import re
@@ -333,22 +334,23 @@ def test_a_replaced_agent_is_noticed():
 
 @pytest.mark.parametrize("kind", ["visits", "expansions"])
 @pytest.mark.parametrize("is_log", [True, False])
-def test_a_minus_b_is_the_difference_of_the_two_panels(kind, is_log):
+@pytest.mark.parametrize("compared", [(0, 1), (1, 0)])
+def test_a_minus_b_is_the_difference_of_the_two_panels(kind, is_log, compared):
     stage = trap_stage(budget=6, agents=[AGENTS[0], ("tb-gbfs", {})])
     stage.run(80)
     heat = HeatSetting("difference", is_log)
-    scale = stage.refresh(heat, compared=(0, 1), compared_kind=kind)
-    a, b = (heat_values(w, kind) for w in stage.world.snapshot().walkers)
-    assert any(x > y for x, y in zip(a, b, strict=True)) and any(x < y for x, y in zip(a, b, strict=True))
+    scale = stage.refresh(heat, compared=compared, compared_kind=kind)
+    a, b = (heat_values(stage.world.snapshot().walkers[i], kind) for i in compared)
+    assert a != b
     bands = stage.cells[0].bands.copy()
-    surface, _ = stage.draw(Camera(1.0), (30, 20), layers_with(heat=heat))
+    surface, _ = stage.draw(Camera(1.0), (30, 20), layers_with(heat=heat))  # compares the panels (0, 1) by visits
     for cell in range(stage.grid.cells):
         apart = a[cell] - b[cell]
         steps = (1, 4, 16, 10**9) if is_log else tuple(ceil(scale.limits[1]) * i for i in (1, 2, 3, 10**9))
         size = next(i for i, limit in enumerate(steps) if abs(apart) <= limit) if apart else -1
         code = 0 if size < 0 else 2 * size + (1 if apart < 0 else 2)
         assert bands[cell] == code
-        if code and kind == "visits":
+        if code and kind == "visits" and compared == (0, 1):
             x, y = stage.grid.xy(cell)
             assert colour_at(surface, x, y) == DIVERGING[4 + size if apart > 0 else 3 - size]
 
@@ -688,11 +690,36 @@ def test_every_layer_can_be_switched_off(layer):
     bare, _ = stage.draw(camera, size, layers_with(), edits=edits)
     everything, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS)), edits=edits)
     without, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS if k.key != layer)), edits=edits)
-    if layer in ("terrain", "detour"):  # nothing special on this map, and no shortcut search
+    if layer in ("terrain", "detour", "groups"):  # nothing special on this map, no shortcut search, nothing set apart
         assert pixels_of(alone) == pixels_of(bare)
     else:
         assert pixels_of(alone) != pixels_of(bare)
         assert pixels_of(without) != pixels_of(everything)
+
+
+@pytest.mark.parametrize("zoom", [0.4, 1.0, 9.0])
+def test_cells_that_the_agent_sets_apart_are_tinted_evenly(zoom):
+    stage = trap_stage(budget=10)
+    stage.refresh()
+    snapshot = stage.world.snapshot()
+    apart = np.array([y * 30 + x for y in range(17, 20) for x in range(12, 24)], np.int32)
+    view = dataclasses.replace(snapshot.walkers[0].agent, groups={"dead": apart})
+    walker = dataclasses.replace(snapshot.walkers[0], agent=view)
+    surface = pygame.Surface((int(30 * zoom), int(20 * zoom)), 0, 32)
+    MapRenderer().draw(
+        surface,
+        (0, 0, *surface.get_size()),
+        Camera(zoom),
+        snapshot,
+        walker,
+        stage.trails[0],
+        stage.cells[0],
+        layers_with("groups"),
+        DARK,
+    )
+    inside, outside = colour_at(surface, int(18.5 * zoom), int(18.5 * zoom)), colour_at(surface, 0, int(18.5 * zoom))
+    assert outside == DARK.free
+    assert 20 < inside[0] - outside[0] < 120, "neither lost nor solid"
 
 
 def pixels_of(surface: pygame.Surface) -> bytes:

@@ -19,6 +19,7 @@ from sim.generate import generate
 from sim.grid import Grid
 from sim.kernels.log import BACK_MOVE, RESTARTED
 from sim.kernels.octile import DIAGONAL
+from sim.kernels.search import parent
 from sim.params import Value
 from sim.world import Walker, World
 
@@ -133,6 +134,10 @@ def assert_as_naive(world: World, walker: Walker, agent: Ribs) -> None:
     groups = {name: {board.at(int(cell)) for cell in cells} for name, cells in view.groups.items()}
     assert groups == {"dead": agent.dead, "redundant": agent.redundant}
     assert all(g_of(walker, board.id(place)) == g for place, g in agent.g.items())
+    for place, before in agent.back.items():
+        assert parent(world.grid.ground, view.search, board.id(place)) == board.id(before)
+    live = agent.back.keys() - agent.dead - agent.redundant
+    assert not any(agent.back[place] in agent.dead | agent.redundant for place in live)
     chain = [agent.loc]
     while chain[-1] != agent.start:
         chain.append(agent.back[chain[-1]])

@@ -2,20 +2,23 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from agents.registry import BY_KEY, SPECS
-from sim import commands, timeline as timelines
+from sim import commands
+from sim import timeline as timelines
+from sim.agent_api import Status
 from sim.branches import BranchTree
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam, SetSwitch
 from sim.keyframes import KeyframeStore
 from sim.recorded import MarkKind
-from sim.timeline import DIGEST_EVERY, Timeline
+from sim.timeline import Timeline
+from sim.world import World
 
 from .conftest import make_world
-from .runs import assert_as_plain, plain_run, setups, some_command
+from .runs import assert_as_plain, setups, some_command
+from .test_keyframes import big_world
 
 FAR = 130  # ticks that a random session covers, so that some digests are recorded
 
@@ -165,3 +168,302 @@ def check_whole(line: Timeline) -> None:
 
 TestSessions = Sessions.TestCase
 TestSessions.settings = settings(max_examples=40, stateful_step_count=25)
+
+
+# --- seeking --------------------------------------------------------------------------------------
+
+
+def long_world() -> World:
+    """Agents that are busy for a thousand ticks."""
+    world = big_world("rtb-wa", "tba", "tb-gbfs", side=64, budget=3)
+    free = np.flatnonzero(world.grid.free)
+    world.submit_all((tick, MoveGoal(int(free[tick * 7 % free.size]))) for tick in range(100, 1000, 100))
+    return world
+
+
+@pytest.fixture
+def close_keyframes(monkeypatch):
+    """Keyframes as close in a small run as they are in one a hundred times as large."""
+    monkeypatch.setattr(timelines, "SPACING", 2000.0)
+    monkeypatch.setattr(timelines, "NEAR_SPACING", 300.0)
+    monkeypatch.setattr(timelines, "_BYTES_A_WORK", 1 << 40)
+
+
+def test_a_seek_in_pieces_leaves_the_world_alone_until_it_arrives(close_keyframes):
+    line = Timeline(long_world)
+    line.advance(900)
+    world, digest, generation = line.world, line.world.digest(), line.generation
+    line.begin_seek(333)
+    assert (line.is_seeking, line.tick, line.target) == (True, 900, 333)
+    pieces = 0
+    while not line.continue_seek(50.0):
+        assert line.world is world
+        assert line.world.digest() == digest
+        assert line.generation == generation
+        pieces += 1
+    assert pieces > 3
+    assert line.tick == 333
+    assert line.world is not world
+    assert line.generation > generation
+    assert_as_plain(line)
+
+
+def test_a_piece_of_a_seek_does_not_do_much_more_than_it_is_asked_for():
+    line = Timeline(long_world)
+    line.begin_seek(5000)
+    line.continue_seek(300.0)
+    works = []
+    before = line._head.work
+    while not line.continue_seek(300.0):
+        works.append(line._head.work - before)
+        before = line._head.work
+    assert len(works) > 4
+    assert np.median(works) < 450.0
+
+
+def test_a_seek_beyond_the_record_runs_on_and_one_beyond_the_end_stops_there():
+    line = Timeline(long_world)
+    assert line.seek(700) == line.recorded_end == 700
+    end = line.seek(10**6)
+    assert line.is_over
+    assert line.seek(end - 1) == end - 1
+    assert line.seek(10**6) == end
+    assert line.seek(-5) == 0
+    assert_as_plain(line)
+
+
+def test_another_seek_takes_the_place_of_the_one_under_way(close_keyframes):
+    line = Timeline(long_world)
+    line.advance(800)
+    for tick in (100, 300, 200, 799, 50):
+        line.begin_seek(tick)
+        line.continue_seek(200.0)
+    line.settle()
+    assert line.tick == 50
+    assert_as_plain(line)
+
+
+def test_stepping_back_leaves_keyframes_so_that_the_next_step_is_short(close_keyframes):
+    line = Timeline(long_world)
+    line.advance(900)
+    frames, replays = line.store.count, []
+    for tick in range(899, 799, -1):
+        frame = line._track.at_or_before(tick)
+        assert line.seek(tick) == tick
+        replays.append(line._head.work - frame.work)
+    assert line.store.count > frames
+    assert max(replays[:1]) > 600.0, "or there was nothing to shorten"
+    assert np.mean(replays[1:]) < 600.0
+    assert_as_plain(line)
+
+
+def test_without_memory_every_seek_begins_at_tick_0_and_is_right():
+    calls = []
+    line = Timeline(lambda: calls.append(1) or long_world(), KeyframeStore(0))
+    line.advance(500)
+    for tick in (499, 3, 250):
+        line.seek(tick)
+        assert_as_plain(line)
+    assert line.store.held == 0
+    assert len(calls) == 6, "the first time, two seeks backwards, and the three plain runs it was compared with"
+
+
+def test_the_setup_is_asked_once_while_there_is_memory():
+    calls = []
+    line = Timeline(lambda: calls.append(1) or long_world())
+    line.advance(500)
+    for tick in (0, 499, 3, 0):
+        line.seek(tick)
+    assert len(calls) == 1
+
+
+def test_after_a_seek_the_rows_are_those_of_the_last_tick():
+    line = Timeline(long_world)
+    line.advance(400)
+    for tick in (399, 77, 0, 78):
+        line.seek(tick)
+        for walker in line.world.walkers:
+            rows = line.records[walker.id].rows_before(tick)
+            is_active = line.records[walker.id].last_active(tick) == tick > 0
+            assert walker.rows.tolist() == (rows[-1:].tolist() if is_active else [])
+            assert not tick or walker.rows_tick == tick - 1
+
+
+# --- changing the past ----------------------------------------------------------------------------
+
+
+def test_the_same_block_forty_ticks_earlier():
+    line = Timeline(long_world)
+    line.advance(90)
+    entry = line.do(EditCells(tuple(range(700, 730))))
+    line.advance(200)
+    line.move(entry.id, 50)
+    assert line.is_seeking
+    assert line.target == 290
+    assert (line.recorded_end, line.horizon) == (50, 290)
+    line.settle()
+    assert line.tick == 290
+    assert_as_plain(line)
+    other = line.duplicate(entry.id, 60)
+    line.change(other.id, EditCells((), tuple(range(700, 730))))
+    line.set_enabled(entry.id, False)
+    assert [e.tick for e in line.entries()[:3]] == [50, 60, 100]
+    assert_as_plain(line)
+    line.delete(entry.id)
+    line.delete(other.id)
+    assert_as_plain(line)
+    assert all(e.is_scripted for e in line.entries())
+
+
+def test_catching_up_runs_to_where_the_run_was_and_moves_nothing():
+    line = Timeline(long_world)
+    line.advance(800)
+    line.seek(60)
+    line.insert(50, EditCells(tuple(range(700, 730))))
+    line.settle()
+    assert (line.tick, line.recorded_end, line.horizon) == (60, 60, 800)
+    world, steps = line.world, 0
+    while not line.catch_up(300.0):
+        steps += 1
+        assert line.world is world
+    assert steps > 2
+    assert (line.tick, line.recorded_end, line.horizon) == (60, 800, 800)
+    assert_as_plain(line)
+    line.seek(800)
+    assert_as_plain(line)
+
+
+def test_a_run_that_only_waited_for_a_command_ends_without_it():
+    """Time goes on while a command waits, also when all agents have arrived. Take it away, and those ticks are gone."""
+    line = Timeline(lambda: big_world("tb-wa", side=16, budget=50))
+    line.advance(10_000)
+    end = line.tick
+    entry = line.insert(end + 300, EditCells((5,)))
+    assert line.advance(1000) == 300
+    line.delete(entry.id)
+    line.settle()
+    assert line.tick == line.recorded_end == end
+    assert_as_plain(line)
+
+
+def test_entries_that_do_not_apply_say_so():
+    line = Timeline(long_world)
+    wall = int(np.flatnonzero(~line.world.grid.free)[0])
+    free = int(np.flatnonzero(line.world.grid.free)[50])
+    commands_and_words = [
+        (SetParam(9, "weight", 2.0), "agent 9 is not there"),
+        (SetParam(0, "wight", 2.0), "has no parameter 'wight'; did you mean 'weight'?"),
+        (SetParam(0, "weight", 0.0), "expected a number from 1 to 100, got 0.0"),
+        (SetSwitch("gate", True), "no switch 'gate'"),
+        (MoveGoal(wall), "that cell is blocked"),
+        (EditCells((0,)), "stays free"),
+        (commands.AddAgent(AgentConfig("tbaa")), "no agent 'tbaa'; did you mean 'tba'?"),
+        (commands.RemoveAgent(7), "agent 7 is not there"),
+        (EditCells((free,)), ""),
+    ]
+    entries = [(line.insert(0, command), words) for command, words in commands_and_words]
+    line.settle()
+    line.advance(30)
+    line.seek(5)
+    line.seek(30)
+    complaints = line.complaints()
+    for entry, words in entries:
+        assert words in complaints.get(entry.id, ""), entry
+        assert bool(words) == (entry.id in complaints), entry
+    assert len(line.notes()) == len(complaints)
+    for entry, _ in entries:
+        line.delete(entry.id)
+    line.settle()
+    assert not line.complaints()
+    assert not line.notes()
+
+
+# --- what is recorded -----------------------------------------------------------------------------
+
+
+def small_world() -> World:
+    rows = ["........", ".@@@@@@.", "........"]
+    world = make_world(rows, 0, 7, ("rtb-wa", {"restart": "eager"}), ("tba", {}), budget=20)
+    world.switches = {"gate": (6,)}
+    return world
+
+
+def test_records_hold_every_tick_of_every_agent():
+    line = Timeline(small_world)
+    cells = {0: [], 1: []}
+    for _ in range(4):
+        line.advance(1)
+        for walker in line.world.walkers:
+            cells[walker.id].append(walker.position)
+    line.do(commands.AddAgent(AgentConfig("tb-gbfs", "late")))
+    line.do(commands.RemoveAgent(1))
+    line.advance(100)
+    late = line.records[2]
+    assert (late.label, late.kind, late.joined, late.start, late.left) == ("late", "tb-gbfs", 4, 0, None)
+    assert (line.records[1].left, line.records[1].end) == (4, 4)
+    assert [line.records[1].is_there(tick) for tick in (0, 3, 4)] == [True, True, False]
+    for agent, walked in cells.items():
+        assert line.records[agent].rows_before(4)["cell"].tolist() == walked
+        assert [line.records[agent].cell_at(tick) for tick in range(5)] == [0, *walked]
+    assert line.records[0].cell_at(10**6) == 7
+
+
+def test_an_agent_that_waits_and_goes_on_has_a_row_for_every_tick():
+    line = Timeline(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("rtb-wa", {}), budget=20))
+    line.do(EditCells((7,)))
+    line.insert(40, EditCells((), (7,)))
+    line.advance(100)
+    record = line.records[0]
+    assert record.end > 41
+    assert len(record.spans) == 2
+    assert record.rows.size == record.end - record.joined
+    waiting = record.rows[record.spans[0][1] : 40]
+    assert set(waiting["cell"].tolist()) == {record.cell_at(record.spans[0][1])}
+    assert not waiting["expanded"].any()
+
+
+def test_marks_are_where_things_are_seen():
+    line = Timeline(small_world)
+    line.advance(2)
+    line.do(SetSwitch("gate", True))
+    line.advance(100)
+    kinds = {int(k) for k in line.marks(0, 10**6)["kind"]}
+    assert {int(MarkKind.EDIT), int(MarkKind.RESTART), int(MarkKind.ARRIVAL)} <= kinds
+    assert line.marks(0, 100, [MarkKind.EDIT]).tolist() == [(2, -1, int(MarkKind.EDIT))]
+    (restart,) = line.marks(0, 100, [MarkKind.RESTART])[:1]
+    assert restart["tick"] == 3
+    for tick, agent, _ in line.marks(0, 100, [MarkKind.ARRIVAL]).tolist():
+        line.seek(tick - 1)
+        assert line.world.walker(agent).agent.status is not Status.AT_GOAL
+        line.seek(tick)
+        assert line.world.walker(agent).agent.status is Status.AT_GOAL
+    ticks = line.marks(0, 100)["tick"].tolist()
+    assert ticks == sorted(ticks)
+    walked, tick = [], 0
+    while (tick := line.next_mark(tick)) is not None:
+        walked.append(tick)
+    assert walked == sorted(set(ticks))
+    assert line.previous_mark(0) is None
+    back, tick = [], 10**6
+    while (tick := line.previous_mark(tick)) is not None:
+        back.append(tick)
+    assert back == walked[::-1]
+
+
+def test_no_path_is_marked_when_it_is_proved():
+    line = Timeline(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("rtb-wa", {}), ("tba", {}), budget=20))
+    line.do(EditCells((7,)))
+    line.advance(20)
+    marks = line.marks(0, 20, [MarkKind.NO_PATH])
+    assert sorted(marks["agent"].tolist()) == [0, 1]
+    for tick, agent, _ in marks.tolist():
+        line.seek(tick)
+        assert line.world.walker(agent).agent.status is Status.NO_PATH
+
+
+def test_back_moves_are_marked():
+    line = Timeline(long_world)
+    line.advance(800)
+    marks = line.marks(0, 800, [MarkKind.BACK_MOVE])
+    counted = sum(int(walker.metrics[0].back_moves) for walker in line.world.walkers)
+    assert marks.size == counted > 0

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sim import commands
 from sim.params import ConfigError
@@ -623,6 +624,60 @@ def more_changes(app: "App") -> None:
 @action
 def fewer_changes(app: "App") -> None:
     app.step_change_rate(-1)
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def _picture(app: "App", save: Callable[[Any], Path]) -> None:
+    from ui import pictures  # not sooner: it draws with an App of its own
+
+    try:
+        app.say(f"saved {save(pictures)}")
+    except ConfigError as error:
+        app.complain(error)
+
+
+@action
+def record(app: "App") -> None:
+    app.recording.toggle()
+
+
+@action
+def picture_window(app: "App") -> None:
+    _picture(app, lambda pictures: pictures.save_window(app))
+
+
+@action
+def picture_panel(app: "App") -> None:
+    _picture(app, lambda pictures: pictures.save_panel(app, app.session.focused_id))
+
+
+@action
+def picture_large(app: "App") -> None:
+    _picture(app, lambda pictures: pictures.save_panel(app, app.session.focused_id, scale=4))
+
+
+@action
+def picture_svg(app: "App") -> None:
+    _picture(app, lambda pictures: pictures.save_svg(app, app.session.focused_id))
+
+
+@action
+def mark_in(app: "App") -> None:
+    app.mark_in = app.session.tick
+    app.say(f"export from tick {app.mark_in:,} on; Shift+I marks the end, Alt+E exports")
+
+
+@action
+def mark_out(app: "App") -> None:
+    app.mark_out = app.session.tick
+    app.say(f"export up to tick {app.mark_out:,}; Alt+E exports")
+
+
+@action
+def export_video(app: "App") -> None:
+    app.recording.ask_export(app.mark_in or 0, app.mark_out)
 
 
 # --- files ----------------------------------------------------------------------------------------

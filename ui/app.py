@@ -40,6 +40,7 @@ from ui.layers import LayerState
 from ui.layout import Layout, PanelBoxes
 from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
 from ui.pointer import Pointer
+from ui.recording import Recording
 from ui.renderer import MapRenderer
 from ui.session import Panel, Session, Setup
 from ui.settings import Settings, save_settings
@@ -85,6 +86,9 @@ class App:
         self.pinned: Point | None = None
         self.cursor: Point | None = None
         self.keeper: sessions.Keeper | None = None  # writes the journal, where there is one
+        self.recording = Recording(self)
+        self.mark_in: int | None = None  # the range of ticks to export, where the user has marked one
+        self.mark_out: int | None = None
         self.keyboard = Keyboard(self)
         self.pointer = Pointer(self)
         self.toasts: list[tuple[str, float]] = []
@@ -156,7 +160,9 @@ class App:
 
     def pass_time(self, seconds: float) -> None:
         """Let the ticks pass that are due, tell what happened, keep the dialog alive."""
-        if self.session.is_seeking:
+        if self.recording.must_wait:
+            pass  # no frame of a video is dropped: time waits
+        elif self.session.is_seeking:
             self.session.continue_seek()
         elif self.is_backwards:
             self._wind_back(self.clock.advance(seconds))
@@ -170,6 +176,7 @@ class App:
         self._watch_stop_rule()
         if self.clock.is_running and not self.is_backwards and not self.session.is_seeking and self.session.is_over:
             self.pause()
+        self.recording.keep()
         if self.keeper is not None:
             self.keeper.keep()
         self.toasts += [(text, time.monotonic() + TOAST_S) for text in self.session.messages]
@@ -565,6 +572,7 @@ class App:
         self.session.open(setup)
         self.session.path = None
         self.cameras.forget()
+        self.mark_in = self.mark_out = None
         self.pinned = self.cursor = self.pointer.hover = None
         self.reveal = None
         self.pause()

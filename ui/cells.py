@@ -431,10 +431,9 @@ def update_all(
 def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int], kind: str) -> HeatScale:
     for panel in panels:
         panel.cells.bands = NO_BANDS
-    pair = [_counts(panels[i].walker, kind) for i in compared if i < len(panels)]
-    if len(pair) < 2 or pair[0] is None or pair[1] is None or pair[0].size != pair[1].size:
+    a, b = (_counts(panels[i].walker, kind) if i < len(panels) else None for i in compared)
+    if a is None or b is None or a.size != b.size:
         return scale_for(heat)
-    a, b = pair
     keeper = panels[compared[0]].cells
     if keeper._own_bands.size != a.size:
         keeper._own_bands = np.zeros(a.size, np.uint8)

@@ -36,6 +36,7 @@ class Film:
         self._told = session.tick  # up to this tick what happened has had its caption
         self._captions: list[tuple[str, int]] = []  # text, and the frame from which it is gone
         self._last_happening = -BURST_TICKS - 1
+        self.is_cancelled: Callable[[], bool] = lambda: False
         self.wear(stage.look)
 
     @property
@@ -47,14 +48,14 @@ class Film:
         self.stage.wear(look)
         self.session.wear(look)
 
-    def run_to(self, tick: int, is_cancelled: Callable[[], bool] = lambda: False) -> bool:
+    def run_to(self, tick: int) -> bool:
         """Film everything before a tick; False when it cannot go on: the run or the recording has ended.
 
         The tick itself waits, for commands may still be given at it.
         """
         self._present = tick
         while self.next_tick < tick:
-            if is_cancelled() or not self.shoot_next():
+            if not self.shoot_next():
                 return False
         return True
 
@@ -110,6 +111,8 @@ class Film:
         return True
 
     def _shoot(self, glide: float) -> bool:
+        if self.is_cancelled():
+            return False
         self._captions = [(text, gone) for text, gone in self._captions if gone > self.frames]
         self.frames += 1
         return self.recorder.add(self.stage.draw(glide, [text for text, _ in self._captions]))
@@ -126,9 +129,11 @@ class Film:
         self._last_happening = happened[-1].tick
         if not is_new:
             return True
-        times = round(self.options.hold_s * self.options.fps)
-        self.frames += times
-        return self.recorder.repeat(times)
+        for _ in range(round(self.options.hold_s * self.options.fps)):
+            if self.is_cancelled() or not self.recorder.repeat():
+                return False
+            self.frames += 1
+        return True
 
 
 # --- a whole film at once -------------------------------------------------------------------------
@@ -177,12 +182,13 @@ def export(
     """
     first, end = checked_range(ticks)
     film = begin_film(replay, path, first, options, look)
+    film.is_cancelled = is_cancelled
     was_stopped = False
     try:
         for _ in _filming(film, end, most_frames):
             told(film)
-            if is_cancelled():
-                raise Cancelled
+        if is_cancelled():
+            raise Cancelled
     except KeyboardInterrupt:
         was_stopped = True
     except Cancelled:

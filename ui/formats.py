@@ -42,10 +42,8 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     if place.is_dir() or str(path).endswith(("/", os.sep)) or not suffix:
         return FOLDER
     if suffix not in KINDS:
-        near = did_you_mean(suffix, KINDS)
-        hint = near if "did you mean" in near else ""
         raise ConfigError(
-            f"{path}: expected a file that ends in one of {', '.join(KINDS)}, or a folder, got '{place.name}'{hint}"
+            f"{path}: expected a file that ends in one of {', '.join(KINDS)}, or a folder, got '{place.name}'"
         )
     return suffix
 

@@ -1,6 +1,7 @@
 """Markers, cell glyphs and casings: which masks and colours a mark is made of."""
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,8 @@ def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
     Rows are as wide as they lie in memory, which may be more than is shown: so the array is always contiguous, which
     kernels are compiled for, on any display and for parts of a surface too.
     """
-    return np.frombuffer(surface.get_buffer(), np.uint32).reshape(surface.get_height(), surface.get_pitch() // 4)
+    buffer: Any = surface.get_buffer()
+    return np.frombuffer(buffer, np.uint32).reshape(surface.get_height(), surface.get_pitch() // 4)
 
 
 def casing_of(palette: Palette, colour: Colour, on_heat: bool = False) -> Colour:

@@ -60,7 +60,7 @@ class _Sink(Protocol):
     def add(self, pixels: Pixels) -> None: ...
     def repeat(self) -> None: ...
     def finish(self, progress: video.Progress) -> Path: ...
-    def stop(self) -> str: ...
+    def stop(self, has_failed: bool = True) -> str: ...
     def discard(self) -> None: ...
 
 
@@ -97,8 +97,11 @@ class _VideoSink:
         self.target = _finish(self.part, self.target, progress)
         return self.target
 
-    def stop(self) -> str:
-        """Close after a failure; says where the part is that was written."""
+    def stop(self, has_failed: bool = True) -> str:
+        """Close without finishing; says where the part is that was written."""
+        if not has_failed:
+            with suppress(OSError, video.av.FFmpegError):
+                self._encoder.close()
         self._encoder.abandon()
         self._file.close()
         if seconds_of(self.part) > 0:
@@ -145,7 +148,7 @@ class _FolderSink:
             raise ConfigError(f"{self.target}: there is no picture to write")
         return self.target
 
-    def stop(self) -> str:
+    def stop(self, has_failed: bool = True) -> str:
         return f"the pictures written so far are in {self.target}"
 
     def discard(self) -> None:
@@ -183,7 +186,7 @@ class _PictureSink:
         self.bytes = len(data)
         return self.target
 
-    def stop(self) -> str:
+    def stop(self, has_failed: bool = True) -> str:
         return "nothing was written"
 
     def discard(self) -> None:
@@ -338,7 +341,7 @@ class Recorder:
         """Stop without finishing; says where what was written is. `recover` can finish it later."""
         self._jobs.put(_END)
         self._thread.join()
-        return self._sink.stop()
+        return self._sink.stop(has_failed=bool(self._problem))
 
     def discard(self) -> None:
         """Stop and take away what was written."""

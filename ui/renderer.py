@@ -201,7 +201,13 @@ class _Picture:
         colours = group_colours(self.palette)
         for name, cells in self.walker.agent.groups.items():
             if cells.size:
-                paint.tint_cells(self.frame, cells, packed(colours[name]), GROUP_ALPHA)
+                self._tint(cells, colours[name], GROUP_ALPHA)
+
+    def _tint(self, cells: npt.NDArray[np.int32], colour: Colour, alpha: int) -> None:
+        """Lay a colour over cells. Where several share a pixel each gives less: areas look alike at any zoom."""
+        if self.zoom < 1.0:
+            alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))
+        paint.tint_cells(self.frame, np.ascontiguousarray(cells, np.int32), packed(colour), alpha)
 
     def draw_marks(self) -> None:
         if self.zoom < MARKS_FROM_PX:
@@ -354,7 +360,7 @@ class _Picture:
         """The brush preview and the cell under the mouse."""
         if len(preview_cells):
             cells = np.asarray(preview_cells, np.int32)
-            paint.tint_cells(self.frame, cells, packed(self.palette.accent), 110)
+            self._tint(cells, self.palette.accent, 110)
         if hover is not None and hover >= 0:
             self._outline_cell(hover)
 

@@ -82,6 +82,7 @@ def run(path: Path | None = None) -> int:
     if opened.saved is not None:
         sessions.restore(app.session, opened.saved, path)
     app.offer_crashed()
+    app.recording.offer_leftovers()
     app.keeper = sessions.Keeper(app.session)
     if path is not None:
         settings.remember(path)
@@ -90,6 +91,7 @@ def run(path: Path | None = None) -> int:
     gc.collect()
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
     _loop(app)
+    app.recording.close()
     app.keeper.close()
     app.store_settings()
     pygame.quit()

@@ -411,10 +411,11 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
     from ui.film import begin_film
 
     film = begin_film(job.replay, job.path, job.tick, job.options, job.look, _threads())
+    film.is_cancelled = lambda: inbox.is_cancelled
     reporter.film = film
     reporter.tell(phase="filming")
     for message in inbox:
-        _obey(film, message, inbox)
+        _obey(film, message)
     if inbox.is_cancelled:
         film.recorder.discard()
         reporter.done(is_cancelled=True)
@@ -429,12 +430,12 @@ def _threads() -> int:
     return max(1, min(MOST_THREADS, (os.cpu_count() or 2) - 1))
 
 
-def _obey(film: "Film", message: Message, inbox: _Inbox) -> None:
+def _obey(film: "Film", message: Message) -> None:
     match message:
         case Follow(replay, tick, is_same_run):
             film.follow(replace(replay, setup=film.session.replay.setup) if is_same_run else replay, tick)
         case RunTo(tick):
-            film.run_to(tick, lambda: inbox.is_cancelled)
+            film.run_to(tick)
         case CutTo(tick):
             film.cut_to(tick)
         case Wear(look):

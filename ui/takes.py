@@ -64,6 +64,7 @@ def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int 
     """A name that says who is in it and when: lazy-vs-eager-tick-66.mp4, lazy-vs-eager-ticks-10-30.gif."""
     words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
     who = "-vs-".join(word for word in words if word) or "run"
+    who = who if suffix else who.replace(".", "-")  # what follows a dot would be taken for a kind of file
     when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
     return f"{who[:_LONGEST_NAME].rstrip('-')}-{when}{suffix}"
 

@@ -56,7 +56,9 @@ def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
         if st.status != log.ACTIVE:
             return tick
         used, phase = 0, log.FOLLOWING
-        if st.head + 1 >= st.length or not walks_all:
+        if has_no_way(ground, st):
+            st.status = log.NO_PATH
+        elif st.head + 1 >= st.length or not walks_all:
             used = plan(ground, learned, space, st, n, backup, exit_rule)
             phase = log.LEARNING
         if st.status == log.ACTIVE:
@@ -72,9 +74,6 @@ def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
 @kernel
 def plan(ground, learned, space, st, n, backup, exit_rule):
     """One episode: search, learn, choose a path. Returns the expansions."""
-    if has_no_way(ground, st):
-        st.status = log.NO_PATH
-        return 0
     used = expand(ground, learned, space, st, n)
     control = space.search.control[0]
     if control.status == EMPTY:

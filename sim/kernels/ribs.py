@@ -10,9 +10,9 @@ parents.
 One expansion is one visit of the agent to a cell, and ends in one move, or in a new limit (at the start only).
 Ties among candidates: less f, then larger g, then smaller cell.
 
-Deviation: a cell is dead when no live neighbour has an optimal known path through it (the paper: when no live
-neighbour has a larger g), as in the authors' published code. It implies the paper's condition for no fewer cells, and
-is safe because the g of neighbours only fall. See docs/deviations.md.
+Deviation: a cell is dead when no live neighbour has an optimal known path through it, as in the authors' published
+code (the text: when no live neighbour has a larger g). That prunes all that the text prunes, and more; it is safe
+because the g of neighbours only fall. See docs/deviations.md.
 """
 
 from typing import NamedTuple
@@ -238,8 +238,8 @@ def is_single(parents):
 def make_redundant(ground, search, memory, st, u):
     """Prune u, of which every child has another optimal parent, and take it from their sets.
 
-    A child whose tree parent it was steps back elsewhere from now on: to the first of its remaining parents. Else the
-    agent would step back into a pruned cell. Writes: the mark of u, the parents and came of its neighbours.
+    A child whose tree parent it was gets the first of its remaining parents: the tree parent of a live cell is never a
+    pruned one. Writes: the mark of u, the parents and came of its neighbours.
     """
     memory.marks[u].pruned = REDUNDANT
     memory.redundant[st.redundant_count] = u

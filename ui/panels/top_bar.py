@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 BUTTONS = (
     ("help", "Help"),
     ("theme", "Theme"),
+    ("record", "Record"),
     ("save_session", "Save"),
     ("generate", "Generate"),
     ("gallery", "Gallery"),
@@ -30,6 +31,7 @@ def draw(app: "App", box: Box) -> None:
     left = x + px(14)
     left += canvas.text((left, middle), "Backmove", size=17, face="bold", middle=True) + px(12)
     right = _draw_buttons(app, left, x + width - px(10), middle)
+    right = app.recording.draw(right, middle)
     title = app.session.setup.title + (" *" if app.session.has_unsaved_edits else "")
     room = max(0, right - left - px(12))
     used = canvas.text((left, middle), title, size=14, middle=True, width=room)

@@ -1,0 +1,200 @@
+"""Branches: futures side by side that share their past, and nothing that is ever lost."""
+
+import pytest
+
+from sim.branches import BranchTree
+from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetBudget, SetParam, SetSwitch
+from sim.params import ConfigError
+from sim.timeline import DIGEST_EVERY
+from sim.world import World
+
+from .runs import assert_as_plain
+from .test_keyframes import big_world
+from .test_sessionfile import RIVER, tree_of
+
+
+def long_tree() -> BranchTree:
+    """A run that goes on for a thousand ticks at least."""
+
+    def setup() -> World:
+        world = big_world("rtb-wa", "tba", side=32, budget=20)
+        world.switches = {"gate": (5, 6, 37)}
+        world.submit(EditCells((40,)), 1000)
+        return world
+
+    return BranchTree(setup)
+
+
+def test_a_branch_without_edits_gives_its_parents_digests_for_ever():
+    tree = long_tree()
+    parent = tree[0].timeline
+    parent.advance(150)
+    tree.do(0, SetSwitch("gate", True))
+    parent.advance(150)
+    tree.do(0, MoveGoal(500))
+    for tick in (300, 120, 0):
+        tree.branch(0, tick)
+    parent.advance(700)
+    assert parent.tick == 1000
+    for number in (1, 2, 3):
+        child = tree[number].timeline
+        assert child.tick == tree[number].at
+        while child.tick < 1000:
+            assert child.advance(77 if child.tick + 77 <= 1000 else 1000 - child.tick)
+        assert child.digests() == parent.digests()
+        assert tree.same_until(0, number) == 1000
+        assert child.world.digest() == parent.world.digest()
+
+
+def test_branches_share_their_past():
+    tree = long_tree()
+    tree[0].timeline.advance(900)
+    tree[0].timeline.seek(450)
+    held, frames = tree.store.held, tree.store.count
+    tree.branch(0)
+    assert tree.store.held == held
+    assert tree.store.count == 2 * frames
+    tree.delete(1)
+    assert tree.store.held == held
+
+
+def test_an_edit_goes_to_the_focused_branch_alone():
+    tree = long_tree()
+    tree[0].timeline.advance(200)
+    tree.branch(0, 100, "blocked")
+    tree.do(1, SetSwitch("gate", True))
+    tree[1].timeline.advance(100)
+    assert tree.same_until(0, 1) == 100
+    assert tree[0].timeline.entries()[0].command != tree[1].timeline.entries()[0].command
+    for branch in tree.branches.values():
+        assert_as_plain(branch.timeline)
+
+
+def test_what_is_done_in_the_past_keeps_the_old_future_as_a_branch():
+    tree = long_tree()
+    line = tree[0].timeline
+    line.advance(50)
+    tree.do(0, EditCells((70,)))
+    line.advance(250)
+    digests = line.digests()
+    line.seek(20)
+    tree.do(0, MoveGoal(300))
+    assert [branch.name for branch in tree.branches.values()] == ["run", "run, before the change at 20"]
+    kept = tree[1].timeline
+    assert tree[1].parent == 0
+    assert tree[1].at == 20
+    assert kept.recorded_end == 300
+    assert kept.digests() == digests
+    assert kept.seek(300) == 300
+    assert kept.world.digest() != line.world.digest()
+    assert [e.command for e in kept.entries()][:1] == [EditCells((70,))]
+    assert EditCells((70,)) not in [e.command for e in line.entries()], "the new way has not got there"
+    line.do(MoveGoal(301))
+    assert len(tree.branches) == 2, "a second command at the end of the record overwrites nothing"
+
+
+def test_a_future_that_another_branch_has_is_not_kept_once_more():
+    tree = long_tree()
+    tree[0].timeline.advance(300)
+    child = tree.branch(0, 100)
+    child.timeline.do(EditCells((70,)))
+    assert len(tree.branches) == 2
+    tree[0].timeline.seek(50)
+    tree.do(0, EditCells((71,)))
+    assert len(tree.branches) == 3, "the child has gone its own way, so nobody has this future now"
+
+
+def test_later_commands_stay_when_they_are_to():
+    tree = long_tree()
+    line = tree[0].timeline
+    line.advance(100)
+    tree.do(0, EditCells((70,)))
+    line.advance(10)
+    line.seek(30)
+    line.do(SetSwitch("gate", True), keeps_later=True)
+    assert [e.tick for e in line.entries()] == [30, 100, 1000]
+    assert len(tree.branches) == 1
+
+
+def test_deleting_and_renaming():
+    tree = long_tree()
+    with pytest.raises(ConfigError, match="only branch"):
+        tree.delete(0)
+    tree.branch(0)
+    tree.branch(1)
+    tree.rename(2, "the last")
+    tree.link([1, 2])
+    tree.delete(1)
+    assert tree[2].parent == 0
+    assert tree.mates(2) == (2,)
+    assert tree.branch(0).name == "branch 1"
+    assert tree.branch(0).number == 4, "numbers are never used twice"
+    tree.delete(0)
+    assert tree[2].parent is None
+    tree[2].timeline.advance(10)
+    assert_as_plain(tree[2].timeline)
+
+
+def test_splitting_a_policy_gives_futures_that_get_the_same_later_edits():
+    tree = tree_of(RIVER)
+    tree[0].timeline.advance(3)
+    lazy, eager = tree.split_policy(0, 0, [{"restart": "lazy"}, {"restart": "eager"}])
+    assert (lazy.number, eager.number) == (0, 1), "the branch itself is the lazy one"
+    assert eager.name == "restart eager"
+    tree.do(1, EditCells((30, 31)))
+    for branch in (lazy, eager):
+        branch.timeline.advance(1)
+        assert not branch.timeline.world.grid.is_free(30)
+        assert_as_plain(branch.timeline)
+    assert lazy.timeline.world.walker(0).params["restart"] == "lazy"
+    assert eager.timeline.world.walker(0).params["restart"] == "eager"
+    lazy.timeline.advance(2)
+    tree.do(0, SetSwitch("bridge", True))
+    assert any(e.command == SetSwitch("bridge", True) and e.tick == 6 for e in eager.timeline.entries())
+
+
+def test_splitting_by_budget_and_weight():
+    tree = tree_of(RIVER)
+    futures = tree.split_policy(0, 0, [{"weight": 1.0}, {"weight": 3.0, "budget": 7}, {"budget": None, "weight": 2.0}])
+    assert [branch.number for branch in futures] == [1, 2, 0]
+    walkers = [branch.timeline.world.walker(0) for branch in futures]
+    assert [(w.params["weight"], w.budget) for w in walkers] == [(1.0, None), (3.0, 7), (2.0, None)]
+    assert futures[1].name == "weight 3.0, budget 7"
+    for variant, message in [({"weight": 0.5}, "from 1 to 100"), ({"wight": 2}, "did you mean 'weight'")]:
+        with pytest.raises(ConfigError, match=message):
+            tree.split_policy(0, 0, [{"weight": 1.5}, variant])
+    with pytest.raises(ConfigError, match="a whole number"):
+        tree.split_policy(0, 0, [{"budget": 0}])
+    with pytest.raises(ConfigError, match="agent 9 is not there"):
+        tree.split_policy(0, 9, [{"weight": 2.0}])
+    assert len(tree.branches) == 3, "nothing is made when anything is wrong"
+
+
+def test_the_number_of_an_agent_is_its_own_whatever_becomes_of_others():
+    tree = tree_of(RIVER)
+    line = tree[0].timeline
+    first = line.do(AddAgent(AgentConfig("tba", "first")))
+    second = line.do(AddAgent(AgentConfig("rtb-wa", "second")))
+    line.do(SetParam(second.command.agent, "weight", 4.0))
+    line.advance(20)
+    number = second.command.agent
+    before = line.records[number].rows["cell"].tolist()
+    line.delete(first.id)
+    line.seek(20)
+    assert line.world.walker(number).label == "second"
+    assert line.records[number].rows["cell"].tolist() == before
+    assert not line.complaints()
+    line.set_enabled(second.id, False)
+    line.settle()
+    assert f"agent {number} is not there" in line.complaints().values()
+    line.do(RemoveAgent(1))
+    assert line.do(SetBudget(3, 1)).id in line.complaints()
+
+
+def test_digests_are_of_every_hundred_ticks():
+    tree = long_tree()
+    tree[0].timeline.advance(250)
+    assert len(tree[0].timeline.digests()) == 3
+    assert tree[0].timeline.digest_at(DIGEST_EVERY) == tree[0].timeline.digests()[1]
+    assert tree[0].timeline.digest_at(DIGEST_EVERY + 1) is None
+    assert tree[0].timeline.digest_at(900) is None

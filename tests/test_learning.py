@@ -1,0 +1,471 @@
+"""The learning agents against slow versions of themselves, and what their papers prove of them."""
+
+import itertools
+import os
+import pickle
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim.agent_api import Status
+from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.grid import Grid
+from sim.kernels import learned, log, lrta
+from sim.params import Value
+from sim.world import Walker, World
+
+from . import naive_learning
+from .conftest import board_of, drawn, make_world, problems, random_rows, run_python, solo, ticks_of
+from .naive import Board
+from .test_golden import M1, assert_golden, row_id
+
+LEARNERS = ("lrta", "p-lrta", "k-lrta", "lss-lrta", "rtaa", "da-rtaa")
+LOCAL = ("k-lrta", "lss-lrta", "rtaa", "da-rtaa")
+CONSISTENT = ("k-lrta", "lss-lrta", "rtaa", "da-rtaa", "p-lrta")
+GOLDEN: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "golden" / "learning.yaml").read_text())
+
+every_learner = pytest.mark.parametrize("key", LEARNERS)
+Params = dict[str, Value]
+
+VARIANTS: list[tuple[str, Params, int]] = [
+    ("lrta", {}, 1),
+    ("lrta", {"depth": 2}, 1),
+    ("lrta", {"depth": 5, "on_unblock": "reset"}, 1),
+    ("lrta", {"lookahead_by": "cost", "gmax": 1.5}, 1),
+    ("lrta", {"lookahead_by": "cost", "gmax": 3.9}, 1),
+    ("p-lrta", {"queue": 1, "on_unblock": "reset"}, 3),
+    ("p-lrta", {"queue": 6}, 20),
+    ("p-lrta", {"queue": 9, "updates": 4}, 30),
+    *((key, {"on_unblock": policy}, n) for key in LOCAL for policy, n in (("keep", 1), ("keep", 7), ("reset", 20))),
+    *((key, {"moves": "one"}, 6) for key in LOCAL[1:]),
+    ("lss-lrta", {"lookahead": 3}, 8),
+    ("rtaa", {"lookahead": 100}, 4),
+]
+
+
+def slow_version(key: str, params: Params, budget: int, board: Board, start: int, goal: int) -> naive_learning.Learner:
+    whole = {p.name: p.default for p in BY_KEY[key].params} | params
+    ends, resets = (board.at(start), board.at(goal)), whole["on_unblock"] == "reset"
+    if key == "lrta":
+        reach = max(0.0, float(whole["gmax"]) - board.diagonal) if whole["lookahead_by"] == "cost" else None
+        return naive_learning.Lrta(board, *ends, int(whole["depth"]), reach, resets)
+    if key == "p-lrta":
+        updates = min(int(whole["updates"]) or int(whole["queue"]), budget - 1)
+        return naive_learning.PLrta(board, *ends, int(whole["queue"]), updates, resets)
+    n = min(int(whole["lookahead"]) or budget, budget)
+    backup = "adaptive" if key.endswith("rtaa") else "dijkstra"
+    exits = "excess" if key == "da-rtaa" else "f"
+    return naive_learning.LocalSearch(board, *ends, n, backup, exits, whole.get("moves") == "all", resets)
+
+
+def h_values(walker: Walker) -> np.ndarray:
+    """All of h, whether looked at or not."""
+    table: learned.Learned = walker.agent.view().learned  # type: ignore[assignment]
+    return np.array([float(table.h[s]) or float(learned.initial(table.target, s)) for s in range(table.h.size)])
+
+
+def group(walker: Walker, name: str) -> list[int]:
+    return [int(cell) for cell in walker.agent.view().groups[name]]
+
+
+def true_h(world: World) -> np.ndarray:
+    board = board_of(world.grid)
+    distances = board.distances(board.at(world.goal))
+    return np.array([distances.get(board.at(s), np.inf) for s in range(world.grid.cells)])
+
+
+# --- the golden table ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", GOLDEN["rows"], ids=row_id)
+def test_table_on_m1(row: dict[str, Any]) -> None:
+    world, walker = solo(*drawn(M1["map"]), row["kind"], row["budget"], **row.get("params", {}))
+    world.advance(5000)
+    assert walker.agent.status is Status.AT_GOAL
+    m = world.metrics(walker)
+    assert_golden(row, {"moves": m.moves, "cost": m.cost, "expansions": m.expansions})
+
+
+@pytest.mark.parametrize("row", GOLDEN["rows"], ids=row_id)
+def test_table_on_m1_by_naive_code(row: dict[str, Any]) -> None:
+    rows, start, goal = drawn(M1["map"])
+    board = Board(rows)
+    agent = slow_version(row["kind"], row.get("params", {}), row["budget"], board, start, goal)
+    walk, expansions = [agent.loc], 0
+    while agent.status == "active":
+        expansions += agent.tick().expanded
+        walk.append(agent.loc)
+    assert_golden(row, {"moves": len(walk) - 1, "cost": board.length(walk), "expansions": expansions})
+
+
+# --- step by step against the slow versions --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key, params, budget", VARIANTS, ids=lambda v: str(v) if not isinstance(v, dict) else None)
+@settings(max_examples=12)
+@given(problem=problems(side=9), seed=st.integers(0, 999), watched=st.booleans())
+def test_every_tick_is_that_of_the_slow_version(
+    key: str, params: Params, budget: int, problem: tuple[list[str], int, int], seed: int, watched: bool
+) -> None:
+    """The same cells, expansions, values and ends, while the map changes and afterwards."""
+    world = make_world(*problem, (key, params), budget=budget, watched=watched)
+    walker = world.walkers[0]
+    board = board_of(world.grid)
+    slow = slow_version(key, params, budget, board, world.start, world.goal)
+    chance = random.Random(seed)
+    for tick in range(60):
+        if chance.random() < 0.15:
+            places = [*range(world.grid.cells), *4 * [world.goal], *world.grid.free_neighbours(walker.position)]
+            cells = chance.sample(places, min(3, len(places)))
+            before = board.arcs()
+            world.submit(EditCells(blocked=tuple(cells[:2]), freed=tuple(cells[2:])))
+            world.apply_now()
+            board = slow.board = board_of(world.grid)
+            after = board.arcs()
+            slow.change(before - after, after - before)
+        if slow.status == "active":
+            row = slow.tick()
+            assert world.advance(1) == 1
+            assert (walker.position, walker.rows[0].expanded) == (board.id(row.cell), row.expanded), f"tick {tick}"
+            assert bool(walker.rows[0].marks & log.RESTARTED) == row.restarted
+        else:
+            world.advance(1)
+        assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
+        assert h_values(walker).tolist() == [slow.h(board.at(s)) for s in range(world.grid.cells)]
+        if isinstance(slow, naive_learning.PLrta):
+            assert group(walker, "queued") == [board.id(s) for s in sorted(slow.queue, key=slow.urgency)]
+        if slow.status == "active" and (watched or key != "lrta"):
+            assert group(walker, "local space") == [board.id(s) for s in slow.last_plan] or key == "lrta"
+            assert set(group(walker, "local space")) == {board.id(s) for s in slow.last_plan}
+
+
+# --- what the papers prove -------------------------------------------------------------------------------
+
+
+@every_learner
+@pytest.mark.parametrize("budget", [1, 3, 12, 60])
+@settings(max_examples=15)
+@given(problem=problems(side=11, low=3))
+def test_h_rises_never_exceeds_h_star_and_stays_consistent(
+    key: str, budget: int, problem: tuple[list[str], int, int]
+) -> None:
+    params: Params = {"depth": {1: 1, 3: 2, 12: 4, 60: 7}[budget]} if key == "lrta" else {}
+    world = make_world(*problem, (key, params), budget=budget)
+    walker, h_star = world.walkers[0], true_h(world)
+    free = [s for s in range(world.grid.cells) if world.grid.is_free(s)]
+    arcs = [(s, int(t)) for s in free for t in world.grid.free_neighbours(s)]
+    tails, heads = [s for s, _ in arcs], [t for _, t in arcs]
+    costs = np.array([1.0 if s % world.grid.width == t % world.grid.width or s // world.grid.width == t //
+                      world.grid.width else world.grid.diagonal for s, t in arcs])  # fmt: skip
+    before = h_values(walker)
+    for _ in range(80):
+        if not world.advance(1):
+            break
+        after = h_values(walker)
+        assert (after >= before).all() and (after[free] <= h_star[free]).all()
+        if key in CONSISTENT or params == {"depth": 1}:
+            assert (after[tails] <= costs + after[heads]).all()
+        before = after
+
+
+@settings(max_examples=25)
+@given(problem=problems(side=11, low=3), n=st.integers(1, 30))
+def test_rtaa_learns_at_most_what_lss_lrta_learns_in_the_same_episode(
+    problem: tuple[list[str], int, int], n: int
+) -> None:
+    world = make_world(*problem, ("rtaa", {}), ("lss-lrta", {}), budget=n)
+    world.advance(1)
+    rtaa, lss = (h_values(walker) for walker in world.walkers)
+    assert (rtaa <= lss).all()
+
+
+@settings(max_examples=25)
+@given(problem=problems(side=10, low=2))
+def test_with_one_expansion_they_are_all_lrta_star(problem: tuple[list[str], int, int]) -> None:
+    """A local space of one cell: the backup of each is the same, and so is the move."""
+    agents: list[tuple[str, Params]] = [("lrta", {}), ("k-lrta", {}), ("lss-lrta", {}), ("rtaa", {})]
+    world = make_world(*problem, *agents, ("lrta", {"lookahead_by": "cost"}), ("p-lrta", {"queue": 5}), budget=1)
+    for _ in range(200):
+        if not world.advance(1):
+            break
+        assert len({walker.position for walker in world.walkers}) == 1
+    assert len({world.walker_digest(walker) for walker in world.walkers}) == 1
+    tables = [h_values(walker).tolist() for walker in world.walkers]
+    assert all(table == tables[0] for table in tables)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 7])
+def test_expansions_of_a_lookahead_by_depth(depth: int) -> None:
+    """(2d - 1)^2 where nothing is in the way; over the budget, so that the referee marks it."""
+    world, walker = solo(["." * 40] * 40, 820, 839, "lrta", budget=10, depth=depth)
+    world.advance(1)
+    assert walker.rows[0].expanded == (2 * depth - 1) ** 2 == BY_KEY["lrta"].needed(walker.params)
+    assert (world.metrics(walker).over_budget == 1) == ((2 * depth - 1) ** 2 > 10)
+
+
+@pytest.mark.parametrize("gmax, expansions", [(1.0, 1), (1.5, 1), (2.42, 5), (2.83, 9)])
+def test_expansions_of_a_lookahead_by_cost(gmax: float, expansions: int) -> None:
+    """A cell is expanded if all its successors are within gmax."""
+    world, walker = solo(["." * 40] * 40, 820, 839, "lrta", budget=10, lookahead_by="cost", gmax=gmax)
+    world.advance(1)
+    assert walker.rows[0].expanded == expansions <= BY_KEY["lrta"].needed(walker.params)
+
+
+@pytest.mark.parametrize("key", LOCAL)
+def test_lookahead_never_passes_the_budget(key: str) -> None:
+    for lookahead, budget, most in ((0, 7, 7), (3, 7, 3), (50, 7, 7)):
+        world, walker = solo(*drawn(M1["map"]), key, budget, lookahead=lookahead)
+        world.advance(5000)
+        assert world.metrics(walker).max_expansions == most
+
+
+def test_p_lrta_takes_what_the_budget_leaves() -> None:
+    for queue, updates, budget, most in ((5, 0, 40, 6), (5, 0, 3, 3), (5, 9, 40, 10), (5, 2, 40, 3)):
+        world, walker = solo(*drawn(M1["map"]), "p-lrta", budget, queue=queue, updates=updates)
+        world.advance(5000)
+        assert world.metrics(walker).max_expansions == most
+
+
+def test_the_fast_path_of_depth_1_is_the_ball_of_depth_1() -> None:
+    """Watched worlds use the general kernel, others the short one; also where diagonals cost as much as straight."""
+    for seed, diagonal in itertools.product(range(6), (1.0, 1.5, 2.0)):
+        grid = Grid.from_rows(random_rows(seed, 14, 11, 0.25), diagonal=diagonal)
+        free = np.flatnonzero(grid.free)
+        worlds = []
+        for watched in (False, True):
+            world = World(grid, int(free[0]), int(free[-1]), BY_KEY, watched=watched)
+            world.add(AgentConfig("lrta"))
+            world.advance(3000)
+            worlds.append(world)
+        assert worlds[0].digest() == worlds[1].digest()
+        assert h_values(worlds[0].walkers[0]).tolist() == h_values(worlds[1].walkers[0]).tolist()
+
+
+@every_learner
+def test_the_records_of_searches_may_wrap_around(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches are numbered with 16 bits."""
+    params: Params = {"depth": 2} if key == "lrta" else {}
+    digests = []
+    for first in (0, 65_530):
+        world, walker = solo(*drawn(M1["map"]), key, 6, **params)
+        agent: Any = walker.agent
+        if key in LOCAL:
+            agent.space.search.control[0].search = first
+        elif key == "lrta":
+            agent.ball.search.control[0].search = first
+        world.advance(5000)
+        digests.append(world.digest())
+    assert digests[0] == digests[1]
+
+
+# --- no path, changes, goals -----------------------------------------------------------------------------
+
+
+@every_learner
+@pytest.mark.parametrize("budget", [1, 4, 500])
+def test_no_path_is_proved_and_a_new_arc_wakes(key: str, budget: int) -> None:
+    rows, start, goal = drawn("S....#...\n.....#.G.\n.....#...")
+    world, walker = solo(rows, start, goal, key, budget)
+    world.advance(20_000)
+    assert walker.agent.status is Status.NO_PATH
+    if key in LOCAL and budget == 500:
+        assert world.metrics(walker).expansions == 15, "one look at all that can be reached"
+    world.submit(EditCells(freed=(14,)))
+    world.advance(20_000)
+    assert walker.agent.status is Status.AT_GOAL
+    assert world.metrics(walker).restarts >= 1
+
+
+@every_learner
+def test_a_blocked_goal_is_noticed_at_once(key: str) -> None:
+    world, walker = solo(*drawn(M1["map"]), key, 5)
+    world.advance(3)
+    world.submit(EditCells(blocked=(world.goal,)))
+    world.advance(2)
+    assert walker.agent.status is Status.NO_PATH
+    world.submit(EditCells(freed=(world.goal,)))
+    world.advance(5000)
+    assert walker.agent.status is Status.AT_GOAL
+
+
+@every_learner
+def test_a_moved_goal_forgets_h(key: str) -> None:
+    world, walker = solo(*drawn(M1["map"]), key, 5)
+    world.advance(9)
+    world.submit(MoveGoal(0))
+    world.apply_now()
+    board = board_of(world.grid)
+    assert h_values(walker).tolist() == [board.h(board.at(s), (0, 0)) for s in range(world.grid.cells)]
+    world.advance(5000)
+    assert walker.position == 0
+
+
+@pytest.mark.parametrize("key", ["lss-lrta", "rtaa", "da-rtaa"])
+def test_a_cut_path_is_planned_anew_and_a_wall_beside_it_is_not(key: str) -> None:
+    for is_ahead in (True, False):
+        world, walker = solo(["." * 12] * 4, 12, 23, key, 6)
+        world.advance(1)
+        path = walker.agent.view().path.tolist()
+        world.submit(EditCells(blocked=(path[3] if is_ahead else 35,)))
+        world.advance(1)
+        assert (walker.rows[0].expanded > 0) == is_ahead
+        assert world.metrics(walker).restarts == is_ahead
+
+
+@every_learner
+def test_reset_forgets_when_cells_become_free_and_keep_does_not(key: str) -> None:
+    for policy in ("keep", "reset"):
+        world, walker = solo(*drawn(M1["map"]), key, 5, on_unblock=policy)
+        world.advance(12)
+        before = h_values(walker)
+        world.submit(EditCells(freed=(5 * 20 + 10,)))
+        world.apply_now()
+        is_same = (h_values(walker) == before).all()
+        assert is_same == (policy == "keep")
+        world.submit(EditCells(blocked=(5 * 20 + 10,)))
+        world.advance(5000)
+        assert walker.agent.status is Status.AT_GOAL
+
+
+# --- trials ----------------------------------------------------------------------------------------------
+
+
+@every_learner
+@settings(max_examples=10)
+@given(problem=problems(side=9, low=2), budget=st.sampled_from([1, 5, 30]))
+def test_trials_converge_to_a_cheapest_path(key: str, problem: tuple[list[str], int, int], budget: int) -> None:
+    world = make_world(*problem, (key, {}), budget=budget, trials=10_000)
+    assume(world.optimal < np.inf)
+    walker = world.walkers[0]
+    world.advance(2_000_000)
+    assert walker.is_converged and world.is_over
+    last = walker.trials[-1]
+    assert last.h_changes == 0
+    if BY_KEY[key].converges_to_optimal:
+        assert last.cost == world.optimal
+    assert [trial.number for trial in walker.trials] == list(range(1, len(walker.trials) + 1))
+    assert all(trial.h_changes > 0 and trial.cost >= world.optimal for trial in walker.trials[:-1])
+    metrics = world.metrics(walker)
+    assert sum(trial.cost for trial in walker.trials) == metrics.cost
+    assert sum(trial.moves for trial in walker.trials) == metrics.moves
+    assert sum(trial.expansions for trial in walker.trials) == metrics.expansions
+    assert metrics.waits == len(walker.trials) - 1, "a tick to put it back on the start"
+    assert metrics.suboptimality == last.suboptimality(world.optimal)
+    assert int(walker.visits.sum()) == metrics.moves + len(walker.trials)
+
+
+def trial_world(key: str, trials: int = 6) -> World:
+    rows, start, goal = drawn(M1["map"])
+    world = make_world(rows, start, goal, (key, {}), ("tb-wa", {}), budget=5, trials=trials)
+    world.submit(EditCells(blocked=(5 * 20 + 3,)), 40)
+    world.submit(EditCells(freed=(5 * 20 + 10,)), 90)
+    world.submit(MoveGoal(19), 200)
+    return world
+
+
+def trial_facts(world: World) -> tuple[object, ...]:
+    return world.digest(), world.tick, [(w.trials, w.trial, w.is_converged, world.metrics(w)) for w in world.walkers]
+
+
+@every_learner
+def test_trials_do_not_depend_on_how_time_is_dealt_out(key: str) -> None:
+    bulk = trial_world(key)
+    bulk.advance(100_000)
+    for step in (1, 37):
+        world = trial_world(key)
+        while world.advance(step):
+            if world.tick // step == 3:
+                world = pickle.loads(pickle.dumps(world))
+        assert trial_facts(world) == trial_facts(bulk)
+    assert not bulk.walkers[1].trials, "an agent that learns no h walks once"
+
+
+def test_trials_give_the_same_digest_without_the_compiler() -> None:
+    code = (
+        "from tests.test_learning import LEARNERS, trial_world\n"
+        "for key in LEARNERS:\n"
+        "    world = trial_world(key, 3)\n"
+        "    world.advance(100_000)\n"
+        "    print(world.digest(), len(world.walkers[0].trials))\n"
+    )
+    here = []
+    for key in LEARNERS:
+        world = trial_world(key, 3)
+        world.advance(100_000)
+        here.append(f"{world.digest()} {len(world.walkers[0].trials)}")
+    other = "1" if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" else "0"
+    assert run_python(code, NUMBA_DISABLE_JIT=other).split("\n")[:-1] == here
+
+
+def test_the_way_back_to_the_start_is_a_mark_and_not_a_move() -> None:
+    world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), budget=9, trials=2)
+    walker = world.walkers[0]
+    world.advance(10_000)
+    placed = np.flatnonzero(walker.rows.marks & log.TRIAL)
+    assert placed.size == 1 and len(walker.trials) == 2
+    row = walker.rows[placed[0]]
+    assert (row.cell, row.expanded, row.phase) == (world.start, 0, log.WAITING)
+    assert walker.rows[placed[0] - 1].cell == world.goal
+    board = board_of(world.grid)
+    cells = [board.at(int(cell)) for cell in walker.rows.cell]
+    first, second = [board.at(world.start), *cells[: placed[0]]], cells[placed[0] :]
+    assert [board.length(first), board.length(second)] == [trial.cost for trial in walker.trials]
+
+
+def test_a_trial_waits_while_the_start_is_blocked() -> None:
+    world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), budget=9, trials=2)
+    walker = world.walkers[0]
+    while not walker.trials:
+        world.advance(1)
+    world.submit(EditCells(blocked=(world.start,)))
+    world.advance(5)
+    assert walker.position == world.goal and walker.trial == 1
+    world.submit(EditCells(freed=(world.start,)))
+    world.advance(1)
+    assert walker.position == world.start and walker.trial == 2
+
+
+def test_a_start_on_the_goal_has_nothing_to_learn() -> None:
+    world = make_world(["..", ".."], 3, 3, ("lrta", {}), trials=9)
+    walker = world.walkers[0]
+    assert world.advance(10) == 0 and world.is_over
+    assert walker.is_converged and len(walker.trials) == 1
+
+
+# --- the table of learned values -------------------------------------------------------------------------
+
+
+def test_ties_among_neighbours_are_won_by_the_order_of_their_list() -> None:
+    """Larger g, then smaller cell, for both kinds of diagonal costs."""
+    for dearer, order in ((1, [7, 4, 6, 5, 0, 3, 1, 2]), (0, [7, 0, 4, 3, 1, 6, 2, 5])):
+        packed = int(lrta._BEST_FIRST[dearer << 8 | 255])
+        assert [(packed >> 4 * i & 15) - 1 for i in range(8)] == order
+
+
+def test_excess_is_what_was_learned() -> None:
+    world, walker = solo(*drawn(M1["map"]), "lss-lrta", 9)
+    for _ in ticks_of(world, 5000):
+        table: Any = walker.agent.view().learned
+        h0 = [float(learned.initial(table.target, s)) for s in range(world.grid.cells)]
+        assert [learned.excess(table, s) for s in range(world.grid.cells)] == (h_values(walker) - h0).tolist()
+
+
+def test_free_cells_are_counted_along() -> None:
+    grid = Grid.from_rows(["..W", ".@.", "S.T"])
+    chance = random.Random(3)
+    steps: list[Callable[[], object]] = [
+        lambda: grid.edit(chance.choices(range(9), k=3), chance.choices(range(9), k=3)),
+        lambda: grid.put_terrain(chance.sample(range(9), 3), np.frombuffer(b"W@.", np.uint8)),
+        lambda: grid.put_terrain([4, 4, 4], np.frombuffer(b".@W", np.uint8)),
+    ]
+    for _ in range(200):
+        chance.choice(steps)()
+        assert grid.free_count == int(grid.free.sum())

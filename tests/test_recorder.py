@@ -1,0 +1,498 @@
+"""Recordings read back: frames, size, rate, colours; names; takes that a kill or a full disk has cut short."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sim import commands
+from sim.params import ConfigError
+from tests.conftest import ROOT
+from tests.filming import OPTIONS, SMALL, Clip, read, replay, rgb, setup
+from tests.window import App, make_app
+from ui import recorder, studio, takes, video
+from ui.film import Cancelled, export
+from ui.formats import FilmOptions, Part, kind_of
+from ui.look import look_of
+from ui.png import png_bytes, png_texts
+from ui.recorder import Recorder, recover, recoverable
+from ui.replay import replay_of
+from ui.studio import Studio
+from ui.theme import DARK, packed
+
+PATIENCE_S = 120.0
+
+COLOURS = np.array(
+    [packed(getattr(DARK, name)) for name in ("free", "wall", "closed", "open", "back_move", "path", "agent", "trees")],
+    np.uint32,
+)
+
+Pixels = npt.NDArray[np.uint32]
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of these tests is found by, or finds, what others do on this machine."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv(takes.FOLDER_VARIABLE, str(tmp_path / "recordings"))
+
+
+def board(number: int, cell: int = 8, size: tuple[int, int] = SMALL) -> Pixels:
+    """Cells of all colours, some of which change from picture to picture."""
+    columns, rows = -(-size[0] // cell), -(-size[1] // cell)
+    kinds = np.random.default_rng(7).integers(0, COLOURS.size, (rows, columns))
+    kinds[number % rows] = number % COLOURS.size
+    whole = np.repeat(np.repeat(COLOURS[kinds], cell, 0), cell, 1)
+    return np.ascontiguousarray(whole[: size[1], : size[0]])
+
+
+def errors(clip: Clip, cell: int = 8, size: tuple[int, int] = SMALL) -> npt.NDArray[np.int64]:
+    """Worst channel error at the middle of every cell of every picture of a video of boards."""
+    middle = slice(cell // 2, None, cell)
+    return np.array(
+        [
+            np.abs(picture - rgb(board(i, cell, size)))[middle, middle].max(axis=-1)
+            for i, picture in enumerate(clip.pictures)
+        ]
+    )
+
+
+def record(path: Path, count: int = 30, fps: int = 30, cell: int = 8, size: tuple[int, int] = SMALL, **more) -> Path:
+    made = Recorder(path, size, fps, **more)
+    for i in range(count):
+        assert made.add(board(i, cell, size))
+    return made.finish()
+
+
+# --- files read back ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "fps"),
+    [
+        ("a.mp4", "h264", 30),
+        ("a.mp4", "h264", 7),
+        ("a.mkv", "h264", 60),
+        ("a.webm", "libvpx-vp9", 25),
+        ("a.gif", "gif", 20),
+    ],
+)
+def test_what_goes_in_comes_out(tmp_path: Path, name: str, codec: str, fps: int) -> None:
+    path = record(tmp_path / name, 30, fps)
+    assert path == tmp_path / name and not [*tmp_path.glob("*.part.*"), *tmp_path.glob("*finishing*")]
+    clip = read(path)
+    assert clip.count == 30 and clip.size == SMALL and clip.codec in (codec, "vp9")
+    assert clip.rate == fps
+    assert clip.seconds == pytest.approx(30 / fps, abs=0.002)
+    assert np.diff(clip.times) == pytest.approx(np.full(29, 1 / fps), abs=0.0011)
+    if name.endswith(".mp4"):
+        assert np.diff(clip.times) == pytest.approx(np.full(29, 1 / fps), abs=1e-9), "exact, not in milliseconds"
+    if codec != "gif":
+        assert clip.tags == (1, 1, 1), "BT.709, or HD players show other colours"
+
+
+@pytest.mark.parametrize("name", ["a.mp4", "a.webm", "a.gif"])
+def test_exact_colours_are_exact(tmp_path: Path, name: str) -> None:
+    clip = read(record(tmp_path / name, 20, 25, 3, exact_colours=True))
+    assert errors(clip, 3).max() <= 3
+    assert clip.pixel_format in ("yuv444p", "bgra", "pal8", "bgr8")
+
+
+@pytest.mark.parametrize(("cell", "mean", "worst"), [(4, 14, 70), (8, 3, 20), (16, 2, 12)])
+def test_usual_colours_are_near_enough(tmp_path: Path, cell: int, mean: float, worst: int) -> None:
+    """The bounds are those of docs/recording.md: 4:2:0 halves the colour's sharpness."""
+    found = errors(read(record(tmp_path / "a.mp4", 20, 30, cell)), cell)
+    assert found.mean() <= mean and found.max() <= worst
+
+
+@pytest.mark.parametrize("preset", ["draft", "normal", "high"])
+def test_presets_trade_size_for_truth(tmp_path: Path, preset: str) -> None:
+    clip = read(record(tmp_path / "a.mp4", 10, preset=preset))
+    assert clip.count == 10
+    assert errors(clip).mean() < {"draft": 16, "normal": 3, "high": 2}[preset]
+
+
+def test_odd_sizes_are_padded_by_nobody(tmp_path: Path) -> None:
+    """Where the codec can it takes any size; where it cannot it says so, and what to take instead."""
+    odd = (121, 67)
+    for name, exact in (("a.mp4", True), ("a.webm", False), ("a.gif", False), ("a.mkv", True)):
+        path = record(tmp_path / name, 5, 25, size=odd, exact_colours=exact)
+        assert read(path).size == odd
+    with pytest.raises(ConfigError, match=r"even width and height.*nearest is 120x66"):
+        Recorder(tmp_path / "b.mp4", odd)
+    with pytest.raises(ConfigError, match="16x16"):
+        Recorder(tmp_path / "b.mp4", (1, 1))
+    assert not (tmp_path / "b.mp4.part.mkv").exists()
+
+
+def test_numbered_pictures_and_the_last_picture(tmp_path: Path) -> None:
+    folder = record(tmp_path / "many", 3)
+    assert sorted(os.listdir(folder)) == ["000000.png", "000001.png", "000002.png"]
+    import pygame
+
+    for i in range(3):
+        loaded = pygame.image.load(folder / f"{i:06}.png")
+        assert loaded.get_size() == SMALL
+        there = pygame.surfarray.array3d(loaded).transpose(1, 0, 2)
+        assert (there == rgb(board(i))).all(), "lossless"
+    last = record(tmp_path / "last.png", 3, texts={"Tick": "2"})
+    assert png_texts(last.read_bytes())["Tick"] == "2"
+    assert (pygame.surfarray.array3d(pygame.image.load(last)).transpose(1, 0, 2) == rgb(board(2))).all()
+
+
+def test_texts_of_png_files_are_written_as_the_standard_says(tmp_path: Path) -> None:
+    texts = {"Title": "Lazy and eager", "Author": "Hernández", "Comment": "häufig → 猫\r\nzweite Zeile"}
+    data = png_bytes(board(0, size=(40, 30)), texts)
+    found = png_texts(data)
+    assert found["Comment"] == "häufig → 猫\nzweite Zeile" and found["Author"] == "Hernández"
+    assert b"tEXtTitle\0Lazy and eager" in data and b"tEXtAuthor\0Hern\xe1ndez" in data
+    assert b"iTXtComment\0\0\0\0\0" in data
+    for wrong in ("", " a", "a" * 80, "a\n"):
+        with pytest.raises(ValueError, match="keyword"):
+            png_bytes(board(0, size=(16, 16)), {wrong: "x"})
+    with pytest.raises(ValueError, match="checksum"):
+        png_texts(data[:60] + b"x" + data[61:])
+
+
+def test_repeating_holds_the_last_picture(tmp_path: Path) -> None:
+    made = Recorder(tmp_path / "a.mkv", SMALL, 30, exact_colours=True)
+    made.add(board(0))
+    made.add(board(3))
+    made.repeat(5)
+    clip = read(made.finish())
+    assert clip.count == 7
+    assert all((picture == clip.pictures[1]).all() for picture in clip.pictures[2:])
+    assert made.status.frames == made.status.encoded == 7 and made.status.waiting == 0
+
+
+def test_the_simulation_waits_for_a_slow_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+
+    def slowly(self: video.Encoder, pixels: Pixels) -> None:
+        time.sleep(0.01)
+        taken.append(int(pixels[0, 0]))
+        add(self, pixels)
+
+    add = video.Encoder.add
+    monkeypatch.setattr(video.Encoder, "add", slowly)
+    made = Recorder(tmp_path / "a.mkv", SMALL, 30)
+    most_waiting = 0
+    for i in range(30):
+        made.add(np.full((SMALL[1], SMALL[0]), i, np.uint32))
+        most_waiting = max(most_waiting, made.status.waiting)
+    made.finish()
+    assert taken == list(range(30)), "none left out, none altered while it waited"
+    assert most_waiting <= recorder.QUEUE_LENGTH + 2
+
+
+# --- names --------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    first = record(tmp_path / "talk.mp4", 3)
+    before = first.read_bytes()
+    assert record(tmp_path / "talk.mp4", 4).name == "talk-2.mp4"
+    assert record(tmp_path / "talk.mp4", 5).name == "talk-3.mp4"
+    assert first.read_bytes() == before
+    together = [Recorder(tmp_path / "talk.mp4", SMALL) for _ in range(2)]
+    for made in together:
+        made.add(board(0))
+    assert sorted(made.finish().name for made in together) == ["talk-4.mp4", "talk-5.mp4"]
+    assert [record(tmp_path / "many", 1).name for _ in range(2)] == ["many", "many-2"]
+    made = Recorder(f"{tmp_path}/pictures.d/", SMALL)
+    made.add(board(0))
+    assert made.finish() == tmp_path / "pictures.d"
+
+
+def test_a_name_taken_while_recording_is_not_overwritten(tmp_path: Path) -> None:
+    made = Recorder(tmp_path / "talk.mp4", SMALL)
+    made.add(board(0))
+    (tmp_path / "talk.mp4").write_text("mine")
+    assert made.finish().name == "talk-2.mp4"
+    assert (tmp_path / "talk.mp4").read_text() == "mine"
+
+
+def test_default_names_say_who_and_when() -> None:
+    assert takes.default_name(["lazy", "eager"], 66) == "lazy-vs-eager-tick-66.mp4"
+    assert takes.default_name(["TB-WA*", "w = 1.4"], 0, ".gif") == "TB-WA-vs-w-1.4-tick-0.gif"
+    assert takes.default_name([], 3, ".png") == "run-tick-3.png"
+    assert takes.default_name(["../../etc"], 1, ".png") == "etc-tick-1.png"
+    assert kind_of(takes.default_name(["w = 1.4"], 7, "")) == "folder"
+    assert takes.default_name(["a"], 10, ".gif", 30) == "a-ticks-10-30.gif"
+    assert len(takes.default_name(["x" * 300], 1)) < 120
+
+
+def test_kinds_of_targets(tmp_path: Path) -> None:
+    assert kind_of("a.MP4") == ".mp4" and kind_of(tmp_path) == "folder" and kind_of("frames") == "folder"
+    with pytest.raises(ConfigError, match=r"ends in one of \.mp4.*or a folder, got 'a\.mpg'"):
+        kind_of("a.mpg")
+
+
+# --- bad targets, full disks --------------------------------------------------------------------------
+
+
+def test_targets_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for place in ("nowhere/a.mp4", "file/a.mp4", "nowhere/a.png", "file/folder"):
+        with pytest.raises(ConfigError, match="cannot be written") as caught:
+            Recorder(tmp_path / place, SMALL)
+        assert len(caught.value.problems) == 1
+    with pytest.raises(ConfigError, match="no folder"):
+        takes.check_place(tmp_path / "nowhere" / "a.mp4")
+    for options in ({"fps": 0}, {"fps": 500}):
+        with pytest.raises(ConfigError, match="fps"):
+            Recorder(tmp_path / "a.mp4", SMALL, **options)
+
+
+def python(code: str, *arguments: object, **options: object) -> "subprocess.Popen[str]":
+    """Another process that can use the helpers of this file."""
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", code, *map(str, arguments)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+FULL_DISK = """
+import resource, signal, sys
+from tests.test_recorder import board, SMALL, Recorder, ConfigError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))
+made = Recorder(sys.argv[1], SMALL, 30)
+count = 0
+while made.add(board(count)) and count < 2000:
+    count += 1
+print(count, "went on after the recording stopped")
+try:
+    made.finish()
+except ConfigError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_stops_the_recording_and_keeps_what_is_there(tmp_path: Path) -> None:
+    process = python(FULL_DISK, tmp_path / "talk.mp4")
+    out, error = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, error
+    went_on, message = out.splitlines()
+    assert 10 < int(went_on.split()[0]) < 2000
+    part = tmp_path / "talk.mp4.part.mkv"
+    assert message == f"{tmp_path / 'talk.mp4'}: the recording stopped: File too large; what was recorded is in {part}"
+    found = recoverable([tmp_path])
+    assert [leftover.part for leftover in found] == [part] and found[0].seconds > 0.3
+    clip = read(recover(part))
+    assert clip.count / 30 == pytest.approx(found[0].seconds)
+    assert errors(clip).mean() < 3
+    assert not part.exists() and not recoverable([tmp_path])
+
+
+# --- kills --------------------------------------------------------------------------------------------
+
+ENDLESS = """
+import sys
+from tests.test_recorder import board, SMALL, Recorder
+made = Recorder(sys.argv[1], SMALL, int(sys.argv[2]))
+for i in range(100_000):
+    made.add(board(i))
+    print(i + 1, flush=True)
+"""
+
+
+@pytest.mark.parametrize(("name", "fps"), [("talk.mp4", 30), ("talk.gif", 10)])
+def test_kill_9_costs_less_than_the_last_second(tmp_path: Path, name: str, fps: int) -> None:
+    target = tmp_path / "anywhere" / name
+    target.parent.mkdir()
+    process = python(ENDLESS, target, fps)
+    assert process.stdout is not None
+    given = 0
+    for line in process.stdout:
+        given = int(line)
+        if given >= 5 * fps:
+            break
+    assert not recoverable(), "it is still being written"
+    process.kill()
+    given = max([given, *map(int, process.stdout.read().split())])
+    process.communicate()
+    found = recoverable()  # the folder is not named: the journal knows it
+    assert [leftover.target for leftover in found] == [target]
+    path = recover(found[0].part)
+    clip = read(path)
+    assert path == target and clip.rate == fps
+    assert given - fps <= clip.count <= given
+    assert errors(clip).mean() < 6
+    assert not recoverable()
+
+
+def test_leftovers_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "a.mp4.part.mkv").write_bytes(b"not a video")
+    (tmp_path / "b.mp4.part.mkv").write_bytes(b"")
+    assert not recoverable([tmp_path, tmp_path / "nowhere"])
+    for name, text in (
+        ("a.mp4.part.mkv", "no picture"),
+        ("c.mp4.part.mkv", "no such file"),
+        ("a.mp4", "expected a recording"),
+    ):
+        with pytest.raises(ConfigError, match=text):
+            recover(tmp_path / name)
+    made = Recorder(tmp_path / "d.mp4", SMALL)
+    made.add(board(0))
+    with pytest.raises(ConfigError, match="still being recorded"):
+        recover(tmp_path / "d.mp4.part.mkv")
+    made.discard()
+    assert not (tmp_path / "d.mp4.part.mkv").exists()
+    with pytest.raises(ConfigError, match="no picture"):
+        Recorder(tmp_path / "e.mp4", SMALL).finish()
+    assert not (tmp_path / "e.mp4.part.mkv").exists() and not (tmp_path / "e.mp4").exists()
+
+
+def test_a_bug_while_filming_leaves_what_was_filmed(tmp_path: Path) -> None:
+    def told(film: object) -> None:
+        if film.frames == 12:  # type: ignore[attr-defined]
+            raise RuntimeError("a bug")
+
+    with pytest.raises(RuntimeError):
+        export(replay(), tmp_path / "a.mp4", (0, 20), OPTIONS, told=told)
+    assert read(recover(recoverable([tmp_path])[0].part)).count == 12
+
+
+def test_a_cancelled_export_leaves_nothing(tmp_path: Path) -> None:
+    for name in ("a.mp4", "pictures"):
+        with pytest.raises(Cancelled):
+            export(replay(), tmp_path / name, (0, 20), OPTIONS, is_cancelled=lambda: True)
+    assert [name for name in os.listdir(tmp_path) if name != "config"] == []
+
+
+# --- the window and its studio ------------------------------------------------------------------------
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def run_window(app: App, studio: Studio, until_tick: int) -> None:
+    """Frames of uneven length, as a busy machine has them."""
+    app.play()
+    paces = [0.001, 0.016, 0.05, 0.2, 0.016]
+    for i in range(400):
+        app.frame(paces[i % len(paces)])
+        studio.follow(app.session, look_of(app))
+        if app.session.tick >= until_tick:
+            break
+    app.pause()
+
+
+def pictures_in(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(folder.iterdir())]
+
+
+def test_a_window_gives_the_frames_of_a_headless_recording_bit_by_bit(tmp_path: Path) -> None:
+    app = make_app(setup(), (700, 500))
+    options = FilmOptions(SMALL, 25, Fraction(1, 2), Part("window"), has_captions=True, hold_s=0.08)
+    app.session.advance(3)
+    made = Studio.film(tmp_path / "window/", app.session, options, look_of(app))
+    run_window(app, made, 8)
+    tick = app.session.tick
+    app.flip_switch("door")
+    run_window(app, made, tick + 5)
+    made.stop()
+    report = made.wait(PATIENCE_S)
+    assert report.is_done and not report.problem, report
+    last = app.session.tick
+    done = export(replay_of(app.session), tmp_path / "headless/", (3, last + 1), options, look_of(app))
+    own, other = pictures_in(tmp_path / "window"), pictures_in(tmp_path / "headless")
+    assert len(own) == len(other) == report.frames == done.frames > 2 * (last - 3)
+    assert own == other
+
+
+def test_the_video_goes_on_where_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Winding back, other looks, branches and a new start are cuts in one video; the run waits for a slow studio."""
+    monkeypatch.setattr(studio, "MOST_BEHIND", 5)
+    app = make_app(setup())
+    made = Studio.film(tmp_path / "a.mkv", app.session, replace(OPTIONS, exact_colours=True), look_of(app))
+    run_window(app, made, 12)
+    assert made.must_wait or made.report.tick >= 6
+    until(lambda: not made.must_wait)
+    app.session.seek(4)
+    made.follow(app.session, look_of(app))
+    app.session.do(commands.SetBudget(9))
+    app.set_theme("light")
+    run_window(app, made, 7)
+    app.session.branch_here()
+    run_window(app, made, 10)
+    app.session.reset(keeps_map=True)
+    made.follow(app.session, look_of(app))
+    run_window(app, made, 3)
+    made.stop()
+    report = made.wait(PATIENCE_S)
+    assert report.is_done and not report.problem, report
+    clip = read(Path(report.path))
+    assert clip.count == report.frames and clip.count >= 12 + 3 + 3 + 4
+    assert clip.pictures[0].mean() < 60 < 120 < clip.pictures[-1].mean(), "from dark to light"
+
+
+PARENT = """
+import sys, time
+from tests.filming import setup, OPTIONS
+from tests.window import make_app
+from ui.look import look_of
+from ui.studio import Studio
+app = make_app(setup(script=()))
+studio = Studio.film(sys.argv[1], app.session, OPTIONS, look_of(app))
+app.session.advance(12)
+studio.follow(app.session, look_of(app))
+while studio.report.tick < 11:
+    time.sleep(0.02)
+print("filmed", flush=True)
+time.sleep(100)
+"""
+
+
+def test_a_killed_window_does_not_take_its_recording_along(tmp_path: Path) -> None:
+    process = python(PARENT, tmp_path / "talk.mp4", env={**os.environ, "SDL_VIDEODRIVER": "dummy"})
+    assert process.stdout is not None and process.stdout.readline().strip() == "filmed", process.stderr.read()
+    process.kill()
+    process.communicate()
+    until(lambda: (tmp_path / "talk.mp4").exists() and not (tmp_path / "talk.mp4.part.mkv").exists())
+    clip = read(tmp_path / "talk.mp4")
+    assert clip.count == 13 and clip.size == SMALL
+
+
+def test_a_studio_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make_app(setup())
+    bad = Studio.film(tmp_path / "nowhere" / "a.mp4", app.session, OPTIONS, look_of(app))
+    dead = Studio.film(tmp_path / "b.mp4", app.session, OPTIONS, look_of(app))
+    dead._process.kill()
+    report = bad.wait(PATIENCE_S)
+    assert report.is_done and "cannot be written" in report.problem
+    report = dead.wait(PATIENCE_S)
+    assert report.is_done and "ended early" in report.problem
+    assert not dead.must_wait and not bad.must_wait
+
+
+def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) -> None:
+    app = make_app(setup())
+    app.session.advance(8)
+    app.session.branch_here()
+    run = replay_of(app.session)
+    made = Studio.export(tmp_path / "a.gif", run, (0, 20), OPTIONS, look_of(app))
+    endless = Studio.export(tmp_path / "b.mp4", run, (0, 100_000), replace(OPTIONS, hold_s=60.0, fps=240), look_of(app))
+    report = made.wait(PATIENCE_S)
+    assert report.frames == 20 and report.share == 1.0 and Path(report.path).name == "a.gif", report
+    assert read(tmp_path / "a.gif").count == 20
+    endless.cancel()
+    report = endless.wait(PATIENCE_S)
+    assert report.is_done and (report.is_cancelled or report.path)
