@@ -26,10 +26,12 @@ check: $(VENV)/.dev-ready
 	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_readme.py tests/test_params.py
 
 test: $(VENV)/.dev-ready
-	$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(ARGS)
 
 shots: $(VENV)/.run-ready
 	$(BIN)/python -m cli.shots
+	rm -f docs/shots/lazy-eager.gif
+	$(BIN)/python main.py record assets/scenarios/bridges.yaml -o docs/shots/lazy-eager.gif --size 900x520 --fps 20 --captions
 
 readme: $(VENV)/.run-ready
 	$(BIN)/python -m cli.readme

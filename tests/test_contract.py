@@ -169,7 +169,9 @@ def test_moved_goals_and_parameters_are_heeded(spec: AgentSpec, params: dict[str
             break
     assert_ended_well(world)
     refused = [note for note in world.notes if "budget" in note.text or "stays free" in note.text]
-    assert len(refused) == len(world.notes), "only a budget too small for a value, or the agent on the cell, may stop it"
+    assert len(refused) == len(world.notes), (
+        "only a budget too small for a value, or the agent on the cell, may stop it"
+    )
     for name in walker.params:
         assert walker.params[name] == spec.param(name).parse(walker.params[name])  # type: ignore[union-attr]
 

@@ -72,7 +72,9 @@ class Window:
             if self.status_path.exists() and condition(status := self.status):
                 return status
             time.sleep(0.05)
-        raise AssertionError(f"never came to pass; the last status was {self.status if self.status_path.exists() else None}")
+        raise AssertionError(
+            f"never came to pass; the last status was {self.status if self.status_path.exists() else None}"
+        )
 
     def cell(self, x: int, y: int) -> tuple[int, int]:
         panel = self.status["panels"][0]

@@ -60,6 +60,8 @@ UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 class App:
     """Everything there is while the window is open. It is also the host of dialogs (ui/dialogs/base.py)."""
 
+    is_picture = False  # whether nobody can click on what is drawn
+
     def __init__(self, session: Session, settings: Settings, window: pygame.Surface) -> None:
         self.session, self.settings, self.window = session, settings, window
         self.palette = PALETTES[settings.theme]

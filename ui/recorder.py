@@ -275,7 +275,7 @@ class Recorder:
         encoding = Encoding(self.kind, self.fps, preset, exact_colours) if is_video else None
         check_size(size, encoding)
         self.size = size
-        self._sink = _opened(Path(path), size, encoding, texts or {}, threads)
+        self._sink = _opened(Path(path), size, self.kind, encoding, texts or {}, threads)
         self._jobs: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
         self._free: queue.SimpleQueue[Pixels] = queue.SimpleQueue()
         for _ in range(QUEUE_LENGTH + 2):
@@ -370,13 +370,13 @@ class Recorder:
 
 
 def _opened(
-    path: Path, size: tuple[int, int], encoding: Encoding | None, texts: dict[str, str], threads: int
+    path: Path, size: tuple[int, int], kind: str, encoding: Encoding | None, texts: dict[str, str], threads: int
 ) -> "_Sink":
     """Where the pictures go; a ConfigError when it cannot be written."""
     try:
         if encoding:
             return _VideoSink(path, size, encoding, threads)
-        return _FolderSink(path) if kind_of(path) == FOLDER else _PictureSink(path, texts)
+        return _FolderSink(path) if kind == FOLDER else _PictureSink(path, texts)
     except (OSError, video.av.FFmpegError) as error:
         raise ConfigError(f"{path}: cannot be written: {_reason(error)}") from None
 

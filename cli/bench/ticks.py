@@ -31,6 +31,7 @@ class Case:
     changes: RandomChanges | None = None
     every: int = 1  # run each n-th problem of a map
     most_ticks: int = 10_000_000
+    also_counts: str = ""  # a number of the agent's view that counts as expansions here
 
 
 CASES = (
@@ -40,6 +41,14 @@ CASES = (
     Case("TB-WA* w=1 k=64", "tb-wa", {"weight": 1.0}, 64),
     Case("TBA* R=10", "tba", {}, 10),
     Case("TBA* R=100", "tba", {}, 100),
+    Case("LRTA* d=1", "lrta", {}, 1, Target(8.0)),
+    Case("LRTA* d=8", "lrta", {"depth": 8}, 225, every=8),
+    Case("P LRTA* Q=30", "p-lrta", {}, 31, every=4),
+    Case("K LRTA* n=32", "k-lrta", {}, 32, every=4),
+    Case("LSS-LRTA* n=32", "lss-lrta", {}, 32),
+    Case("LSS-LRTA* n=32, with the pops of its backup", "lss-lrta", {}, 32, Target(7.0), also_counts="learning pops"),
+    Case("RTAA* n=32", "rtaa", {}, 32),
+    Case("daRTAA* n=32", "da-rtaa", {}, 32),
     # An agent that must begin again every ten moves may never arrive, so this one is stopped.
     Case("RTB-WA* w=2 k=16, 1 % change each 10 ticks", "rtb-wa", {}, 16, None, RandomChanges(10, 1.0), 16, 1000),
 )
@@ -95,5 +104,7 @@ def _run_all(case: Case, batch: list[MapProblem]) -> tuple[int, int]:
         walker = world.add(AgentConfig(case.kind, params=case.params))
         world.advance(case.most_ticks)
         expansions += world.metrics(walker).expansions
+        if case.also_counts:
+            expansions += int(walker.agent.view().numbers[case.also_counts])
         ticks += world.tick
     return expansions, ticks

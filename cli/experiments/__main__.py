@@ -8,14 +8,21 @@ from pathlib import Path
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.bench.problems import MAPS
-from cli.experiments import e1, e4, e6, e7, e8
+from cli.experiments import e1, e2, e4, e6, e7, e8
 from cli.experiments.common import Experiment, Settings
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.commands import AgentConfig
 from sim.params import ConfigError, Param
 
-EXPERIMENTS: dict[str, Experiment] = {"e1": e1.run, "e4": e4.run, "e6": e6.run, "e7": e7.run, "e8": e8.run}
+EXPERIMENTS: dict[str, Experiment] = {
+    "e1": e1.run,
+    "e2": e2.run,
+    "e4": e4.run,
+    "e6": e6.run,
+    "e7": e7.run,
+    "e8": e8.run,
+}
 PROBLEMS = Param("problems", int, 100, "problems on each map, instead of what each experiment thinks right", 1, 10_000)
 
 

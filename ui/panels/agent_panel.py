@@ -87,6 +87,8 @@ def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
 
 def _draw_icons(app: "App", right: int, middle: int, view: WalkerView, width: int) -> int:
     px = app.canvas.px
+    if app.is_picture:
+        return right
     if width >= px(190):
         right = _icon(
             app,

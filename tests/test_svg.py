@@ -1,0 +1,195 @@
+"""Drawings for papers: outlines that fill exactly their cells, lines, valid XML, and nothing of layers that are off."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.grid import Grid
+from tests.filming import replay, setup
+from tests.window import make_app
+from ui.layers import LAYERS, HeatSetting, default_visibility
+from ui.look import Look, MapPart
+from ui.pictures import save_panel, save_svg, save_window
+from ui.png import png_texts
+from ui.replay import ReplaySession
+from ui.svg import back_runs, line_path, outline_path, panel_svg, walked_lines
+from ui.takes import FOLDER_VARIABLE
+from ui.theme import DARK, LIGHT, PALETTES
+from ui.trails import Trail
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def filled(data: str, width: int, height: int) -> npt.NDArray[np.bool_]:
+    """The cells inside path data of M, h, v and z by the even-odd rule, found by counting crossings to the left."""
+    crossings = np.zeros((height, width + 1), np.int64)
+    for loop in re.findall(r"M(-?\d+) (-?\d+)([^M]*)z", data):
+        x, y = start = int(loop[0]), int(loop[1])
+        points = [start]
+        for kind, text in re.findall(r"([hv])(-?\d+)", loop[2]):
+            x, y = (x + int(text), y) if kind == "h" else (x, y + int(text))
+            points.append((x, y))
+        for (ax, ay), (bx, by) in zip(points, [*points[1:], start], strict=True):
+            assert ax == bx or ay == by, "all lines are straight"
+            if ax == bx:
+                crossings[min(ay, by) : max(ay, by), ax] += 1
+    return (np.cumsum(crossings, axis=1)[:, :width] % 2).astype(np.bool_)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32), st.integers(1, 14), st.integers(1, 14), st.sampled_from([0.1, 0.5, 0.9, 1.0]))
+def test_an_outline_fills_exactly_its_cells(seed: int, width: int, height: int, density: float) -> None:
+    mask = np.random.default_rng(seed).random((height, width)) < density
+    assert (filled(outline_path(mask), width, height) == mask).all()
+
+
+def test_an_outline_has_no_more_corners_than_the_shape() -> None:
+    assert outline_path(np.zeros((3, 3), np.bool_)) == ""
+    assert outline_path(np.ones((40, 70), np.bool_)) == "M0 0h70v40h-70z"
+    ring = np.ones((3, 3), np.bool_)
+    ring[1, 1] = False
+    assert outline_path(ring).count("M") == 2
+
+
+def test_straight_runs_are_one_piece() -> None:
+    assert line_path([(1, 1), (2, 1), (3, 1), (4, 2), (5, 3), (5, 4)]) == "M1 1h2l2 2v1"
+    assert line_path([(1, 1)]) == "" and line_path([]) == ""
+    assert line_path([(0, 0), (1, 0), (0, 0)]) == "M0 0h1h-1"
+
+
+def trail_of(cells: list[int], back: set[int], width: int = 10) -> Trail:
+    from sim.kernels import log
+
+    trail = Trail(cells[0], 0, Grid.from_rows(["." * width] * 4))
+    rows = log.new_log(len(cells) - 1)
+    rows.cell = cells[1:]
+    rows.marks = [log.BACK_MOVE if i in back else 0 for i in range(1, len(cells))]
+    trail.append(rows, 0)
+    return trail
+
+
+def test_every_stretch_is_drawn_once_however_often_it_was_walked() -> None:
+    to_and_fro = [0, 1, 2, 1, 0, 1, 2, 3]
+    assert walked_lines(trail_of(to_and_fro, set()), 10) == [[(0, 0), (1, 0), (2, 0)], [(2, 0), (3, 0)]]
+    assert walked_lines(trail_of([0, 1, 2, 2, 2, 3], set()), 10) == [[(0, 0), (1, 0), (2, 0), (3, 0)]]
+
+
+def test_back_moves_are_runs_with_a_way() -> None:
+    trail = trail_of([0, 1, 2, 3, 2, 1, 2, 1, 11], {4, 5, 7})
+    assert back_runs(trail, 10) == [((3, 0), (1, 0))]
+    assert walked_lines(trail, 10) == [[(0, 0), (1, 0), (2, 0), (3, 0)], [(1, 0), (1, 1)]]
+
+
+# --- whole drawings -----------------------------------------------------------------------------------
+
+
+def session_at(tick: int, **more: object) -> ReplaySession:
+    session = replay(**more).begin()
+    session.go_to(tick)
+    return session
+
+
+def drawing(look: Look | None = None, tick: int = 14, **more: object) -> ElementTree.Element:
+    return ElementTree.fromstring(panel_svg(session_at(tick), 0, look or Look(), **more))  # type: ignore[arg-type]
+
+
+def colours(root: ElementTree.Element) -> set[str]:
+    return {value for e in root.iter() for name, value in e.attrib.items() if name in ("fill", "stroke")}
+
+
+def hexed(colour: tuple[int, int, int]) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def test_a_drawing_is_valid_and_says_what_it_shows() -> None:
+    root = drawing()
+    assert root.tag == f"{SVG}svg" and re.fullmatch(r"0 0 800 [\d.]+", root.attrib["viewBox"])
+    title, about = root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc")
+    assert title == "Box: a0, tick 14"
+    assert about is not None and session_at(14).world.digest() in about
+    assert not [value for e in root.iter() for value in e.attrib.values() if "nan" in value or "inf" in value]
+
+
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+def test_walls_and_terrain_are_drawn_where_they_are(palette) -> None:
+    session = session_at(14)
+    grid = session.world.grid
+    root = ElementTree.fromstring(panel_svg(session, 0, Look(palette.name)))
+    paths = {e.attrib["fill"]: e.attrib["d"] for e in root.iter(f"{SVG}path") if e.attrib.get("fill-rule")}
+    for colour, letters in ((palette.wall, b"@"), (palette.trees, b"T"), (palette.swamp, b"S"), (palette.water, b"W")):
+        expected = np.isin(grid.terrain, np.frombuffer(letters, np.uint8))
+        assert (filled(paths[hexed(colour)], grid.width, grid.height) == expected).all()
+
+
+@pytest.mark.parametrize(
+    "layer", [layer.key for layer in LAYERS if layer.key not in ("terrain", "grid", "tracing", "detour")]
+)
+def test_a_layer_that_is_off_leaves_no_trace(layer: str) -> None:
+    shown = {**default_visibility(), "tree": True}
+    with_it = panel_svg(session_at(14), 0, Look(visible=shown), has_legend=False)
+    without = panel_svg(session_at(14), 0, Look(visible={**shown, layer: False}), has_legend=False)
+    assert len(without) < len(with_it)
+
+
+def test_heat_takes_the_place_of_the_closed_cells() -> None:
+    plain, hot = colours(drawing()), colours(drawing(Look(heat=HeatSetting("visits"))))
+    assert hexed(DARK.closed) in plain and hexed(DARK.closed) not in hot
+    assert len(hot) > len(plain)
+
+
+def test_legend_and_title_are_left_out_on_request() -> None:
+    whole, bare = drawing(), drawing(has_legend=False, has_title=False)
+    texts = [e.text for e in whole.iter(f"{SVG}text")]
+    assert "Back-moves" in texts and "a0" in texts
+    assert not list(bare.iter(f"{SVG}text"))
+
+
+def test_a_part_of_the_map_is_cut_out() -> None:
+    root = drawing(Look(part=MapPart(8, 5, 6)))
+    clip = root.find(f".//{SVG}clipPath/{SVG}rect")
+    assert clip is not None
+    assert [float(clip.attrib[key]) for key in ("x", "y", "width", "height")] == [5, 2, 6, 6]
+
+
+def test_names_cannot_break_the_drawing() -> None:
+    configs = tuple(replace(config, label="<&\"'>") for config in setup().agents)
+    session = session_at(3, agents=configs, title="a < b & c")
+    root = ElementTree.fromstring(panel_svg(session, 0, Look()))
+    assert root.findtext(f"{SVG}title") == "a < b & c: <&\"'>, tick 3"
+
+
+def test_a_large_map_stays_small() -> None:
+    rng = np.random.default_rng(3)
+    grid = Grid(np.where(rng.random((256, 256)) < 0.1, ord("@"), ord(".")).astype(np.uint8))
+    free = np.flatnonzero(grid.free)
+    session = session_at(200, grid=grid, start=int(free[0]), goal=int(free[-1]), switches={}, script=(), budget=50)
+    text = panel_svg(session, 0, Look())
+    ElementTree.fromstring(text)
+    assert len(text) < 18 * int((~grid.free).sum()), "bytes for each single wall"
+
+
+# --- files --------------------------------------------------------------------------------------------
+
+
+def test_pictures_and_drawings_go_to_their_folder_under_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "deep" / "pictures"))
+    app = make_app(setup(caption="Look → here"), (640, 480))
+    app.session.advance(7)
+    paths = [save_window(app), save_panel(app, 1, scale=2), save_svg(app, 0), save_svg(app, 0)]
+    assert [path.name for path in paths] == ["a0-vs-a1-tick-7.png", "a1-tick-7.png", "a0-tick-7.svg", "a0-tick-7-2.svg"]
+    texts = png_texts(paths[0].read_bytes())
+    assert texts["Title"] == "Box" and texts["Tick"] == "7" and texts["Digest"] == app.session.world.digest()
+    assert texts["Description"] == "Look → here" and "a1: rtb-wa budget=3 weight=2" in texts["Agents"]
+    ElementTree.parse(paths[2])
+    app.session.branch_here()
+    assert "run " in png_texts(save_window(app).read_bytes())["Branches"]
+    assert set(PALETTES) == {"dark", "light"}
