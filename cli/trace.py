@@ -70,9 +70,9 @@ class Trace:
                 "expanded": expanded,
                 "back": bool(marks & log.BACK_MOVE),
                 "restarted": bool(marks & log.RESTARTED),
-                "trial": bool(marks & log.TRIAL),
                 "refused": is_refused,
                 "id": walker.id,
+                "trial": bool(marks & log.TRIAL),
                 **more,
             }
             lines.append((tick, json.dumps(entry)))

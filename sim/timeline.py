@@ -326,7 +326,7 @@ class Timeline:
         before, head.expansions = head.expansions, expansions_of(head.world)
         work = work_of(head.world, ticks, max(0, head.expansions - before))
         head.work += work
-        head.rate = work / ticks
+        head.rate = max(work / ticks, head.rate / 2)  # quick to fear the worst, slow to forget it
 
     def _apply(self, head: _Head) -> None:
         """Apply the commands of this tick, and see who is there now."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agents.registry import BY_KEY, SPECS
 from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetChanges, SetSwitch
 from sim.grid import Grid
-from sim.keyframes import PART, Keyframe, KeyframeStore, Restoring, restore, take
+from sim.keyframes import BLOCK, PART, Keyframe, KeyframeStore, Restoring, restore, take
 from sim.world import World
 
 from .conftest import ROOT, budget_for, random_rows
@@ -88,6 +88,27 @@ def test_views_of_one_array_stay_views_of_one_array():
     assert whole[5, 0] == 500.0, "the first world is not touched"
     assert not other.fixed.flags.writeable
     assert extra["none"].shape == (0, 100)
+
+
+@settings(max_examples=25)
+@given(
+    size=st.integers(1, 3 * BLOCK + 100) | st.sampled_from([PART, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK]),
+    changes=st.lists(
+        st.lists(st.tuples(st.floats(0, 1), st.integers(1, 3000), st.integers(0, 255)), max_size=5), max_size=4
+    ),
+)
+def test_memory_of_any_size_comes_back_whatever_changed_in_it(size, changes):
+    world = big_world(side=8)
+    world.extra = np.zeros(size, np.uint8)
+    frames, contents = [take(world)], [world.extra.copy()]
+    for change in changes:
+        for place, length, value in change:
+            begin = int(place * size)
+            world.extra[begin : begin + length] = value
+        frames.append(take(world, like=frames[-1]))
+        contents.append(world.extra.copy())
+    for frame, content in zip(frames, contents, strict=True):
+        assert np.array_equal(restore(frame).extra, content)
 
 
 def test_a_single_record_is_refused_rather_than_torn_from_its_array():
@@ -251,6 +272,16 @@ def test_the_nearest_keyframe_is_found():
     track.forget_after(10)
     assert [frame.tick for frame in track.frames] == [10]
     assert [frame.tick for frame in other.frames] == [10, 20]
+
+
+def test_a_fork_keeps_to_the_budget_of_its_own_store():
+    track = KeyframeStore().new_track()
+    for tick in range(10):
+        track.add(fake_frame(tick))
+    small = KeyframeStore(4000)
+    assert 1 <= len(track.fork(99, small).frames) <= 3
+    assert small.held <= 4000
+    assert len(track.frames) == 10
 
 
 def test_a_hundred_thousand_ticks_stay_within_the_budget():

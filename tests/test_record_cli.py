@@ -113,7 +113,7 @@ def test_the_view_of_the_scenario_decides_how_it_looks(run: Any, scenario: Path,
     there = pygame.surfarray.array3d(pygame.image.load(tmp_path / "a.png"))
     expected = shown(stage)
     packed = there[..., 0].astype("u4") << 16 | there[..., 1].astype("u4") << 8 | there[..., 2]
-    assert (packed.T == expected).all()
+    assert (expected == packed.T).all()
     texts = png_texts((tmp_path / "a.png").read_bytes())
     assert (texts["Title"], texts["Tick"], texts["Digest"]) == ("Box", "7", session.world.digest())
 

@@ -333,6 +333,61 @@ def test_a_replaced_agent_is_noticed():
 
 
 @pytest.mark.parametrize("kind", ["visits", "expansions"])
+def test_one_panel_can_show_one_agent_after_another(kind):
+    stage = trap_stage(budget=8, agents=[AGENTS[0], ("tb-gbfs", {})])
+    heat, cells = HeatSetting(kind), CellWords()
+    for tick in range(12):
+        stage.run(1)
+        snapshot, shown = stage.world.snapshot(), tick // 2 % 2
+        walker = snapshot.walkers[shown]
+        update_all([Shown(cells, snapshot, walker, stage.trails[shown])], heat)
+        assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
+        assert cells.bands.tolist() == [log_band(value) for value in heat_values(walker, kind)]
+
+
+def test_panels_that_look_at_different_times_all_see_every_edit():
+    stage = random_stage(21, [AGENTS[6], AGENTS[3]], 18, 14, budget=12)
+    chance = random.Random(3)
+    for _ in range(40):
+        cells = chance.choices(range(stage.grid.cells), k=4)
+        stage.do(commands.EditCells(tuple(c for c in cells[:2] if c != stage.world.goal), tuple(cells[2:])))
+        stage.run(chance.randrange(2))
+        panel = chance.randrange(2)
+        snapshot = stage.world.snapshot()
+        shown = Shown(stage.cells[panel], snapshot, snapshot.walkers[panel], stage.trails[panel])
+        update_all([shown], HeatSetting())
+        assert stage.cells[panel].words.tolist() == naive_words(stage.grid, snapshot.walkers[panel].agent)
+
+
+def test_the_shortcut_search_is_shown_and_survives_edits():
+    rows = ["." * 60 for _ in range(40)]
+    for y in range(8, 33):
+        rows[y] = "." * 44 + "@" + "." * 15
+    for y in (8, 32):
+        rows[y] = "." * 12 + "@" * 33 + "." * 15
+    agent = ("tba", {"shortcut": True, "share": 0.9})
+    stage = Stage(Grid.from_rows(rows), 20 * 60 + 4, 20 * 60 + 56, [agent], budget=60)
+    for tick in range(80):
+        stage.run(1)
+        stage.refresh()
+        if tick % 7 == 0:
+            assert_right(stage)
+    words = stage.cells[0].words
+    only_there = np.flatnonzero((words & bits.DETOUR != 0) & (words & bits.KNOWN == 0)).tolist()
+    assert len(only_there) > 20
+    for cell in only_there[::7]:
+        for edit in (commands.EditCells(blocked=(cell,)), commands.EditCells(freed=(cell,))):
+            stage.do(edit)
+            stage.refresh()
+            assert_right(stage)
+
+
+def assert_right(stage: Stage) -> None:
+    for cells, walker in zip(stage.cells, stage.world.snapshot().walkers, strict=True):
+        assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
+
+
+@pytest.mark.parametrize("kind", ["visits", "expansions"])
 @pytest.mark.parametrize("is_log", [True, False])
 @pytest.mark.parametrize("compared", [(0, 1), (1, 0)])
 def test_a_minus_b_is_the_difference_of_the_two_panels(kind, is_log, compared):
@@ -660,6 +715,20 @@ def test_a_back_move_lies_to_the_right_of_its_direction_and_points_along_it(way,
     assert along.max() < zoom * np.hypot(dx, dy)
     if zoom > 20:
         assert right[along > along.mean()].std() > right[along < along.mean()].std(), "the head is wider than the tail"
+
+
+@pytest.mark.parametrize("zoom", [0.5, 1.0, 2.0])
+def test_a_single_back_move_never_falls_into_the_gap_of_a_dash(zoom):
+    for start in range(40, 60):
+        stage = Stage(Grid.from_rows(["." * 80] * 5), 2 * 80 + start, 0, [("astar", {})])
+        rows = log.new_log(1)
+        rows[0].cell, rows[0].marks = 2 * 80 + start - 1, log.BACK_MOVE
+        stage.trails[0].append(rows)
+        stage.refresh()  # the move counts as old: only the list of all moves may show it
+        stage.trails[0].append(log.new_log(RECENT_TICKS + 5))
+        stage.trails[0].cells[2:] = 0
+        surface, _ = stage.draw(Camera(zoom), (int(80 * zoom), 12), layers_with("back_moves"))
+        assert packed(DARK.back_move) in pygame.surfarray.array2d(surface), start
 
 
 def shows_near(surface: pygame.Surface, place, reach: float, colour: Colour) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
@@ -145,6 +145,8 @@ def assert_as_naive(world: World, walker: Walker, agent: Ribs) -> None:
 
 
 @given(small, diagonals, flags, st.sampled_from([1, 1, 2, 5]))
+@example(([".....", ".@.@@", "@...@", "...@.", "...@."], 0, 24), 2.0, (True, True), 1)  # enters a cell from
+@example(([".....", ".@@..", ".....", "..@.@", "..@.."], 0, 24), 1.0, (True, True), 1)  # another parent than before
 def test_every_tick_is_that_of_the_naive_one(
     problem: Problem, diagonal: float, prunes: tuple[bool, bool], budget: int
 ) -> None:

@@ -182,7 +182,7 @@ class Counter:
         self.frames += 1
         return True
 
-    def repeat(self, times: int) -> bool:
+    def repeat(self, times: int = 1) -> bool:
         self.frames += times
         return True
 

@@ -30,7 +30,7 @@ class Sessions(RuleBasedStateMachine):
         super().__init__()
         self._spacing = timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_A_WORK
         # Small worlds do little work: with keyframes as rare as in large ones there would be none to go wrong.
-        timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_A_WORK = 1500.0, 300.0, 1 << 40
+        timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_A_WORK = 400.0, 60.0, 1 << 40
 
     def teardown(self) -> None:
         timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_A_WORK = self._spacing
@@ -184,8 +184,8 @@ def long_world() -> World:
 @pytest.fixture
 def close_keyframes(monkeypatch):
     """Keyframes as close in a small run as they are in one a hundred times as large."""
-    monkeypatch.setattr(timelines, "SPACING", 2000.0)
-    monkeypatch.setattr(timelines, "NEAR_SPACING", 300.0)
+    monkeypatch.setattr(timelines, "SPACING", 400.0)
+    monkeypatch.setattr(timelines, "NEAR_SPACING", 60.0)
     monkeypatch.setattr(timelines, "_BYTES_A_WORK", 1 << 40)
 
 
@@ -196,7 +196,7 @@ def test_a_seek_in_pieces_leaves_the_world_alone_until_it_arrives(close_keyframe
     line.begin_seek(333)
     assert (line.is_seeking, line.tick, line.target) == (True, 900, 333)
     pieces = 0
-    while not line.continue_seek(50.0):
+    while not line.continue_seek(10.0):
         assert line.world is world
         assert line.world.digest() == digest
         assert line.generation == generation
@@ -211,14 +211,14 @@ def test_a_seek_in_pieces_leaves_the_world_alone_until_it_arrives(close_keyframe
 def test_a_piece_of_a_seek_does_not_do_much_more_than_it_is_asked_for():
     line = Timeline(long_world)
     line.begin_seek(5000)
-    line.continue_seek(300.0)
+    line.continue_seek(500.0)
     works = []
     before = line._head.work
-    while not line.continue_seek(300.0):
+    while not line.continue_seek(500.0):
         works.append(line._head.work - before)
         before = line._head.work
     assert len(works) > 4
-    assert np.median(works) < 450.0
+    assert max(works) < 1000.0
 
 
 def test_a_seek_beyond_the_record_runs_on_and_one_beyond_the_end_stops_there():
@@ -246,14 +246,16 @@ def test_another_seek_takes_the_place_of_the_one_under_way(close_keyframes):
 def test_stepping_back_leaves_keyframes_so_that_the_next_step_is_short(close_keyframes):
     line = Timeline(long_world)
     line.advance(900)
+    frame = line._track.frames[-1]
+    line.seek(frame.tick)
     frames, replays = line.store.count, []
-    for tick in range(899, 799, -1):
-        frame = line._track.at_or_before(tick)
+    for tick in range(frame.tick - 1, frame.tick - 40, -1):
+        nearest = line._track.at_or_before(tick)
         assert line.seek(tick) == tick
-        replays.append(line._head.work - frame.work)
+        replays.append(line._head.work - nearest.work)
     assert line.store.count > frames
-    assert max(replays[:1]) > 600.0, "or there was nothing to shorten"
-    assert np.mean(replays[1:]) < 600.0
+    assert replays[0] > 200.0, "or there was nothing to shorten"
+    assert np.mean(replays[1:]) < replays[0] / 2
     assert_as_plain(line)
 
 
@@ -313,6 +315,19 @@ def test_the_same_block_forty_ticks_earlier():
     line.delete(other.id)
     assert_as_plain(line)
     assert all(e.is_scripted for e in line.entries())
+
+
+def test_keyframes_of_a_past_that_is_no_more_are_gone(close_keyframes):
+    line = Timeline(long_world)
+    line.advance(600)
+    for share in (1.0, 0.8, 0.4):
+        place = int(share * (len(line._track.frames) - 1))
+        tick = line._track.frames[place].tick - 1
+        line.insert(tick, EditCells(tuple(range(700 + place, 730))))
+        assert line._track.frames[-1].tick <= tick
+        line.settle()
+        assert_as_plain(line)
+        line.advance(600 - line.tick)
 
 
 def test_catching_up_runs_to_where_the_run_was_and_moves_nothing():

@@ -230,6 +230,8 @@ class CellWords:
             return
         if changed.size:
             cellwords.renew_some(self.words, self._terrain_words, search.nodes, number, changed)
+            # D* Lite opens and closes the cells beside an edit without expanding any.
+            cellwords.renew_around(self.words, search.nodes, number, grid.width, changed)
             self._detour_state = None
         self._fresh = fresh
         if fresh.size:

@@ -45,7 +45,8 @@ MOST_BEHIND = 300
 REPORT_INTERVAL_S = 0.1
 MOST_THREADS = 4
 _NICENESS = 5
-_STOPPED_S = 20.0  # how long close() waits for a studio that was told to stop
+_STOPPED_S = 20.0  # how long wait() waits for what a studio that has ended still has to say
+_SENT_S = 2.0  # how long close() waits for messages to be taken
 _KEPT_LINES = 20  # of what a studio says that comes to a bad end
 
 
@@ -234,6 +235,7 @@ class Studio:
         """Let go: a studio that films finishes by itself, even after this process has ended."""
         self.stop()
         self._outbox.put(None)
+        self._threads[0].join(_SENT_S)
 
     def wait(self, seconds: float | None = None) -> Report:
         """Wait until the file is finished; for tests and commands, not for a window."""

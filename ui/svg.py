@@ -21,7 +21,7 @@ from ui import wording
 from ui.cells import CellWords, HeatScale, Shown, update_all
 from ui.layers import HEAT_NAMES, LAYER_BY_KEY, LayerState
 from ui.look import Look
-from ui.map_colours import band_colour, detour_colour
+from ui.map_colours import band_colour, detour_colour, group_colours
 from ui.session import Panel, Session
 from ui.theme import PALETTES, Colour, Palette
 from ui.trails import Trail
@@ -34,7 +34,9 @@ PAGE = 800.0  # width of the drawing
 TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0
 LINES_ACROSS = 260.0  # so many line widths make the shorter side of the drawing
 LEAST_LINE = 0.16  # of a cell
-_LEGEND_LAYERS = ("closed", "open", "detour", "tracing", "path", "trail", "back_moves", "tree", "best", "edits")
+TINT = 0.43  # how much of a colour shows where it is laid over others
+_FILLS = ("closed", "open", "detour", "groups")
+_LEGEND_LAYERS = (*_FILLS, "tracing", "path", "trail", "back_moves", "tree", "best", "edits")
 
 
 def panel_svg(session: Session, panel_key: int, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
@@ -231,7 +233,6 @@ class _Drawing:
             *(self._title() if has_title else ()),
             f'<g transform="{place}">',
             *self._clip(),
-            f'<rect {_box(*self.box)} fill="{_hex(self.palette.outside)}"/>',
             *self._fills(),
             f'<g transform="translate(.5 .5)" fill="none" stroke-linecap="round" stroke-linejoin="round" '
             f'stroke-width="{_n(self.line)}">',
@@ -279,13 +280,16 @@ class _Drawing:
 
     def _fills(self) -> Iterable[str]:
         palette, words = self.palette, self.cells.words
-        yield from self._fill(words & bits.PASSABLE != 0, palette.free)
+        yield f'<rect width="{self.width}" height="{self.height}" fill="{_hex(palette.free)}"/>'
+        yield from self._fill(words & bits.TERRAIN == 0, palette.outside)  # the inside of solid blocks
         if self.shows("terrain"):
             for bit, colour in ((bits.SWAMP, palette.swamp), (bits.WATER, palette.water), (bits.TREES, palette.trees)):
                 yield from self._fill(words & bit != 0, colour)
         solid = bits.WALL if self.shows("terrain") else bits.BLOCKED
         yield from self._fill(words & solid != 0, palette.wall)
         yield from self._known(words)
+        if self.shows("groups"):
+            yield from self._groups()
 
     def _known(self, words: npt.NDArray[np.uint8]) -> Iterable[str]:
         """What the search knows, or the heat in its place."""
@@ -302,10 +306,18 @@ class _Drawing:
         if self.shows("open"):
             yield from self._fill(words & bits.OPEN != 0, palette.open)
 
-    def _fill(self, flat: Mask, colour: Colour) -> Iterable[str]:
+    def _groups(self) -> Iterable[str]:
+        """The cells that an algorithm sets apart, tinted."""
+        colours = group_colours(self.palette)
+        for name, cells in self.view.agent.groups.items():
+            mask = np.zeros(self.cells.words.size, np.bool_)
+            mask[cells] = True
+            yield from self._fill(mask, colours[name], f' fill-opacity="{_n(TINT)}"')
+
+    def _fill(self, flat: Mask, colour: Colour, more: str = "") -> Iterable[str]:
         data = outline_path(flat.reshape(self.height, self.width))
         if data:
-            yield f'<path fill="{_hex(colour)}" fill-rule="evenodd" d="{data}"/>'
+            yield f'<path fill="{_hex(colour)}" fill-rule="evenodd"{more} d="{data}"/>'
 
     # --- lines ------------------------------------------------------------------------------------
 
@@ -418,7 +430,8 @@ class _Drawing:
         """(name, drawing in a box of 2 x 1 units at the origin) of the layers that are on."""
         entries = []
         for key in _LEGEND_LAYERS:
-            if self.shows(key) and not (self.cells.bands.size and key in ("closed", "detour")):
+            is_hidden = self.cells.bands.size and key in ("closed", "detour")
+            if self.shows(key) and not is_hidden and (key != "groups" or self.view.agent.groups):
                 entries.append((LAYER_BY_KEY[key].name, self._swatch(key)))
         if self.cells.bands.size:
             entries.append((self._heat_name(), self._heat_swatch()))
@@ -432,6 +445,9 @@ class _Drawing:
         fills = {"closed": palette.closed, "open": palette.open, "detour": detour_colour(palette)}
         if key in fills:
             return f'<rect width="2" height="1" fill="{_hex(fills[key])}"/>'
+        if key == "groups":
+            tint = f'fill="{_hex(palette.agent)}" fill-opacity="{_n(TINT)}"'
+            return f'<rect width="2" height="1" fill="{_hex(palette.free)}"/><rect width="2" height="1" {tint}/>'
         if key == "best":
             edge = f'stroke="{self._around(palette.best)}" stroke-width=".08"'
             return f'<path d="M.6 .5L1 .1L1.4 .5L1 .9z" fill="{_hex(palette.best)}" {edge}/>'
