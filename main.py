@@ -14,6 +14,9 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is for results
 
 from sim.params import ConfigError, did_you_mean
 
@@ -50,9 +53,8 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if len(arguments) > 1 or (arguments and not os.path.exists(arguments[0])):
         raise ConfigError(f"{arguments[0]}: {_what_is_wrong(arguments[0])}")
-    from cli.window import open_window
-
-    return open_window(arguments[0] if arguments else None)
+    window = importlib.import_module("ui.start")
+    return int(window.run(Path(arguments[0]) if arguments else None))
 
 
 def _what_is_wrong(name: str) -> str:

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
@@ -43,8 +42,8 @@ from ui.settings import THEME
 from ui.takes import PART_SUFFIX, check_place, free_name
 from ui.video import seconds_of
 
-MOST_FRAMES = 100_000
-"""A run with no end in sight is filmed for so many frames, an hour of video, unless --ticks says otherwise."""
+MOST_FRAMES = 18_000
+"""A run with no end in sight is filmed for so many frames, ten minutes of video, unless --ticks says otherwise."""
 
 GIF_FPS = 25  # unless --fps says otherwise: the usual 30 is none that browsers respect
 

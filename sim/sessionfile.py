@@ -121,12 +121,8 @@ def describe(
 
 
 def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
-    timeline = tree[number].timeline
-    last = None
-    if not timeline.is_seeking:
-        timeline.apply_now()
-        last = timeline.tick, timeline.world.digest()
-    return SavedBranch(tree.state(number), timeline.digests(), last)
+    digests, last = tree[number].timeline.expectations()
+    return SavedBranch(tree.state(number), digests, last)
 
 
 def difference(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> Letters:

@@ -383,6 +383,14 @@ class Timeline:
             if pair[0] != pair[1]:
                 self.report_divergence(place * DIGEST_EVERY)
 
+    def expectations(self) -> tuple[tuple[str, ...], tuple[int, str] | None]:
+        """What to expect of a run that is saved now: what was recorded, and beyond that what was expected before."""
+        digests = (*self._digests, *self.expected[len(self._digests) :])
+        if self.is_seeking:
+            return digests, self._expected_last
+        self.apply_now()
+        return digests, (self.tick, self.world.digest())
+
     def report_divergence(self, tick: int) -> None:
         """The run is not what it was when it was recorded."""
         self.diverged = tick if self.diverged is None else min(self.diverged, tick)

@@ -304,7 +304,7 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         ),
         (["/no/such/folder/x.yaml"], ["/no/such/folder/x.yaml: no such file"]),
         (["--hepl"], ["--hepl: no such option; did you mean '--help'?"]),
-        (["a", "b"], ["a: no such command or file; known: agents, solve, run, bench, --help"]),
+        (["a", "b"], ["a: no such command or file; known: agents, solve, run, record, bench, --help"]),
         (["run"], ["run: the following arguments are required: scenario"]),
         (["run", "nope.yaml"], ["nope.yaml: expected a .yaml file, got no such file"]),
         (["run", BRIDGES, "--tics", "3"], ["run: unrecognized arguments: --tics 3; did you mean '--ticks'?"]),
@@ -399,19 +399,20 @@ def test_help(run: Any) -> None:
 
 def test_a_file_or_nothing_opens_the_window(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Path | None] = []
-    app = types.SimpleNamespace(run=opened.append)
-    monkeypatch.setitem(sys.modules, "ui.app", app)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    app = types.SimpleNamespace(run=lambda path: opened.append(path) or 0)
+    monkeypatch.setitem(sys.modules, "ui.start", app)
     assert run() == (0, "", "") and run(BRIDGES) == (0, "", "")
     assert opened == [None, Path(BRIDGES)]
 
 
-def test_without_a_window_a_scenario_runs_here(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    code, out, err = run()
-    assert code == 0 and len(objects(out)) == 3 and "no window" in err
-    code, out, _ = run(BRIDGES)
-    assert code == 0 and [line["label"] for line in objects(out)] == ["lazy", "eager"]
+def test_without_a_screen_the_window_says_so() -> None:
+    hidden = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    hidden.pop("SDL_VIDEODRIVER", None)
+    ended = subprocess.run(
+        [sys.executable, ROOT / "main.py"], env=hidden, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 2 and not ended.stdout and "Traceback" not in ended.stderr
+    assert "expected a screen for the window" in ended.stderr or "cannot be opened" in ended.stderr
 
 
 # --- interruptions --------------------------------------------------------------------------------

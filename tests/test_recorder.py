@@ -11,21 +11,25 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pygame
 import pytest
 
 from sim import commands
 from sim.params import ConfigError
 from tests.conftest import ROOT
 from tests.filming import OPTIONS, SMALL, Clip, read, replay, rgb, setup
-from tests.window import App, make_app
+from tests.window import App, make_app, press
 from ui import recorder, studio, takes, video
+from ui.dialogs.question import Question
+from ui.dialogs.record import AS_WINDOW, PANEL, PARAMS, RecordDialog, options_of
 from ui.film import Cancelled, export
 from ui.formats import FilmOptions, Part, kind_of
 from ui.look import look_of
 from ui.png import png_bytes, png_texts
 from ui.recorder import Recorder, recover, recoverable
+from ui.recording import indicator_text
 from ui.replay import replay_of
-from ui.studio import Studio
+from ui.studio import Report, Studio
 from ui.theme import DARK, packed
 
 PATIENCE_S = 120.0
@@ -136,8 +140,6 @@ def test_odd_sizes_are_padded_by_nobody(tmp_path: Path) -> None:
 def test_numbered_pictures_and_the_last_picture(tmp_path: Path) -> None:
     folder = record(tmp_path / "many", 3)
     assert sorted(os.listdir(folder)) == ["000000.png", "000001.png", "000002.png"]
-    import pygame
-
     for i in range(3):
         loaded = pygame.image.load(folder / f"{i:06}.png")
         assert loaded.get_size() == SMALL
@@ -496,3 +498,64 @@ def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) ->
     endless.cancel()
     report = endless.wait(PATIENCE_S)
     assert report.is_done and (report.is_cancelled or report.path)
+
+
+def test_f9_records_and_tells_what_came_of_it(tmp_path: Path) -> None:
+    app = make_app(setup(script=()))
+    press(app, pygame.K_F9)
+    assert isinstance(app.dialog, RecordDialog)
+    app.dialog.values |= {"size": "640 x 360", "captions": True}
+    press(app, pygame.K_RETURN)
+    assert app.dialog is None and app.recording.is_on
+    app.session.advance(3)
+    app.flip_switch("door")
+    app.session.advance(6)
+    app.frame(0.0)
+    press(app, pygame.K_F9)
+    assert not app.recording.is_on
+    done: list[str] = []
+
+    def is_told() -> bool:
+        app.frame(0.0)
+        done[:] = [text for text, _ in app.toasts if text.startswith("recorded ")]
+        return bool(done)
+
+    until(is_told)
+    path = tmp_path / "recordings" / "a0-vs-a1-tick-0.mp4"
+    assert str(path) in done[0]
+    assert read(path).count == 10 and read(path).size == (640, 360)
+    assert not takes.recoverable()
+
+
+def test_a_lost_take_is_offered_at_the_start(tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    made = Recorder(folder / "lost.mp4", SMALL, 30)
+    for i in range(30):
+        made.add(board(i))
+    made.stop()
+    app = make_app(setup())
+    app.recording.offer_leftovers()
+    assert isinstance(app.dialog, Question) and "lost.mp4: 1.0 s of video" in app.dialog.text
+    app.frame(0.0)
+    press(app, pygame.K_RETURN)
+    assert read(folder / "lost.mp4").count == 30
+    app.recording.offer_leftovers()
+    assert app.dialog is None
+
+
+def test_what_the_form_stands_for() -> None:
+    values = {param.name: param.default for param in PARAMS}
+    usual = options_of(values, (801, 601), 2)
+    assert usual == FilmOptions((1280, 720), 30, Fraction(1), Part("panels"))
+    values |= {"size": AS_WINDOW, "part": PANEL, "ticks_per_frame": "1/4", "frames_per_second": "50", "hold": 1.5}
+    assert options_of(values, (801, 601), 2) == FilmOptions(
+        (800, 600), 50, Fraction(1, 4), Part("panel", 3), hold_s=1.5
+    )
+
+
+def test_what_the_indicator_says() -> None:
+    assert indicator_text(Report()) == "starting"
+    assert indicator_text(Report(phase="filming", seconds=72.9, bytes=3_456_789)) == "1:12 3.5 MB"
+    assert indicator_text(Report(phase="finishing", share=0.5)) == "finishing 50%"
+    assert indicator_text(Report(phase="filming", share=0.25), is_export=True) == "export 25%"

@@ -165,6 +165,16 @@ def test_saving_what_was_opened_gives_the_same_file():
     assert dump_session(describe(RIVER, tree)) == text
 
 
+def test_saving_again_before_anything_was_run_loses_no_digest():
+    tree = tree_of()
+    tree[0].timeline.insert(500, EditCells((40,)))
+    tree[0].timeline.advance(450)
+    saved = describe(RIVER, tree)
+    assert len(saved.branches[0].digests) == 5
+    again = describe(RIVER, reopened(saved).plant(BY_KEY)).branches[0]
+    assert (again.digests, again.last) == (saved.branches[0].digests, saved.branches[0].last)
+
+
 def test_a_script_that_nobody_touched_is_not_written_twice():
     tree = tree_of()
     tree[0].timeline.advance(50)

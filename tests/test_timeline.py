@@ -317,6 +317,21 @@ def test_the_same_block_forty_ticks_earlier():
     assert all(e.is_scripted for e in line.entries())
 
 
+@pytest.mark.parametrize("offset", range(-3, 4))
+def test_a_change_next_to_the_present_counts(offset):
+    for applies_first in (False, True):
+        line = Timeline(long_world)
+        line.advance(120)
+        if applies_first:
+            line.apply_now()
+        line.insert(120 + offset, EditCells(tuple(range(640, 700))))
+        assert_as_plain(line)
+        line.advance(1)
+        assert_as_plain(line)
+        line.advance(200)
+        assert_as_plain(line)
+
+
 def test_keyframes_of_a_past_that_is_no_more_are_gone(close_keyframes):
     line = Timeline(long_world)
     line.advance(600)

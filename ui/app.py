@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")  # no GPU: presenting through llvmpipe costs 7 ms a frame
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 import pygame
 import pygame_gui

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Values = dict[str, Value]
 
 RECORDING_RED = rgb("#E5484D")  # what a recording light looks like everywhere; orange has other meanings here
-_CLOSE_S = 0.5
 
 
 class Recording:
@@ -40,6 +39,7 @@ class Recording:
         self.filming: Studio | None = None
         self.exports: list[Studio] = []
         self._finishing: list[Studio] = []  # stopped, but not done yet
+        self._ending: list[Studio] = []  # done, but their processes are still there
 
     # --- recording --------------------------------------------------------------------------------
 
@@ -88,6 +88,11 @@ class Recording:
             self._finishing.append(self.filming)
             self.filming = None
 
+    def cut(self) -> None:
+        """The user goes to another tick: the video goes on there, without the ticks in between."""
+        if self.filming is not None:
+            self.filming.cut()
+
     # --- exports ----------------------------------------------------------------------------------
 
     def ask_export(self, first: int = 0, last: int | None = None) -> None:
@@ -129,6 +134,7 @@ class Recording:
                 self.filming = None
         self._finishing = [studio for studio in self._finishing if not self._is_told(studio)]
         self.exports = [studio for studio in self.exports if not self._is_told(studio)]
+        self._ending = [studio for studio in self._ending if not studio.reap()]
 
     def _is_told(self, studio: Studio) -> bool:
         if studio.report.is_done:
@@ -138,7 +144,7 @@ class Recording:
     def _tell(self, studio: Studio) -> None:
         """What became of a recording."""
         report = studio.report
-        studio.wait(_CLOSE_S)
+        self._ending.append(studio)
         if report.problem:
             self.app.say(report.problem)
         elif report.is_cancelled:

@@ -1,6 +1,7 @@
 """Opening the window and keeping it going: a splash while kernels are made ready, then frames at an even pace."""
 
 import gc
+import os
 import threading
 import time
 from pathlib import Path
@@ -17,9 +18,17 @@ from ui.status import StatusFile
 from ui.theme import PALETTES
 from ui.warmup import warm_kernels
 
+_UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
+_WITHOUT = "; `main.py run FILE` and `main.py record FILE` need no window"
+
 
 def open_window(settings: Settings) -> pygame.Surface:
-    pygame.display.init()
+    try:
+        pygame.display.init()
+    except pygame.error as error:
+        raise ConfigError(f"the window cannot be opened: {error}{_WITHOUT}") from error
+    if pygame.display.get_driver() in _UNSEEN and not os.environ.get("SDL_VIDEODRIVER"):
+        raise ConfigError(f"expected a screen for the window, found none (is DISPLAY set?){_WITHOUT}")
     pygame.font.init()
     pygame.key.set_repeat(300, 40)
     desktop = pygame.display.get_desktop_sizes()[0]

@@ -237,6 +237,13 @@ class Studio:
         self._outbox.put(None)
         self._threads[0].join(_SENT_S)
 
+    def reap(self) -> bool:
+        """Clear up after a studio that is done, without waiting; whether it is gone."""
+        if self._process.poll() is None:
+            return False
+        self._close_pipes()
+        return True
+
     def wait(self, seconds: float | None = None) -> Report:
         """Wait until the file is finished; for tests and commands, not for a window."""
         try:
@@ -416,8 +423,12 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
     film.is_cancelled = lambda: inbox.is_cancelled
     reporter.film = film
     reporter.tell(phase="filming")
-    for message in inbox:
-        _obey(film, message)
+    try:
+        for message in inbox:
+            _obey(film, message)
+    except BaseException:
+        film.recorder.stop()  # a bug: what was filmed can be recovered
+        raise
     if inbox.is_cancelled:
         film.recorder.discard()
         reporter.done(is_cancelled=True)

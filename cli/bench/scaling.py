@@ -42,7 +42,10 @@ def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
         for case in CASES:
             setup.progress.show(f"scaling: {case.name}, {kind}")
             table.rows += _rows(f"{case.name}, {kind}", case, maps, setup.rounds)
-    table.notes.append(f"control and ratio: against the map of {sides[0]} x {sides[0]}; a fresh agent on every map")
+    table.notes.append(
+        f"control and ratio: against the map of {sides[0]} x {sides[0]}; a fresh agent on every map, so that the first "
+        "touch of its memory counts, most of all on small maps"
+    )
     return table
 
 
