@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
@@ -87,7 +88,10 @@ class Run:
             is_there = self.world.walker(walker.id) is not None
             outcome = outcome_of(self.world, walker, if_active if is_there else STOPPED)
             tick = self.no_path_ticks.get(walker.id)
-            line = result(self.world, walker, outcome, self.scenario.map_name, tick, world_digest=self.world.digest())
+            more: dict[str, Any] = {"world_digest": self.world.digest()}
+            if walker.most_trials > 1:
+                more |= {"trial": walker.trial, "converged": walker.is_converged}
+            line = result(self.world, walker, outcome, self.scenario.map_name, tick, **more)
             print_result(line, self.progress)
         if not self.walkers:
             self.progress.say("the scenario has no agents")

@@ -6,7 +6,7 @@
     {tick: 50, goal: [9, 9]}    {tick: 50, budget: 4}   {tick: 50, agent: lazy, budget: 4}
     {tick: 60, agent: lazy, set: {weight: 3}}           parameters of a running agent
     {tick: 70, add: {kind: tba}}    {tick: 75, agent: 9, add: {kind: tba}}    {tick: 80, remove: lazy}
-    {tick: 90, changes: {every: 10, rate: 5}}
+    {tick: 90, changes: {every: 10, rate: 5}}           {tick: 95, trials: 20}
 
 Files say [x, y] and names; commands hold flat cells and the numbers that the world gives to agents. The numbers
 follow from the order in which agents join, so a Roster plays the joining through while commands are read.
@@ -33,10 +33,11 @@ BUDGET = Param("budget", int, 16, "cells that each agent may expand a tick", 1, 
 TICK = Param("tick", int, 0, "when a command is due", 0, LAST_TICK)
 EVERY = Param("every", int, 10, "ticks between random changes", 1, LAST_TICK)
 NUMBER = Param("agent", int, 0, "the number of an agent", 0, 1_000_000)
+TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
 RATE = Param("rate", float, 0.0, "percent of cells that one random change redraws", 0.0, 100.0)
 
 AGENT_KEYS = ("kind", "label", "budget")
-EDIT_KEYS = ("tick", "block", "free", "terrain", "goal", "budget", "agent", "set", "add", "remove", "changes")
+EDIT_KEYS = ("tick", "block", "free", "terrain", "goal", "budget", "agent", "set", "add", "remove", "changes", "trials")
 
 
 @dataclass(frozen=True)
@@ -340,6 +341,11 @@ def _read_changes(fields: dict[str, Field], script: Script) -> list[Command]:
     return [commands.SetChanges(changes.every, changes.rate)] if changes else []
 
 
+def _read_trials(fields: dict[str, Field], script: Script) -> list[Command]:
+    count = fields["trials"].integer(TRIALS)
+    return [] if count is None else [commands.SetTrials(count)]
+
+
 def read_changes(entry: Field) -> RandomChanges | None:
     """The random dynamics, written {every: 10, rate: 5}."""
     parts = entry.keys(("every", "rate"), "random changes such as {every: 10, rate: 5}")
@@ -361,6 +367,7 @@ _READERS: dict[str, Callable[[dict[str, Field], Script], list[Command]]] = {
     "add": _read_add,
     "remove": _read_remove,
     "changes": _read_changes,
+    "trials": _read_trials,
 }
 
 
@@ -417,6 +424,8 @@ def _command_data(command: Command, script: Script, names: Mapping[int, str]) ->
             return {"remove": names.get(agent, agent)}
         case commands.SetChanges(every, rate):
             return {"changes": changes_data(RandomChanges(every, rate))}
+        case commands.SetTrials(count):
+            return {"trials": count}
 
 
 def changes_data(changes: RandomChanges) -> InlineMap:

@@ -84,4 +84,22 @@ class SetChanges:
     rate: float
 
 
-Command = EditCells | SetTerrain | SetSwitch | MoveGoal | SetBudget | SetParam | AddAgent | RemoveAgent | SetChanges
+@dataclass(frozen=True)
+class SetTrials:
+    """Let agents that learn walk from start to goal so often, those that have arrived included."""
+
+    count: int
+
+
+Command = (
+    EditCells
+    | SetTerrain
+    | SetSwitch
+    | MoveGoal
+    | SetBudget
+    | SetParam
+    | AddAgent
+    | RemoveAgent
+    | SetChanges
+    | SetTrials
+)

@@ -17,7 +17,7 @@ from typing import Any
 
 from sim import commands
 from sim.changes import RandomChanges
-from sim.commandfile import BUDGET, MAX_NAME, TICK, agent_data, changes_data, read_changes
+from sim.commandfile import BUDGET, MAX_NAME, TICK, TRIALS, agent_data, changes_data, read_changes
 from sim.commands import AgentConfig, Command
 from sim.fields import Field, require
 from sim.grid import PASSABLE, SOLID
@@ -29,7 +29,7 @@ ID = Param("id", int, 0, "number of the entry", 1, (1 << 31) - 1)
 AGENT = Param("agent", int, 0, "number of the agent", 0, (1 << 20) - 1)
 
 KEYS = ("id", "tick", "scripted", "off", "agent")
-KINDS = ("block", "free", "terrain", "switch", "goal", "budget", "set", "add", "remove", "changes")
+KINDS = ("block", "free", "terrain", "switch", "goal", "budget", "set", "add", "remove", "changes", "trials")
 
 _FEW = 8  # cells up to this number are written one by one
 _RUN = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?,([0-9]{1,5})")
@@ -69,6 +69,8 @@ def _command_data(command: Command, width: int) -> dict[str, Any]:
             return {"remove": agent}
         case commands.SetChanges(every, rate):
             return {"changes": changes_data(RandomChanges(every, rate))}
+        case commands.SetTrials(count):
+            return {"trials": count}
 
 
 def _pair(cell: int, width: int) -> Inline:
@@ -148,6 +150,9 @@ class LogReader:
             case "changes":
                 changes = read_changes(field)
                 return commands.SetChanges(changes.every, changes.rate) if changes else None
+            case "trials":
+                count = field.integer(TRIALS)
+                return None if count is None else commands.SetTrials(count)
         field.complain("expected 'block: true' or 'block: false' beside it, got nothing")
         return None
 

@@ -23,7 +23,11 @@ class MarkKind(IntEnum):
 MARK = np.dtype([("tick", "i4"), ("agent", "i4"), ("kind", "i4")])
 NO_AGENT = -1
 
-_KIND_OF_BIT = ((log.RESTARTED, MarkKind.RESTART), (log.BACK_MOVE, MarkKind.BACK_MOVE))
+_KIND_OF_BIT = (
+    (log.RESTARTED, MarkKind.RESTART),
+    (log.BACK_MOVE, MarkKind.BACK_MOVE),
+    (log.ARRIVED, MarkKind.ARRIVAL),
+)
 
 
 class Record:

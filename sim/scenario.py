@@ -20,6 +20,7 @@ from sim.commandfile import (
     BUDGET,
     MAX_AGENTS,
     MAX_NAME,
+    TRIALS,
     Roster,
     Script,
     TimedCommand,
@@ -45,7 +46,6 @@ SUFFIX = ".yaml"
 MAX_SWITCHES = 256
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
-TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
 DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)
 
 KEYS = (

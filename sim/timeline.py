@@ -702,11 +702,14 @@ class Timeline:
 
 
 def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> list[tuple[int, int, int]]:
-    """The mark of an agent that has come to an end in the ticks from `begin` on, or just before them."""
+    """The mark of an agent that has come to an end in the ticks from `begin` on, or just before them.
+
+    The row of an arrival is marked as one; without a row, the goal has come to the agent.
+    """
     kind = _MARKED_STATUS.get(status)
-    if kind is None or (status is before and not walker.rows.size):
-        return []
-    return [(begin + max(1, walker.rows.size), walker.id, int(kind))]
+    has_rows, is_new = walker.rows.size > 0, status is not before
+    is_due = is_new and not has_rows if kind is MarkKind.ARRIVAL else is_new or has_rows
+    return [(begin + max(1, walker.rows.size), walker.id, int(kind))] if kind is not None and is_due else []
 
 
 def work_of(world: World, ticks: int, expansions: int) -> float:

@@ -19,6 +19,7 @@ from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid, MapChange
 from sim.kernels import distance, log, referee
+from sim.kernels.memory import zeros
 from sim.kernels.search import begin, new_search
 from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params
@@ -90,6 +91,8 @@ class Walker:
 
     @property
     def state_word(self) -> str:
+        if self.most_trials > 1 and self.is_converged:
+            return "converged"
         return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.last_phase]
 
 
@@ -119,6 +122,7 @@ class WalkerView:
     rows: np.ndarray
     rows_tick: int
     agent: AgentView
+    most_trials: int = 1
     trials: tuple[Trial, ...] = ()  # those that came to the goal, of an agent that learns h
     is_converged: bool = False  # the last of them taught it nothing
 
@@ -192,7 +196,7 @@ class World:
         self._next_id = max(self._next_id, number + 1)
         spec, params, budget = self.check_agent(config)
         problem = Problem(self.grid, self.start, self.goal, _agent_seed(self.seed, number), budget, self.watched)
-        visits = np.zeros(self.grid.cells, np.uint32)
+        visits = zeros(self.grid.cells, np.uint32)
         walker = Walker(
             number,
             config,
@@ -321,6 +325,8 @@ class World:
                 done += 1
             else:
                 done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
+                if walker.has_arrived:
+                    rows["marks"][done - 1] |= log.ARRIVED
             if walker.has_arrived:
                 self._end_trial(walker)
         walker.rows_tick = self.tick if not walker.new_rows else walker.rows_tick
@@ -437,6 +443,8 @@ class World:
                 self._remove(agent)
             case commands.SetChanges(every, rate):
                 self.random_changes = RandomChanges(every, rate)
+            case commands.SetTrials(count):
+                self._set_trials(count)
 
     def _edit(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
         self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))
@@ -519,6 +527,11 @@ class World:
         walker.params = params
         walker.agent.set_param(name, params[name])
 
+    def _set_trials(self, count: int) -> None:
+        self.trials = count
+        for walker in self.walkers:
+            walker.most_trials = count if walker.spec.keeps_h else 1
+
     def _remove(self, agent: int) -> None:
         if self.walker(agent) is None:
             self._note_missing(agent)
@@ -598,6 +611,7 @@ class World:
             walker.rows,
             walker.rows_tick,
             walker.agent.view(),
+            walker.most_trials,
             tuple(walker.trials),
             walker.is_converged,
         )

@@ -84,6 +84,7 @@ def some_command(cells: int) -> st.SearchStrategy[Command]:
         st.builds(lambda agent, param: commands.SetParam(agent, *param), agent, param),
         st.builds(commands.AddAgent, agent_configs()),
         st.builds(commands.RemoveAgent, agent),
+        st.builds(commands.SetTrials, st.sampled_from([1, 2, 7])),
         st.builds(commands.SetChanges, st.integers(1, 9), st.sampled_from([0.0, 20.0, 50.0])),
     )  # fmt: skip
 

@@ -1,8 +1,10 @@
 """The window under the dummy driver, driven by events: every command of the key table, mouse editing, layout."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
+import numpy as np
 import pygame
 import pytest
 
@@ -12,6 +14,8 @@ from tests.window import App, at_cell, drag, make_app, open_app_files, press, pr
 from ui import keys
 from ui.layers import LAYER_BY_KEY
 from ui.session import Setup
+from ui.theme import SERIES
+from ui.wording import hud_fields
 
 ROWS = [
     "........................",
@@ -112,6 +116,8 @@ RUNNING_COMMANDS = {
     "maximise": lambda a: len(a.shown_panels) == 1,
     "raise_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.2,
     "lower_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.0,
+    "more_trials": lambda a: a.session.world.trials == 2,
+    "fewer_trials": lambda a: a.session.world.trials == 1,
     "raise_budget": lambda a: a.session.world.budget == 8,
     "lower_budget": lambda a: a.session.world.budget == 2,
     "fit": lambda a: a.cameras._shared is None,
@@ -209,6 +215,25 @@ def test_every_key_does_what_its_command_says(command):
             press(app, pygame.K_ESCAPE)
             assert app.dialog is None, "Escape closes every dialog"
         assert app.is_open or command.id == "quit"
+
+
+def test_trials_are_set_counted_and_drawn():
+    app = make_app(replace(setup(), agents=(AgentConfig("lss-lrta", "learns"), AgentConfig("tb-wa", "walks"))))
+    press_combination(app, "F5")
+    assert not any(spot.id == "chart:trials" for spot in app.canvas.spots)
+    for _ in range(4):
+        press_combination(app, "Alt+L")
+    assert app.session.world.trials == 20
+    app.session.advance(5000)
+    settle(app)
+    learns, walks = app.session.snapshot.walkers
+    assert learns.is_converged and learns.state_word == "converged" and 1 < len(learns.trials) <= 20
+    assert any(name == "trial" and f"{len(learns.trials)} / 20" == value for name, value, *_ in hud_fields(learns))
+    assert not any(name == "trial" for name, *_ in hud_fields(walks))
+    x, y, width, height = next(spot.box for spot in app.canvas.spots if spot.id == "chart:trials")
+    plot = pygame.surfarray.array3d(app.window.subsurface((x, y, width, height)))
+    assert (plot == np.array(SERIES[0])).all(axis=2).sum() > 4 * len(learns.trials), "a dot for each trial"
+    assert not (plot == np.array(SERIES[1])).all(axis=2).any()
 
 
 def test_escape_never_quits(app):

@@ -95,7 +95,7 @@ def test_scaling_compares_every_size_with_the_first(setup: Setup) -> None:
 def test_memory_is_counted_for_one_agent() -> None:
     if memory.resident_mb() is None:
         pytest.skip("this system does not tell how much memory a process has")
-    idle, later = memory.probe("tb-wa", side=64)
+    idle, later = memory.probe("tb-wa")
     assert idle < memory.TARGET.limit
     assert later < 10.0
 

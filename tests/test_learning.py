@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.commands import AgentConfig, EditCells, MoveGoal, SetTrials
 from sim.grid import Grid
 from sim.kernels import learned, log, lrta
 from sim.params import Value
@@ -431,6 +431,24 @@ def test_a_trial_waits_while_the_start_is_blocked() -> None:
     world.submit(EditCells(freed=(world.start,)))
     world.advance(1)
     assert walker.position == world.start and walker.trial == 2
+
+
+def test_more_trials_send_an_agent_back_and_fewer_end_it_at_the_goal() -> None:
+    world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), ("tb-wa", {}), budget=9)
+    walker, other = world.walkers
+    world.advance(10_000)
+    assert walker.trial == 1 and walker.state_word == "arrived"
+    world.submit(SetTrials(10_000))
+    world.advance(1)
+    assert walker.position == world.start and walker.trial == 2 and other.has_arrived
+    world.submit(SetTrials(1))
+    world.advance(10_000)
+    assert len(walker.trials) == 2 and walker.has_arrived
+    world.submit(SetTrials(10_000))
+    world.advance(10_000)
+    assert walker.is_converged and walker.state_word == "converged" and len(other.trials) == 0
+    late = world.add(AgentConfig("lrta"))
+    assert late.most_trials == 10_000
 
 
 def test_a_start_on_the_goal_has_nothing_to_learn() -> None:

@@ -295,6 +295,7 @@ timed = st.tuples(
         st.builds(commands.SetParam, st.just(0), st.just("weight"), st.floats(1, 100)),
         st.builds(commands.AddAgent, configs, st.none() | st.sampled_from([500, 600, 700])),
         st.builds(commands.SetChanges, st.integers(1, 99), st.floats(0, 100)),
+        st.builds(commands.SetTrials, st.integers(1, 99)),
     ),
 ).map(lambda pair: TimedCommand(*pair))
 
@@ -358,10 +359,10 @@ def test_worlds_do_not_share_the_map() -> None:
 # --- the shipped ones -----------------------------------------------------------------------------
 
 
-def walk(name: str) -> dict[str, tuple[Walker, Metrics]]:
+def walk(name: str, most_ticks: int = 1600) -> dict[str, tuple[Walker, Metrics]]:
     """The agents of a shipped scenario at the end of its run, by label."""
     world = build_world(load_scenario(ROOT / "assets" / "scenarios" / f"{name}.yaml", BY_KEY), BY_KEY)
-    assert 90 <= run_to_end(world) <= 1600
+    assert 90 <= run_to_end(world) <= most_ticks
     assert not world.notes
     return {walker.label: (walker, world.metrics(walker)) for walker in world.walkers}
 
@@ -372,8 +373,8 @@ def run_to_end(world: World) -> int:
     return world.tick
 
 
-def measures(name: str) -> dict[str, Metrics]:
-    found = walk(name)
+def measures(name: str, most_ticks: int = 1600) -> dict[str, Metrics]:
+    found = walk(name, most_ticks)
     assert all(walker.agent.status is Status.AT_GOAL for walker, _ in found.values())
     return {label: metrics for label, (_, metrics) in found.items()}
 
@@ -467,3 +468,33 @@ def test_acting_early() -> None:
     early, late, waits = found["acts early"], found["acts late"], found["waits"]
     assert early.cost < 0.85 * late.cost
     assert early.moves < late.moves and early.moves < waits.moves + waits.waits
+
+
+def test_corner() -> None:
+    found = measures("corner", 4000)
+    lrta, ribs, tba = found["LRTA*"], found["RIBS"], found["TBA*"]
+    assert lrta.revisits > 10 * tba.revisits and lrta.cost > 5 * tba.cost
+    assert ribs.cost > 5 * tba.cost
+
+
+def test_learning() -> None:
+    found = walk("learning", 5000)
+    assert all(walker.is_converged and metrics.suboptimality == 1.0 for walker, metrics in found.values())
+    counts = {label: len(walker.trials) for label, (walker, _) in found.items()}
+    assert counts["LRTA*"] > 3 * counts["LSS-LRTA*"] and counts["LRTA*"] > 3 * counts["RTAA*"]
+    costs = np.array([trial.cost for trial in found["LRTA*"][0].trials])
+    assert np.any(np.diff(costs) > 0), "the caption says that the cost may rise"
+
+
+def test_lookahead() -> None:
+    found = measures("lookahead")
+    one, four, sixteen = found["one"], found["four"], found["sixteen"]
+    assert one.cost > four.cost > sixteen.cost
+    assert one.longest_stay > four.longest_stay > sixteen.longest_stay
+
+
+def test_dstar_lite() -> None:
+    found = measures("dstar-lite")
+    dstar, lazy = found["D* Lite"], found["RTB-WA* lazy"]
+    assert dstar.over_budget or dstar.waits > lazy.waits
+    assert lazy.max_expansions <= 32 and not lazy.over_budget

@@ -452,6 +452,21 @@ def test_an_agent_that_waits_and_goes_on_has_a_row_for_every_tick():
     assert not waiting["expanded"].any()
 
 
+@pytest.mark.parametrize("step", [1, 7, 100_000])
+def test_every_trial_has_its_arrival_however_time_is_dealt_out(step):
+    def world() -> World:
+        rows = ["...@....", ".@.@.@.@", ".@...@.."]
+        return make_world(rows, 0, 23, ("lss-lrta", {"lookahead": 3}), budget=9, trials=6)
+
+    line = Timeline(world)
+    while line.advance(step):
+        pass
+    (walker,) = line.world.walkers
+    assert len(walker.trials) > 2
+    ends = np.cumsum([trial.ticks for trial in walker.trials]) + np.arange(len(walker.trials))
+    assert line.marks(0, 10**6, [MarkKind.ARRIVAL])["tick"].tolist() == ends.tolist()
+
+
 def test_marks_are_where_things_are_seen():
     line = Timeline(small_world)
     line.advance(2)

@@ -626,6 +626,16 @@ def fewer_changes(app: "App") -> None:
     app.step_change_rate(-1)
 
 
+@action
+def more_trials(app: "App") -> None:
+    app.step_trials(1)
+
+
+@action
+def fewer_trials(app: "App") -> None:
+    app.step_trials(-1)
+
+
 # --- pictures -------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,7 @@ TICKING_SHARE = 0.5  # part of a frame that ticks may take at full speed
 TOOLTIP_DELAY_S = 0.5
 CHANGE_RATES = (1.0, 2.0, 5.0, 10.0, 20.0)
 CHANGE_INTERVALS = (1, 2, 5, 10, 20, 50, 100)
+TRIAL_COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
@@ -460,6 +461,11 @@ class App:
         self.change_interval = int(_neighbour(CHANGE_INTERVALS, changes.every if is_on else self.change_interval, step))
         if is_on:
             self.session.do(commands.SetChanges(self.change_interval, changes.rate))
+
+    def step_trials(self, step: int) -> None:
+        trials = int(_neighbour(TRIAL_COUNTS, self.session.world.trials, step))
+        self.session.do(commands.SetTrials(trials))
+        self.say(f"agents that learn walk {f'up to {trials:,} times' if trials > 1 else 'once'}")
 
     def move_cursor(self, dx: int, dy: int) -> None:
         """The cell cursor of the keyboard; it appears where the focused agent stands."""

@@ -59,6 +59,10 @@ _EXAMPLE_ORDER = (
     "reopening",
     "random-changes",
     "no-path",
+    "corner",
+    "learning",
+    "lookahead",
+    "dstar-lite",
 )
 """From what everybody should see first to the finer points; further examples come after these, by name."""
 
@@ -428,7 +432,13 @@ def _tick_rows(session: Session, view: WalkerView) -> Iterable[list[Cell]]:
 
 
 def _mark_words(marks: int) -> str:
-    words = (("back", log.BACK_MOVE), ("restarted", log.RESTARTED), ("bounced", log.BOUNCED), ("trial", log.TRIAL))
+    words = (
+        ("back", log.BACK_MOVE),
+        ("restarted", log.RESTARTED),
+        ("bounced", log.BOUNCED),
+        ("trial", log.TRIAL),
+        ("arrived", log.ARRIVED),
+    )
     return " ".join(word for word, bit in words if marks & bit)
 
 

@@ -92,6 +92,8 @@ def _text(timeline: Timeline, command: Command) -> str:
             return f"{_label(timeline, agent)} leaves"
         case commands.SetChanges(every, rate):
             return f"random changes: {rate:g} % every {every} ticks" if rate > 0 else "random changes end"
+        case commands.SetTrials(count):
+            return f"{count:,} trials" if count > 1 else "one trial"
         case _:
             return type(command).__name__
 

@@ -65,6 +65,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("lower_weight", ("Shift+W",), "Less weight for the focused agent", "Panels", RUN),
     Command("raise_budget", ("K",), "A larger budget for all", "Panels", RUN),
     Command("lower_budget", ("Shift+K",), "A smaller budget for all", "Panels", RUN),
+    Command("more_trials", ("Alt+L",), "More trials for agents that learn", "Panels"),
+    Command("fewer_trials", ("Alt+Shift+L",), "Fewer trials", "Panels"),
     Command("fit", ("F",), "Fit the map into the panels", "View", RUN),
     Command("zoom_in", ("Ctrl+=", "Ctrl++"), "Zoom in", "View"),
     Command("zoom_out", ("Ctrl+-",), "Zoom out", "View"),
@@ -161,7 +163,16 @@ REPEATING = frozenset(
     {"step", "step_10", "step_100", "step_expansion", "undo", "redo", "slower", "faster", "zoom_in", "zoom_out"}
     | {"pan_left", "pan_right", "pan_up", "pan_down", "cursor_left", "cursor_right", "cursor_up", "cursor_down"}
     | {"step_back", "step_back_10", "step_back_100", "step_100", "previous_mark", "next_mark"}
-    | {"raise_weight", "lower_weight", "raise_budget", "lower_budget", "smaller_brush", "larger_brush"}
+    | {
+        "raise_weight",
+        "lower_weight",
+        "raise_budget",
+        "lower_budget",
+        "more_trials",
+        "fewer_trials",
+        "smaller_brush",
+        "larger_brush",
+    }
 )
 """Commands that a held key repeats."""
 

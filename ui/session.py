@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from agents.registry import BY_KEY
 from sim import commands
-from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid
@@ -85,7 +84,7 @@ STOP_RULES = {
     "move": StopRule("next move", _next_move),
     "back_move": StopRule("next back-move", lambda s, w, row: bool(row["marks"] & log.BACK_MOVE)),
     "restart": StopRule("next restart", lambda s, w, row: bool(row["marks"] & log.RESTARTED)),
-    "arrival": StopRule("next arrival", lambda s, w, row: w.agent.status is Status.AT_GOAL),
+    "arrival": StopRule("next arrival", lambda s, w, row: bool(row["marks"] & log.ARRIVED)),
 }
 
 

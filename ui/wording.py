@@ -6,6 +6,7 @@ from sim.params import Param, Value
 from sim.world import WalkerView
 
 NOTHING = "-"
+_TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
 
 
 def whole(number: float) -> str:
@@ -59,6 +60,7 @@ def own_number(value: float) -> str:
 
 def _metric_fields(view: WalkerView) -> list[tuple[str, str, str, str]]:
     m = view.metrics
+    trial = [("trial", f"{m.trial:,} / {view.most_trials:,}", "strong", _TRIAL_TIP)] if view.most_trials > 1 else []
     return [
         ("moves", whole(m.moves), "", "moves made; waiting in place is none"),
         (
@@ -67,7 +69,13 @@ def _metric_fields(view: WalkerView) -> list[tuple[str, str, str, str]]:
             "warning" if m.back_moves else "",
             "moves back along parents because the agent was off its path; share of the non-optimal moves",
         ),
-        ("x optimal", ratio(m.suboptimality), "strong", "cost walked so far, over the optimal cost from the start"),
+        (
+            "x optimal",
+            ratio(m.suboptimality),
+            "strong",
+            "cost walked in this trial, over the optimal cost from the start",
+        ),
+        *trial,
         ("cost", cost(m.cost), "", "cost walked so far"),
         ("expanded", whole(m.expansions), "", "cells expanded so far"),
         ("revisits", whole(m.revisits), "", "moves onto cells that the agent had stood on before"),

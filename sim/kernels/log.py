@@ -20,6 +20,7 @@ BACK_MOVE = 1  # a move executed because the agent was off its path
 RESTARTED = 2  # the search began again in this tick
 BOUNCED = 4  # TBA*'s move from the start when it has no path to walk
 TRIAL = 8  # written by the world: the agent was put back on the start for its next trial, which is not a move
+ARRIVED = 16  # written by the world: the agent came to the goal in this tick
 
 # What the agent is doing, for the panel header. The words are in agent_api.PHASE_WORDS.
 WAITING, SEARCHING, TRACING, FOLLOWING, WALKING_BACK, SHUTTLING, LEARNING = 0, 1, 2, 3, 4, 5, 6

@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[np.float64]
 
+_MOST_POINTS = 40
+
 
 @dataclass(frozen=True)
 class Chart:
     key: str
     title: str
     tip: str
-    values: Callable[["App", WalkerView], Values]  # one value per tick since the agent was put on the map
+    values: Callable[["App", WalkerView], Values]
     shown: Callable[[float], str]
+    unit: str = "tick"  # there is a value for each, from the first of the agent on
+    first: int = 0  # the number of that first one
+    has_points: bool = False  # few values, each worth a mark
 
 
 def _suboptimality(app: "App", walker: WalkerView) -> Values:
@@ -34,6 +39,23 @@ def _suboptimality(app: "App", walker: WalkerView) -> Values:
     cost = app.session.trails[walker.id].cost
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
+
+def _trial_costs(app: "App", walker: WalkerView) -> Values:
+    optimal = app.session.world.optimal
+    return np.array([trial.cost for trial in walker.trials]) / optimal if 0 < optimal < np.inf else np.zeros(0)
+
+
+TRIALS = Chart(
+    "trials",
+    "Cost / optimal by trial",
+    "What each walk from start to goal cost, of agents that keep what they learned: down to 1 when they converge, "
+    "though not always step by step",
+    _trial_costs,
+    wording.ratio,
+    "trial",
+    1,
+    True,
+)
 
 CHARTS = (
     Chart("cost", "Cost / optimal", "Cost walked so far over the optimal cost, by tick", _suboptimality, wording.ratio),
@@ -67,16 +89,20 @@ def draw(app: "App", box: Box, chart: Chart) -> None:
     series = [(i, values) for i, values in series if values.size]
     top = max((float(values.max()) for _, values in series), default=0.0)
     last = max((values.size - 1 for _, values in series), default=0)
+    end = f"{chart.unit} {last + chart.first:,}" if series else ""
     canvas.text((x + width, y), chart.shown(top), size=12, face="mono", colour=palette.dim, align="right")
     canvas.text((x, y + height - px(15)), "0", size=12, face="mono", colour=palette.dim)
-    canvas.text(
-        (x + width, y + height - px(15)), f"tick {last:,}", size=12, face="mono", colour=palette.dim, align="right"
-    )
-    if top > 0 and last > 0:
-        for i, values in series:
-            points = _points(values, plot, last, top, px(4))
-            if len(points) > 1:
-                pygame.draw.lines(canvas.surface, SERIES[i % len(SERIES)], False, points, max(1, px(1.5)))
+    canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
+    if top <= 0:
+        return
+    for i, values in series:
+        colour = SERIES[i % len(SERIES)]
+        points = _points(values, plot, max(1, last), top, px(4))
+        if len(points) > 1:
+            pygame.draw.lines(canvas.surface, colour, False, points, max(1, px(1.5)))
+        if chart.has_points and len(points) <= _MOST_POINTS:
+            for point in points:
+                pygame.draw.circle(canvas.surface, colour, point, max(2, px(2.5)))
 
 
 def _points(values: Values, plot: Box, last: int, top: float, pad: int) -> list[tuple[float, float]]:

@@ -7,7 +7,7 @@ from ui import wording
 from ui.canvas import HotSpot
 from ui.keys import shown_keys
 from ui.layout import Box
-from ui.panels import charts
+from ui.panels import charts, stepper
 from ui.theme import SERIES
 
 if TYPE_CHECKING:
@@ -38,12 +38,32 @@ def draw(app: "App", box: Box) -> int:
             key=shown_keys(command),
         )
     y += px(38)
+    y = _draw_trials(app, x, y, width)
+    shown = [
+        *([charts.TRIALS] if any(view.most_trials > 1 for view in app.session.snapshot.walkers) else []),
+        *charts.CHARTS,
+    ]
     room = box[1] + height - y
-    each = max(px(84), min(px(150), room // len(charts.CHARTS)))
-    for chart in charts.CHARTS:
+    each = max(px(84), min(px(150), room // len(shown)))
+    for chart in shown:
         charts.draw(app, (x, y, width, each - px(8)), chart)
         y += each
     return y - px(8)
+
+
+def _draw_trials(app: "App", x: int, y: int, width: int) -> int:
+    """How often agents that learn walk from start to goal."""
+    if not any(view.spec.keeps_h for view in app.session.snapshot.walkers):
+        return y
+    canvas = app.canvas
+    px = canvas.px
+    canvas.text((x, y + px(14)), "Trials", size=13, colour=app.palette.dim, middle=True)
+    tip = (
+        "Walks from start to goal of agents that learn, each with what those before have learned, until nothing is new"
+    )
+    keys = f"{shown_keys('more_trials')}, {shown_keys('fewer_trials')}"
+    stepper.draw(canvas, "trials", (x + width, y), f"{app.session.world.trials:,}", app.step_trials, tip, keys)
+    return y + px(38)
 
 
 def _draw_table(app: "App", x: int, y: int, width: int) -> int:

@@ -7,6 +7,7 @@ from ui import editor
 from ui.canvas import HotSpot
 from ui.keys import shown_keys
 from ui.layout import Box
+from ui.panels import stepper
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -162,25 +163,14 @@ def _draw_changes(app: "App", x: int, y: int, width: int) -> int:
         key=shown_keys("random_changes"),
     )
     rate = changes.rate if is_on else app.change_rate
-    left = _stepper(
-        app, "rate", x + px(84), y, f"{rate:g} %", app.step_change_rate, "Cells changed by one event, in percent"
+    right = x + px(84) + stepper.width(canvas)
+    stepper.draw(
+        canvas, "rate", (right, y), f"{rate:g} %", app.step_change_rate, "Cells changed by one event, in percent"
     )
     every = changes.every if is_on else app.change_interval
-    _stepper(app, "every", left + px(8), y, f"/ {every}", app.step_change_interval, "Ticks between two events")
+    right += px(8) + stepper.width(canvas)
+    stepper.draw(canvas, "every", (right, y), f"/ {every}", app.step_change_interval, "Ticks between two events")
     return y + px(40)
-
-
-def _stepper(app: "App", spot_id: str, left: int, y: int, text: str, step: "partial[None] | object", tip: str) -> int:
-    """A value between a minus and a plus; the wheel works too. Returns its right end."""
-    canvas = app.canvas
-    px = canvas.px
-    side, middle_width = px(22), px(46)
-    canvas.button(f"{spot_id}:less", (left, y, side, px(28)), "-", partial(step, -1), tip=tip)  # type: ignore[arg-type]
-    box = (left + side, y, middle_width, px(28))
-    canvas.spot(HotSpot(spot_id, box, None, tip, wheel=step))  # type: ignore[arg-type]
-    canvas.text((box[0] + middle_width // 2, y + px(14)), text, size=13, face="mono", align="centre", middle=True)
-    canvas.button(f"{spot_id}:more", (left + side + middle_width, y, side, px(28)), "+", partial(step, 1), tip=tip)  # type: ignore[arg-type]
-    return left + 2 * side + middle_width
 
 
 def _draw_rules(app: "App", x: int, y: int, width: int) -> int:

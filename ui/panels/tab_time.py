@@ -250,6 +250,8 @@ def entry_text(session: LiveSession, command: Command) -> str:
             return f"remove {_label(session, agent)}"
         case commands.SetChanges(every, rate):
             return f"changes {rate:g} % every {every}" if rate else "changes off"
+        case commands.SetTrials(count):
+            return f"trials {count:,}"
     return type(command).__name__
 
 

@@ -1,0 +1,32 @@
+"""A value between a minus and a plus; the wheel works too."""
+
+from collections.abc import Callable
+from functools import partial
+
+from ui.canvas import Canvas, HotSpot
+
+_SIDE, _MIDDLE, _HEIGHT = 22, 46, 28
+
+
+def width(canvas: Canvas) -> int:
+    return 2 * canvas.px(_SIDE) + canvas.px(_MIDDLE)
+
+
+def draw(
+    canvas: Canvas,
+    spot_id: str,
+    right_top: tuple[int, int],
+    text: str,
+    step: Callable[[int], None],
+    tip: str,
+    key: str = "",
+) -> None:
+    """The stepper, its right end and its top given."""
+    px = canvas.px
+    side, middle, height = px(_SIDE), px(_MIDDLE), px(_HEIGHT)
+    left, y = right_top[0] - width(canvas), right_top[1]
+    canvas.button(f"{spot_id}:less", (left, y, side, height), "-", partial(step, -1), tip=tip, key=key)
+    box = (left + side, y, middle, height)
+    canvas.spot(HotSpot(spot_id, box, None, tip, key, wheel=step))
+    canvas.text((box[0] + middle // 2, y + height // 2), text, size=13, face="mono", align="centre", middle=True)
+    canvas.button(f"{spot_id}:more", (left + side + middle, y, side, height), "+", partial(step, 1), tip=tip, key=key)
