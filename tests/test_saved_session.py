@@ -8,7 +8,7 @@ import pytest
 
 from sim.journal import find_crashed
 from tests.test_app import setup
-from tests.window import make_app, press
+from tests.window import ROOT, make_app, press, press_combination
 from ui import files, sessions
 from ui.dialogs.crashed import CrashedQuestion
 from ui.live import LiveSession
@@ -49,6 +49,46 @@ def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
     assert digests(other) == digests(session)
     assert [b.name for b in other.tree.branches.values()] == [b.name for b in session.tree.branches.values()]
     assert [e.command for e in other.entries()] == [e.command for e in session.entries()]
+
+
+def test_a_session_opens_as_it_looked(tmp_path: Path):
+    app = make_app(setup())
+    usual = dict(app.layers.visible)
+    press_combination(app, "Ctrl+8")  # the parent tree
+    app.set_heat_kind("visits")
+    app.settings.sidebar_tab = "inspect"
+    press_combination(app, "L")  # cameras of their own
+    first, second = app.session.panels[0].key, app.session.panels[1].key
+    app.session.focus(second)
+    press_combination(app, "Ctrl+=")
+    app.draw()
+    cameras = {view.id: app.camera(view.id, boxes) for view, boxes in app.panels()}
+    assert cameras[first] != cameras[second]
+    path = sessions.save(app.session, tmp_path / "mine", app.dressing.as_view())
+
+    other = make_app(setup())
+    other.open_path(path)
+    other.frame(0.0)
+    assert other.layers.visible == {**usual, "tree": True} and other.layers.heat.kind == "visits"
+    assert other.settings.sidebar_tab == "inspect" and not other.cameras.is_linked
+    for view, boxes in other.panels():
+        camera = other.camera(view.id, boxes)
+        assert camera.zoom == cameras[view.id].zoom
+        assert (camera.left, camera.top) == pytest.approx((cameras[view.id].left, cameras[view.id].top), abs=0.1)
+    other.store_settings()
+    assert not other.settings.layers["tree"] and other.settings.heat.kind == "off", "the user's own"
+    other.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
+    assert other.layers.visible == usual and other.layers.heat.kind == "off"
+
+
+def test_a_view_that_makes_no_sense_is_told_of_and_the_file_opens(tmp_path: Path):
+    path = tmp_path / "odd.yaml"
+    text = (ROOT / "assets" / "scenarios" / "no-path.yaml").read_text()
+    path.write_text(text.replace("file: ../", f"file: {ROOT}/assets/") + "view: {layers: {trees: true}}\n")
+    app = make_app(setup())
+    app.open_path(path)
+    assert app.session.path == path and app.dialog is None
+    assert any("layers.trees" in toast and "'tree'" in toast for toast, _ in app.toasts)
 
 
 def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):

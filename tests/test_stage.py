@@ -222,10 +222,12 @@ def test_a_view_of_a_scenario_is_a_look() -> None:
         "layers": {"tree": True, "grid": False},
         "heat": {"kind": "visits", "is_log": False, "colours": "magma"},
         "camera": {"x": 12, "y": 6.5, "cells": 10},
+        "cameras": {1: {"x": 3, "y": 4, "cells": 5}, "2": "fit"},
         "sidebar": "compare",
         "branches": [0],
     }
     look = look_from_view(view)
+    assert look.own_parts == {1: MapPart(3, 4, 5), 2: None}
     assert look.visible["tree"] and not look.visible["grid"] and look.part == MapPart(12, 6.5, 10)
     assert look_from_view(view_of(look)) == look
     assert look_from_view({}) == Look() and view_of(Look()) == {}
@@ -245,7 +247,15 @@ def test_everything_wrong_with_a_view_is_said_at_once() -> None:
     text = str(caught.value)
     for part in ("theme", "layers.tre:", "layers.open", "heat.kind", "camera.y", "camera.cells", "sidbar"):
         assert f"a.yaml: view.{part}" in text, part
-    for wrong in ([], "near", {"camera": []}, {"layers": 3}, {"heat": []}):
+    for wrong in (
+        [],
+        "near",
+        {"camera": []},
+        {"layers": 3},
+        {"heat": []},
+        {"cameras": {"x": "fit"}},
+        {"cameras": {1: 3}},
+    ):
         with pytest.raises(ConfigError):
             look_from_view(wrong if isinstance(wrong, dict) else {"camera": wrong})
 

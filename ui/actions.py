@@ -751,7 +751,11 @@ def save_scenario(app: "App") -> None:
             "Save the scenario",
             ".yaml",
             app.session.setup.title,
-            lambda path: _save(app, lambda: files.save_session_scenario(app.session, path), f"saved {path.name}"),
+            lambda path: _save(
+                app,
+                lambda: files.save_session_scenario(app.session, path, app.dressing.as_view()),
+                f"saved {path.name}",
+            ),
         )
     )
 
@@ -765,7 +769,7 @@ def save_session(app: "App") -> None:
         and not files.is_shipped(path)
         and files.is_session_file(path)
     ):
-        _save(app, lambda: sessions.save(app.session, path), f"saved {path.name}")
+        _save(app, lambda: sessions.save(app.session, path, app.dressing.as_view()), f"saved {path.name}")
         return
     app.show(
         SaveFile(
@@ -773,7 +777,9 @@ def save_session(app: "App") -> None:
             "Save the session",
             ".yaml",
             f"{app.session.setup.title} session",
-            lambda place: _save(app, lambda: sessions.save(app.session, place), f"saved {place.name}"),
+            lambda place: _save(
+                app, lambda: sessions.save(app.session, place, app.dressing.as_view()), f"saved {place.name}"
+            ),
         )
     )
 

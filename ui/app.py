@@ -32,6 +32,7 @@ from ui.dialogs.base import Dialog
 from ui.dialogs.crashed import CrashedQuestion
 from ui.dialogs.message import MessageBox
 from ui.dialogs.unsaved import UnsavedQuestion
+from ui.dressing import Dressing
 from ui.editor import Editor
 from ui.gui_theme import make_manager
 from ui.keyboard import Keyboard
@@ -88,6 +89,7 @@ class App:
         self.pinned: Point | None = None
         self.cursor: Point | None = None
         self.keeper: sessions.Keeper | None = None  # writes the journal, where there is one
+        self.dressing = Dressing(self)
         self.recording = Recording(self)
         self.mark_in: int | None = None  # the range of ticks to export, where the user has marked one
         self.mark_out: int | None = None
@@ -563,14 +565,23 @@ class App:
             self.complain(error, f"{path.name} could not be opened")
             return
         self.close_dialog()
-        self.problems = opened.problems
-        self._begin(opened.setup)
-        if opened.saved is not None:
-            sessions.restore(self.session, opened.saved, path)
+        self.take(opened)
         self.session.path = path
         self.settings.remember(path)
         if opened.problems is not None:
             self.run("problems")
+
+    def take(self, opened: files.Opened) -> None:
+        """Put what a file holds in place of the open run."""
+        self._begin(opened.setup)
+        self.complete(opened)
+
+    def complete(self, opened: files.Opened) -> None:
+        """What a file holds beside the run that it begins, which is open already."""
+        self.problems = opened.problems
+        if opened.saved is not None:
+            sessions.restore(self.session, opened.saved, opened.path)
+        self.dressing.put_on(opened.view)
 
     def open_setup(self, setup: Setup) -> None:
         self.with_edits_kept(lambda: self._begin(setup))
@@ -579,6 +590,7 @@ class App:
         self.session.open(setup)
         self.session.path = None
         self.cameras.forget()
+        self.dressing.take_off()
         self.mark_in = self.mark_out = None
         self.pinned = self.cursor = self.pointer.hover = None
         self.reveal = None
@@ -611,8 +623,8 @@ class App:
 
     def store_settings(self) -> None:
         settings = self.settings
-        settings.layers = dict(self.layers.visible)
-        settings.heat = self.layers.heat
+        settings.layers = dict(self.dressing.own.visible)
+        settings.heat = self.dressing.own.heat
         settings.linked_cameras = self.cameras.is_linked
         settings.window_size = self.window_size
         save_settings(settings)

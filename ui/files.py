@@ -273,10 +273,12 @@ def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
     return place
 
 
-def save_session_scenario(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write map, agents and settings as a scenario; returns where."""
+def save_session_scenario(
+    session: Session, path: str | os.PathLike[str], view: Mapping[str, Any] | None = None
+) -> Path:
+    """Write map, agents and settings as a scenario, with how the window looks; returns where."""
     place = with_suffix(path, SCENARIO_SUFFIXES)
-    save_scenario(scenario_from_session(session), place)
+    save_scenario(replace(scenario_from_session(session), view=dict(view or {})), place)
     session.mark_saved()
     return place
 

@@ -7,6 +7,7 @@ It comes from the window (`look_of`), or from the `view` of a scenario file (`lo
       layers: {tree: true, grid: false}
       heat: {kind: visits, is_log: true, colours: cividis}
       camera: {x: 48, y: 40, cells: 60}     # the middle, and how many cells fit into the shorter side; or: fit, follow
+      cameras: {0: fit, 1: {x: 9, y: 9, cells: 12}}      # of panels that look elsewhere, by their number
       scale: 1.25                           # size of texts and lines; left out: chosen by the size of the picture
       sidebar: compare                      # or false; only where the whole window is drawn
 
@@ -29,7 +30,7 @@ SCALE = Param("scale", float, 1.0, "size of texts and lines", 0.5, 8.0)
 CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_000, 10_000)
 CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a panel", 1.0, 20_000)
 
-KEYS = ("theme", "layers", "heat", "camera", "scale", "sidebar")
+KEYS = ("theme", "layers", "heat", "camera", "cameras", "scale", "sidebar")
 OTHER_KEYS = ("branches",)  # what a session keeps there (ui/sessions.py)
 
 
@@ -144,6 +145,7 @@ class _Reader:
             visible=self._layers(view.get("layers", {})),
             heat=self._heat(view.get("heat", {})),
             part=part,
+            own_parts=self._own_cameras(view.get("cameras", {})),
             follows=follows,
             scale=self._value(view, SCALE, None),
             tab=self._tab(view.get("sidebar", base.tab)),
@@ -188,19 +190,25 @@ class _Reader:
             self._value(heat, HEAT_COLOURS, base.colours, ".heat"),
         )
 
-    def _camera(self, data: Any) -> tuple[MapPart | None, bool]:
+    def _own_cameras(self, data: Any) -> dict[int, MapPart | None]:
+        cameras = self._mapping(data, ".cameras")
+        wrong = [key for key in cameras if not str(key).isdecimal()]
+        self.problems += [f"{self.where}.cameras: expected the number of a panel, got {shown(key)}" for key in wrong]
+        return {int(k): self._camera(part, f".cameras.{k}")[0] for k, part in cameras.items() if k not in wrong}
+
+    def _camera(self, data: Any, path: str = ".camera") -> tuple[MapPart | None, bool]:
         if data in ("fit", "follow"):
             return None, data == "follow"
         if not isinstance(data, dict):
             wanted = "fit, follow, or a part of the map such as {x: 48, y: 40, cells: 60}"
-            self.problems.append(f"{self.where}.camera: expected {wanted}, got {shown(data)}")
+            self.problems.append(f"{self.where}{path}: expected {wanted}, got {shown(data)}")
             return None, False
-        self._check_keys(data, ("x", "y", "cells", "follow"), ".camera")
-        follows = bool(self._value(data, Param("follow", bool, False, ""), False, ".camera"))
+        self._check_keys(data, ("x", "y", "cells", "follow"), path)
+        follows = bool(self._value(data, Param("follow", bool, False, ""), False, path))
         missing = [key for key in ("x", "y", "cells") if key not in data and not (follows and key != "cells")]
-        self.problems += [f"{self.where}.camera.{key}: expected a number, got nothing" for key in missing]
-        x, y = (float(self._value(data, _named(CAMERA_X, key), 0.0, ".camera")) for key in ("x", "y"))
-        return MapPart(x, y, float(self._value(data, CELLS, CELLS.default, ".camera"))), follows
+        self.problems += [f"{self.where}{path}.{key}: expected a number, got nothing" for key in missing]
+        x, y = (float(self._value(data, _named(CAMERA_X, key), 0.0, path)) for key in ("x", "y"))
+        return MapPart(x, y, float(self._value(data, CELLS, CELLS.default, path))), follows
 
     def _tab(self, data: Any) -> str | None:
         if data is False or data is None:
@@ -228,12 +236,17 @@ def view_of(look: Look) -> dict[str, Any]:
         view["layers"] = changed
     if look.heat != usual.heat:
         view["heat"] = {"kind": look.heat.kind, "is_log": look.heat.is_log, "colours": look.heat.colours}
-    part = look.part or next((part for part in look.own_parts.values() if part), None)
-    if part is not None:
-        camera: dict[str, Any] = {"x": round(part.x, 3), "y": round(part.y, 3), "cells": round(part.cells, 3)}
+    if look.part is not None:
+        camera = _part_data(look.part)
         view["camera"] = {**camera, "follow": True} if look.follows else camera
     elif look.follows:
         view["camera"] = "follow"
+    if look.own_parts:
+        view["cameras"] = {key: _part_data(part) if part else "fit" for key, part in look.own_parts.items()}
     if look.tab != usual.tab:
         view["sidebar"] = look.tab or False
     return view
+
+
+def _part_data(part: MapPart) -> dict[str, Any]:
+    return {"x": round(part.x, 3), "y": round(part.y, 3), "cells": round(part.cells, 3)}

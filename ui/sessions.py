@@ -1,7 +1,9 @@
 """Saving and opening whole sessions, and the journal that survives a kill. No pygame here."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from ui.session import Setup
 VIEW_KEY = "branches"  # in the view of the scenario: the branches on screen
 
 
-def beginning_of(session: LiveSession) -> Scenario:
+def beginning_of(session: LiveSession, view: Mapping[str, Any] | None = None) -> Scenario:
     """Tick 0 of a session as a scenario: map, agents and script, without what was done by hand."""
     setup = session.setup
     pair = setup.grid.xy
@@ -35,7 +37,7 @@ def beginning_of(session: LiveSession) -> Scenario:
         {name: tuple(pair(cell) for cell in cells) for name, cells in setup.switches.items()},
         changes if changes and changes.rate > 0 else None,
         tuple(TimedCommand(tick, command) for tick, command in setup.script),
-        view={VIEW_KEY: list(session.shown)},
+        view={**(view or {}), VIEW_KEY: list(session.shown)},
         terrain=setup.grid.terrain if setup.source and not _is_redrawn(session) else None,
     )
 
@@ -54,14 +56,14 @@ def _source_of(session: LiveSession) -> MapSource:
     return MapRows(rows, setup.grid.diagonal)
 
 
-def describe(session: LiveSession) -> Saved:
-    return sessionfile.describe(beginning_of(session), session.tree, session.branch, session.setup.grid.original)
+def describe(session: LiveSession, view: Mapping[str, Any] | None = None) -> Saved:
+    return sessionfile.describe(beginning_of(session, view), session.tree, session.branch, session.setup.grid.original)
 
 
-def save(session: LiveSession, path: Path) -> Path:
-    """Write everything as one file; returns where."""
+def save(session: LiveSession, path: Path, view: Mapping[str, Any] | None = None) -> Path:
+    """Write everything as one file, with how the window looks; returns where."""
     place = files.with_suffix(path, files.SCENARIO_SUFFIXES)
-    sessionfile.save_session(describe(session), place)
+    sessionfile.save_session(describe(session, view), place)
     session.mark_saved()
     return place
 

@@ -84,12 +84,10 @@ def run(path: Path | None = None) -> int:
         pygame.quit()
         raise
     app = App(LiveSession(opened.setup), settings, window)
-    app.problems = opened.problems
+    app.complete(opened)
     app.session.path = path
     if complaint:
         app.say(complaint)
-    if opened.saved is not None:
-        sessions.restore(app.session, opened.saved, path)
     app.offer_crashed()
     app.recording.offer_leftovers()
     app.keeper = sessions.Keeper(app.session)
