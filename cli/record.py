@@ -33,7 +33,7 @@ from ui.formats import (
     parse_part,
     parse_ticks_per_frame,
 )
-from ui.look import Look, look_from_view
+from ui.look import Look, look_from_view, view_of
 from ui.pictures import picture_texts, surface_pixels
 from ui.png import png_bytes
 from ui.recorder import recover
@@ -232,7 +232,7 @@ def _picture(request: _Request, replay: Replay, look: Look) -> int:
     """The last tick alone."""
     film = picture(replay, request.ticks, request.options, look)
     target = free_name(request.target)
-    data = png_bytes(surface_pixels(film.stage.surface), picture_texts(film.session))
+    data = png_bytes(surface_pixels(film.stage.surface), picture_texts(film.session, target.parent, view_of(look)))
     try:
         with open(target, "xb") as file:
             file.write(data)

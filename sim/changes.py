@@ -10,9 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.grid import PASSABLE, Grid
-
-_PASSABLE_BYTES = np.frombuffer(PASSABLE.encode(), np.uint8)
+from sim.grid import Grid
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ def undo(grid: Grid, event: Event) -> Event:
 def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike) -> Event:
     """The event of this tick, drawn over the original terrain. Protected cells are left as they are."""
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed & 0xFFFFFFFF, tick])))
-    was_free = np.isin(grid.original.reshape(-1), _PASSABLE_BYTES)
+    was_free = grid.is_passable_letter(grid.original.reshape(-1))
     blocked = _sample(generator, np.flatnonzero(was_free), changes.rate / 200.0)
     freed = _sample(generator, np.flatnonzero(~was_free), changes.rate / 200.0)
     return Event(blocked[~np.isin(blocked, protected)], freed)

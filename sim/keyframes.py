@@ -33,7 +33,6 @@ import numpy.typing as npt
 
 from sim import commands
 from sim.agent_api import AgentSpec
-from sim.kernels.memory import zeros
 from sim.params import Param
 from sim.world import Note, World
 
@@ -216,7 +215,8 @@ class Restoring:
 
     def __init__(self, frame: Keyframe) -> None:
         self.frame = frame
-        self._memories = [zeros(size, np.uint8) for size in frame.sizes]
+        # Not kernels.memory.zeros: pages of 4 KB, one by one, take a seek from 9 ms to 25 ms.
+        self._memories = [np.zeros(size, np.uint8) for size in frame.sizes]
         self._copying = self._copy()
 
     def step(self, most_bytes: int = 1 << 62) -> bool:

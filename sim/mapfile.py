@@ -494,9 +494,6 @@ def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
     return data
 
 
-_read_file = read_file  # the name that sim/scenario.py imports
-
-
 def _nearest_file(path: Path, suffix: str) -> str:
     try:
         names = [name for name in os.listdir(path.parent) if name.lower().endswith(suffix)]

@@ -39,8 +39,7 @@ from sim.fields import Field, Problems, require
 from sim.grid import MAX_SIDE
 from sim.keyframes import BUDGET as MEMORY
 from sim.logfile import LogReader, cells_data, entry_data
-from sim.mapfile import _read_file as read_file
-from sim.mapfile import write_atomically
+from sim.mapfile import read_file, write_atomically
 from sim.params import ConfigError, Param, did_you_mean, shown
 from sim.scenario import FORMAT as SCENARIO_FORMAT
 from sim.scenario import KEYS as SCENARIO_KEYS
@@ -137,13 +136,16 @@ def difference(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> Le
 
 
 def save_session(saved: Saved, path: str | os.PathLike[str]) -> None:
-    """Write a session file, whole or not at all. Its map is named from there, or drawn in it if out of reach."""
-    folder = Path(os.path.realpath(Path(path).parent))
-    text = dump_session(replace(saved, scenario=_moved(saved.scenario, folder)))
-    data = text.encode("utf-8")
+    """Write a session file, whole or not at all."""
+    data = text_for(saved, Path(path).parent).encode("utf-8")
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got a session of {len(data):,}")
     write_atomically(path, data)
+
+
+def text_for(saved: Saved, folder: Path) -> str:
+    """The session for a file in this folder. Its map is named from there, or drawn in it if out of reach."""
+    return dump_session(replace(saved, scenario=_moved(saved.scenario, Path(os.path.realpath(folder)))))
 
 
 def dump_session(saved: Saved) -> str:

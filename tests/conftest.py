@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED_MAPS = Path(os.environ.get("BACKMOVE_MAPS", ROOT.parent / "shared" / "maps"))
 UNLIMITED = 10**9  # a budget that no small map can use up
 
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # for child processes too, whose standard output is read
+
 settings.register_profile(
     "local", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )

@@ -93,8 +93,8 @@ def test_a_map_without_a_free_cell_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("a.mapp", r"ends in one of .yaml, .yml, .map, .scen, got 'a.mapp'; did you mean '.map'\?"),
-        ("a.png", r"ends in one of .yaml, .yml, .map, .scen, got 'a.png'"),
+        ("a.mapp", r"ends in one of .yaml, .yml, .map, .scen, .png, got 'a.mapp'; did you mean '.map'\?"),
+        ("a.png", r"expected a PNG file"),
         ("noending", "got 'noending'"),
         ("none.map", "no such file"),
         ("none.yaml", "no such file"),

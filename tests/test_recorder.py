@@ -1,5 +1,6 @@
 """Recordings read back: frames, size, rate, colours; names; takes that a kill or a full disk has cut short."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -157,6 +158,13 @@ def test_texts_of_png_files_are_written_as_the_standard_says(tmp_path: Path) -> 
     assert found["Comment"] == "häufig → 猫\nzweite Zeile" and found["Author"] == "Hernández"
     assert b"tEXtTitle\0Lazy and eager" in data and b"tEXtAuthor\0Hern\xe1ndez" in data
     assert b"iTXtComment\0\0\0\0\0" in data
+    long = {"Scenario": "x: 1\n" * 900, "Caption": "→ 猫 " * 900}
+    packed_data = png_bytes(board(0, size=(40, 30)), long)
+    assert {key: png_texts(packed_data)[key] for key in long} == long and len(packed_data) < len(data) + 600
+    assert b"zTXtScenario\0\0" in packed_data and b"iTXtCaption\0\1\0\0\0" in packed_data
+    for end in range(8, len(data)):
+        with contextlib.suppress(ValueError):
+            png_texts(data[:end])
     for wrong in ("", " a", "a" * 80, "a\n"):
         with pytest.raises(ValueError, match="keyword"):
             png_bytes(board(0, size=(16, 16)), {wrong: "x"})
@@ -525,6 +533,24 @@ def test_f9_records_and_tells_what_came_of_it(tmp_path: Path) -> None:
     assert str(path) in done[0]
     assert read(path).count == 10 and read(path).size == (640, 360)
     assert not takes.recoverable()
+
+
+def test_a_jump_forward_is_a_cut_in_the_video(tmp_path: Path) -> None:
+    app = make_app(setup(script=()))
+    app.session.advance(12)
+    app.seek(2)
+    app.frame(0.0)
+    app.recording.begin({param.name: param.default for param in PARAMS} | {"size": "640 x 360"})
+    app.session.advance(2)
+    app.frame(0.0)
+    press(app, pygame.K_END)
+    assert app.session.tick == 12
+    filming = app.recording.filming
+    assert filming is not None
+    app.recording.stop()
+    report = filming.wait(PATIENCE_S)
+    assert report.frames == 3, "ticks 2, 3 and 12: a tick is filmed when time has passed it"
+    assert read(Path(report.path)).count == 3
 
 
 def test_a_lost_take_is_offered_at_the_start(tmp_path: Path) -> None:

@@ -3,15 +3,18 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pygame
 import pytest
 
 from sim.journal import find_crashed
+from sim.params import ConfigError
 from tests.test_app import setup
 from tests.window import ROOT, make_app, press, press_combination
 from ui import files, sessions
 from ui.dialogs.crashed import CrashedQuestion
 from ui.live import LiveSession
+from ui.png import png_bytes
 
 
 def busy_session() -> LiveSession:
@@ -79,6 +82,26 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
     assert not other.settings.layers["tree"] and other.settings.heat.kind == "off", "the user's own"
     other.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
     assert other.layers.visible == usual and other.layers.heat.kind == "off"
+
+
+def test_a_picture_opens_as_the_run_that_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    app = make_app(setup())
+    app.session.advance(6)
+    app.flip_switch("gate")
+    app.session.advance(4)
+    app.set_heat_kind("visits")
+    monkeypatch.setenv("BACKMOVE_RECORDINGS", str(tmp_path))
+    press_combination(app, "F12")
+    (path,) = tmp_path.glob("*.png")
+    other = make_app(setup(agents=1))
+    other.open_path(path)
+    settled(other.session)
+    assert digests(other.session) == digests(app.session) and other.session.timeline.diverged is None
+    assert other.layers.heat.kind == "visits"
+    for data, reason in ((png_bytes(np.zeros((4, 4), np.uint32)), "without a scenario"), (b"x", "not a PNG")):
+        path.write_bytes(data)
+        with pytest.raises(ConfigError, match=reason):
+            files.open_any(path)
 
 
 def test_a_view_that_makes_no_sense_is_told_of_and_the_file_opens(tmp_path: Path):

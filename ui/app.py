@@ -417,6 +417,7 @@ class App:
         """Show another tick; the replay goes on over some frames if it has to."""
         self.pause()
         self.reveal = None
+        self.recording.cut()
         self.session.begin_seek(tick)
 
     def set_speed(self, speed: int) -> None:

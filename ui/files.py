@@ -20,17 +20,31 @@ from sim.commands import AgentConfig, SetTerrain
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
 from sim.kernels import log
-from sim.mapfile import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem, write_atomically, write_map
+from sim.mapfile import (
+    ScenFile,
+    ScenRow,
+    find_map,
+    read_file,
+    read_map,
+    read_scen,
+    row_problem,
+    write_atomically,
+    write_map,
+)
 from sim.params import ConfigError, Value, did_you_mean
 from sim.scenario import MapFile, MapRecipe, MapRows, MapSource, Scenario, load_scenario, open_grid, save_scenario
-from sim.sessionfile import Saved, is_session, load_session
+from sim.sessionfile import Saved, is_session, load_session, parse_session
 from sim.world import WalkerView
+from ui.png import png_texts
 from ui.session import Session, Setup
 from ui.trails import Trail
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
 MAP_SUFFIX, PROBLEMS_SUFFIX, CSV_SUFFIX = ".map", ".scen", ".csv"
-KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX)
+PICTURE_SUFFIX = ".png"
+KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX, PICTURE_SUFFIX)
+PICTURE_TEXT = "Scenario"
+"""The text of our pictures that holds the session they show."""
 
 ROOT = Path(__file__).resolve().parent.parent
 GALLERY_FOLDER = ROOT / "assets" / "scenarios"
@@ -44,6 +58,8 @@ DEFAULT_AGENTS = (
     AgentConfig("tb-gbfs"),
 )
 """Who walks on a map that brings no agents: the papers' comparison, from much scrubbing to none."""
+
+MAX_PICTURE_BYTES = 1 << 28
 
 MOST_EDITED_CELLS = 4096
 """A map edited in more cells than that is written out whole; fewer are kept as an edit at tick 0."""
@@ -88,8 +104,9 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     place = Path(path)
     suffix = place.suffix.lower()
     if suffix in SCENARIO_SUFFIXES and is_session_file(place):
-        saved = load_session(place, BY_KEY, (ROOT / "assets",))
-        return Opened(setup_from_scenario(saved.scenario, place), place, saved=saved, view=saved.scenario.view)
+        return _opened_session(load_session(place, BY_KEY, (ROOT / "assets",)), place)
+    if suffix == PICTURE_SUFFIX:
+        return _open_picture(place)
     if suffix in SCENARIO_SUFFIXES:
         scenario = load_scenario(place, BY_KEY, (ROOT / "assets",))
         return Opened(setup_from_scenario(scenario, place), place, view=scenario.view)
@@ -98,6 +115,22 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     if suffix == PROBLEMS_SUFFIX:
         return _open_problems(place, agents)
     raise ConfigError(_unknown_kind(place, suffix))
+
+
+def _opened_session(saved: Saved, place: Path) -> Opened:
+    return Opened(setup_from_scenario(saved.scenario, place), place, saved=saved, view=saved.scenario.view)
+
+
+def _open_picture(place: Path) -> Opened:
+    """The run that a picture of ours shows, at the tick that it shows."""
+    data = read_file(place, MAX_PICTURE_BYTES, PICTURE_SUFFIX)
+    try:
+        text = png_texts(data).get(PICTURE_TEXT)
+    except ValueError as error:
+        raise ConfigError(f"{place}: expected a PNG file, got one that cannot be read: {error}") from None
+    if text is None:
+        raise ConfigError(f"{place}: expected a picture that Backmove has made, got one without a scenario in it")
+    return _opened_session(parse_session(text, str(place), BY_KEY, place.parent, (ROOT / "assets",)), place)
 
 
 def is_session_file(place: Path) -> bool:

@@ -1,12 +1,14 @@
 """Pictures of the window and of single panels, rendered at the size that is asked for, not scaled up.
 
-A PNG file carries what it shows as texts: title, tick, digest, agents. So a figure can be made again years later.
+A PNG file carries what it shows as texts: title, tick, digest, agents, and the whole session. So a figure can be opened
+in the window again, years later.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,7 @@ import pygame
 
 from sim.mapfile import write_atomically
 from sim.params import ConfigError, Param
-from ui import files
+from ui import files, sessions
 from ui.formats import MOST_PIXELS, MOST_SIDE, PICTURE, WINDOW, Part
 from ui.live import LiveSession
 from ui.look import Look, look_of
@@ -88,8 +90,8 @@ def _checked(size: tuple[int, int]) -> tuple[int, int]:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def picture_texts(session: Session) -> dict[str, str]:
-    """What a picture shows, for the texts of its file."""
+def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """What a picture shows, for the texts of its file, which lies in this folder. The last one opens again."""
     texts = {"Title": session.setup.title, "Tick": str(session.tick), "Digest": session.world.digest()}
     if isinstance(session, LiveSession) and len(session.shown) > 1:
         texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in session.shown_branches)
@@ -99,6 +101,8 @@ def picture_texts(session: Session) -> dict[str, str]:
     texts["Map"] = _map_text(session)
     if session.path is not None:
         texts["Source"] = session.path.name
+    if isinstance(session, LiveSession):
+        texts[files.PICTURE_TEXT] = sessions.text_of(session, folder, view)
     return texts
 
 
@@ -133,7 +137,8 @@ def _label(app: "App", panel: int) -> str:
 
 
 def _save(app: "App", picture: pygame.Surface, path: str | os.PathLike[str] | None, labels: list[str]) -> Path:
-    data = png_bytes(surface_pixels(picture), picture_texts(app.session))
+    folder = recordings_folder() if path is None else Path(path).parent
+    data = png_bytes(surface_pixels(picture), picture_texts(app.session, folder, app.dressing.as_view()))
     return _write(data, path, default_name(labels, app.session.tick, PICTURE))
 
 

@@ -15,6 +15,8 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 LEVEL = 6
 LONGEST_KEYWORD = 79
 _SOFTWARE = {"Software": "Backmove"}
+_LONG = 1024  # characters; longer texts are compressed
+_MOST_TEXT = 1 << 24  # bytes of one text
 
 
 def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = None) -> bytes:
@@ -47,11 +49,17 @@ def _text_chunk(keyword: str, text: str) -> bytes:
     if not 1 <= len(name) <= LONGEST_KEYWORD or not keyword.isprintable() or keyword != keyword.strip():
         raise ValueError(f"not a keyword of a PNG text: {keyword!r}")
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    is_long = len(text) > _LONG
     try:
-        return _chunk(b"tEXt", name + b"\0" + text.encode("latin-1"))
+        plain = text.encode("latin-1")
     except UnicodeEncodeError:
-        # keyword, end, not compressed, method 0, no language, no translated keyword
-        return _chunk(b"iTXt", name + b"\0\0\0\0\0" + text.encode("utf-8"))
+        # keyword, end, whether compressed, method 0, no language, no translated keyword
+        head = name + (b"\0\1\0\0\0" if is_long else b"\0\0\0\0\0")
+        unicode = text.encode("utf-8")
+        return _chunk(b"iTXt", head + (zlib.compress(unicode) if is_long else unicode))
+    if is_long:
+        return _chunk(b"zTXt", name + b"\0\0" + zlib.compress(plain))
+    return _chunk(b"tEXt", name + b"\0" + plain)
 
 
 def png_texts(data: bytes) -> dict[str, str]:
@@ -60,16 +68,38 @@ def png_texts(data: bytes) -> dict[str, str]:
         raise ValueError("not a PNG file")
     texts, place = {}, len(SIGNATURE)
     while place < len(data):
+        if len(data) < place + 12:
+            raise ValueError("it ends too early")
         length, kind = struct.unpack(">I4s", data[place : place + 8])
         body = data[place + 8 : place + 8 + length]
+        if len(data) < place + 12 + length:
+            raise ValueError("it ends too early")
         (check,) = struct.unpack(">I", data[place + 8 + length : place + 12 + length])
         if check != zlib.crc32(kind + body):
             raise ValueError(f"the checksum of a chunk {kind!r} is wrong")
-        if kind == b"tEXt":
-            keyword, _, text = body.partition(b"\0")
-            texts[keyword.decode("latin-1")] = text.decode("latin-1")
-        elif kind == b"iTXt":
+        if kind in (b"tEXt", b"zTXt", b"iTXt"):
             keyword, _, rest = body.partition(b"\0")
-            texts[keyword.decode("latin-1")] = rest[2:].split(b"\0", 2)[2].decode("utf-8")
+            texts[keyword.decode("latin-1")] = _text_of(kind, rest)
         place += 12 + length
     return texts
+
+
+def _text_of(kind: bytes, rest: bytes) -> str:
+    """What follows the keyword of a text, as text."""
+    if kind == b"tEXt":
+        return rest.decode("latin-1")
+    if kind == b"zTXt":
+        return _unpacked(rest[1:]).decode("latin-1")
+    text = rest[2:].split(b"\0", 2)[2]
+    return (_unpacked(text) if rest[0] else text).decode("utf-8")
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        text = unpacker.decompress(data, _MOST_TEXT)
+    except zlib.error as error:
+        raise ValueError(f"a text cannot be unpacked: {error}") from None
+    if unpacker.unconsumed_tail:
+        raise ValueError(f"a text is longer than {_MOST_TEXT:,} bytes")
+    return text

@@ -68,6 +68,11 @@ def save(session: LiveSession, path: Path, view: Mapping[str, Any] | None = None
     return place
 
 
+def text_of(session: LiveSession, folder: Path, view: Mapping[str, Any] | None = None) -> str:
+    """Everything as text, for a file in this folder."""
+    return sessionfile.text_for(describe(session, view), folder)
+
+
 def setup_of(saved: Saved, path: Path | None = None) -> Setup:
     """What a saved session begins with."""
     setup = files.setup_from_scenario(saved.scenario, path)
