@@ -109,6 +109,22 @@ def branched(app: App) -> None:
     app.session.advance(34)
 
 
+def branched_here(app: App) -> None:
+    app.run("branch")
+    app.flip_switch("south bridge")
+    app.session.advance(20)
+
+
+def both(*prepares: Callable[[App], None]) -> Callable[[App], None]:
+    """One after the other."""
+
+    def prepare(app: App) -> None:
+        for each in prepares:
+            each(app)
+
+    return prepare
+
+
 def opened(command: str) -> Callable[[App], None]:
     return lambda app: app.run(command)
 
@@ -153,6 +169,16 @@ SHOTS = (
     Shot("split", scenario("bridges"), 40, prepare=opened("split_policy")),
     Shot("no-path", scenario("no-path"), 60),
     Shot("random-changes", scenario("random-changes"), 80, prepare=tab("compare")),
+    Shot("trials", scenario("learning"), 2000, prepare=both(tab("compare"), heat("learned"))),
+    Shot("corner", scenario("corner"), 1200, theme="light", prepare=heat("learned")),
+    Shot("heat-g", scenario("corner"), 600, prepare=heat("g", is_log=False, colours="viridis")),
+    Shot("local-space", scenario("lookahead"), 60, prepare=zoomed(24)),
+    Shot("ribs", scenario("corner"), 400, prepare=both(zoomed(24), opened("next_panel"), opened("maximise"))),
+    Shot("dstar-lite", scenario("dstar-lite"), 84, prepare=tab("edit")),
+    Shot("script-of-edits", scenario("dstar-lite"), 84, (1280, 720), "light", prepare=both(tab("time"), branched_here)),
+    Shot("record", scenario("bridges"), 40, prepare=opened("record")),
+    Shot("export-light", scenario("bridges"), 60, (1280, 720), "light", prepare=opened("export_video")),
+    Shot("worst-block", scenario("bridges"), 60, prepare=opened("worst_block")),
     Shot("two-corridors", scenario("two-corridors"), 120),
     Shot("rooms", scenario("rooms"), 90, theme="light", prepare=tab("compare")),
 )

@@ -193,7 +193,12 @@ def heat_colour(value: float, heat: HeatSetting, top: float) -> Colour | None:
     return HEAT_MAPS[heat.colours][band - 1] if band else None
 
 
-def heat_values(walker, kind: str) -> list[float]:
+def heat_values(walker, kind: str, grid: Grid | None = None) -> list[float]:
+    if kind == "g":
+        search = walker.agent.search
+        known = [bool(word & bits.KNOWN) for word in naive_words(grid, walker.agent)]
+        values = zip(known, search.nodes["g"].tolist(), strict=True)
+        return [max(g, 0.5) if is_known and g < float("inf") else 0.0 for is_known, g in values]
     if kind == "visits":
         return walker.visits.tolist()
     if kind == "expansions":
@@ -230,7 +235,7 @@ class Expected:
         walker = stage.world.snapshot().walkers[panel]
         self.view = walker.agent
         self.shown = {key for key, is_on in layers.visible.items() if is_on}
-        self.values = None if layers.heat.kind == "off" else heat_values(walker, layers.heat.kind)
+        self.values = None if layers.heat.kind == "off" else heat_values(walker, layers.heat.kind, stage.grid)
 
     def colour(self, x: int, y: int, has_ring: bool = False) -> Colour:
         grid = self.grid
@@ -270,7 +275,7 @@ def cell_of_pixel(camera: Camera, px: int, py: int) -> tuple[int, int] | None:
 def test_words_and_bands_equal_the_oracle_through_ticks_edits_and_restarts(seed):
     chance = random.Random(seed)
     stage = random_stage(seed)
-    heat = HeatSetting(("off", "visits", "expansions")[seed % 3], is_log=seed % 2 == 0)
+    heat = HeatSetting(("off", "visits", "expansions", "g", "g")[seed % 5], is_log=seed % 2 == 0)
     for _ in range(12):
         random_deed(stage, chance)
         stage.run(chance.choice([0, 1, 1, 2, 7]))
@@ -280,7 +285,9 @@ def test_words_and_bands_equal_the_oracle_through_ticks_edits_and_restarts(seed)
         for cells, walker in zip(stage.cells, stage.world.snapshot().walkers, strict=True):
             assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
             if heat.kind != "off":
-                assert cells.bands.tolist() == [naive_band(v, heat, scale) for v in heat_values(walker, heat.kind)]
+                assert cells.bands.tolist() == [
+                    naive_band(v, heat, scale) for v in heat_values(walker, heat.kind, stage.grid)
+                ]
 
 
 def naive_band(value: float, heat: HeatSetting, scale: HeatScale) -> int:
@@ -332,7 +339,7 @@ def test_a_replaced_agent_is_noticed():
     assert stage.cells[0].words.tolist() == naive_words(stage.grid, stage.world.snapshot().walkers[0].agent)
 
 
-@pytest.mark.parametrize("kind", ["visits", "expansions"])
+@pytest.mark.parametrize("kind", ["visits", "expansions", "g"])
 def test_one_panel_can_show_one_agent_after_another(kind):
     stage = trap_stage(budget=8, agents=[AGENTS[0], ("tb-gbfs", {})])
     heat, cells = HeatSetting(kind), CellWords()
@@ -342,7 +349,7 @@ def test_one_panel_can_show_one_agent_after_another(kind):
         walker = snapshot.walkers[shown]
         update_all([Shown(cells, snapshot, walker, stage.trails[shown])], heat)
         assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
-        assert cells.bands.tolist() == [log_band(value) for value in heat_values(walker, kind)]
+        assert cells.bands.tolist() == [log_band(value) for value in heat_values(walker, kind, stage.grid)]
 
 
 def test_panels_that_look_at_different_times_all_see_every_edit():
@@ -535,7 +542,7 @@ def test_every_pixel_is_right_zoomed_out(seed, zoom, left, top, heat):
     surface, _ = stage.draw(camera, (41, 29), layers, panel=panel, at=(1, 4))
     walker = stage.world.snapshot().walkers[panel]
     words = np.array(naive_words(stage.grid, walker.agent)).reshape(50, 70)
-    values = None if heat.kind == "off" else np.array(heat_values(walker, heat.kind)).reshape(50, 70)
+    values = None if heat.kind == "off" else np.array(heat_values(walker, heat.kind, stage.grid)).reshape(50, 70)
     columns, rows = pixel_edges(left, zoom, 70, 41), pixel_edges(top, zoom, 50, 29)
     for py in range(29):
         for px in range(41):

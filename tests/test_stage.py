@@ -27,7 +27,7 @@ from ui.pictures import draw_panel, draw_window, surface_pixels
 from ui.replay import replay_of
 from ui.stage import Stage
 
-HEATS = ("off", "visits", "expansions", "learned", "difference")
+HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
 
 
 # --- pictures depend on the run alone -----------------------------------------------------------------

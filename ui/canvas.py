@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pygame
@@ -268,13 +269,14 @@ class Canvas:
     def segments(
         self, spot_id: str, box: Box, options: list[tuple[str, str, str]], chosen: str, choose: Callable[[str], None]
     ) -> None:
-        """A row of exclusive choices: (value, label, tip)."""
+        """A row of exclusive choices: (value, label, tip). Each has the width of its label, and the rest is shared."""
         x, y, width, height = box
         gap = self.px(3)
-        count = len(options)
-        for i, (value, label, tip) in enumerate(options):
-            left = x + i * (width + gap) // count
-            right = x + (i + 1) * (width + gap) // count - gap
+        widths = [self.text_width(label, 12) for _, label, _ in options]
+        spare = (width + gap - sum(widths)) / len(options)
+        ends = [x + round(total) for total in accumulate((own + spare for own in widths), initial=0)]
+        for (value, label, tip), (left, end) in zip(options, pairwise(ends), strict=True):
+            right = end - gap
             self.button(
                 f"{spot_id}:{value}",
                 (left, y, right - left, height),

@@ -170,6 +170,8 @@ class CellWords:
         self._terrain_version = -1
         self._search: tuple[object, int, int, int] | None = None  # node array, number, expansions, open cells
         self._fresh = NO_CELLS  # cells expanded since the last update
+        self._only_fresh = False  # whether nothing but these and their neighbours has changed
+        self._width = 0
         self._detour = NO_CELLS  # cells with the detour bit
         self._detour_state: tuple[object, int, int] | None = None
         self._heat: _HeatState | None = None
@@ -187,7 +189,7 @@ class CellWords:
         """Bring the words (not the heat) up to the snapshot."""
         grid = snapshot.grid
         search = walker.agent.search if walker else None
-        self._fresh = NO_CELLS
+        self._fresh, self._only_fresh, self._width = NO_CELLS, False, grid.width
         changed = self._follow_terrain(grid)
         if search is None:
             if self._search is not None or changed is None:
@@ -233,7 +235,7 @@ class CellWords:
             # D* Lite opens and closes the cells beside an edit without expanding any.
             cellwords.renew_around(self.words, search.nodes, number, grid.width, changed)
             self._detour_state = None
-        self._fresh = fresh
+        self._fresh, self._only_fresh = fresh, not changed.size
         if fresh.size:
             cellwords.renew_around(self.words, search.nodes, number, grid.width, fresh)
 
@@ -318,6 +320,9 @@ class CellWords:
         if kind == "learned":
             self._update_learned(view, scale)
             return
+        if kind == "g":
+            self._update_g(view, scale)
+            return
         counts = walker.visits if kind == "visits" else view.search.heat if view.search else None
         if counts is None or counts.size != self.words.size:
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
@@ -364,6 +369,21 @@ class CellWords:
             self.peak = max(self.peak, highest)
         else:
             self.peak = float(cellwords.learned_bands(learned, limits, self.bands))
+
+    def _update_g(self, view: AgentView, scale: HeatScale) -> None:
+        search = view.search
+        if search is None or search.nodes.size != self.words.size:
+            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            return
+        before, self._heat = self._heat, _HeatState(search.nodes, scale, None, 0, 0, self.peak)
+        self.bands = self._own_bands
+        limits = np.array(scale.limits, np.float64)
+        is_same = before is not None and before.counts is search.nodes and before.scale == scale
+        if is_same and self._only_fresh:
+            highest = cellwords.g_bands_around(search.nodes, self.words, self._width, limits, self.bands, self._fresh)
+            self.peak = max(self.peak, float(highest))
+        else:
+            self.peak = float(cellwords.g_bands(search.nodes, self.words, limits, self.bands))
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("link_cameras", ("L",), "Link the cameras, or free them", "View", RUN),
     Command("follow", ("C",), "Follow the agents with the camera", "View", RUN),
     Command("hand", ("H",), "Hand tool: drag to pan", "View"),
-    Command("next_heat", ("V",), "Next heat map: visits, expansions, learned h, A - B", "View"),
+    Command("next_heat", ("V",), "Next heat map: visits, expansions, learned h, g, A - B", "View"),
     Command("heat_scale", ("Shift+V",), "Heat scale: logarithmic or linear", "View"),
     Command("heat_colours", ("Ctrl+Shift+V",), "Heat colours: cividis, viridis, greys, magma", "View"),
     Command("theme", ("T",), "Dark or light", "View"),

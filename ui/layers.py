@@ -31,15 +31,22 @@ LAYERS: tuple[Layer, ...] = (
     Layer(
         "groups",
         "Marks of the agent",
-        "Ctrl+Shift+6",
+        "Ctrl+Shift+5",
         "what the algorithm sets apart: local search space, queue, dead, redundant, inconsistent",
     ),
-    Layer("grid", "Grid lines", "Ctrl+Shift+5", "from 12 pixels a cell"),
+    Layer("grid", "Grid lines", "Ctrl+Shift+6", "from 12 pixels a cell"),
 )
 LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
 
-HEAT_KINDS = ("off", "visits", "expansions", "learned", "difference")
-HEAT_NAMES = {"off": "off", "visits": "visits", "expansions": "expand", "learned": "learn", "difference": "A - B"}
+HEAT_KINDS = ("off", "visits", "expansions", "learned", "g", "difference")
+HEAT_NAMES = {
+    "off": "off",
+    "visits": "visits",
+    "expansions": "expand",
+    "learned": "learn",
+    "g": "g",
+    "difference": "A - B",
+}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ from ui.status import StatusFile
 from ui.theme import PALETTES
 from ui.warmup import warm_kernels
 
+_FRAME_PX = 72
+"""What the title bar of a window, and the panel of a desktop, take from the height of the screen."""
+
 _UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
 _WITHOUT = "; `main.py run FILE` and `main.py record FILE` need no window"
 
@@ -32,7 +35,8 @@ def open_window(settings: Settings) -> pygame.Surface:
     pygame.font.init()
     pygame.key.set_repeat(300, 40)
     desktop = pygame.display.get_desktop_sizes()[0]
-    size = tuple(min(a, b) for a, b in zip(settings.window_size, desktop, strict=True))
+    room = desktop[0], desktop[1] - _FRAME_PX
+    size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
     pygame.display.set_caption("Backmove")
     return window

@@ -58,6 +58,7 @@ def _call_the_rest(world: World, cells: CellWords) -> None:
     cellwords.count_bands_at(search.heat, limits, words, NO_CELLS)
     table = new_learned(world.grid.ground, world.goal, is_watched=True)
     cellwords.learned_bands_at(table, np.zeros(BANDS), words, 0)
+    cellwords.g_bands_around(search.nodes, words, world.grid.width, np.zeros(BANDS), words, NO_CELLS)
 
 
 def _draw_all(

@@ -20,6 +20,8 @@ PASSABLE = FREE | SWAMP | WATER
 KNOWN = CLOSED | OPEN
 NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR
 
+LEAST_G = 0.5
+
 BANDS = 8
 """Heat is painted in this many steps; band 0 is "never" and shows the terrain."""
 
@@ -247,6 +249,43 @@ def learned_bands_at(learned, limits, bands, first):
         value = excess(learned, s)
         bands[s] = band_of(value, limits)
         largest = max(largest, value)
+    return largest
+
+
+@kernel
+def g_of(nodes, words, s):
+    """The g of a known cell, that of the root a little above zero so that it has a band; 0 for all others."""
+    if not words[s] & KNOWN:
+        return 0.0
+    g = nodes[s].g
+    return max(g, LEAST_G) if g < np.inf else 0.0
+
+
+@kernel
+def g_bands(nodes, words, limits, bands):
+    """The bands of g of all cells. Writes: bands. Returns the largest g."""
+    largest = 0.0
+    for s in range(bands.size):
+        value = g_of(nodes, words, s)
+        bands[s] = band_of(value, limits)
+        largest = max(largest, value)
+    return largest
+
+
+@kernel
+def g_bands_around(nodes, words, width, limits, bands, cells):
+    """The bands of freshly expanded cells and of their neighbours. Writes: bands. Returns the largest g of those."""
+    height = words.size // width
+    largest = 0.0
+    for i in range(cells.size):
+        x = np.int64(cells[i]) % width
+        y = np.int64(cells[i]) // width
+        for near_y in range(max(0, y - 1), min(height, y + 2)):
+            for near_x in range(max(0, x - 1), min(width, x + 2)):
+                s = near_y * width + near_x
+                value = g_of(nodes, words, s)
+                bands[s] = band_of(value, limits)
+                largest = max(largest, value)
     return largest
 
 

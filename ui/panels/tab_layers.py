@@ -18,6 +18,7 @@ HEAT_TIPS = {
     "visits": "How often the agent stood on each cell: scrubbing glows",
     "expansions": "How often each cell was expanded",
     "learned": "What a learning agent has added to its heuristic: h - h0",
+    "g": "What each known cell costs from the root of the search; D* Lite: to the goal. RIBS learns it",
     "difference": "Visits of the focused panel minus visits of the next one: orange has more here, blue there",
 }
 
@@ -25,6 +26,7 @@ HEAT_UNITS = {
     "visits": "visits of a cell",
     "expansions": "expansions of a cell",
     "learned": "learned h - h0",
+    "g": "cost from the root, g",
     "difference": "visits here - there",
 }
 
