@@ -18,9 +18,9 @@ from ui import files
 from ui.app import App
 from ui.camera import Camera
 from ui.layers import HeatSetting
-from ui.live import LiveSession
-from ui.session import Setup
+from ui.session import Session
 from ui.settings import Settings
+from ui.setup import Setup
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "shots"
@@ -190,7 +190,7 @@ def open_shot(shot: Shot) -> App:
     pygame.font.init()
     window = pygame.display.set_mode(shot.size)
     settings = Settings(theme=shot.theme, ui_scale=shot.scale, window_size=shot.size)
-    app = App(LiveSession(shot.setup()), settings, window)
+    app = App(Session(shot.setup()), settings, window)
     app.session.advance(shot.ticks)
     app.frame(0.0)
     shot.prepare(app)

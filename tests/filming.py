@@ -16,7 +16,7 @@ from sim.grid import Grid
 from ui.formats import FilmOptions, Part
 from ui.look import Look
 from ui.replay import Replay, ReplaySession
-from ui.session import Setup
+from ui.setup import Setup
 from ui.stage import Stage
 
 ROWS = [

@@ -13,7 +13,7 @@ from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui import keys
 from ui.layers import LAYER_BY_KEY
-from ui.session import Setup
+from ui.setup import Setup
 from ui.theme import SERIES
 from ui.wording import hud_fields
 

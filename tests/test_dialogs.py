@@ -30,8 +30,9 @@ from ui.dialogs.recent import RecentFiles
 from ui.dialogs.thumb import thumbnail
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.gui_theme import make_manager
-from ui.session import Session, Setup
+from ui.session import Session
 from ui.settings import Settings
+from ui.setup import Setup
 from ui.theme import DARK, LIGHT, Palette
 
 from .test_files import begun, map_file, scen_file

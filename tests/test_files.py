@@ -16,7 +16,8 @@ from sim.mapfile import read_map
 from sim.params import ConfigError
 from sim.scenario import MapFile, MapRecipe, MapRows
 from ui import files
-from ui.session import Session, Setup
+from ui.session import Session
+from ui.setup import Setup
 
 from .conftest import random_rows
 

@@ -14,10 +14,10 @@ from tests.conftest import ROOT
 from tests.filming import read, replay, shown, stage_of
 from ui import files, sessions, takes
 from ui.formats import Part
-from ui.live import LiveSession
 from ui.look import look_from_view
 from ui.png import png_texts
 from ui.replay import Replay, replay_of
+from ui.session import Session
 
 SCENARIO = """
 format: backmove-scenario
@@ -138,7 +138,7 @@ def test_gif_rates_that_browsers_do_not_respect(run: Any, scenario: Path, tmp_pa
 
 
 def test_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) -> None:
-    session = LiveSession(files.open_any(scenario).setup)
+    session = Session(files.open_any(scenario).setup)
     session.advance(3)
     session.do(commands.SetBudget(7))
     session.branch_here()

@@ -13,13 +13,13 @@ from tests.test_app import setup
 from tests.window import ROOT, make_app, press, press_combination
 from ui import files, sessions
 from ui.dialogs.crashed import CrashedQuestion
-from ui.live import LiveSession
 from ui.png import png_bytes
+from ui.session import Session
 
 
-def busy_session() -> LiveSession:
+def busy_session() -> Session:
     """A run with edits, a changed parameter and a branch, not at its end."""
-    session = LiveSession(setup())
+    session = Session(setup())
     session.advance(6)
     session.flip_switch("gate")
     session.advance(4)
@@ -30,13 +30,13 @@ def busy_session() -> LiveSession:
     return session
 
 
-def settled(session: LiveSession) -> LiveSession:
+def settled(session: Session) -> Session:
     while not session.continue_seek():
         pass
     return session
 
 
-def digests(session: LiveSession) -> list[tuple[int, int, str]]:
+def digests(session: Session) -> list[tuple[int, int, str]]:
     return [(b.number, b.timeline.tick, b.timeline.world.digest()) for b in session.shown_branches]
 
 
@@ -46,7 +46,7 @@ def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
     assert path.suffix == ".yaml" and path.stat().st_size < 8000
     opened = files.open_any(path)
     assert opened.saved is not None
-    other = LiveSession(opened.setup)
+    other = Session(opened.setup)
     sessions.restore(other, opened.saved, path)
     settled(other)
     assert digests(other) == digests(session)
@@ -115,12 +115,12 @@ def test_a_view_that_makes_no_sense_is_told_of_and_the_file_opens(tmp_path: Path
 
 
 def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
-    session = LiveSession(setup())
+    session = Session(setup())
     session.paint([0, 1, 2], block=True)
     session.reset(keeps_map=True)
     session.advance(9)
     opened = files.open_any(sessions.save(session, tmp_path / "mine"))
-    other = LiveSession(opened.setup)
+    other = Session(opened.setup)
     sessions.restore(other, opened.saved)
     assert digests(settled(other)) == digests(session)
     other.seek(0)

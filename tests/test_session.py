@@ -16,7 +16,8 @@ from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
 from ui import files
-from ui.session import EDIT_SHOWN_TICKS, Session, Setup
+from ui.session import Session
+from ui.setup import Setup
 
 from .conftest import random_rows
 
@@ -145,11 +146,13 @@ def test_an_edit_under_an_agent_is_refused_and_told() -> None:
     assert session.world.grid.is_free(100)
 
 
-def test_edits_are_marked_for_a_while() -> None:
+def test_edits_are_marked_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.session.EDIT_SHOWN_TICKS", 4)
     session = Session(setup())
     stroke(session, [100], True)
-    assert session.shown_edits() == {100: (0, True)}
-    session.recent_edits[100] = (-EDIT_SHOWN_TICKS - 1, True)
+    for _ in range(5):
+        assert session.shown_edits() == {100: (0, True)}
+        session.advance(1)
     assert session.shown_edits() == {}
 
 
@@ -230,10 +233,10 @@ def test_agents_are_added_replaced_and_moved() -> None:
     assert session.add_agent(AgentConfig("tb-wa", params={"weight": 2.0}))
     assert session.focused and session.focused.spec.key == "tb-wa"
     session.move_panel(session.focused_id, -3)
-    kinds = [w.spec.key for w in session.world.walkers]
-    assert kinds == ["tb-wa", "tba", "rtb-wa", "tb-gbfs"]
-    assert session.replace_agent(session.world.walkers[1].id, AgentConfig("tb-gbfs"))
-    assert [w.spec.key for w in session.world.walkers] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
+    assert [panel.view.spec.key for panel in session.panels] == ["tb-wa", "tba", "rtb-wa", "tb-gbfs"]
+    assert session.replace_agent(session.panels[1].key, AgentConfig("tb-gbfs"))
+    assert [panel.view.spec.key for panel in session.panels] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
+    assert [config.kind for config in session.configs()] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
 
 
 def test_an_agent_that_is_not_legal_is_refused_with_its_reasons() -> None:
@@ -289,7 +292,7 @@ def act(session: Session, action: str, number: int) -> None:
 
 def headless(begun: Setup, session: Session) -> World:
     """The same run without a window: all commands in the queue, then time."""
-    logged, ticks = session.log, session.tick
+    done, ticks = [(entry.tick, entry.command) for entry in session.entries()], session.tick
     grid = Grid(begun.grid.terrain.copy(), begun.grid.diagonal, begun.grid.name)
     world = World(
         grid,
@@ -303,13 +306,9 @@ def headless(begun: Setup, session: Session) -> World:
     )
     for config in begun.agents:
         world.add(config)
-    world.submit_all(begun.script)
-    world.submit_all(logged)
+    world.submit_all(done)
     world.advance(ticks)
-    # The user's commands of the last tick were done; those of the script only if no other tick follows.
-    last = [*logged, *(begun.script if session.is_over else ())]
-    if any(tick == ticks for tick, _ in last):
-        world.apply_now()
+    world.apply_now()
     return world
 
 
@@ -332,6 +331,7 @@ def test_the_digest_is_that_of_a_headless_world_with_the_same_commands(
         session.advance(ticks)
         act(session, action, number)
     session.advance(5)
+    session.timeline.apply_now()
     world = headless(begun, session)
     assert world.tick == session.tick
     assert world.digest() == session.world.digest()

@@ -5,9 +5,9 @@ from pathlib import Path
 import pygame
 
 from ui.app import App
-from ui.live import LiveSession
-from ui.session import Setup
+from ui.session import Session
 from ui.settings import Settings
+from ui.setup import Setup
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,7 +49,7 @@ def make_app(setup: Setup, size: tuple[int, int] = (1280, 720), *, theme: str = 
     pygame.font.init()
     window = pygame.display.set_mode(size)
     pygame.event.clear()
-    app = App(LiveSession(setup), Settings(theme=theme, ui_scale=scale, window_size=size), window)
+    app = App(Session(setup), Settings(theme=theme, ui_scale=scale, window_size=size), window)
     app.draw()
     return app
 

@@ -42,8 +42,9 @@ from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
 from ui.pointer import Pointer
 from ui.recording import Recording
 from ui.renderer import MapRenderer
-from ui.session import Panel, Session, Setup
+from ui.session import Panel, Session
 from ui.settings import Settings, save_settings
+from ui.setup import Setup
 from ui.theme import PALETTES
 from ui.tools import Point, clipped
 

@@ -36,7 +36,8 @@ from sim.scenario import MapFile, MapRecipe, MapRows, MapSource, Scenario, load_
 from sim.sessionfile import Saved, is_session, load_session, parse_session
 from sim.world import WalkerView
 from ui.png import png_texts
-from ui.session import Session, Setup
+from ui.session import Session
+from ui.setup import Setup
 from ui.trails import Trail
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")

@@ -18,7 +18,6 @@ from sim.mapfile import write_atomically
 from sim.params import ConfigError, Param
 from ui import files, sessions
 from ui.formats import MOST_PIXELS, MOST_SIDE, PICTURE, WINDOW, Part
-from ui.live import LiveSession
 from ui.look import Look, look_of
 from ui.marks import TEXTURES_FROM_PX
 from ui.png import png_bytes
@@ -93,7 +92,7 @@ def _checked(size: tuple[int, int]) -> tuple[int, int]:
 def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None = None) -> dict[str, str]:
     """What a picture shows, for the texts of its file, which lies in this folder. The last one opens again."""
     texts = {"Title": session.setup.title, "Tick": str(session.tick), "Digest": session.world.digest()}
-    if isinstance(session, LiveSession) and len(session.shown) > 1:
+    if len(session.shown) > 1:
         texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in session.shown_branches)
     if session.setup.caption:
         texts["Description"] = session.setup.caption
@@ -101,8 +100,7 @@ def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None
     texts["Map"] = _map_text(session)
     if session.path is not None:
         texts["Source"] = session.path.name
-    if isinstance(session, LiveSession):
-        texts[files.PICTURE_TEXT] = sessions.text_of(session, folder, view)
+    texts[files.PICTURE_TEXT] = sessions.text_of(session, folder, view)
     return texts
 
 

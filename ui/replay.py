@@ -16,9 +16,9 @@ from sim.sessionfile import Saved
 from sim.timeline import Timeline
 from ui import sessions
 from ui.happenings import Happening, happenings_of
-from ui.live import LiveSession
 from ui.look import Look
-from ui.session import Setup
+from ui.session import Session
+from ui.setup import Setup
 
 NOBODY = -1
 """The focused panel of a replay: nobody looks at it with a keyboard."""
@@ -43,12 +43,12 @@ class Replay:
         return tuple(state.number for state in self.branches) or (ROOT,)
 
 
-def replay_of(session: LiveSession, branches: Sequence[int] | None = None) -> Replay:
+def replay_of(session: Session, branches: Sequence[int] | None = None) -> Replay:
     """The run of a session: the branches that are on screen, or some others, with all commands they have now."""
     return Replay(beginning_of(session), states_of(session, branches), session.branch)
 
 
-def beginning_of(session: LiveSession) -> Setup:
+def beginning_of(session: Session) -> Setup:
     """What the run of a session began with: the map and the agents as they were at tick 0."""
     setup = session.setup
     grid = Grid(session.first_terrain.copy(), setup.grid.diagonal, setup.grid.name)
@@ -56,7 +56,7 @@ def beginning_of(session: LiveSession) -> Setup:
     return replace(setup, grid=grid, agents=tuple(session.first_configs))
 
 
-def states_of(session: LiveSession, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
+def states_of(session: Session, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
     """The branches as plain values, from tick 0 and with nothing known of their future but their commands."""
     chosen = session.shown if branches is None else branches
     return _at_tick_0([session.tree.state(number) for number in chosen])
@@ -89,7 +89,7 @@ def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
     raise ConfigError(f"branch: no branch '{name}'{did_you_mean(name, [s.name for s in states.values()])}")
 
 
-class ReplaySession(LiveSession):
+class ReplaySession(Session):
     """A session that goes through a replay. Nobody edits it, nothing in it has the focus."""
 
     def __init__(self, replay: Replay) -> None:

@@ -1,12 +1,13 @@
-"""What is open in the window: a world, how it came about, and what the user has done to it. No pygame here.
+"""What is open in the window: a tree of branches, each a run that can be wound back; some of them side by side.
 
-Everything that changes the world goes through `do`, as a command at a tick boundary; the log of those commands
-with their ticks is the recording of the session.
+Everything that changes a world goes through `do`, as a command at a tick boundary; the commands with their ticks are
+the recording of the session. Panels of several worlds need names of their own: a panel's key is its branch's number
+times SPAN plus the agent's number, so in the first branch it is the agent's number itself. No pygame here.
 """
 
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,47 +15,24 @@ import numpy.typing as npt
 
 from agents.registry import BY_KEY
 from sim import commands
-from sim.changes import RandomChanges
+from sim.branches import Branch, BranchTree
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid
 from sim.kernels import log
 from sim.params import ConfigError, Value
-from sim.scenario import MapSource
+from sim.recorded import MarkKind
+from sim.timeline import Entry, Timeline
 from sim.world import Snapshot, Walker, WalkerView, World
+from ui.setup import Setup
+from ui.strokes import Stroke, Strokes
 from ui.trails import Trail
+
+SPAN = 4096
+SEEK_WORK = 8000.0
+"""Microseconds of replay in one frame while a seek is under way."""
 
 EDIT_SHOWN_TICKS = 200
 """How long an edited cell stays marked on the map."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """Everything that a run begins with."""
-
-    grid: Grid
-    start: int
-    goal: int
-    agents: tuple[AgentConfig, ...]
-    budget: int = 16
-    seed: int = 0
-    switches: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    changes: RandomChanges | None = None
-    script: tuple[tuple[int, Command], ...] = ()
-    title: str = "Untitled"
-    caption: str = ""
-    listed_optimal: float | None = None  # the optimal length that a problem list states
-    source: MapSource | None = None  # file, recipe or rows of the map, for saving a scenario that names them
-    trials: int = 1  # most walks from start to goal of agents that learn
-
-
-@dataclass
-class Stroke:
-    """One undoable edit: what the cells were and what they became."""
-
-    before: dict[int, int] = field(default_factory=dict)  # cell -> terrain character
-    after: dict[int, int] = field(default_factory=dict)
-    name: str = "edit"
-    branch: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,7 +66,7 @@ STOP_RULES = {
 }
 
 
-class Session:
+class Session(Strokes):
     """The open run. `messages` collects what the user should be told; the window shows and clears them."""
 
     def __init__(self, setup: Setup) -> None:
@@ -96,6 +74,7 @@ class Session:
         self.stop_rule: StopRule | None = None
         self.stop_tick: int | None = None
         self.path: Path | None = None
+        self._builds = 0  # how many runs there have been: pictures begin anew with each
         self.open(setup)
 
     # --- opening and starting again ---------------------------------------------------------------
@@ -134,24 +113,29 @@ class Session:
         return world
 
     def _build(self, configs: list[AgentConfig]) -> None:
-        self._forget()
-        self.first_configs = configs
-        self.world = self.make_world(configs)
-        self.log: list[tuple[int, Command]] = []
-        self.trails: dict[int, Trail] = {}
-        self.generation = getattr(self, "generation", 0) + 1  # another world: pictures begin anew
-        self._said = 0
-        self.world.apply_now()
-        self.after_commands()
-
-    def _forget(self) -> None:
-        """Whatever belonged to the run before."""
-        self.undone: list[Stroke] = []
-        self.strokes: list[Stroke] = []
-        self.current: Stroke | None = None
-        self.recent_edits: dict[int, tuple[int, bool]] = {}
-        self._snapshot: Snapshot | None = None
+        """A new tree with one branch at tick 0."""
+        self.forget_strokes()
         self._runs_since = 0  # tick at which the last "run until" began
+        self.first_configs = configs
+        said = len(self.messages)
+        self.tree = BranchTree(lambda: self.make_world(configs))
+        del self.messages[said:]  # the tree may make its first world more than once
+        self.branch = 0
+        self.shown = [0]
+        self.order: list[int] = []
+        self.trails: dict[int, Trail] = {}
+        self._builds += 1
+        self._told: set[tuple[int, str]] = set()
+        self._panels: tuple[Panel, ...] | None = None
+        self._edits: dict[int, dict[int, tuple[int, bool]]] = {}  # by branch
+        self.changed()
+
+    def plant(self, tree: BranchTree, branch: int, shown: list[int]) -> None:
+        """Take a tree that was saved, with these branches on screen."""
+        self.tree, self.branch, self.shown = tree, branch, shown
+        self.trails, self.order = {}, []
+        self._builds += 1
+        self.begin_seek(tree[branch].timeline.target)
 
     def reset(self, *, keeps_map: bool) -> None:
         """Tick 0 again, with the agents as they are set now; on the first map, or on the map as edited."""
@@ -161,10 +145,6 @@ class Session:
         self.setup = replace(self.setup, budget=self.world.budget, goal=self.world.goal)
         self._build(configs)
 
-    def configs(self) -> list[AgentConfig]:
-        """The agents as they are set now, in the order of the panels."""
-        return [AgentConfig(w.config.kind, w.config.label, dict(w.params), w.budget) for w in self.world.walkers]
-
     def restart_with(self, **changes: object) -> None:
         """Tick 0 with something of the setup changed, such as the start; the map as edited stays."""
         configs = self.configs()
@@ -173,19 +153,72 @@ class Session:
         self.setup = replace(self.setup, **changes)  # type: ignore[arg-type]
         self._build(configs)
 
+    @property
+    def timeline(self) -> Timeline:
+        return self.tree[self.branch].timeline
+
+    @property
+    def shown_branches(self) -> list[Branch]:
+        return [self.tree[number] for number in self.shown]
+
+    @property
+    def world(self) -> World:
+        """The world of the focused branch."""
+        return self.timeline.world
+
+    @property
+    def generation(self) -> int:
+        """Rises whenever pictures have to begin anew."""
+        return self._builds * 1_000_000 + sum(b.timeline.generation for b in self.tree.branches.values())
+
+    @property
+    def log(self) -> list[tuple[int, Command]]:
+        """What was done by hand in the focused branch, with its ticks."""
+        return [(e.tick, e.command) for e in self.timeline.entries() if not e.is_scripted and e.is_enabled]
+
     # --- time -------------------------------------------------------------------------------------
 
     @property
     def tick(self) -> int:
-        return self.world.tick
+        """The tick that is shown, or that a seek is under way to."""
+        return self.timeline.target
 
     @property
     def is_over(self) -> bool:
-        return self.world.is_over
+        return all(b.timeline.is_over for b in self.shown_branches)
+
+    @property
+    def recorded_end(self) -> int:
+        return max(b.timeline.recorded_end for b in self.shown_branches)
+
+    @property
+    def is_seeking(self) -> bool:
+        return any(b.timeline.is_seeking for b in self.shown_branches)
+
+    def begin_seek(self, tick: int) -> None:
+        """Set out for another tick, all branches on screen together."""
+        for branch in self.shown_branches:
+            branch.timeline.begin_seek(max(0, tick))
+        if not self.continue_seek(SEEK_WORK):
+            self.changed()
+
+    def continue_seek(self, work: float = SEEK_WORK) -> bool:
+        """Go on with the seek for a frame's worth of work; whether it has arrived."""
+        if not self.is_seeking:
+            return True
+        arrived = [b.timeline.continue_seek(work / len(self.shown)) for b in self.shown_branches]
+        if all(arrived):
+            self.changed()
+        return all(arrived)
+
+    def seek(self, tick: int) -> None:
+        self.begin_seek(tick)
+        for branch in self.shown_branches:
+            branch.timeline.settle()
+        self.changed()
 
     def advance(self, ticks: int) -> int:
         """Let ticks pass; fewer when a stop rule is met or the world is over."""
-        self.take_new_walkers()
         if self.stop_rule is None and self.stop_tick is None:
             return self._advance(ticks)
         passed = 0
@@ -210,33 +243,22 @@ class Session:
         return passed
 
     def _advance(self, ticks: int) -> int:
-        passed = 0
-        # Asked for more, a world that is over would still make the random change of its last tick: then the digest
-        # would depend on the pace.
-        while passed < ticks and not self.world.is_over:
-            # Up to the next change at most: a change may wake an agent, and its trail must know when.
-            done = self.world.advance(min(ticks - passed, max(1, self.world.ticks_to_next_event())))
-            if done == 0:
-                break
-            passed += done
-            self._note_rows()
-        if passed:
-            self._snapshot = None
-        self.after_commands()
+        passed = max(b.timeline.advance(ticks) for b in self.shown_branches)
+        self.changed()
         return passed
-
-    def _note_rows(self) -> None:
-        self.take_new_walkers()  # a command of the script may have added some
-        for walker in self.world.walkers:
-            if walker.rows.size:
-                self.trails[walker.id].append(walker.rows, walker.rows_tick)
 
     def _must_stop(self) -> bool:
         if self.tick <= self._runs_since:
-            return False  # the rows are those of the tick before
+            return False
         met = self.stop_tick is not None and self.tick >= self.stop_tick
-        if self.stop_rule:
-            met = met or any(w.rows.size and self.stop_rule.is_met(self, w, w.rows[-1]) for w in self.world.walkers)
+        if self.stop_rule and not met:
+            met = any(
+                walker.rows.size
+                and walker.rows_tick + walker.rows.size == self.tick
+                and self.stop_rule.is_met(self, walker, walker.rows[-1])
+                for branch in self.shown_branches
+                for walker in branch.timeline.world.walkers
+            )
         return met
 
     def run_until(self, rule: str | None, tick: int | None = None) -> None:
@@ -252,46 +274,104 @@ class Session:
     def has_stop_rule(self) -> bool:
         return self.stop_rule is not None or self.stop_tick is not None
 
+    def marks(self, kinds: Sequence[MarkKind] = tuple(MarkKind)) -> np.ndarray:
+        """What happened when in the focused branch, for the scrubber."""
+        return self.timeline.marks(0, max(self.timeline.recorded_end, self.timeline.horizon), kinds)
+
     # --- commands ---------------------------------------------------------------------------------
 
     def do(self, command: Command) -> None:
-        """Apply a command now: between two ticks, which is where commands belong."""
-        self.log.append((self.tick, command))
-        self.world.submit(command)
-        self.world.apply_now()
-        self._snapshot = None
-        self.after_commands()
+        """Apply a command now to the focused branch, and to those that are linked with it."""
+        known = set(self.tree.branches)
+        self.tree.do(self.branch, command)
+        for number in set(self.tree.branches) - known:
+            self.messages.append(f'the run as it was is kept as the branch "{self.tree[number].name}"')
+        self.changed()
 
-    def after_commands(self) -> None:
-        """Pick up what the world has to say and the agents that a command added."""
-        for note in self.world.notes[self._said :]:
-            self.messages.append(f"tick {note.tick}: {note.text}")
-        self._said = len(self.world.notes)
-        self.take_new_walkers()
+    def changed(self) -> None:
+        """Something happened: look again at everything that is remembered here."""
+        self._snapshot = self._panels = None
+        self._edits = {}
+        for branch in self.shown_branches:
+            if branch.timeline.is_seeking:
+                continue
+            for note in branch.timeline.notes():
+                if (note.tick, note.text) not in self._told:
+                    self._told.add((note.tick, note.text))
+                    self.messages.append(f"tick {note.tick}: {note.text}")
+        self._keep_focus()
+        self._follow_trails()
 
-    def take_new_walkers(self) -> None:
-        for walker in self.world.walkers:
-            if walker.id not in self.trails:
-                self.trails[walker.id] = Trail(self.world.start, walker.joined, self.world.grid)
-        if self.world.walkers and self.world.walker(self.focused_id) is None:
-            self.focused_id = self.world.walkers[-1].id
+    def _follow_trails(self) -> None:
+        for branch in self.shown_branches:
+            timeline = branch.timeline
+            if timeline.is_seeking:
+                continue
+            for walker in timeline.world.walkers:
+                key = key_of(branch.number, walker.id)
+                record = timeline.records[walker.id]
+                if key not in self.trails:
+                    self.trails[key] = Trail(record.start, record.joined, timeline.world.grid)
+                self.trails[key].follow(record.rows, record.rows_before(timeline.tick).size)
 
-    is_seeking = False  # whether the world shown is still on its way to the tick that was asked for
-
-    def continue_seek(self) -> bool:
-        """Go on with a seek for a frame's worth of work; whether it has arrived."""
-        return True
+    # --- panels -----------------------------------------------------------------------------------
 
     def walker(self, key: int) -> Walker | None:
         """The agent of a panel."""
-        return self.world.walker(key)
+        number, agent = divmod(key, SPAN)
+        branch = self.tree.branches.get(number)
+        return branch.timeline.world.walker(agent) if branch else None
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        if self._panels is None:
+            found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of(branch)}
+            self.order = [key for key in self.order if key in found]
+            self.order += [key for key in found if key not in self.order]
+            self._panels = tuple(found[key] for key in self.order)
+        return self._panels
+
+    def _panels_of(self, branch: Branch) -> list[Panel]:
+        snapshot = branch.timeline.world.snapshot()
+        name = branch.name if len(self.shown) > 1 else ""
+        views = [replace(view, id=key_of(branch.number, view.id)) for view in snapshot.walkers]
+        return [Panel(view.id, snapshot, view, name) for view in views]
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The world of the focused branch, but with the agents of all panels, by their keys."""
+        if self._snapshot is None:
+            panels = self.panels
+            own = next((p.snapshot for p in panels if p.key // SPAN == self.branch), None) or self.world.snapshot()
+            self._snapshot = replace(own, walkers=tuple(panel.view for panel in panels))
+        return self._snapshot
+
+    def _keep_focus(self) -> None:
+        """The focus stays on a panel that is there."""
+        if not self.is_seeking and self.panels and all(panel.key != self.focused_id for panel in self.panels):
+            self.focus(self.panels[-1].key)
 
     @property
     def focused(self) -> Walker | None:
         return self.walker(self.focused_id)
 
     def focus(self, agent_id: int) -> None:
+        """Focus a panel, and with it the branch that gets what is done."""
         self.focused_id = agent_id
+        number = agent_id // SPAN
+        if number in self.tree.branches and number != self.branch:
+            self.branch = number
+            self._snapshot = None
+
+    def panel_of(self, agent_id: int) -> int:
+        return next((i for i, panel in enumerate(self.panels) if panel.key == agent_id), 0)
+
+    def move_panel(self, agent_id: int, by: int) -> None:
+        """Another place among the panels. Agents do not meet, so their order changes nothing else."""
+        here = self.panel_of(agent_id)
+        there = max(0, min(len(self.order) - 1, here + by))
+        self.order.insert(there, self.order.pop(here))
+        self._panels = self._snapshot = None
 
     def add_agent(self, config: AgentConfig) -> bool:
         """Put another agent on the start; False (and a message) when it is not legal."""
@@ -301,40 +381,30 @@ class Session:
             self.messages += error.problems
             return False
         self.do(commands.AddAgent(config))
-        self.focused_id = self.world.walkers[-1].id
+        self.focus(key_of(self.branch, self.world.walkers[-1].id))
         return True
 
     def replace_agent(self, agent_id: int, config: AgentConfig) -> bool:
         """Another agent in the same panel; it begins at the start now."""
+        self.focus(agent_id)
         place = self.panel_of(agent_id)
         if not self.add_agent(config):
             return False
-        self.do(commands.RemoveAgent(agent_id))
-        walkers = self.world.walkers
-        walkers.insert(place, walkers.pop())
-        self.focused_id = walkers[place].id
+        new = self.focused_id
+        self.do(commands.RemoveAgent(agent_id % SPAN))
+        self.order.remove(new)
+        self.order.insert(place, new)
+        self._panels = self._snapshot = None
+        self.focus(new)
         return True
 
     def remove_agent(self, agent_id: int) -> None:
-        self.do(commands.RemoveAgent(agent_id))
-
-    def set_budget(self, agent_id: int, budget: int | None) -> None:
-        """A budget of its own for one agent, or the shared one again."""
-        self.do(commands.SetBudget(budget, agent_id))
-
-    def panel_of(self, agent_id: int) -> int:
-        return next((i for i, w in enumerate(self.world.walkers) if w.id == agent_id), 0)
-
-    def move_panel(self, agent_id: int, by: int) -> None:
-        """Another place among the panels. Agents do not meet, so their order changes nothing else."""
-        walkers = self.world.walkers
-        here = self.panel_of(agent_id)
-        there = max(0, min(len(walkers) - 1, here + by))
-        walkers.insert(there, walkers.pop(here))
-        self._snapshot = None
+        self.focus(agent_id)
+        self.do(commands.RemoveAgent(agent_id % SPAN))
 
     def set_param(self, agent_id: int, name: str, value: Value) -> None:
-        walker = self.world.walker(agent_id)
+        self.focus(agent_id)
+        walker = self.walker(agent_id)
         param = walker.spec.param(name) if walker else None
         if walker is None or param is None:
             return
@@ -344,124 +414,156 @@ class Session:
             self.messages += error.problems
             return
         if legal != walker.params[name]:
-            self.do(commands.SetParam(agent_id, name, legal))
+            self.do(commands.SetParam(walker.id, name, legal))
 
-    # --- editing ----------------------------------------------------------------------------------
+    def set_budget(self, agent_id: int, budget: int | None) -> None:
+        """A budget of its own for one agent, or the shared one again."""
+        self.focus(agent_id)
+        self.do(commands.SetBudget(budget, agent_id % SPAN))
 
-    def begin_stroke(self, name: str = "edit") -> None:
-        self.current = Stroke(name=name)
-
-    def paint(self, cells: Iterable[int], *, block: bool) -> None:
-        """Block or free cells as part of the stroke that is going on, or as a stroke of their own."""
-        wanted = [c for c in dict.fromkeys(cells) if self.world.grid.is_free(c) == block]
-        if not wanted:
-            return
-        chosen = tuple(wanted)
-        command = commands.EditCells(blocked=chosen) if block else commands.EditCells(freed=chosen)
-        is_own = self.current is None
-        if is_own:
-            self.begin_stroke()
-        self._noted(command, chosen)
-        if is_own:
-            self.end_stroke()
-
-    def _noted(self, command: Command, cells: tuple[int, ...]) -> None:
-        """Do an edit and remember in the current stroke what it changed."""
-        assert self.current is not None
-        flat = self.world.grid.terrain.reshape(-1)
-        places = np.asarray(cells, np.int32)
-        before = flat[places].copy()
-        self.do(command)
-        after = self.world.grid.terrain.reshape(-1)[places]
-        for cell, old, new in zip(cells, before.tolist(), after.tolist(), strict=True):
-            if old != new:
-                self.current.before.setdefault(cell, old)
-                self.current.after[cell] = new
-                self.recent_edits[cell] = (self.tick, not self.world.grid.is_free(cell))
-
-    def end_stroke(self) -> None:
-        if self.current is not None and self.current.before:
-            self.strokes.append(self.current)
-            self.undone.clear()
-        self.current = None
-
-    def cancel_stroke(self) -> None:
-        """Take back the stroke that is going on."""
-        stroke, self.current = self.current, None
-        if stroke and stroke.before:
-            self._put(stroke.before)
-
-    def undo(self) -> bool:
-        if not self.strokes:
-            return False
-        stroke = self.strokes.pop()
-        self._put(stroke.before)
-        self.undone.append(stroke)
-        return True
-
-    def redo(self) -> bool:
-        if not self.undone:
-            return False
-        stroke = self.undone.pop()
-        self._put(stroke.after)
-        self.strokes.append(stroke)
-        return True
-
-    def _put(self, letters: dict[int, int]) -> None:
-        self.do(commands.SetTerrain(tuple(letters), bytes(letters.values()).decode("ascii")))
-        for cell in letters:
-            self.recent_edits[cell] = (self.tick, not self.world.grid.is_free(cell))
-
-    def flip_switch(self, name: str) -> None:
-        """Block a switch that is open, free one that is blocked; one stroke."""
-        is_blocked = self.world.switch_states()[name]
-        self.begin_stroke(name)
-        self._noted(commands.SetSwitch(name, not is_blocked), tuple(self.setup.switches[name]))
-        self.end_stroke()
-
-    def take_edits_back(self) -> None:
-        """The map as it was opened; one stroke, so it can be undone."""
-        grid = self.world.grid
-        changed = np.flatnonzero(grid.terrain.reshape(-1) != grid.original.reshape(-1))
-        if not changed.size:
-            return
-        letters = bytes(grid.original.reshape(-1)[changed].tolist()).decode("ascii")
-        cells = tuple(int(c) for c in changed)
-        self.begin_stroke("all edits")
-        self._noted(commands.SetTerrain(cells, letters), cells)
-        self.end_stroke()
-
-    @property
-    def has_unsaved_edits(self) -> bool:
-        """Whether the user's strokes have made the map differ from the file; random changes do not count."""
-        return bool(self.strokes) and not np.array_equal(self.world.grid.terrain, self.saved_terrain)
-
-    def mark_saved(self) -> None:
-        self.saved_terrain = self.world.grid.terrain.copy()
-
-    # --- looking ----------------------------------------------------------------------------------
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The world as it is; the same object until something happens."""
-        if self._snapshot is None:
-            self._snapshot = self.world.snapshot()
-        return self._snapshot
-
-    @property
-    def panels(self) -> tuple[Panel, ...]:
-        """What the panels show, in their order."""
-        snapshot = self.snapshot
-        return tuple(Panel(view.id, snapshot, view) for view in snapshot.walkers)
-
-    def shown_edits(self, panel: int = 0) -> dict[int, tuple[int, bool]]:
-        """The cells edited lately in the world of a panel, with the tick and whether they were blocked."""
-        old = [c for c, (tick, _) in self.recent_edits.items() if self.tick - tick > EDIT_SHOWN_TICKS]
-        for cell in old:
-            del self.recent_edits[cell]
-        return self.recent_edits
+    def configs(self) -> list[AgentConfig]:
+        """The agents of the focused branch as they are set now, in the order of the panels."""
+        place = {key: i for i, key in enumerate(self.order)}
+        walkers = sorted(self.world.walkers, key=lambda w: place.get(key_of(self.branch, w.id), len(place)))
+        return [AgentConfig(w.config.kind, w.config.label, dict(w.params), w.budget) for w in walkers]
 
     def free_map(self) -> npt.NDArray[np.bool_]:
         """bool[height, width], for the flood fill."""
         grid = self.world.grid
         return grid.free.reshape(grid.height, grid.width)
+
+    # --- strokes ----------------------------------------------------------------------------------
+
+    def _goes_to_branch_of(self, strokes: list[Stroke]) -> bool:
+        """Go to the branch in which the last of these strokes was made; False when there is none."""
+        while strokes and strokes[-1].branch not in self.tree.branches:
+            strokes.pop()
+        if strokes and strokes[-1].branch != self.branch:
+            self.show_branch(strokes[-1].branch)
+        return bool(strokes)
+
+    def shown_edits(self, panel: int = 0) -> dict[int, tuple[int, bool]]:
+        """The cells that commands have edited lately in a panel's branch, those of the script too."""
+        number = panel // SPAN
+        if number not in self._edits:
+            self._edits[number] = self._edited_lately(self.tree[number].timeline)
+        return self._edits[number]
+
+    def _edited_lately(self, timeline: Timeline) -> dict[int, tuple[int, bool]]:
+        free, now = timeline.world.grid.free, timeline.tick
+        edited: dict[int, tuple[int, bool]] = {}
+        for entry in timeline.entries():
+            if entry.is_enabled and now - EDIT_SHOWN_TICKS <= entry.tick <= now:
+                for cell in self._cells_of(entry.command):
+                    edited[cell] = (entry.tick, not free[cell])
+        return edited
+
+    def _cells_of(self, command: Command) -> Sequence[int]:
+        match command:
+            case commands.EditCells(blocked, freed):
+                return (*blocked, *freed)
+            case commands.SetTerrain(cells, _):
+                return cells
+            case commands.SetSwitch(name, _):
+                return self.setup.switches.get(name, ())
+        return ()
+
+    # --- branches ---------------------------------------------------------------------------------
+
+    def branch_here(self) -> Branch:
+        """Another future from the present tick on, beside the one it comes from."""
+        agent = self.focused_id % SPAN
+        branch = self.tree.branch(self.branch)
+        branch.timeline.settle()
+        self.shown.append(branch.number)
+        self.changed()
+        self.focus(key_of(branch.number, agent))
+        return branch
+
+    def split(self, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
+        """One future for each setting of the focused agent; later commands go to all of them."""
+        agent = self.focused_id % SPAN
+        futures = self.tree.split_policy(self.branch, agent, variants)
+        for branch in futures:
+            branch.timeline.settle()
+        self.shown = [branch.number for branch in futures]
+        self.changed()
+        self.focus(key_of(self.shown[0], agent))
+        return futures
+
+    def show_branch(self, number: int) -> None:
+        """Put a branch on screen, at the tick of the others, and focus it."""
+        if number not in self.shown:
+            self.shown.append(number)
+            self.tree[number].timeline.seek(self.tick)
+        self.changed()
+        first = next((p.key for p in self.panels if p.key // SPAN == number), None)
+        if first is not None:
+            self.focus(first)
+        else:
+            self.branch = number
+
+    def hide_branch(self, number: int) -> None:
+        """Take a branch off the screen; the last one stays."""
+        if len(self.shown) == 1 or number not in self.shown:
+            return
+        self.shown.remove(number)
+        if self.branch == number:
+            self.branch = self.shown[0]
+        self.changed()
+
+    def rename_branch(self, number: int, name: str) -> None:
+        if name.strip():
+            self.tree.rename(number, name.strip())
+            self.changed()
+
+    def delete_branch(self, number: int) -> None:
+        if len(self.tree.branches) == 1:
+            raise ConfigError("the only branch cannot be deleted")
+        if self.shown == [number]:
+            self.show_branch(next(n for n in self.tree.branches if n != number))
+        self.hide_branch(number)
+        self.tree.delete(number)
+        self.changed()
+
+    def compare_with_parent(self) -> bool:
+        """Put the focused branch and its parent side by side; False when it has none."""
+        parent = self.tree[self.branch].parent
+        if parent is None:
+            return False
+        number = self.branch
+        self.shown = [parent, number]
+        self.tree[parent].timeline.seek(self.tick)
+        self.order = []
+        self.changed()
+        self.show_branch(number)
+        return True
+
+    # --- the script -------------------------------------------------------------------------------
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All commands of the focused branch, those of the scenario and those done by hand."""
+        return self.timeline.entries()
+
+    def move_entry(self, entry_id: int, by: int) -> None:
+        """The same command so many ticks later or earlier; the run is computed again from there."""
+        entry = self.timeline.entry(entry_id)
+        self.timeline.move(entry_id, max(0, entry.tick + by))
+        self.changed()
+
+    def toggle_entry(self, entry_id: int) -> None:
+        self.timeline.set_enabled(entry_id, not self.timeline.entry(entry_id).is_enabled)
+        self.changed()
+
+    def delete_entry(self, entry_id: int) -> None:
+        self.timeline.delete(entry_id)
+        self.changed()
+
+    def duplicate_entry(self, entry_id: int) -> None:
+        entry = self.timeline.entry(entry_id)
+        self.timeline.duplicate(entry_id, entry.tick + 10)
+        self.changed()
+
+
+def key_of(branch: int, agent: int) -> int:
+    return branch * SPAN + agent

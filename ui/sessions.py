@@ -14,13 +14,13 @@ from sim.journal import Journal
 from sim.scenario import MapRows, MapSource, Scenario
 from sim.sessionfile import Saved
 from ui import files
-from ui.live import LiveSession
-from ui.session import Setup
+from ui.session import Session
+from ui.setup import Setup
 
 VIEW_KEY = "branches"  # in the view of the scenario: the branches on screen
 
 
-def beginning_of(session: LiveSession, view: Mapping[str, Any] | None = None) -> Scenario:
+def beginning_of(session: Session, view: Mapping[str, Any] | None = None) -> Scenario:
     """Tick 0 of a session as a scenario: map, agents and script, without what was done by hand."""
     setup = session.setup
     pair = setup.grid.xy
@@ -42,12 +42,12 @@ def beginning_of(session: LiveSession, view: Mapping[str, Any] | None = None) ->
     )
 
 
-def _is_redrawn(session: LiveSession) -> bool:
+def _is_redrawn(session: Session) -> bool:
     """Whether the map of tick 0 is another one than the file's."""
     return not np.array_equal(session.first_terrain, session.setup.grid.terrain)
 
 
-def _source_of(session: LiveSession) -> MapSource:
+def _source_of(session: Session) -> MapSource:
     """The file or recipe of the map, or its rows where there is none or the user has redrawn it."""
     setup = session.setup
     if setup.source is not None and not _is_redrawn(session):
@@ -56,11 +56,11 @@ def _source_of(session: LiveSession) -> MapSource:
     return MapRows(rows, setup.grid.diagonal)
 
 
-def describe(session: LiveSession, view: Mapping[str, Any] | None = None) -> Saved:
+def describe(session: Session, view: Mapping[str, Any] | None = None) -> Saved:
     return sessionfile.describe(beginning_of(session, view), session.tree, session.branch, session.setup.grid.original)
 
 
-def save(session: LiveSession, path: Path, view: Mapping[str, Any] | None = None) -> Path:
+def save(session: Session, path: Path, view: Mapping[str, Any] | None = None) -> Path:
     """Write everything as one file, with how the window looks; returns where."""
     place = files.with_suffix(path, files.SCENARIO_SUFFIXES)
     sessionfile.save_session(describe(session, view), place)
@@ -68,7 +68,7 @@ def save(session: LiveSession, path: Path, view: Mapping[str, Any] | None = None
     return place
 
 
-def text_of(session: LiveSession, folder: Path, view: Mapping[str, Any] | None = None) -> str:
+def text_of(session: Session, folder: Path, view: Mapping[str, Any] | None = None) -> str:
     """Everything as text, for a file in this folder."""
     return sessionfile.text_for(describe(session, view), folder)
 
@@ -81,7 +81,7 @@ def setup_of(saved: Saved, path: Path | None = None) -> Setup:
     return setup
 
 
-def restore(session: LiveSession, saved: Saved, path: Path | None = None) -> None:
+def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     """Put a saved session in place of the open one; its branches are on their way to their ticks."""
     setup = setup_of(saved, path)
     session.open(replace(setup, title=setup.title or "Session"))
@@ -96,7 +96,7 @@ def restore(session: LiveSession, saved: Saved, path: Path | None = None) -> Non
 class Keeper:
     """Keeps a journal of whatever run is open, and says once when it cannot."""
 
-    def __init__(self, session: LiveSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.journal: Journal | None = None
         self._said = False

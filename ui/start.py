@@ -12,7 +12,7 @@ from sim.params import ConfigError
 from ui import files, sessions
 from ui.app import FRAMES_PER_SECOND, App
 from ui.canvas import Canvas
-from ui.live import LiveSession
+from ui.session import Session
 from ui.settings import Settings, load_settings
 from ui.status import StatusFile
 from ui.theme import PALETTES
@@ -87,7 +87,7 @@ def run(path: Path | None = None) -> int:
     except ConfigError:
         pygame.quit()
         raise
-    app = App(LiveSession(opened.setup), settings, window)
+    app = App(Session(opened.setup), settings, window)
     app.complete(opened)
     app.session.path = path
     if complaint:

@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sim.params import ConfigError
 from ui.formats import FilmOptions
-from ui.live import LiveSession
 from ui.look import Look
 from ui.replay import Replay, beginning_of, states_of
+from ui.session import Session
 
 if TYPE_CHECKING:
     from ui.film import Film
@@ -157,7 +157,7 @@ class Studio:
         self._send(job)
 
     @classmethod
-    def film(cls, path: str | os.PathLike[str], session: LiveSession, options: FilmOptions, look: Look) -> "Studio":
+    def film(cls, path: str | os.PathLike[str], session: Session, options: FilmOptions, look: Look) -> "Studio":
         """Begin to film a session at its present tick."""
         replay = Replay(beginning_of(session), states_of(session), session.branch)
         studio = cls(FilmJob(os.path.abspath(path), replay, _tick_of(session), options, look))
@@ -177,7 +177,7 @@ class Studio:
 
     # --- following --------------------------------------------------------------------------------
 
-    def follow(self, session: LiveSession, look: Look) -> None:
+    def follow(self, session: Session, look: Look) -> None:
         """Tell the studio what has changed since the last call."""
         if self.is_stopping or self.report.is_done or session.is_seeking:
             return
@@ -193,7 +193,7 @@ class Studio:
             self._send(RunTo(tick))
         self._tick, self._is_cut = tick, False
 
-    def _follow_run(self, session: LiveSession, tick: int) -> None:
+    def _follow_run(self, session: Session, tick: int) -> None:
         """Send the run if it is another one, or the commands if they are others."""
         states = states_of(session)
         if session.tree is not self._run:
@@ -299,7 +299,7 @@ class Studio:
             self._said.append(line.decode(errors="replace"))
 
 
-def _tick_of(session: LiveSession) -> int:
+def _tick_of(session: Session) -> int:
     """The tick of the branch that has come furthest, as a replay counts."""
     return max(branch.timeline.target for branch in session.shown_branches)
 

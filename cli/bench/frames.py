@@ -129,8 +129,8 @@ def make_app(case: Case) -> "App":
     from ui.app import App
     from ui.layers import HeatSetting, default_visibility
     from ui.session import Session
-    from ui.session import Setup as Run
     from ui.settings import Settings
+    from ui.setup import Setup as Run
 
     pygame.display.init()
     pygame.font.init()

@@ -16,15 +16,16 @@ from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from sim.commands import AgentConfig
 from sim.generate import generate
-from ui import session, video
+from ui import video
 from ui.app import App
 from ui.film import Film, export, make_stage
 from ui.formats import DRAFT, HIGH, NORMAL, WEBM, Encoding, FilmOptions
-from ui.live import LiveSession
 from ui.look import Look, look_of
 from ui.pictures import surface_pixels
 from ui.replay import Replay
+from ui.session import Session
 from ui.settings import Settings
+from ui.setup import Setup as Run
 from ui.studio import Report, Studio
 
 SIDE = 512
@@ -76,17 +77,17 @@ def run(setup: Setup) -> Table:
     return table
 
 
-def make_setup() -> session.Setup:
+def make_setup() -> Run:
     """A large cave with four agents, of which two still search at the end of what is measured."""
     made = generate("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 1})
     grid = made.grid
-    return session.Setup(grid, grid.cell(*made.start), grid.cell(*made.goal), _AGENTS, budget=64, title="Bench")
+    return Run(grid, grid.cell(*made.start), grid.cell(*made.goal), _AGENTS, budget=64, title="Bench")
 
 
 # --- without a window -----------------------------------------------------------------------------
 
 
-def headless_rate(begin: session.Setup, folder: Path, suffix: str, preset: str) -> float:
+def headless_rate(begin: Run, folder: Path, suffix: str, preset: str) -> float:
     """Frames a second from the first frame to the finished file."""
     times: list[float] = []
 
@@ -101,7 +102,7 @@ def headless_rate(begin: session.Setup, folder: Path, suffix: str, preset: str) 
     return (done.frames - 1) / seconds
 
 
-def parts_of_a_frame(begin: session.Setup, folder: Path) -> dict[str, float]:
+def parts_of_a_frame(begin: Run, folder: Path) -> dict[str, float]:
     """Milliseconds of processor time that each step of a frame takes, of all threads, the mean over some frames."""
     options = FilmOptions(SIZE, FPS)
     replay = Replay(begin).begin()
@@ -141,14 +142,14 @@ class Window:
     dropped: int
 
 
-def best_window(begin: session.Setup, folder: Path, rounds: int) -> Window:
+def best_window(begin: Run, folder: Path, rounds: int) -> Window:
     """The round that others disturbed least; frames dropped in any round count."""
     measured = [measure_window(begin, folder / f"window{i}.mp4") for i in range(rounds)]
     best = min(measured, key=lambda window: window.with_ms + window.without_ms)
     return replace(best, dropped=sum(window.dropped for window in measured))
 
 
-def measure_window(begin: session.Setup, path: Path) -> Window:
+def measure_window(begin: Run, path: Path) -> Window:
     app = _open(begin)
     app.session.advance(_FIRST)
     without = _run(app, None)
@@ -162,11 +163,11 @@ def measure_window(begin: session.Setup, path: Path) -> Window:
     return Window(with_recording, without, app.session.tick - first + 1 - report.frames)
 
 
-def _open(begin: session.Setup) -> App:
+def _open(begin: Run) -> App:
     pygame.display.init()
     pygame.font.init()
     window = pygame.display.set_mode(_WINDOW)
-    app = App(LiveSession(begin), Settings(speed=FPS, window_size=_WINDOW), window)
+    app = App(Session(begin), Settings(speed=FPS, window_size=_WINDOW), window)
     app.set_speed(FPS)
     return app
 

@@ -29,8 +29,9 @@ from sim.mapfile import ScenFile
 from ui import keys, layout
 from ui.canvas import Canvas
 from ui.dialogs.controls import Button, Card, Control, Field, FocusRing, Heading, Veil
-from ui.session import Session, Setup
+from ui.session import Session
 from ui.settings import Settings
+from ui.setup import Setup
 from ui.theme import Palette
 
 MARGIN = 24

@@ -14,7 +14,7 @@ from ui.canvas import Canvas
 from ui.dialogs.base import Dialog, Host, take_right
 from ui.dialogs.controls import Control, Drawn, Picture, ScrollBar, steps_of, tint
 from ui.dialogs.thumb import thumbnail
-from ui.session import Setup
+from ui.setup import Setup
 from ui.theme import SERIES, mix
 
 _CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10

@@ -6,7 +6,6 @@ from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import Dialog, Host, take_top
 from ui.dialogs.controls import Text
 from ui.dialogs.lists import Col, Item, Rows
-from ui.live import LiveSession
 
 _MOST = 4  # futures of one split
 
@@ -19,11 +18,10 @@ class SplitPolicy(Dialog):
     command = "split_policy"
 
     def __init__(self, host: Host) -> None:
-        self.live: LiveSession = host.session  # type: ignore[assignment]
-        walker = self.live.focused
+        walker = host.session.focused
         assert walker is not None
-        self.hint = f"{walker.label}, from tick {self.live.tick:,} on; later edits go to all"
-        self.choices = choices_of(walker.spec.params, walker.params, walker.budget or self.live.world.budget)
+        self.hint = f"{walker.label}, from tick {host.session.tick:,} on; later edits go to all"
+        self.choices = choices_of(walker.spec.params, walker.params, walker.budget or host.session.world.budget)
         super().__init__(host)
 
     def build(self) -> None:
@@ -42,11 +40,11 @@ class SplitPolicy(Dialog):
             return
         self.host.close_dialog()
         try:
-            futures = self.live.split(item.value)
+            futures = self.host.session.split(item.value)
         except ConfigError as error:
             self.host.say(error.problems[0])
         else:
-            self.host.say(f"{len(futures)} futures from tick {self.live.tick:,} on; edits go to all of them")
+            self.host.say(f"{len(futures)} futures from tick {self.host.session.tick:,} on; edits go to all of them")
 
 
 def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, Variants]]:

@@ -14,7 +14,7 @@ from sim.worst_block import WorstBlock as Search
 from ui.dialogs.base import Dialog, Host, take_top
 from ui.dialogs.controls import Button, Text
 from ui.dialogs.lists import Col, Item, Rows
-from ui.live import SPAN, LiveSession, key_of
+from ui.session import SPAN, key_of
 
 MOMENTS = 8  # ticks at which each block is tried
 MOST_SHOWN = 500
@@ -30,11 +30,10 @@ class WorstBlock(Dialog):
     command = "worst_block"
 
     def __init__(self, host: Host) -> None:
-        self.live: LiveSession = host.session  # type: ignore[assignment]
-        self.agent = self.live.focused_id % SPAN
-        walker = self.live.focused
+        self.agent = host.session.focused_id % SPAN
+        walker = host.session.focused
         self.hint = f"for {walker.label}: what costs it most" if walker else "no agent is focused"
-        self.kind = SWITCHES if self.live.setup.switches else CELLS
+        self.kind = SWITCHES if host.session.setup.switches else CELLS
         self.search: Search | None = None
         self._cancelled = threading.Event()
         self._worker: threading.Thread | None = None
@@ -56,7 +55,7 @@ class WorstBlock(Dialog):
         self.add(self.rows)
         other = "Cells on the path" if self.kind == SWITCHES else "Switches"
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
-        if self.live.setup.switches:
+        if self.host.session.setup.switches:
             buttons.append((f"{other} instead", self._change_kind, ""))
         buttons += [
             ("Stop" if self._is_running else "Search", self._start_or_stop, ""),
@@ -77,7 +76,7 @@ class WorstBlock(Dialog):
         return self._worker is not None and self._worker.is_alive()
 
     def _tasks(self) -> list[Task]:
-        timeline = self.live.timeline
+        timeline = self.host.session.timeline
         ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), MOMENTS)
         if self.kind == SWITCHES:
             return switch_tasks(timeline, ticks)
@@ -86,9 +85,9 @@ class WorstBlock(Dialog):
     def _start_or_stop(self) -> None:
         if self._is_running:
             self._cancelled.set()
-        elif self.live.focused is not None:
+        elif self.host.session.focused is not None:
             self._cancelled.clear()
-            self.search = Search(self.live.timeline, self.agent, self._tasks())
+            self.search = Search(self.host.session.timeline, self.agent, self._tasks())
             self._worker = threading.Thread(target=self._work, args=(self.search,), daemon=True)
             self._worker.start()
         self.rebuild()
@@ -144,12 +143,12 @@ class WorstBlock(Dialog):
         if item is None:
             self._start_or_stop()
             return
-        branch: Branch = open_what_if(self.live.tree, self.live.branch, item.value)
+        branch: Branch = open_what_if(self.host.session.tree, self.host.session.branch, item.value)
         branch.timeline.settle()
         self.host.close_dialog()
-        self.live.seek(item.value.tick)
-        self.live.show_branch(branch.number)
-        self.live.focus(key_of(branch.number, self.agent))
+        self.host.session.seek(item.value.tick)
+        self.host.session.show_branch(branch.number)
+        self.host.session.focus(key_of(branch.number, self.agent))
         self.host.say(f'"{branch.name}" beside the run it comes from; press Space to watch both')
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ import pygame
 from sim.recorded import MarkKind
 from ui.canvas import HotSpot
 from ui.layout import Box
-from ui.live import LiveSession
+from ui.session import Session
 from ui.theme import Colour, mix
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ def colour_of(app: "App", kind: MarkKind) -> Colour:
 def draw(app: "App", box: Box) -> None:
     """The bar with its marks, and below it what their shapes stand for."""
     session = app.session
-    if not isinstance(session, LiveSession):
-        return
     canvas, palette = app.canvas, app.palette
     px = canvas.px
     x, y, width, height = box
@@ -70,7 +68,7 @@ def _drag(app: "App", bar: Box, end: int, position: tuple[int, int]) -> None:
     app.seek(round(end * min(1.0, max(0.0, share))))
 
 
-def _draw_marks(app: "App", session: LiveSession, bar: Box, end: int) -> None:
+def _draw_marks(app: "App", session: Session, bar: Box, end: int) -> None:
     """At most one mark of a kind in a pixel column: a long run must not cost more to draw."""
     surface = app.canvas.surface
     px = app.canvas.px

@@ -10,7 +10,7 @@ from sim.timeline import Entry
 from ui.canvas import HotSpot
 from ui.keys import shown_keys
 from ui.layout import Box
-from ui.live import LiveSession
+from ui.session import Session
 from ui.theme import mix
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ def draw(app: "App", box: Box) -> int:
     """Returns where the content ends."""
     x, y, width, _ = box
     session = app.session
-    if not isinstance(session, LiveSession):
-        return y
     y = _heading(app, x, y, "Branches")
     for depth, branch in tree_order(session):
         y = _draw_branch(app, session, x, y, width, branch, depth)
@@ -47,7 +45,7 @@ def _heading(app: "App", x: int, y: int, text: str) -> int:
     return y + app.canvas.px(22)
 
 
-def tree_order(session: LiveSession) -> list[tuple[int, Branch]]:
+def tree_order(session: Session) -> list[tuple[int, Branch]]:
     """(depth, branch): parents before their children, in the order in which they were made."""
     found: list[tuple[int, Branch]] = []
 
@@ -62,7 +60,7 @@ def tree_order(session: LiveSession) -> list[tuple[int, Branch]]:
     return found + [(0, b) for b in session.tree.branches.values() if b.number not in listed]
 
 
-def _draw_branch(app: "App", session: LiveSession, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
+def _draw_branch(app: "App", session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
     """One row: shown or not, name, the tick at which it left its parent."""
     canvas, palette = app.canvas, app.palette
     px = canvas.px
@@ -136,7 +134,7 @@ def _draw_buttons(app: "App", x: int, y: int, width: int) -> int:
     return y + px(38)
 
 
-def _draw_divergence(app: "App", session: LiveSession, x: int, y: int, width: int) -> int:
+def _draw_divergence(app: "App", session: Session, x: int, y: int, width: int) -> int:
     """A run that does not meet its own digests again says so."""
     tick = session.timeline.diverged
     if tick is None:
@@ -166,7 +164,7 @@ def _draw_divergence(app: "App", session: LiveSession, x: int, y: int, width: in
 # --- the script -----------------------------------------------------------------------------------
 
 
-def _draw_script(app: "App", session: LiveSession, x: int, y: int, width: int) -> int:
+def _draw_script(app: "App", session: Session, x: int, y: int, width: int) -> int:
     canvas = app.canvas
     entries = session.entries()
     complaints = session.timeline.complaints()
@@ -181,7 +179,7 @@ def _draw_script(app: "App", session: LiveSession, x: int, y: int, width: int) -
     return y
 
 
-def _draw_entry(app: "App", session: LiveSession, x: int, y: int, width: int, entry: Entry, complaint: str) -> int:
+def _draw_entry(app: "App", session: Session, x: int, y: int, width: int, entry: Entry, complaint: str) -> int:
     """Two lines: what and when; and what can be done with it."""
     canvas, palette = app.canvas, app.palette
     px = canvas.px
@@ -209,7 +207,7 @@ def _draw_entry(app: "App", session: LiveSession, x: int, y: int, width: int, en
     return _draw_entry_buttons(app, session, x + px(24), y + px(22), entry) + px(8)
 
 
-def _draw_entry_buttons(app: "App", session: LiveSession, x: int, y: int, entry: Entry) -> int:
+def _draw_entry_buttons(app: "App", session: Session, x: int, y: int, entry: Entry) -> int:
     canvas = app.canvas
     px = canvas.px
     actions = (
@@ -227,7 +225,7 @@ def _draw_entry_buttons(app: "App", session: LiveSession, x: int, y: int, entry:
     return y + px(20)
 
 
-def entry_text(session: LiveSession, command: Command) -> str:
+def entry_text(session: Session, command: Command) -> str:
     """A command in a few words."""
     match command:
         case commands.EditCells(blocked, freed):
@@ -255,13 +253,13 @@ def entry_text(session: LiveSession, command: Command) -> str:
     return type(command).__name__
 
 
-def _cells(session: LiveSession, cells: tuple[int, ...]) -> str:
+def _cells(session: Session, cells: tuple[int, ...]) -> str:
     if len(cells) == 1:
         x, y = session.world.grid.xy(cells[0])
         return f"({x}, {y})"
     return f"{len(cells):,} cells"
 
 
-def _label(session: LiveSession, agent: int) -> str:
+def _label(session: Session, agent: int) -> str:
     record = session.timeline.records.get(agent)
     return record.label if record else f"agent {agent}"
