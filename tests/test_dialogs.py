@@ -635,6 +635,21 @@ def test_a_map_that_cannot_be_saved_loses_nothing(host: FakeHost, tmp_path: Path
     assert host.calls == []
 
 
+def test_a_scroll_bar_can_be_dragged_also_from_outside(host: FakeHost) -> None:
+    dialog = MessageBox(host, "Broken", PROBLEMS)
+    host.show(dialog)
+    area, bar = dialog.lines.element.rect, dialog.lines.bar
+    host.send(pygame.MOUSEBUTTONDOWN, pos=(area.right - 3, area.y + 5), button=1)
+    for x, y in ((area.right - 3, area.y + 60), (area.x + 9, area.y + 90), (area.x - 200, area.bottom + 300)):
+        before = bar.position
+        host.send(pygame.MOUSEMOTION, pos=(x, y), rel=(0, 0), buttons=(1, 0, 0))
+        assert bar.position > before
+    assert bar.position == bar.last
+    host.send(pygame.MOUSEBUTTONUP, pos=(area.x - 200, area.bottom + 300), button=1)
+    host.send(pygame.MOUSEMOTION, pos=area.topleft, rel=(0, 0), buttons=(0, 0, 0))
+    assert bar.position == bar.last and host.dialog is dialog
+
+
 def test_a_long_message_scrolls(host: FakeHost) -> None:
     dialog = MessageBox(host, "Broken", PROBLEMS)
     host.show(dialog)

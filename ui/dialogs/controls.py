@@ -7,7 +7,6 @@ Every element is told that its parent is the card: pygame_gui builds all combina
 ancestors, and inside a scrolling container that took 3 ms for each.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -591,78 +590,6 @@ def _nothing() -> None:
     """A check box that is only drawn needs an action for its hot spot."""
 
 
-# --- a scroll bar for what we draw ----------------------------------------------------------------
-
-
-class ScrollBar:
-    """Position and thumb of something taller than its window, in pixels."""
-
-    WIDTH = 8
-
-    def __init__(self) -> None:
-        self.position = 0.0
-        self.view = self.whole = 1
-        self._grabbed_at: float | None = None
-
-    @property
-    def last(self) -> int:
-        return max(0, self.whole - self.view)
-
-    @property
-    def is_needed(self) -> bool:
-        return self.last > 0
-
-    @property
-    def is_held(self) -> bool:
-        return self._grabbed_at is not None
-
-    def measure(self, view: int, whole: int) -> None:
-        self.view, self.whole = max(1, view), max(1, whole)
-        self.scroll_to(self.position)
-
-    def scroll_to(self, position: float) -> None:
-        self.position = min(max(0.0, position), self.last)
-
-    def reveal(self, top: float, bottom: float) -> None:
-        if top < self.position:
-            self.scroll_to(top)
-        elif bottom > self.position + self.view:
-            self.scroll_to(bottom - self.view)
-
-    def thumb(self, least: int) -> tuple[int, int]:
-        """Top and height of the thumb within the view."""
-        height = max(least, round(self.view * self.view / self.whole))
-        top = round((self.view - height) * self.position / self.last) if self.last else 0
-        return top, min(height, self.view)
-
-    def press(self, y: float, least: int) -> None:
-        top, height = self.thumb(least)
-        if not top <= y < top + height:
-            self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
-            top, height = self.thumb(least)
-        self._grabbed_at = y - top
-
-    def drag(self, y: float, least: int) -> None:
-        if self._grabbed_at is not None:
-            _, height = self.thumb(least)
-            self.scroll_to(self.last * (y - self._grabbed_at) / max(1, self.view - height))
-
-    def release(self) -> None:
-        self._grabbed_at = None
-
-    def paint(self, pen: Canvas, right: int, top: int) -> None:
-        if self.is_needed:
-            start, height = self.thumb(pen.px(28))
-            width = pen.px(self.WIDTH)
-            colour = mix(pen.palette.raised, pen.palette.dim, 0.55 if self.is_held else 0.3)
-            pen.fill((right - width, top + start, width, height), colour, self.WIDTH / 2)
-
-
 def tint(pen: Canvas, share: float = 0.22) -> Colour:
     """The ground of what is selected."""
     return mix(pen.palette.surface, pen.palette.accent, share)
-
-
-def steps_of(count: float) -> int:
-    """Whole steps of a wheel event, at least one."""
-    return int(math.copysign(max(1, abs(count)), count)) if count else 0

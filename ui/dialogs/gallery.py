@@ -12,7 +12,8 @@ from sim.params import ConfigError
 from ui import files
 from ui.canvas import Canvas
 from ui.dialogs.base import Dialog, Host, take_right
-from ui.dialogs.controls import Control, Drawn, Picture, ScrollBar, steps_of, tint
+from ui.dialogs.controls import Drawn, Picture, tint
+from ui.dialogs.scrolling import Scrolled
 from ui.dialogs.thumb import thumbnail
 from ui.setup import Setup
 from ui.theme import SERIES, mix
@@ -114,7 +115,7 @@ def example(path: Path) -> Example:
     return _read(path, changed)
 
 
-class _Cards(Control):
+class _Cards(Scrolled):
     """A grid of cards. The maps are read one in each frame, so that the gallery opens at once."""
 
     shows_ring = False
@@ -125,7 +126,6 @@ class _Cards(Control):
         self.examples: list[Example] = []
         self._pictures: dict[int, pygame.Surface] = {}
         self._hot = -1
-        self.bar = ScrollBar()
         gap = dialog.px(_GAP)
         self.columns = max(1, (rect.width + gap) // (dialog.px(_CARD_WIDTH) + gap))
         self.row_height = dialog.px(_CARD_HEIGHT) + gap
@@ -135,6 +135,10 @@ class _Cards(Control):
         self.card_width = (room + gap) // self.columns - gap
         self.element = Drawn(dialog, rect, self._paint)
         self.select(self.place)
+
+    @property
+    def line(self) -> int:
+        return self.row_height // 6
 
     @property
     def _shown_place(self) -> int:
@@ -190,9 +194,7 @@ class _Cards(Control):
             self._hot = place
             self.element.refresh()
             self.gallery.refresh_detail()
-        if event.type == pygame.MOUSEWHEEL and self.is_under(position):
-            self.bar.scroll_to(self.bar.position - steps_of(event.y) * self.row_height // 2)
-            self.element.refresh()
+        if super().mouse(event, position):
             return True
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and place >= 0:
             self.select(place)

@@ -9,7 +9,8 @@ import pygame
 from ui import keys
 from ui.canvas import Canvas
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Control, Drawn, Field, ScrollBar, steps_of
+from ui.dialogs.controls import Drawn, Field
+from ui.dialogs.scrolling import Scrolled
 
 _PITCHES = ((18, 13), (17, 12.5), (16, 12), (15, 11.5), (14, 11))
 """Line heights and text sizes; the largest with which the page needs no scrolling is taken."""
@@ -106,14 +107,13 @@ def _line(members: list[keys.Command]) -> Line:
     return Line(f"{prefix}arrows", first.help.rpartition(" ")[0] + mode, searched)
 
 
-class _Page(Control):
+class _Page(Scrolled):
     """The lines in as many columns as fit, scrolling where they do not."""
 
     can_focus = False
 
     def __init__(self, dialog: Dialog, rect: pygame.Rect, lines: list[Line]) -> None:
         super().__init__(dialog)
-        self.bar = ScrollBar()
         self.element = Drawn(dialog, rect, self._paint)
         self.set(lines)
 
@@ -148,21 +148,9 @@ class _Page(Control):
             columns[-1].append(line)
         return columns
 
-    def key(self, event: pygame.event.Event) -> bool:
-        page, line = self.bar.view, self.pitch
-        steps = {pygame.K_UP: -line, pygame.K_DOWN: line, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
-        if event.key not in steps:
-            return False
-        self.bar.scroll_to(self.bar.position + steps[event.key])
-        self.element.refresh()
-        return True
-
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if event.type == pygame.MOUSEWHEEL and self.is_under(position):
-            self.bar.scroll_to(self.bar.position - steps_of(event.y) * 3 * self.pitch)
-            self.element.refresh()
-            return True
-        return False
+    @property
+    def line(self) -> int:
+        return self.pitch
 
     def _paint(self, pen: Canvas) -> None:
         width = self.element.surface.get_width()

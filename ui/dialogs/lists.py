@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pygame
 
 from ui.canvas import Canvas
-from ui.dialogs.controls import _MODIFIERS, Control, Drawn, ScrollBar, steps_of, tint
+from ui.dialogs.controls import _MODIFIERS, Drawn, tint
+from ui.dialogs.scrolling import ScrollBar, Scrolled
 from ui.theme import mix
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Item:
     roles: dict[int, str] = field(default_factory=dict)  # colours of single cells
 
 
-class Rows(Control):
+class Rows(Scrolled):
     """A list with one selected row. Arrows and the mouse select; `chosen` is for a double click."""
 
     shows_ring = False
@@ -61,7 +62,6 @@ class Rows(Control):
         self.columns, self.items = list(columns), list(items)
         self.chosen, self.selected, self.sorted_by = chosen, selected, sorted_by
         self.sort_by, self.empty = sort_by, empty
-        self.bar = ScrollBar()
         self.place = place
         self._hot = -1
         self._clicked = (-1, -10_000)  # row and time of the last click
@@ -74,8 +74,8 @@ class Rows(Control):
         """Other rows, with this one selected."""
         self.items = list(items)
         self._row = self.dialog.px(TALL_ROW if any(item.detail for item in self.items) else ROW)
-        self._head = self.dialog.px(HEAD) if any(column.title for column in self.columns) else 0
-        self.bar.measure(self.element.surface.get_height() - self._head, len(self.items) * self._row)
+        self.head = self.dialog.px(HEAD) if any(column.title for column in self.columns) else 0
+        self.bar.measure(self.element.surface.get_height() - self.head, len(self.items) * self._row)
         self.place = -1
         self.select(place, tells=tells)
 
@@ -127,44 +127,28 @@ class Rows(Control):
             self.sorted_by(column, is_descending)
         self.element.refresh()
 
+    @property
+    def line(self) -> int:
+        return self._row
+
     def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if super().mouse(event, position):
+            return True
         x, y = position[0] - self.element.rect.x, position[1] - self.element.rect.y
         if event.type == pygame.MOUSEMOTION:
-            return self._moved(x, y, position)
-        if event.type == pygame.MOUSEBUTTONUP and event.button == 1 and self.bar.is_held:
-            self.bar.release()
-            self.is_held = False
-            self.element.refresh()
-            return True
-        if not self.is_under(position):
+            self._hover(self._row_at(y) if self.is_under(position) and not self.is_on_bar(position) else -1)
+        if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or not self.is_under(position):
             return False
-        if event.type == pygame.MOUSEWHEEL:
-            self.bar.scroll_to(self.bar.position - steps_of(event.y) * 3 * self._row)
-            self.element.refresh()
-            return True
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-            self._pressed(x, y)
-            return True
-        return False
+        self._pressed(x, y)
+        return True
 
-    def _moved(self, x: int, y: int, position: tuple[int, int]) -> bool:
-        if self.bar.is_held:
-            self.bar.drag(y - self._head, self.dialog.px(28))
+    def _hover(self, row: int) -> None:
+        if row != self._hot:
+            self._hot = row
             self.element.refresh()
-            return True
-        hot = self._row_at(y) if self.is_under(position) and not self._is_on_bar(x) else -1
-        if hot != self._hot:
-            self._hot = hot
-            self.element.refresh()
-        return False
 
     def _pressed(self, x: int, y: int) -> None:
-        if self._is_on_bar(x) and y >= self._head:
-            self.bar.press(y - self._head, self.dialog.px(28))
-            self.is_held = True
-            self.element.refresh()
-            return
-        if y < self._head:
+        if y < self.head:
             self._pressed_head(x)
             return
         row, now = self._row_at(y), pygame.time.get_ticks()
@@ -187,11 +171,8 @@ class Rows(Control):
                 return
 
     def _row_at(self, y: int) -> int:
-        row = int((y - self._head + self.bar.position) // self._row)
-        return row if y >= self._head and 0 <= row < len(self.items) else -1
-
-    def _is_on_bar(self, x: int) -> bool:
-        return self.bar.is_needed and x >= self.element.surface.get_width() - self.dialog.px(ScrollBar.WIDTH + 4)
+        row = int((y - self.head + self.bar.position) // self._row)
+        return row if y >= self.head and 0 <= row < len(self.items) else -1
 
     # --- drawing ----------------------------------------------------------------------------------
 
@@ -223,25 +204,25 @@ class Rows(Control):
         width = self.element.surface.get_width()
         boxes = self._widths()
         if not self.items:
-            pen.text((pen.px(_PAD), self._head + pen.px(14)), self.empty, size=14, colour=pen.palette.dim)
+            pen.text((pen.px(_PAD), self.head + pen.px(14)), self.empty, size=14, colour=pen.palette.dim)
         first = int(self.bar.position // self._row)
         last = min(len(self.items), first + self.bar.view // self._row + 2)
         for place in range(first, last):
-            self._paint_row(pen, place, self._head + place * self._row - round(self.bar.position), boxes)
-        self.bar.paint(pen, width, self._head)
-        if self._head:
+            self._paint_row(pen, place, self.head + place * self._row - round(self.bar.position), boxes)
+        self.bar.paint(pen, width, self.head)
+        if self.head:
             self._paint_head(pen, boxes)
 
     def _paint_head(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
         palette = pen.palette
         width = self.element.surface.get_width()
-        pen.fill((0, 0, width, self._head), palette.surface)
+        pen.fill((0, 0, width, self.head), palette.surface)
         for place, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
             is_sorted = self.sort_by is not None and self.sort_by[0] == place
             colour = palette.accent if is_sorted else palette.dim
             mark = pen.px(12) if is_sorted else 0
             used = self._paint_cell(
-                pen, column.title, left, room - mark, self._head // 2, column.align, 12, "sans", colour
+                pen, column.title, left, room - mark, self.head // 2, column.align, 12, "sans", colour
             )
             if is_sorted and self.sort_by:
                 end = (
@@ -249,8 +230,8 @@ class Rows(Control):
                     if column.align == "right"
                     else left + pen.px(_PAD + 5) + used
                 )
-                _triangle(pen, end, self._head // 2, self.sort_by[1], colour)
-        pen.hline(0, self._head - 1, width)
+                _triangle(pen, end, self.head // 2, self.sort_by[1], colour)
+        pen.hline(0, self.head - 1, width)
 
     def _paint_row(self, pen: Canvas, place: int, top: int, boxes: list[tuple[int, int]]) -> None:
         item, palette = self.items[place], pen.palette

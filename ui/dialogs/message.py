@@ -6,7 +6,8 @@ import pygame
 
 from ui.canvas import Canvas
 from ui.dialogs.base import FOOTER, HEADING, MARGIN, Dialog, Host
-from ui.dialogs.controls import Control, Drawn, ScrollBar, steps_of
+from ui.dialogs.controls import Drawn
+from ui.dialogs.scrolling import ScrollBar, Scrolled
 
 _SIZE, _LINE, _GAP = 14, 21, 7
 _WIDTH, _HIGHEST = 700, 560
@@ -35,14 +36,13 @@ class MessageBox(Dialog):
         return self.lines.key(event)
 
 
-class _Paragraphs(Control):
+class _Paragraphs(Scrolled):
     """Wrapped paragraphs that scroll."""
 
     shows_ring = False
 
     def __init__(self, dialog: Dialog, rect: pygame.Rect, texts: Sequence[str]) -> None:
         super().__init__(dialog)
-        self.bar = ScrollBar()
         self.lines = _wrapped(dialog.host.scale, texts, rect.width - dialog.px(ScrollBar.WIDTH + 6))
         whole = len(self.lines) * dialog.px(_LINE) + dialog.px(_GAP) * sum(first for _, first in self.lines)
         self.bar.measure(rect.height, whole)
@@ -56,28 +56,9 @@ class _Paragraphs(Control):
         lines = _wrapped(host.scale, texts, round((width - ScrollBar.WIDTH - 6) * host.scale))
         return len(lines) * (_LINE + 1) + _GAP * len(texts)
 
-    def key(self, event: pygame.event.Event) -> bool:
-        line = self.dialog.px(_LINE)
-        steps = {
-            pygame.K_UP: -line,
-            pygame.K_DOWN: line,
-            pygame.K_PAGEUP: line - self.bar.view,
-            pygame.K_PAGEDOWN: self.bar.view - line,
-            pygame.K_HOME: -self.bar.whole,
-            pygame.K_END: self.bar.whole,
-        }
-        if event.key not in steps:
-            return False
-        self.bar.scroll_to(self.bar.position + steps[event.key])
-        self.element.refresh()
-        return True
-
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if event.type == pygame.MOUSEWHEEL and self.is_under(position):
-            self.bar.scroll_to(self.bar.position - steps_of(event.y) * 3 * self.dialog.px(_LINE))
-            self.element.refresh()
-            return True
-        return False
+    @property
+    def line(self) -> int:
+        return self.dialog.px(_LINE)
 
     def _paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()

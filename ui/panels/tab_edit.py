@@ -69,7 +69,12 @@ def _draw_tools(app: "App", x: int, y: int, width: int) -> int:
         shows_key=True,
         tip=app.tip_of("hand"),
     )
-    y += 3 * (height + px(6)) + px(4)
+    return _draw_brush(app, x, y + 3 * (height + px(6)) + px(4), width)
+
+
+def _draw_brush(app: "App", x: int, y: int, width: int) -> int:
+    canvas = app.canvas
+    px = canvas.px
     canvas.text((x, y), "Brush size", size=13, colour=app.palette.dim)
     canvas.text((x + width, y), f"{app.editor.size}", size=13, face="mono", align="right")
     y += px(18)
