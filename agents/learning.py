@@ -62,22 +62,30 @@ class LearningAgent:
         learner.stand(self.state, cell, self.state[0].goal)
 
     def on_change(self, change: MapChange) -> None:
+        """New arcs may make what was learned too high, but not those that the agent cannot get to."""
         st = self.state[0]
-        loses_h = change.has_new_arcs and self.params["on_unblock"] == "reset"
+        has_news = change.has_new_arcs and self._may_lead_out(change)
+        loses_h = has_news and self.params["on_unblock"] == "reset"
         if loses_h:
             self._forget()
-        elif change.has_new_arcs:
+        elif has_news:
             st.slack = self.learned.target[0].highest
         self._set_limit()
-        wakes = change.has_new_arcs and self.status is Status.NO_PATH
-        if self.status is not Status.AT_GOAL and (loses_h or wakes or self._is_cut()):
+        wakes = has_news and self.status is Status.NO_PATH
+        if self.status is not Status.AT_GOAL and (loses_h or wakes or self._drops_cut_plan()):
             self._begin_again()
+
+    def _may_lead_out(self, change: MapChange) -> bool:
+        cells = self.problem.grid.cells
+        seen, queue = np.zeros(cells, np.uint8), np.empty(cells, np.int32)
+        loc = int(self.state[0].loc)
+        return bool(learner.may_lead_out(self.ground, loc, change.tails, change.rose, seen, queue))
 
     def _set_limit(self) -> None:
         learner.set_limit(self.ground, self.state, self.problem.grid.free_count)
 
-    def _is_cut(self) -> bool:
-        """Whether the map has cut the way that the agent was about to walk."""
+    def _drops_cut_plan(self) -> bool:
+        """Drop a plan that the map has cut; whether that is a restart."""
         return False
 
     def _forget(self) -> None:

@@ -38,7 +38,7 @@ class LocalSearchAgent(LearningAgent):
     def _walks_all(self) -> bool:
         return self.params.get("moves") == "all"
 
-    def _is_cut(self) -> bool:
+    def _drops_cut_plan(self) -> bool:
         if not learner.is_cut(self.ground, self.space.path, self.state):
             return False
         self._drop_plan()

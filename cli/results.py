@@ -40,7 +40,7 @@ def result(
         "outcome": outcome,
         "cost": metrics.cost,
         "optimal": optimal,
-        "suboptimality": metrics.suboptimality,
+        "suboptimality": metrics.suboptimality if metrics.trial == 1 else None,
         "moves": metrics.moves,
         "back_moves": metrics.back_moves,
         "nonoptimal_moves": metrics.nonoptimal_moves,
@@ -57,6 +57,10 @@ def result(
         "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
         "waits": metrics.waits,
         "over_budget": metrics.over_budget,
+        "traced": metrics.traced,
+        "bounces": metrics.bounces,
+        "mean_expansions": metrics.mean_expansions,
+        "longest_stay": metrics.longest_stay,
         **more,
     }
 
@@ -64,7 +68,7 @@ def result(
 def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
     """The result line of one trial of an agent whose whole result is `line`.
 
-    What nobody counts by trial is of the whole run (max_expansions, planning_ms, digest) or null (revisits).
+    What nobody counts by trial is of the whole run (max_expansions, first_move, planning_ms, digest) or null.
     """
     return {
         **line,
@@ -75,6 +79,8 @@ def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str 
         "back_moves": 0,  # agents that learn have no path to walk back to
         "nonoptimal_moves": trial.nonoptimal_moves,
         "revisits": None,
+        "longest_stay": None,
+        "mean_expansions": trial.expansions / trial.moves if trial.moves else None,
         "expansions": trial.expansions,
         "restarts": trial.restarts,
         "ticks": trial.ticks,

@@ -90,7 +90,9 @@ class Run:
             tick = self.no_path_ticks.get(walker.id)
             more: dict[str, Any] = {"world_digest": self.world.digest()}
             if walker.most_trials > 1:
+                last = self.world.metrics(walker)
                 more |= {"trial": walker.trial, "converged": walker.is_converged}
+                more |= {"trial_cost": last.trial_cost, "trial_suboptimality": last.suboptimality}
             line = result(self.world, walker, outcome, self.scenario.map_name, tick, **more)
             print_result(line, self.progress)
         if not self.walkers:

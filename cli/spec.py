@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sim.agent_api import AgentSpec
-from sim.commandfile import BUDGET
+from sim.commandfile import BUDGET, MAX_NAME
 from sim.commands import AgentConfig
 from sim.params import ConfigError, did_you_mean, parse_params
 
@@ -21,6 +21,8 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int) -> Agent
     problems: list[str] = []
     given = _assignments(rest, where, problems)
     label = given.pop("label", "")
+    if not label.isprintable() or len(label) > MAX_NAME:
+        problems.append(f"{where!r}.label: expected printable text of at most {MAX_NAME} characters")
     own_budget = _own_budget(given, where, problems)
     params = parse_params(spec.params, given, where, problems)
     if not problems and (complaint := spec.check_budget(own_budget or budget, params)):

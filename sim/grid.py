@@ -59,8 +59,11 @@ class Grid:
         self.height: int = self.terrain.shape[0]
         self.width: int = self.terrain.shape[1]
         check_size(self.width, self.height, self.name)
-        if not 1.0 <= self.diagonal <= 2.0:
-            raise ConfigError(f"{self.name}: diagonal: expected a number from 1 to 2, got {self.diagonal}")
+        least, most = 1.0 + octile.LEAST_GAP, 2.0 - octile.LEAST_GAP
+        if not (self.diagonal in (1.0, 2.0) or least <= self.diagonal <= most):
+            raise ConfigError(
+                f"{self.name}: diagonal: expected 1, 2 or a number from {least} to {most}, got {self.diagonal}"
+            )
         self.diagonal = round(self.diagonal / octile.COST_UNIT) * octile.COST_UNIT
         self.terrain = np.ascontiguousarray(self.terrain)
         self.original = self.terrain.copy()

@@ -26,7 +26,7 @@ class Metrics:
     first_move: int | None  # tick of the first move
     trial: int  # number of the present trial, from 1; all above counts from the first one on
     trial_cost: float  # cost walked in the present trial
-    optimal: float  # cost of the cheapest path from the start, on the first map; infinity when there is none
+    optimal: float  # cost of the cheapest path from the start, on the map on which the goal was set; infinity: none
 
     @property
     def suboptimality(self) -> float | None:

@@ -487,6 +487,7 @@ class World:
             return
         self.goal = cell
         self._backward_is_old = True
+        # For the present map: the first one may have walls where this goal is.
         self.optimal = self._true_distance_of_start()
         for walker in self.walkers:
             walker.agent.set_goal(cell)

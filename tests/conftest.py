@@ -120,6 +120,10 @@ def drawn(picture: str) -> tuple[list[str], int, int]:
 # --- settings of agents -------------------------------------------------------------------------------
 
 
+ONLY_WITH: dict[str, dict[str, Value]] = {"gmax": {"lookahead_by": "cost"}, "shortcut_budget": {"shortcut": True}}
+"""Parameters that do nothing but with another one."""
+
+
 def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
     """The defaults, and every parameter at its low, its high, a value off its default, and each of its choices."""
     chosen: list[dict[str, Value]] = [{}]
@@ -133,7 +137,8 @@ def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
             low, high = param.low, param.high
             values = [param.kind(v) for v in (low, high) if v is not None]
             values.append(param.kind((low or 0.0) + (1 if param.kind is int else 0.37)))
-        chosen += [{param.name: v} for v in dict.fromkeys(values) if v != param.default]
+        mate = ONLY_WITH.get(param.name, {})
+        chosen += [{param.name: v, **mate} for v in dict.fromkeys(values) if v != param.default]
     return chosen
 
 

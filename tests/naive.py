@@ -393,7 +393,7 @@ class Tba:
         seeds = self.follow[self.follow.index(chain[to_junction]) :]
         charged = to_junction + len(seeds)
         if steps + charged > room:
-            return 0, 0
+            return 0, min(to_junction, max(0, room - steps))
         left = self.R - used - math.ceil((steps + charged) / self.c - 1e-9)
         if self.shortcut_budget:
             left = min(left, self.shortcut_budget)

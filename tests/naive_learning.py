@@ -62,10 +62,12 @@ class Learner:
         return False
 
     def change(self, gone: set[Arc], came: set[Arc]) -> None:
-        """The board has changed: these arcs are not there any more, these are new."""
+        """The board has changed: these arcs are not there any more, these are new. Those out of reach say nothing."""
+        reached = self.board.distances(self.loc)
+        came = {arc for arc in came if arc[0] in reached}
         loses_h = bool(came) and self.resets
         if loses_h:
-            self.learned, self.highest, self.slack = {}, 0.0, 0.0
+            self.forget()
         elif came:
             self.slack = self.highest
         wakes = bool(came) and self.status == "no path"
@@ -73,6 +75,9 @@ class Learner:
             self.forget_plan()
             self.status = "active"
             self.marked = True
+
+    def forget(self) -> None:
+        self.learned, self.highest, self.slack = {}, 0.0, 0.0
 
     def begin_trial(self, start: Place) -> None:
         self.forget_plan()
@@ -156,6 +161,10 @@ class PLrta(Learner):
                 if t != self.goal:
                     self.enqueue(t, delta)
 
+    def forget(self) -> None:
+        super().forget()
+        self.queue = {}
+
     def enqueue(self, t: Place, priority: float) -> None:
         if t in self.queue:
             self.queue[t] = max(self.queue[t], priority)
@@ -184,8 +193,6 @@ class PLrta(Learner):
 
     def change(self, gone: set[Arc], came: set[Arc]) -> None:
         super().change(gone, came)
-        if came and self.resets:
-            self.queue = {}
         self.queue = {s: p for s, p in self.queue.items() if any(True for _ in self.board.successors(s))}
 
 

@@ -289,6 +289,47 @@ def test_a_trace_of_solve_tells_rows_apart(run: Any, scen: Path, tmp_path: Path)
         assert sum(entry["row"] == line["row"] for entry in entries) == line["ticks"]
 
 
+# --- trials ---------------------------------------------------------------------------------------
+
+
+def test_trials_have_a_line_each_until_nothing_is_left_to_learn(run: Any) -> None:
+    lines = solve(run, "--agent", "lss-lrta:lookahead=20", "--trials", "1000", "--budget", "20")
+    assert [line["trial"] for line in lines] == list(range(1, len(lines) + 1)) and len(lines) > 3
+    assert [line["converged"] for line in lines] == [False] * (len(lines) - 1) + [True]
+    assert [line["h_changes"] > 0 for line in lines] == [True] * (len(lines) - 1) + [False]
+    assert lines[-1]["cost"] == lines[-1]["optimal"] and lines[-1]["suboptimality"] == 1.0
+    for line in lines:
+        assert line["suboptimality"] == pytest.approx(line["cost"] / line["optimal"])
+        assert line["ticks"] == line["moves"] + line["waits"] and line["outcome"] == "reached"
+    (once,) = solve(run, "--agent", "lss-lrta:lookahead=20", "--budget", "20")
+    same = ("cost", "moves", "expansions", "nonoptimal_moves", "ticks", "optimal", "restarts")
+    assert {key: lines[0][key] for key in same} == {key: once[key] for key in same}
+
+
+def test_a_trial_that_is_cut_off_has_a_line_too(run: Any) -> None:
+    first, *_ = solve(run, "--agent", "lrta", "--trials", "9")
+    lines = solve(run, "--agent", "lrta", "--trials", "9", "--max-moves", str(first["moves"] + 5))
+    assert [(line["trial"], line["outcome"], line["moves"]) for line in lines] == [
+        (1, "reached", first["moves"]),
+        (2, "move_limit", 5),
+    ]
+    assert not lines[-1]["converged"]
+
+
+def test_agents_that_learn_nothing_walk_once(run: Any) -> None:
+    (line,) = solve(run, "--agent", "tb-wa", "--trials", "5")
+    assert "trial" not in line and line["suboptimality"] == line["cost"] / line["optimal"]
+
+
+def test_a_scenario_with_trials_tells_totals_and_the_last_trial(run: Any) -> None:
+    code, out, _ = run("run", ROOT / "assets" / "scenarios" / "learning.yaml")
+    assert code == 0
+    for line in objects(out):
+        assert line["converged"] and line["trial"] > 3 and line["suboptimality"] is None
+        assert line["trial_cost"] == line["optimal"] and line["trial_suboptimality"] == 1.0
+        assert line["cost"] > line["trial"] * line["optimal"]
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 ENDS = ("--from", "0,0", "--to", "31,31")
@@ -371,6 +412,12 @@ def test_bad_input(run: Any, arguments: list[str], messages: list[str] | None) -
     code, out, err = run(*arguments)
     assert code == 2 and not out and "Traceback" not in err
     assert err and (messages is None or err.splitlines() == messages)
+
+
+@pytest.mark.parametrize("label", ["a\nb", "\x1b[2J", "x" * 61])
+def test_a_label_that_would_upset_a_terminal_is_refused(label: str) -> None:
+    with pytest.raises(ConfigError, match="label: expected printable text of at most 60 characters"):
+        parse_agent(f"lrta:label={label}", BY_KEY, 2)
 
 
 @pytest.mark.parametrize("text", ["1", "1,2,3", "a,b", "-1,2", "", "1,", "9999999,1"])

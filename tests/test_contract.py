@@ -11,6 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
 from sim.agent_api import GROUP_NAMES, AgentSpec, AgentView, Status
@@ -18,13 +20,16 @@ from sim.commands import Command, EditCells, MoveGoal, SetBudget, SetParam
 from sim.params import Value
 from sim.world import Walker, World
 
-from .conftest import board_of, budget_for, drawn, every_setting, make_world, random_rows, settings_of
+from .conftest import board_of, budget_for, drawn, every_setting, make_world, problems, random_rows, settings_of
 from .naive import Board
 
 every_setting_of_every_agent = pytest.mark.parametrize("spec, params", every_setting())
 every_agent = pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
 
 Problem = tuple[list[str], int, int]
+
+
+BUDGETS = (1, 5, 9, 3000)  # the last does not cut any lookahead or queue
 
 
 def random_problem(seed: int, width: int, height: int, density: float) -> Problem:
@@ -122,13 +127,27 @@ def assert_ended_well(world: World) -> None:
 @every_setting_of_every_agent
 def test_legal_within_budget_and_complete(spec: AgentSpec, params: dict[str, Value]) -> None:
     for number, problem in enumerate(PROBLEMS):
-        world = world_of(problem, spec, params, at_least=1 + 4 * (number % 3))
+        world = world_of(problem, spec, params, at_least=BUDGETS[number % len(BUDGETS)])
         for _ in range(patience(world)):
             if not judged_tick(world):
                 break
         assert_ended_well(world)
         metrics = world.metrics(world.walkers[0])
         assert world.walkers[0].agent.status is not Status.AT_GOAL or metrics.cost >= metrics.optimal
+
+
+@every_agent
+@settings(max_examples=25)
+@given(problem=problems(side=9), choice=st.integers(0, 99), budget=st.sampled_from(BUDGETS))
+def test_legal_within_budget_and_complete_on_any_map(
+    spec: AgentSpec, problem: Problem, choice: int, budget: int
+) -> None:
+    chosen = settings_of(spec)
+    world = world_of(problem, spec, chosen[choice % len(chosen)], at_least=budget)
+    for _ in range(patience(world)):
+        if not judged_tick(world):
+            break
+    assert_ended_well(world)
 
 
 @every_setting_of_every_agent

@@ -152,7 +152,7 @@ def test_sizes_and_diagonals_out_of_range_are_refused() -> None:
     check_size(MAX_SIDE, 4096, "m")
     with pytest.raises(ConfigError, match="m: expected at most"):
         check_size(MAX_SIDE, MAX_SIDE, "m")
-    for diagonal in (0.99, 2.01, float("nan")):
-        with pytest.raises(ConfigError, match="diagonal: expected a number from 1 to 2"):
+    for diagonal in (0.99, 1.0001, 1.9999, 2.01, float("nan")):
+        with pytest.raises(ConfigError, match=r"diagonal: expected 1, 2 or a number from 1\.0005 to 1\.9995"):
             Grid.from_rows(["."], diagonal=diagonal)
     assert Grid.from_rows(["."], diagonal=1.5).diagonal == 1.5

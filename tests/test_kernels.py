@@ -152,11 +152,11 @@ def test_true_distances_on_a_large_map() -> None:
     check_distances(grid, int(free[0]), np.random.default_rng(0).choice(free, 200).tolist(), int(free[-1]))
 
 
-@given(problems())
-def test_bucket_list_pops_the_same_f_values_as_the_heap(problem: tuple[list[str], int, int]) -> None:
+@given(problems(), st.sampled_from([1.0, 1.0005, 1.41, DIAGONAL, 1.7, 1.9995, 2.0]))
+def test_bucket_list_pops_the_same_f_values_as_the_heap(problem: tuple[list[str], int, int], diagonal: float) -> None:
     """Only the order within a tie may differ: the same f in the same order, and a path of the same cost."""
     rows, start, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_rows(rows, diagonal=diagonal)
     runs = []
     for is_bucketed in (False, True):
         run = new_search(grid.cells, is_bucketed=is_bucketed, notes_order=True)

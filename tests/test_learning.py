@@ -376,6 +376,27 @@ def trial_facts(world: World) -> tuple[object, ...]:
 
 
 @every_learner
+def test_an_edit_that_a_shut_in_agent_cannot_get_to_does_not_wake_it(key: str) -> None:
+    world = make_world(["..@...", "..@...", "..@..."], 0, 5, (key, {}), budget=4)
+    walker = world.walkers[0]
+    world.advance(5000)
+    assert walker.agent.status is Status.NO_PATH
+
+    def facts() -> tuple[int, int, float]:
+        return int(walker.metrics[0].expansions), int(walker.metrics[0].restarts), float(walker.agent.state[0].limit)
+
+    before = facts()
+    for blocked, freed in (((10,), ()), ((), (10,)), ((16,), ()), ((), (16,))):
+        world.submit(EditCells(blocked, freed), world.tick)
+        world.advance(50)
+        assert walker.agent.status is Status.NO_PATH
+    assert facts() == before
+    world.submit(EditCells(freed=(8,)))
+    world.advance(5000)
+    assert walker.has_arrived and facts()[1] == before[1] + 1
+
+
+@every_learner
 def test_trials_do_not_depend_on_how_time_is_dealt_out(key: str) -> None:
     bulk = trial_world(key)
     bulk.advance(100_000)

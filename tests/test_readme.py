@@ -41,10 +41,19 @@ def test_folders_of_the_map_exist() -> None:
     assert not [name for name in names if not ((ROOT / name).exists() or (ROOT / "sim" / name).exists())]
 
 
+def test_every_agent_that_points_to_the_deviations_has_a_section_there() -> None:
+    headings = re.findall(r"^## (.*)$", (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8"), re.MULTILINE)
+    named = {name.strip() for heading in headings for name in heading.replace("\\", "").split(",")}
+    names = {"RTB-WA*": "Repeated TB-WA*", "RTB-GBFS": "Repeated TB-GBFS"}
+    for spec in SPECS:
+        if "docs/deviations.md" in (ROOT / file_of(spec)).read_text(encoding="utf-8"):
+            assert names.get(spec.name, spec.name) in named, spec.name
+
+
 def test_every_word_of_a_deviation_note_is_explained() -> None:
     """A kernel that says "docs/deviations.md" must find its subject there."""
     notes = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
     for subject in ("`head`", "noted before the move", "trace ends early", "Closed cells stay closed"):
         assert subject in notes
-    for subject in ("Incremental tracing", "verified before it is walked", "No path: the agent waits"):
+    for subject in ("The path is not made anew", "verified before it is walked", "No path: the agent waits"):
         assert subject in notes

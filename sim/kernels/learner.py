@@ -32,6 +32,9 @@ STATE = np.dtype(
 )
 
 
+IS_SEEN, IS_TAIL = 1, 2  # marks of may_lead_out()
+
+
 @kernel
 def stand(state, start, goal):
     """Stand at `start` with nothing planned."""
@@ -57,6 +60,32 @@ def begin_again(state):
 def set_limit(ground, state, free):
     """The longest way visits each of the `free` cells once."""
     state[0].limit = state[0].slack + ground.cost[FIRST_DIAGONAL] * free
+
+
+@kernel
+def may_lead_out(ground, loc, tails, rose, seen, queue):
+    """Whether some new arc leaves a cell that can be reached from `loc`. Writes: seen (zeros before), queue."""
+    for i in range(tails.size):
+        if not rose[i]:
+            seen[tails[i]] = IS_TAIL
+    if seen[loc] == IS_TAIL:
+        return True
+    seen[loc] = IS_SEEN
+    queue[0] = loc
+    done, count = 0, 1
+    while done < count:
+        s = np.int64(queue[done])
+        done += 1
+        for d in range(8):
+            if ground.moves[s] >> d & 1:
+                t = s + ground.step[d]
+                if seen[t] == IS_TAIL:
+                    return True
+                if not seen[t]:
+                    seen[t] = IS_SEEN
+                    queue[count] = t
+                    count += 1
+    return False
 
 
 @kernel

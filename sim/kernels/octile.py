@@ -18,6 +18,9 @@ DIAGONAL = float.fromhex("0x1.6a09e6p0")
 COST_UNIT = 2.0**-23
 """Every arc cost is a multiple of this (see Grid), so every path cost is one too."""
 
+LEAST_GAP = 0.0005
+"""Diagonals cost exactly 1 or 2, or differ from both by this: buckets of the open list tell f values apart by it."""
+
 
 class Ground(NamedTuple):
     """The grid in the form that kernels take. Made by Grid; the arrays are the grid's own."""

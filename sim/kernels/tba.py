@@ -223,7 +223,7 @@ def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
     """
     joint, steps = junction(ground, search, path, st, room - traced)
     if joint < 0 or traced + steps + st.length - joint > room:
-        return 0, 0  # the roots alone would break the time limit
+        return 0, steps  # the roots alone would break the time limit
     forget(ground, detour, st.loc, st.loc)
     cost = 0.0
     for i in range(st.length - 1, joint - 1, -1):
@@ -244,13 +244,18 @@ def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
 
 @kernel
 def junction(ground, search, path, st, room):
-    """Place on the path where walking back along parents would join it, and the parents followed; -1 if too far."""
+    """Place on the path where walking back along parents would join it, and the parents followed: at most `room`.
+
+    The place is -1 if it is further away.
+    """
     s = np.int64(st.loc)
     steps = 0
-    while s >= 0 and steps <= room:
+    while s >= 0:
         i = place_on(path, st.length, s)
         if i >= 0:
             return i, steps
+        if steps >= room:
+            break
         s = parent(ground, search, s)
         steps += 1
     return np.int64(-1), steps
