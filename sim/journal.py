@@ -17,7 +17,7 @@ nothing, a crash of the machine perhaps the last seconds. A last line that was t
     {"made": 0, ..., "log": [...]}                                                         or with a log of its own
     {"branch": 0, "tick": 50, "set": [{"id": 4, "tick": 50, "block": [[3, 4]]}], "gone": [7]}
     {"progress": 0, "tick": 160, "horizon": 160, "digest": "..."}
-    {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}
+    {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}    {"shown": [0, 1], "front": 1}
 """
 
 import json
@@ -51,6 +51,9 @@ else:
 
 FORMAT, VERSION = "backmove-journal", 1
 SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
+
+SHOWN_KEY = "branches"
+"""In the view of a scenario: the branches on screen."""
 
 PROGRESS_EVERY = 100
 """Ticks after which a run that goes on without commands is noted."""
@@ -90,6 +93,7 @@ class Journal(Watcher):
         self._file: int | None = None
         self._lock: int | None = None
         self._noted: dict[int, int] = {}  # tick of each branch that is written down
+        self._looked: tuple[tuple[int, ...], int] | None = None
         try:
             self._begin(folder or state_folder())
         except OSError as error:
@@ -144,6 +148,12 @@ class Journal(Watcher):
             far = abs(timeline.target - self._noted.get(number, 0))
             if far >= PROGRESS_EVERY or (now and far):
                 self._write(self._progress(number))
+
+    def looks(self, shown: Sequence[int], front: int) -> None:
+        """Note which branches are on screen and which has the focus, if that is new."""
+        if (tuple(shown), front) != self._looked:
+            self._looked = tuple(shown), front
+            self._write({"shown": list(shown), "front": front})
 
     def _progress(self, number: int) -> dict[str, Any]:
         timeline = self.tree[number].timeline
@@ -327,6 +337,7 @@ class _JournalReader:
         self.lines: dict[int, _Line] = {}
         self.linked: tuple[tuple[int, ...], ...] = ()
         self.front = ROOT
+        self.shown: list[int] = []  # branches on screen
 
     def take(self, part: Field) -> None:
         fields = part.any_keys("a line of a journal")
@@ -344,6 +355,8 @@ class _JournalReader:
                 return
         if "linked" in fields:
             self._link(fields["linked"])
+        elif "shown" in fields:
+            self._look(fields)
         elif not part.problems.found:
             part.expect("a line of a journal")
 
@@ -408,6 +421,12 @@ class _JournalReader:
             groups.append(tuple(number for number in members if number is not None and number in self.lines))
         self.linked = tuple(group for group in groups if len(group) > 1)
 
+    def _look(self, fields: Mapping[str, Field]) -> None:
+        numbers = [part.integer(NUMBER) for part in fields["shown"].items("numbers of branches")]
+        self.shown = [number for number in numbers if number in self.lines]
+        front = fields["front"].integer(NUMBER) if "front" in fields else None
+        self.front = front if front in self.lines and front is not None else self.front
+
     def result(self, warnings: tuple[str, ...] = ()) -> Saved:
         branches = tuple(
             SavedBranch(
@@ -420,7 +439,9 @@ class _JournalReader:
         if not branches:
             branches = (SavedBranch(BranchState(ROOT, "run", None, 0, 0, 0, ())),)
         front = self.front if self.front in self.lines else branches[0].state.number
-        return Saved(self.scenario, branches, self.original, self.linked, front, warnings)
+        shown = [number for number in self.shown if number in self.lines]
+        scenario = replace(self.scenario, view={**self.scenario.view, **({SHOWN_KEY: shown} if shown else {})})
+        return Saved(scenario, branches, self.original, self.linked, front, warnings)
 
 
 def _scenario_of(header: Field, fields: Mapping[str, Field], specs: Mapping[str, AgentSpec]) -> Scenario:

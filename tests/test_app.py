@@ -465,8 +465,7 @@ def test_moving_an_edit_in_time_recomputes_the_run(app):
     app.session.advance(12)
     app.session.flip_switch("gate")
     app.session.advance(5)
-    entry = app.session.entries()[-1]
-    app.session.move_entry(entry.id, -10)
+    app.session.move_deed(app.session.deeds()[-1], -10)
     while app.session.is_seeking:
         app.session.continue_seek()
     assert app.session.entries()[0].tick == 2
@@ -474,6 +473,47 @@ def test_moving_an_edit_in_time_recomputes_the_run(app):
     assert app.session.world.switch_states()["gate"] is True
     app.session.seek(1)
     assert app.session.world.switch_states()["gate"] is False
+
+
+def test_a_stroke_is_one_deed_of_the_script(app):
+    """Painted while the run goes on: a command a tick, one line in the list, moved and switched off as one."""
+    press_combination(app, "F7")
+    app.session.advance(3)
+    cells = [app.session.world.grid.cell(x, 10) for x in range(2, 9)]
+    app.session.begin_stroke()
+    for cell in cells:
+        app.session.paint([cell], block=True)
+        app.session.advance(2)
+    app.session.end_stroke()
+    for weight in (1.4, 1.8):
+        app.session.set_param(app.session.focused_id, "weight", weight)
+    settle(app)
+    stroke, turn = app.session.deeds()
+    assert len(app.session.entries()) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
+    assert stroke.command.blocked == tuple(cells) and turn.command.value == 1.8
+    assert sum(spot.id.startswith("deed_text:") for spot in app.canvas.spots) == 2
+    app.session.move_deed(stroke, -10)
+    (moved, _) = app.session.deeds()
+    assert (moved.tick, moved.last_tick) == (0, 12)
+    app.session.toggle_deed(moved)
+    app.session.seek(app.session.tick)
+    assert all(app.session.world.grid.is_free(cell) for cell in cells)
+    app.session.toggle_deed(app.session.deeds()[0])
+    app.session.duplicate_deed(app.session.deeds()[0])
+    assert len(app.session.entries()) == 16
+    app.session.delete_deed(app.session.deeds()[0])
+    app.session.seek(5)
+    assert all(app.session.world.grid.is_free(cell) for cell in cells)
+
+
+def test_edits_apart_or_of_another_kind_stay_apart():
+    session = make_app(setup()).session
+    for cells, block in (([0], True), ([20], True), ([21], True), ([21], False)):
+        session.paint(cells, block=block)
+        session.advance(1)
+    session.set_param(0, "weight", 1.5)
+    session.set_param(1, "weight", 1.5)
+    assert [len(deed.entries) for deed in session.deeds()] == [1, 2, 1, 1, 1]
 
 
 def test_splitting_a_policy_shows_the_futures_side_by_side(app):

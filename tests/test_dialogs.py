@@ -73,6 +73,10 @@ class FakeHost:
     def open_setup(self, setup: Setup) -> None:
         self.setups.append(setup)
 
+    def save_session(self, then: Callable[[], None] = lambda: None) -> None:
+        self.calls.append("session saved")
+        then()
+
     def say(self, text: str) -> None:
         self.said.append(text)
 
@@ -598,12 +602,23 @@ def test_a_number_is_typed_or_counted(host: FakeHost) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys_pressed", "went_on"), [(["Escape"], 0), (["Left", "Return"], 1), (["Left", "Left", "Space"], 0)]
+    ("keys_pressed", "went_on"),
+    [(["Escape"], 0), (["Left", "Left", "Return"], 1), (["Left", "Left", "Left", "Space"], 0)],
 )
 def test_unsaved_edits_are_kept_or_discarded(host: FakeHost, keys_pressed: list[str], went_on: int) -> None:
     host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press(*keys_pressed)
     assert host.dialog is None and len(host.calls) == went_on
+
+
+def test_what_is_more_than_a_map_is_saved_as_a_session(host: FakeHost) -> None:
+    host.session.set_param(host.session.world.walkers[0].id, "weight", 2.9)
+    host.session.paint([25], block=True)
+    host.session.branch_here()
+    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+    assert isinstance(host.dialog, UnsavedQuestion) and "2 branches" in host.dialog.text
+    host.press("Return")
+    assert host.calls == ["session saved", "on"]
 
 
 def test_unsaved_edits_are_saved_to_the_open_map(host: FakeHost, tmp_path: Path) -> None:

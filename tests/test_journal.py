@@ -18,7 +18,7 @@ from agents.registry import BY_KEY
 from sim import commands, journal
 from sim.branches import BranchTree
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
-from sim.journal import Journal, discard, find_crashed, restore, state_folder
+from sim.journal import SHOWN_KEY, Journal, discard, find_crashed, restore, state_folder
 from sim.mapfile import write_map
 from sim.params import ConfigError
 from sim.scenario import MapFile, open_grid
@@ -88,6 +88,19 @@ def test_everything_is_restored(tmp_path: Path):
     saved = restore(crash(writer), BY_KEY)
     assert not saved.warnings
     assert_same(tree, saved.plant(BY_KEY))
+
+
+def test_what_was_on_screen_is_restored(tmp_path: Path):
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    assert SHOWN_KEY not in restore(writer.path, BY_KEY).scenario.view
+    numbers = [tree.branch(0).number for _ in range(3)]
+    for shown, front in (([0, 1], 1), ([1, 3, 2], 3), ([1, 3, 2], 3), ([1, 3, 2], 2)):
+        writer.looks(shown, front)
+    tree.delete(numbers[2])
+    assert writer.path.read_text().count('"shown"') == 3, "only what is new"
+    saved = restore(crash(writer), BY_KEY)
+    assert saved.scenario.view[SHOWN_KEY] == [1, 2] and saved.branch == 2
 
 
 @settings(max_examples=25)

@@ -14,7 +14,7 @@ from tests.window import ROOT, make_app, press, press_combination
 from ui import files, sessions
 from ui.dialogs.crashed import CrashedQuestion
 from ui.png import png_bytes
-from ui.session import Session
+from ui.session import SPAN, Session
 
 
 def busy_session() -> Session:
@@ -154,7 +154,9 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     keeper.keep()
     journal = keeper.journal
     assert journal is not None and not find_crashed(), "the program is alive"
-    journal.progress(session.shown, now=True)
+    session.advance(2)
+    keeper._noted_s = 0.0  # half a second later
+    keeper.keep()
     for file in (journal._file, journal._lock):  # what a kill does
         os.close(file)
     crashed = find_crashed()
@@ -164,7 +166,12 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     assert isinstance(app.dialog, CrashedQuestion)
     press(app, pygame.K_RETURN)  # the main answer
     settled(app.session)
-    assert app.session.timeline.world.digest() == session.timeline.world.digest()
+    assert digests(app.session) == digests(session) and len(session.shown) == 2
+    assert (app.session.branch, app.session.shown) == (session.branch, session.shown)
+    assert app.session.focused_id // SPAN == session.branch, "what is done now goes where it went before"
+    assert app.session.would_lose_work, "nowhere is it saved"
+    press_combination(app, "Ctrl+Q")
+    assert app.is_open and app.dialog is not None
     assert not find_crashed()
 
 

@@ -193,7 +193,6 @@ def test_unsaved_edits_are_the_users_alone() -> None:
 
 def test_reset_gives_the_first_map_or_keeps_the_edited_one() -> None:
     session = Session(setup())
-    first = terrain(session)
     session.advance(5)
     stroke(session, [100, 101], True)
     session.set_param(session.world.walkers[1].id, "weight", 2.5)
@@ -204,7 +203,75 @@ def test_reset_gives_the_first_map_or_keeps_the_edited_one() -> None:
     assert all(len(trail) == 1 for trail in session.trails.values())
     stroke(session, [130], True)
     session.reset(keeps_map=False)
-    assert terrain(session) == edited != first
+    assert terrain(session) != edited, "drawn before the run began: it stays"
+    assert not session.world.grid.is_free(130)
+    session.advance(2)
+    stroke(session, [131], True)
+    session.reset(keeps_map=False)
+    assert session.world.grid.is_free(131) and not session.world.grid.is_free(130)
+
+
+@pytest.mark.parametrize("how", ["reset", "keep", "start"])
+def test_beginning_again_can_be_undone(how: str) -> None:
+    session = Session(setup())
+    session.advance(5)
+    stroke(session, [100, 101], True)
+    session.advance(3)
+    session.branch_here()
+    session.set_param(session.focused_id, "weight", 2.5) if session.focused.spec.param("weight") else None
+    session.advance(4)
+    states, digests = session.tree.states(), [b.timeline.world.digest() for b in session.shown_branches]
+    shown, focused, begun = list(session.shown), session.focused_id, session.setup
+    match how:
+        case "reset":
+            session.reset(keeps_map=False)
+        case "keep":
+            session.reset(keeps_map=True)
+        case "start":
+            session.restart_with(start=5)
+    assert session.tick == 0 and len(session.tree.branches) == 1 and session.has_unsaved_edits
+    assert any("Ctrl+Z" in message for message in session.messages)
+    session.advance(7)
+    ahead = session.tick
+    stroke(session, [int(np.flatnonzero(session.world.grid.free)[-3])], True)
+    assert session.undo() and session.tick == ahead, "first the stroke"
+    assert session.undo()
+    while not session.continue_seek():
+        pass
+    assert session.tree.states() == states and session.setup is begun
+    assert [b.timeline.world.digest() for b in session.shown_branches] == digests
+    assert (session.shown, session.focused_id) == (shown, focused)
+    assert session.has_unsaved_edits
+    assert session.undo() and not session.undo(), "the stroke of the run before, and then there is nothing"
+
+
+def test_a_moved_goal_is_a_stroke() -> None:
+    session = Session(setup(density=0.0))
+    goal = session.world.goal
+    session.move_goal(100)
+    session.move_goal(55)
+    assert session.undo() and session.world.goal == 100
+    assert session.undo() and session.world.goal == goal and not session.undo()
+    assert session.redo() and session.redo() and session.world.goal == 55
+
+
+def test_what_was_done_is_unsaved_whatever_it_was() -> None:
+    for deed, is_asked in (
+        (lambda s: stroke(s, [100], True), True),
+        (lambda s: s.branch_here(), True),
+        (lambda s: s.move_goal(55), True),
+        (lambda s: s.set_param(1, "weight", 2.5), False),
+        (lambda s: s.add_agent(AgentConfig("tba")), False),
+    ):
+        session = Session(setup(density=0.0))
+        session.advance(9)
+        assert not session.has_unsaved_edits and not session.would_lose_work
+        deed(session)
+        assert session.has_unsaved_edits and session.would_lose_work == is_asked
+        session.seek(2)
+        assert session.has_unsaved_edits, "also when an earlier tick is shown"
+        session.mark_saved()
+        assert not session.has_unsaved_edits and not session.would_lose_work
 
 
 def test_restart_with_another_start_keeps_map_and_agents() -> None:

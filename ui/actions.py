@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sim import commands
 from sim.params import ConfigError
 from sim.recorded import MarkKind
-from ui import clock, files, sessions
+from ui import clock, files
 from ui.cameras import PAN_STEP_PX
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.comparison import ComparisonTable
@@ -762,26 +762,7 @@ def save_scenario(app: "App") -> None:
 
 @action
 def save_session(app: "App") -> None:
-    path = app.session.path
-    if (
-        path is not None
-        and path.suffix in files.SCENARIO_SUFFIXES
-        and not files.is_shipped(path)
-        and files.is_session_file(path)
-    ):
-        _save(app, lambda: sessions.save(app.session, path, app.dressing.as_view()), f"saved {path.name}")
-        return
-    app.show(
-        SaveFile(
-            app,
-            "Save the session",
-            ".yaml",
-            f"{app.session.setup.title} session",
-            lambda place: _save(
-                app, lambda: sessions.save(app.session, place, app.dressing.as_view()), f"saved {place.name}"
-            ),
-        )
-    )
+    app.save_session()
 
 
 @action

@@ -30,6 +30,7 @@ from ui.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import Dialog
 from ui.dialogs.crashed import CrashedQuestion
+from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.dressing import Dressing
@@ -612,10 +613,30 @@ class App:
 
     def with_edits_kept(self, go_on: Callable[[], None]) -> None:
         """Do something that would lose unsaved edits, after asking."""
-        if self.session.has_unsaved_edits:
+        if self.session.would_lose_work:
             self.show(UnsavedQuestion(self, go_on))
         else:
             go_on()
+
+    def save_session(self, then: Callable[[], None] = lambda: None) -> None:
+        """Save everything, to the session file that is open or to a new one, and go on."""
+        path = self.session.path
+        if path is not None and not files.is_shipped(path) and files.is_session_file(path):
+            self._save_session_to(path, then)
+            return
+        name = f"{self.session.setup.title} session"
+        suffix = files.SCENARIO_SUFFIXES[0]
+        self.show(SaveFile(self, "Save the session", suffix, name, lambda place: self._save_session_to(place, then)))
+
+    def _save_session_to(self, path: Path, then: Callable[[], None]) -> None:
+        try:
+            self.session.path = sessions.save(self.session, path, self.dressing.as_view())
+        except ConfigError as error:
+            self.complain(error, "The session was not saved")
+            return
+        self.settings.remember(self.session.path)
+        self.say(f"saved {self.session.path.name}")
+        then()
 
     def quit(self) -> None:
         self.with_edits_kept(self._close)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from sim import commands
 from ui import tools
 from ui.session import Session
 from ui.tools import Point
@@ -118,7 +117,7 @@ class Editor:
     def drop_goal(self, point: Point) -> None:
         world = self.session.world
         if self._is_inside(point) and world.grid.cell(*point) != world.goal:
-            self.session.do(commands.MoveGoal(world.grid.cell(*point)))
+            self.session.move_goal(int(world.grid.cell(*point)))
 
     def drop_start(self, point: Point) -> None:
         """Another start: the run begins again there, on the map as it is."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from agents.registry import BY_KEY
 from sim import commands
-from sim.branches import Branch, BranchTree
+from sim.branches import Branch, BranchState, BranchTree
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid
 from sim.kernels import log
@@ -23,6 +23,7 @@ from sim.params import ConfigError, Value
 from sim.recorded import MarkKind
 from sim.timeline import Entry, Timeline
 from sim.world import Snapshot, Walker, WalkerView, World
+from ui.script import Deed, deeds_of
 from ui.setup import Setup
 from ui.strokes import Stroke, Strokes
 from ui.trails import Trail
@@ -34,6 +35,13 @@ SEEK_WORK = 8000.0
 EDIT_SHOWN_TICKS = 200
 """How long an edited cell stays marked on the map."""
 
+_AGAIN_AFTER = 10  # ticks until what is done once more is done
+
+MAP_EDITS = (commands.EditCells, commands.SetTerrain, commands.SetSwitch)
+WORTH_ASKING = (*MAP_EDITS, commands.MoveGoal)
+
+Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -43,6 +51,22 @@ class Panel:
     snapshot: Snapshot  # of its own world
     view: WalkerView  # its id is the key
     branch: str = ""  # name of the branch, where several are shown
+
+
+@dataclass(frozen=True)
+class LeftRun:
+    """A run that was left by beginning again, as plain values: keyframes would hold its memory."""
+
+    setup: Setup
+    first_terrain: npt.NDArray[np.uint8]
+    configs: list[AgentConfig]
+    states: tuple[BranchState, ...]
+    groups: tuple[tuple[int, ...], ...]
+    focused: int
+    shown: tuple[int, ...]
+    order: tuple[int, ...]
+    strokes: list[Stroke]
+    undone: list[Stroke]
 
 
 @dataclass(frozen=True)
@@ -83,9 +107,10 @@ class Session(Strokes):
         """Begin with another map, other agents, or both."""
         self.setup = setup
         self.first_terrain = setup.grid.terrain.copy()
-        self.saved_terrain = setup.grid.terrain.copy()
         self.focused_id = 0
+        self._left: LeftRun | None = None
         self._build(list(setup.agents))
+        self.mark_saved()
 
     def make_world(self, configs: list[AgentConfig]) -> World:
         """The world of tick 0, with its scripted commands in the queue."""
@@ -135,23 +160,102 @@ class Session(Strokes):
         self.tree, self.branch, self.shown = tree, branch, shown
         self.trails, self.order = {}, []
         self._builds += 1
+        self.focused_id = key_of(branch, self.focused_id % SPAN)
         self.begin_seek(tree[branch].timeline.target)
 
     def reset(self, *, keeps_map: bool) -> None:
-        """Tick 0 again, with the agents as they are set now; on the first map, or on the map as edited."""
-        configs = self.configs()
-        if keeps_map:
-            self.first_terrain = self.world.grid.terrain.copy()
-        self.setup = replace(self.setup, budget=self.world.budget, goal=self.world.goal)
-        self._build(configs)
+        """Tick 0 again, with the agents as they are set now; on the first map, or on the map as edited.
+
+        What was drawn at tick 0, before the run began, stays in any case.
+        """
+        drawn = [] if keeps_map else [c for tick, c in self.log if tick == 0 and isinstance(c, MAP_EDITS)]
+        self._begin_again(keeps_map=keeps_map)
+        for command in drawn:
+            self.do(command)
 
     def restart_with(self, **changes: object) -> None:
         """Tick 0 with something of the setup changed, such as the start; the map as edited stays."""
-        configs = self.configs()
-        self.first_terrain = self.world.grid.terrain.copy()
+        self._begin_again(keeps_map=True, **changes)
+
+    def _begin_again(self, *, keeps_map: bool, **changes: object) -> None:
+        """A new run. The one before can be undone like a stroke: no single key destroys work."""
+        left, was_unsaved, configs = self._as_left(), self.has_unsaved_edits, self.configs()
+        if keeps_map:
+            self.first_terrain = self.world.grid.terrain.copy()
         self.setup = replace(self.setup, budget=self.world.budget, goal=self.world.goal)
         self.setup = replace(self.setup, **changes)  # type: ignore[arg-type]
         self._build(configs)
+        self._left = left
+        self._saved_work = None if was_unsaved else self._work()
+        if len(left.states) > 1 or any(not entry.is_scripted for entry in left.states[0].entries):
+            self.messages.append("begun again; Ctrl+Z goes back to the run before, with all its edits")
+
+    def _as_left(self) -> "LeftRun":
+        return LeftRun(
+            self.setup,
+            self.first_terrain,
+            self.first_configs,
+            tuple(self.tree.states()),
+            tuple(map(tuple, self.tree.groups())),
+            self.focused_id,
+            tuple(self.shown),
+            tuple(self.order),
+            self.strokes,
+            self.undone,
+        )
+
+    def undo(self) -> bool:
+        """Take back the last stroke, or when there is none, go back to the run before this one."""
+        return super().undo() or self._return()
+
+    def _return(self) -> bool:
+        left, self._left = self._left, None
+        if left is None:
+            return False
+        self.setup, self.first_terrain, self.first_configs = left.setup, left.first_terrain, left.configs
+        tree = BranchTree.restored(lambda: self.make_world(left.configs), left.states)
+        for group in left.groups:
+            tree.link(group)
+        self.strokes, self.undone, self.current = left.strokes, left.undone, None
+        self.plant(tree, left.focused // SPAN, list(left.shown))
+        self.focused_id, self.order = left.focused, list(left.order)
+        self._saved_work = None
+        return True
+
+    # --- saved or not -----------------------------------------------------------------------------
+
+    def _work(self) -> Work:
+        """All that would have to be saved: branches, their names and commands."""
+        return tuple((b.number, b.name, b.timeline.entries()) for b in self.tree.branches.values())
+
+    def mark_saved(self) -> None:
+        self._saved_work = self._work()
+
+    def mark_unsaved(self) -> None:
+        """Whatever there is has not been saved, as after a crash."""
+        self._saved_work = None
+
+    def mark_map_saved(self) -> None:
+        """The map alone was saved: that is everything if nothing but the map was changed."""
+        if len(self.tree.branches) == 1 and all(isinstance(c, MAP_EDITS) for _, c in self.log):
+            self.mark_saved()
+
+    @property
+    def has_unsaved_edits(self) -> bool:
+        """Whether something was done since the run was opened or saved, other than strokes that were all undone."""
+        if self._saved_work == self._work():
+            return False
+        is_undone = self._left is None and not self.strokes and len(self.tree.branches) == 1
+        return self._saved_work is None or not (is_undone and all(isinstance(c, MAP_EDITS) for _, c in self.log))
+
+    @property
+    def would_lose_work(self) -> bool:
+        """Whether to ask before it is lost: settings that are turned by a key are not worth a question."""
+        if not self.has_unsaved_edits:
+            return False
+        commands_done = [c for branch in self.tree.branches.values() for c in by_hand(branch.timeline)]
+        is_work = len(self.tree.branches) > 1 or any(isinstance(c, WORTH_ASKING) for c in commands_done)
+        return is_work or self._saved_work is None
 
     @property
     def timeline(self) -> Timeline:
@@ -348,8 +452,10 @@ class Session(Strokes):
 
     def _keep_focus(self) -> None:
         """The focus stays on a panel that is there."""
-        if not self.is_seeking and self.panels and all(panel.key != self.focused_id for panel in self.panels):
-            self.focus(self.panels[-1].key)
+        if self.is_seeking or not self.panels or any(panel.key == self.focused_id for panel in self.panels):
+            return
+        of_branch = [panel for panel in self.panels if panel.key // SPAN == self.branch]
+        self.focus((of_branch or self.panels)[-1].key)
 
     @property
     def focused(self) -> Walker | None:
@@ -545,24 +651,35 @@ class Session(Strokes):
         """All commands of the focused branch, those of the scenario and those done by hand."""
         return self.timeline.entries()
 
-    def move_entry(self, entry_id: int, by: int) -> None:
-        """The same command so many ticks later or earlier; the run is computed again from there."""
-        entry = self.timeline.entry(entry_id)
-        self.timeline.move(entry_id, max(0, entry.tick + by))
+    def deeds(self) -> list[Deed]:
+        """The same as a user sees it: a stroke is one."""
+        return deeds_of(self.entries(), self.world.grid.width)
+
+    def move_deed(self, deed: Deed, by: int) -> None:
+        """The same so many ticks later or earlier; the run is computed again from there."""
+        for entry in deed.entries:
+            self.timeline.move(entry.id, entry.tick + max(by, -deed.tick))
         self.changed()
 
-    def toggle_entry(self, entry_id: int) -> None:
-        self.timeline.set_enabled(entry_id, not self.timeline.entry(entry_id).is_enabled)
+    def toggle_deed(self, deed: Deed) -> None:
+        for entry in deed.entries:
+            self.timeline.set_enabled(entry.id, not deed.is_enabled)
         self.changed()
 
-    def delete_entry(self, entry_id: int) -> None:
-        self.timeline.delete(entry_id)
+    def delete_deed(self, deed: Deed) -> None:
+        for entry in deed.entries:
+            self.timeline.delete(entry.id)
         self.changed()
 
-    def duplicate_entry(self, entry_id: int) -> None:
-        entry = self.timeline.entry(entry_id)
-        self.timeline.duplicate(entry_id, entry.tick + 10)
+    def duplicate_deed(self, deed: Deed) -> None:
+        for entry in deed.entries:
+            self.timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER)
         self.changed()
+
+
+def by_hand(timeline: Timeline) -> list[Command]:
+    """What was done in a timeline beside its script, also where it is switched off."""
+    return [entry.command for entry in timeline.entries() if not entry.is_scripted]
 
 
 def key_of(branch: int, agent: int) -> int:

@@ -1,5 +1,6 @@
 """Saving and opening whole sessions, and the journal that survives a kill. No pygame here."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +11,14 @@ import numpy as np
 from agents.registry import BY_KEY
 from sim import sessionfile
 from sim.commandfile import TimedCommand
-from sim.journal import Journal
+from sim.journal import SHOWN_KEY, Journal
 from sim.scenario import MapRows, MapSource, Scenario
 from sim.sessionfile import Saved
 from ui import files
 from ui.session import Session
 from ui.setup import Setup
 
-VIEW_KEY = "branches"  # in the view of the scenario: the branches on screen
+_NOTE_EVERY_S = 0.5  # how often a run that is paused or slow is noted; a fast one is every 100 ticks
 
 
 def beginning_of(session: Session, view: Mapping[str, Any] | None = None) -> Scenario:
@@ -37,7 +38,7 @@ def beginning_of(session: Session, view: Mapping[str, Any] | None = None) -> Sce
         {name: tuple(pair(cell) for cell in cells) for name, cells in setup.switches.items()},
         changes if changes and changes.rate > 0 else None,
         tuple(TimedCommand(tick, command) for tick, command in setup.script),
-        view={**(view or {}), VIEW_KEY: list(session.shown)},
+        view={**(view or {}), SHOWN_KEY: list(session.shown)},
         terrain=setup.grid.terrain if setup.source and not _is_redrawn(session) else None,
     )
 
@@ -87,9 +88,14 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     session.open(replace(setup, title=setup.title or "Session"))
     configs = list(setup.agents)
     tree = saved.plant(BY_KEY, setup=lambda: session.make_world(configs))
-    shown = saved.scenario.view.get(VIEW_KEY)
+    shown = saved.scenario.view.get(SHOWN_KEY)
     numbers = [n for n in shown if n in tree.branches] if isinstance(shown, list) else []
-    session.plant(tree, saved.branch, numbers or [saved.branch])
+    shown_ones = numbers if saved.branch in numbers else [*numbers, saved.branch]
+    session.plant(tree, saved.branch, shown_ones)
+    if path is None:
+        session.mark_unsaved()  # from a journal: nowhere else is it kept
+    else:
+        session.mark_saved()
     session.messages += saved.warnings
 
 
@@ -100,14 +106,19 @@ class Keeper:
         self.session = session
         self.journal: Journal | None = None
         self._said = False
+        self._noted_s = 0.0
 
     def keep(self) -> None:
-        """Once a frame: a new journal for a new run, and how far this one is."""
+        """Once a frame: a new journal for a new run, how far this one is, and what is on screen."""
         if self.journal is None or self.journal.tree is not self.session.tree:
             self.close()
             session = self.session
             self.journal = Journal(beginning_of(session), session.tree, session.setup.grid.original)
-        self.journal.progress(self.session.shown)
+        now = time.monotonic()
+        is_due = now - self._noted_s >= _NOTE_EVERY_S
+        self._noted_s = now if is_due else self._noted_s
+        self.journal.progress(self.session.shown, now=is_due)
+        self.journal.looks(self.session.shown, self.session.branch)
         if self.journal.problem and not self._said:
             self._said = True
             self.session.messages.append(self.journal.problem)

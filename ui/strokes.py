@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from sim import commands
 from sim.commands import Command
@@ -21,6 +20,7 @@ class Stroke:
     after: dict[int, int] = field(default_factory=dict)
     name: str = "edit"
     branch: int = 0
+    goals: tuple[int, int] | None = None  # where the goal was and where it went, if that is what was done
 
 
 class Strokes(ABC):
@@ -28,7 +28,6 @@ class Strokes(ABC):
 
     setup: Setup
     branch: int
-    saved_terrain: npt.NDArray[np.uint8]
 
     def forget_strokes(self) -> None:
         self.undone: list[Stroke] = []
@@ -94,7 +93,7 @@ class Strokes(ABC):
         if not self._goes_to_branch_of(self.strokes):
             return False
         stroke = self.strokes.pop()
-        self._put(stroke.before)
+        self._put(stroke.before, stroke.goals and stroke.goals[0])
         self.undone.append(stroke)
         return True
 
@@ -102,12 +101,23 @@ class Strokes(ABC):
         if not self._goes_to_branch_of(self.undone):
             return False
         stroke = self.undone.pop()
-        self._put(stroke.after)
+        self._put(stroke.after, stroke.goals and stroke.goals[1])
         self.strokes.append(stroke)
         return True
 
-    def _put(self, letters: dict[int, int]) -> None:
-        self.do(commands.SetTerrain(tuple(letters), bytes(letters.values()).decode("ascii")))
+    def _put(self, letters: dict[int, int], goal: int | None = None) -> None:
+        if letters:
+            self.do(commands.SetTerrain(tuple(letters), bytes(letters.values()).decode("ascii")))
+        if goal is not None:
+            self.do(commands.MoveGoal(goal))
+
+    def move_goal(self, cell: int) -> None:
+        """Another goal; one stroke."""
+        before = self.world.goal
+        self.do(commands.MoveGoal(cell))
+        if self.world.goal != before:
+            self.strokes.append(Stroke(name="goal", branch=self.branch, goals=(before, self.world.goal)))
+            self.undone.clear()
 
     def flip_switch(self, name: str) -> None:
         """Block a switch that is open, free one that is blocked; one stroke."""
@@ -127,11 +137,3 @@ class Strokes(ABC):
         self.begin_stroke("all edits")
         self._noted(commands.SetTerrain(cells, letters), cells)
         self.end_stroke()
-
-    @property
-    def has_unsaved_edits(self) -> bool:
-        """Whether the user's strokes have made the map differ from the file; random changes do not count."""
-        return bool(self.strokes) and not np.array_equal(self.world.grid.terrain, self.saved_terrain)
-
-    def mark_saved(self) -> None:
-        self.saved_terrain = self.world.grid.terrain.copy()

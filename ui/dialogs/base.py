@@ -71,6 +71,9 @@ class Host(Protocol):
     def open_setup(self, setup: Setup) -> None:
         """Begin another run, after asking about unsaved edits."""
 
+    def save_session(self, then: Callable[[], None] = ...) -> None:
+        """Save everything, asking where if need be, and go on when it is done."""
+
     def say(self, text: str) -> None:
         """Show a short message."""
 

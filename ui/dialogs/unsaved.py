@@ -1,4 +1,4 @@
-"""What to do with edits before something would lose them: save, discard, or stay."""
+"""What to do with work before something would lose it: save, discard, or stay."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,35 +8,59 @@ from ui import files
 from ui.dialogs.base import Host
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
-from ui.dialogs.question import Question
+from ui.dialogs.question import Answer, Question
+from ui.session import MAP_EDITS, Session
 
 
 class UnsavedQuestion(Question):
+    """The main answer saves what keeps everything: the map where nothing else was changed, else the session."""
+
     def __init__(self, host: Host, go_on: Callable[[], None]) -> None:
         self.go_on = go_on
-        name = host.session.world.grid.name
-        super().__init__(
-            host,
-            "Unsaved edits",
-            f"The map {name} was edited and is not saved. Going on would lose the edits.",
-            [("Cancel", _nothing, ""), ("Discard", go_on, "danger"), ("Save ...", self._save, "main")],
-        )
+        name = host.session.setup.title
+        answers: list[Answer] = [("Cancel", _nothing, ""), ("Discard", go_on, "danger")]
+        if self._is_map_alone(host.session):
+            text = f"The map of {name} was edited and is not saved. Going on would lose the edits."
+            answers += [("Save session ...", self._save_session, ""), ("Save map ...", self._save_map, "main")]
+        else:
+            text = f"{name}: {_told(host.session)} are not saved. A session file keeps everything, with all branches."
+            answers += [("Save session ...", self._save_session, "main")]
+        super().__init__(host, "Unsaved work", text, answers)
 
-    def _save(self) -> None:
+    @staticmethod
+    def _is_map_alone(session: Session) -> bool:
+        """Whether a map is open, and nothing but the map was changed."""
+        is_map = session.path is None or session.path.suffix.lower() == files.MAP_SUFFIX
+        return is_map and len(session.tree.branches) == 1 and all(isinstance(c, MAP_EDITS) for _, c in session.log)
+
+    def _save_session(self) -> None:
+        self.host.save_session(self.go_on)
+
+    def _save_map(self) -> None:
         path = self.host.session.path
-        if path is not None and path.suffix.lower() == files.MAP_SUFFIX and not files.is_shipped(path):
-            self._save_to(path)
+        if path is not None and not files.is_shipped(path):
+            self._save_map_to(path)
         else:
             name = self.host.session.world.grid.name
-            self.host.show(SaveFile(self.host, "Save the map", files.MAP_SUFFIX, name, self._save_to))
+            self.host.show(SaveFile(self.host, "Save the map", files.MAP_SUFFIX, name, self._save_map_to))
 
-    def _save_to(self, path: Path) -> None:
+    def _save_map_to(self, path: Path) -> None:
         try:
             files.save_map(self.host.session, path)
         except ConfigError as error:
             self.host.show(MessageBox(self.host, "The map was not saved", error.problems))
         else:
             self.go_on()
+
+
+def _told(session: Session) -> str:
+    """What there is to lose, in a few words."""
+    edits = sum(
+        not entry.is_scripted for branch in session.tree.branches.values() for entry in branch.timeline.entries()
+    )
+    changes = "1 change" if edits == 1 else f"{edits:,} changes"
+    count = len(session.tree.branches)
+    return changes if count == 1 else f"{changes} in {count} branches"
 
 
 def _nothing() -> None:

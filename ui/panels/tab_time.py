@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 from sim import commands
 from sim.branches import Branch
 from sim.commands import Command
-from sim.timeline import Entry
 from ui.canvas import HotSpot
 from ui.keys import shown_keys
 from ui.layout import Box
+from ui.script import Deed
 from ui.session import Session
 from ui.theme import mix
 
 if TYPE_CHECKING:
     from ui.app import App
 
-MOST_ENTRIES = 200  # of a long script the latest are listed
+MOST_DEEDS = 200  # of a long script the latest are listed
 BUTTONS = (
     ("branch", "Branch"),
     ("split_policy", "Split"),
@@ -166,66 +166,67 @@ def _draw_divergence(app: "App", session: Session, x: int, y: int, width: int) -
 
 def _draw_script(app: "App", session: Session, x: int, y: int, width: int) -> int:
     canvas = app.canvas
-    entries = session.entries()
+    deeds = session.deeds()
     complaints = session.timeline.complaints()
-    if not entries:
+    if not deeds:
         hint = (
             "No edits yet. Everything that is done to the run is listed here; it can be switched off, moved in time, "
         )
         hint += "done again or deleted, and the run is computed anew."
         return y + canvas.wrapped((x, y, width, canvas.px(200)), hint, size=12, colour=app.palette.dim)
-    for entry in entries[-MOST_ENTRIES:]:
-        y = _draw_entry(app, session, x, y, width, entry, complaints.get(entry.id, ""))
+    for deed in deeds[-MOST_DEEDS:]:
+        complaint = next((complaints[number] for number in deed.ids if number in complaints), "")
+        y = _draw_deed(app, session, x, y, width, deed, complaint)
     return y
 
 
-def _draw_entry(app: "App", session: Session, x: int, y: int, width: int, entry: Entry, complaint: str) -> int:
+def _draw_deed(app: "App", session: Session, x: int, y: int, width: int, deed: Deed, complaint: str) -> int:
     """Two lines: what and when; and what can be done with it."""
     canvas, palette = app.canvas, app.palette
     px = canvas.px
-    ink = palette.warning if complaint else None if entry.is_enabled else palette.dim
+    ink = palette.warning if complaint else None if deed.is_enabled else palette.dim
     canvas.check_box(
-        f"entry:{entry.id}",
+        f"deed:{deed.id}",
         (x, y, px(20), px(20)),
-        entry.is_enabled,
-        partial(session.toggle_entry, entry.id),
+        deed.is_enabled,
+        partial(session.toggle_deed, deed),
         tip="Takes part in the run, or not",
     )
-    text = entry_text(session, entry.command)
+    text = command_text(session, deed.command)
     canvas.spot(
         HotSpot(
-            f"entry_text:{entry.id}",
+            f"deed_text:{deed.id}",
             (x + px(24), y, width - px(24), px(20)),
-            partial(app.seek, entry.tick),
-            complaint or f"{text} at tick {entry.tick:,}: click to go there",
+            partial(app.seek, deed.tick),
+            complaint or f"{text} at tick {deed.tick:,}: click to go there",
         )
     )
-    tick = f"{entry.tick:,}"
+    tick = f"{deed.tick:,}" if deed.last_tick == deed.tick else f"{deed.tick:,}-{deed.last_tick:,}"
     tick_width = canvas.text_width(tick, 12, "mono")
     canvas.text((x + px(24), y + px(10)), text, size=13, colour=ink, middle=True, width=width - px(34) - tick_width)
     canvas.text((x + width, y + px(10)), tick, size=12, face="mono", colour=palette.dim, align="right", middle=True)
-    return _draw_entry_buttons(app, session, x + px(24), y + px(22), entry) + px(8)
+    return _draw_deed_buttons(app, session, x + px(24), y + px(22), deed) + px(8)
 
 
-def _draw_entry_buttons(app: "App", session: Session, x: int, y: int, entry: Entry) -> int:
+def _draw_deed_buttons(app: "App", session: Session, x: int, y: int, deed: Deed) -> int:
     canvas = app.canvas
     px = canvas.px
     actions = (
-        ("-10", partial(session.move_entry, entry.id, -10), "Ten ticks earlier"),
-        ("-1", partial(session.move_entry, entry.id, -1), "One tick earlier"),
-        ("+1", partial(session.move_entry, entry.id, 1), "One tick later"),
-        ("+10", partial(session.move_entry, entry.id, 10), "Ten ticks later"),
-        ("again", partial(session.duplicate_entry, entry.id), "The same once more, ten ticks later"),
-        ("delete", partial(session.delete_entry, entry.id), "Take it out of the script"),
+        ("-10", partial(session.move_deed, deed, -10), "Ten ticks earlier"),
+        ("-1", partial(session.move_deed, deed, -1), "One tick earlier"),
+        ("+1", partial(session.move_deed, deed, 1), "One tick later"),
+        ("+10", partial(session.move_deed, deed, 10), "Ten ticks later"),
+        ("again", partial(session.duplicate_deed, deed), "The same once more, ten ticks later"),
+        ("delete", partial(session.delete_deed, deed), "Take it out of the script"),
     )
     for label, action, tip in actions:
         width = canvas.text_width(label, 12) + px(12)
-        canvas.button(f"entry:{entry.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
+        canvas.button(f"deed:{deed.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
         x += width + px(4)
     return y + px(20)
 
 
-def entry_text(session: Session, command: Command) -> str:
+def command_text(session: Session, command: Command) -> str:
     """A command in a few words."""
     match command:
         case commands.EditCells(blocked, freed):
