@@ -13,6 +13,7 @@ from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui import keys
 from ui.layers import LAYER_BY_KEY
+from ui.session import SPAN
 from ui.setup import Setup
 from ui.theme import SERIES
 from ui.wording import hud_fields
@@ -473,6 +474,29 @@ def test_moving_an_edit_in_time_recomputes_the_run(app):
     assert app.session.world.switch_states()["gate"] is True
     app.session.seek(1)
     assert app.session.world.switch_states()["gate"] is False
+
+
+def test_run_until_the_next_move_looks_at_the_focused_panel_of_any_branch(app):
+    app.session.advance(4)
+    press_combination(app, "B")
+    assert app.session.focused_id >= SPAN
+    for _ in range(3):
+        tick, cell = app.session.tick, app.session.focused.position
+        press_combination(app, "Alt+M")
+        for _ in range(60):
+            app.frame(0.05)
+        assert not app.clock.is_running and app.session.tick > tick and app.session.focused.position != cell
+
+
+def test_without_an_agent_every_command_is_harmless(app):
+    for _ in range(2):
+        press(app, pygame.K_DELETE)
+    assert not app.session.panels
+    for command in keys.COMMANDS:
+        if command.id not in ("quit", "full_screen"):
+            press_combination(app, command.keys[0])
+            press(app, pygame.K_ESCAPE)
+    assert app.is_open
 
 
 def test_a_stroke_is_one_deed_of_the_script(app):

@@ -274,6 +274,21 @@ def test_what_was_done_is_unsaved_whatever_it_was() -> None:
         assert not session.has_unsaved_edits and not session.would_lose_work
 
 
+@pytest.mark.parametrize("keeps_map", [True, False])
+def test_a_run_begins_with_free_ends_whatever_was_drawn_on_them(keeps_map: bool) -> None:
+    session = Session(setup(density=0.0))
+    session.paint([70], block=True)
+    session.reset(keeps_map=True)
+    session.paint([70], block=False)
+    session.move_goal(70)
+    session.advance(3)
+    session.paint([START, 70], block=True)
+    assert not session.world.grid.free[[START, 70]].any()
+    session.reset(keeps_map=keeps_map)
+    assert session.world.grid.free[[START, 70]].all() and session.world.goal == 70
+    assert any("is free again" in message for message in session.messages)
+
+
 def test_restart_with_another_start_keeps_map_and_agents() -> None:
     session = Session(setup(density=0.0))
     stroke(session, [100], True)

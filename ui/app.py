@@ -512,7 +512,7 @@ class App:
     def flip_param(self, agent_id: int, param: Param) -> None:
         """A click on a parameter: the other truth value, the next choice, or the editor for numbers."""
         walker = self.session.walker(agent_id)
-        if walker is None:
+        if walker is None or param.name not in walker.params:  # what is drawn may be a frame old
             return
         value = walker.params[param.name]
         if param.kind is bool:
@@ -526,7 +526,7 @@ class App:
     def step_param(self, agent_id: int, param: Param, step: int) -> None:
         """The wheel over a parameter: a bit more or less."""
         walker = self.session.walker(agent_id)
-        if walker is None:
+        if walker is None or param.name not in walker.params:
             return
         if param.kind in (bool, str):
             self.flip_param(agent_id, param)

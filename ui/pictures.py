@@ -125,8 +125,14 @@ def save_panel(
     app: "App", panel: int, path: str | os.PathLike[str] | None = None, scale: int = 1, *, has_legend: bool = False
 ) -> Path:
     """Write a picture of one panel; returns where."""
+    _check_panel(app, panel)
     picture = draw_panel(app, panel, scale, has_legend=has_legend)
     return _save(app, picture, path, [_label(app, panel)])
+
+
+def _check_panel(app: "App", key: int) -> None:
+    if all(panel.key != key for panel in app.session.panels):
+        raise ConfigError("there is no panel to take a picture of: A adds an agent")
 
 
 def _label(app: "App", panel: int) -> str:
@@ -142,6 +148,7 @@ def _save(app: "App", picture: pygame.Surface, path: str | os.PathLike[str] | No
 
 def save_svg(app: "App", panel: int, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True) -> Path:
     """Write a panel as a drawing for a paper; returns where."""
+    _check_panel(app, panel)
     text = panel_svg(app.session, panel, look_of(app), has_legend=has_legend)
     return _write(text.encode("utf-8"), path, default_name([_label(app, panel)], app.session.tick, SVG))
 

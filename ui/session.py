@@ -74,19 +74,19 @@ class StopRule:
     """When a run that was started with "run until" pauses."""
 
     name: str
-    is_met: Callable[["Session", Walker, np.ndarray], bool]  # asked for every agent after every tick
+    is_met: Callable[["Session", int, np.ndarray], bool]  # asked for every panel after every tick, with its key
 
 
-def _next_move(session: "Session", walker: Walker, row: np.ndarray) -> bool:
-    trail = session.trails[walker.id].cells
-    return walker.id == session.focused_id and len(trail) > 1 and trail[-1] != trail[-2]
+def _next_move(session: "Session", key: int, row: np.ndarray) -> bool:
+    trail = session.trails[key].cells
+    return key == session.focused_id and len(trail) > 1 and trail[-1] != trail[-2]
 
 
 STOP_RULES = {
     "move": StopRule("next move", _next_move),
-    "back_move": StopRule("next back-move", lambda s, w, row: bool(row["marks"] & log.BACK_MOVE)),
-    "restart": StopRule("next restart", lambda s, w, row: bool(row["marks"] & log.RESTARTED)),
-    "arrival": StopRule("next arrival", lambda s, w, row: bool(row["marks"] & log.ARRIVED)),
+    "back_move": StopRule("next back-move", lambda s, key, row: bool(row["marks"] & log.BACK_MOVE)),
+    "restart": StopRule("next restart", lambda s, key, row: bool(row["marks"] & log.RESTARTED)),
+    "arrival": StopRule("next arrival", lambda s, key, row: bool(row["marks"] & log.ARRIVED)),
 }
 
 
@@ -180,15 +180,23 @@ class Session(Strokes):
     def _begin_again(self, *, keeps_map: bool, **changes: object) -> None:
         """A new run. The one before can be undone like a stroke: no single key destroys work."""
         left, was_unsaved, configs = self._as_left(), self.has_unsaved_edits, self.configs()
-        if keeps_map:
-            self.first_terrain = self.world.grid.terrain.copy()
+        self.first_terrain = (self.world.grid.terrain if keeps_map else self.first_terrain).copy()
         self.setup = replace(self.setup, budget=self.world.budget, goal=self.world.goal)
         self.setup = replace(self.setup, **changes)  # type: ignore[arg-type]
+        self._free_ends()
         self._build(configs)
         self._left = left
         self._saved_work = None if was_unsaved else self._work()
         if len(left.states) > 1 or any(not entry.is_scripted for entry in left.states[0].entries):
             self.messages.append("begun again; Ctrl+Z goes back to the run before, with all its edits")
+
+    def _free_ends(self) -> None:
+        """A run cannot begin with a start or a goal that was blocked in the meantime."""
+        letters, original = self.first_terrain.reshape(-1), self.setup.grid.original.reshape(-1)
+        for name, cell in (("start", self.setup.start), ("goal", self.setup.goal)):
+            if not Grid.is_passable_letter(letters[cell : cell + 1])[0]:
+                letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
+                self.messages.append(f"the {name} is free again, for the run to begin")
 
     def _as_left(self) -> "LeftRun":
         return LeftRun(
@@ -359,7 +367,7 @@ class Session(Strokes):
             met = any(
                 walker.rows.size
                 and walker.rows_tick + walker.rows.size == self.tick
-                and self.stop_rule.is_met(self, walker, walker.rows[-1])
+                and self.stop_rule.is_met(self, key_of(branch.number, walker.id), walker.rows[-1])
                 for branch in self.shown_branches
                 for walker in branch.timeline.world.walkers
             )
@@ -474,9 +482,9 @@ class Session(Strokes):
 
     def move_panel(self, agent_id: int, by: int) -> None:
         """Another place among the panels. Agents do not meet, so their order changes nothing else."""
-        here = self.panel_of(agent_id)
-        there = max(0, min(len(self.order) - 1, here + by))
-        self.order.insert(there, self.order.pop(here))
+        others = [panel.key for panel in self.panels if panel.key != agent_id]
+        there = max(0, min(len(others), self.panel_of(agent_id) + by))
+        self.order = [*others[:there], agent_id, *others[there:]]
         self._panels = self._snapshot = None
 
     def add_agent(self, config: AgentConfig) -> bool:
@@ -498,8 +506,8 @@ class Session(Strokes):
             return False
         new = self.focused_id
         self.do(commands.RemoveAgent(agent_id % SPAN))
-        self.order.remove(new)
-        self.order.insert(place, new)
+        others = [panel.key for panel in self.panels if panel.key != new]
+        self.order = [*others[:place], new, *others[place:]]
         self._panels = self._snapshot = None
         self.focus(new)
         return True
