@@ -305,8 +305,7 @@ class App:
         size = (boxes.map[2], boxes.map[3])
         camera = self.cameras.of(agent_id, size, (grid.width, grid.height))
         if self.cameras.follows and (walker := self.session.walker(agent_id)):
-            x, y = grid.xy(walker.position)
-            camera = camera.centred_on(x + 0.5, y + 0.5, *size)
+            camera = camera.following(grid.xy(walker.position), (grid.width, grid.height), size)
         return camera
 
     def _draw_tooltip(self) -> None:
