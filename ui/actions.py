@@ -456,8 +456,6 @@ def branch(app: "App") -> None:
     made = app.session.branch_here()
     app.settings.sidebar_tab = "time"
     app.say(f'"{made.name}" begins at tick {made.at:,}; edits go to the focused branch')
-    if len(app.session.panels) > 8:
-        app.say("only eight panels are shown; hide a branch (Alt+H) or remove agents")
 
 
 @action

@@ -102,6 +102,7 @@ class App:
         self.is_open = True
         self.frame_ms = 0.0
         self._hot_since: tuple[str, float] = ("", 0.0)
+        self._hidden = 0  # panels for which there is no room
         self._rebuild()
 
     # --- the window ---------------------------------------------------------------------------------
@@ -184,7 +185,9 @@ class App:
         self.recording.keep()
         if self.keeper is not None:
             self.keeper.keep()
-        self.toasts += [(text, time.monotonic() + TOAST_S) for text in self.session.messages]
+        self._tell_hidden()
+        for text in self.session.messages:
+            self.say(text)
         self.session.messages.clear()
         if self.dialog is not None:
             self.gui.update(seconds)
@@ -192,6 +195,16 @@ class App:
 
     def _advance(self, ticks: int) -> None:
         """Due ticks, but never so many that a frame is lost; what is left over is dropped."""
+    def _tell_hidden(self) -> None:
+        """Say it whenever there are more panels without room than before."""
+        hidden = max(0, len(self.session.panels) - MOST_PANELS)
+        if hidden > self._hidden:
+            self.say(
+                f"{hidden} of {MOST_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden: "
+                "take a branch off the screen (Alt+H) or remove agents (Delete)"
+            )
+        self._hidden = hidden
+
         deadline = time.perf_counter() + TICKING_SHARE / FRAMES_PER_SECOND
         while ticks > 0 and time.perf_counter() < deadline:
             bulk = min(ticks, 64)
@@ -387,7 +400,8 @@ class App:
         return keys.shown_keys(command_id)
 
     def say(self, text: str) -> None:
-        """Tell the user something for a few seconds."""
+        """Tell the user something for a few seconds; what is told already stays for longer."""
+        self.toasts = [toast for toast in self.toasts if toast[0] != text]
         self.toasts.append((text, time.monotonic() + TOAST_S))
 
     def mode_word(self) -> str:
