@@ -173,6 +173,7 @@ RUNNING_COMMANDS = {
     "export_csv": lambda a: type(a.dialog).__name__ == "SaveFile",
     "find_command": lambda a: type(a.dialog).__name__ == "CommandPalette",
     "help": lambda a: type(a.dialog).__name__ == "HelpOverlay",
+    "about": lambda a: a.toasts[-1][0].startswith("nothing is said about"),
     "cancel": lambda a: a.is_open,
     "quit": lambda a: not a.is_open,
     "next_control": lambda a: a.canvas.focus_id is not None,

@@ -16,6 +16,7 @@ from ui.dialogs.file_browser import OpenFile, SaveFile
 from ui.dialogs.gallery import Gallery
 from ui.dialogs.generator import GenerateMap
 from ui.dialogs.help import HelpOverlay
+from ui.dialogs.message import MessageBox
 from ui.dialogs.number import NumberPrompt
 from ui.dialogs.palette import CommandPalette
 from ui.dialogs.problems import ProblemList
@@ -810,6 +811,18 @@ def _save(app: "App", write: Callable[[], None], done: str) -> None:
 @action
 def help(app: "App") -> None:
     app.show(HelpOverlay(app))
+
+@action
+def about(app: "App") -> None:
+    """What the author of a scenario has to say about it."""
+    setup = app.session.setup
+    if setup.caption:
+        box = MessageBox(app, setup.title, setup.caption)
+        box.command = "about"
+        app.show(box)
+    else:
+        app.say("nothing is said about this scenario: a file can do so under `caption`")
+
 
 
 @action
