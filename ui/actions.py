@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sim import commands
 from sim.params import ConfigError
 from sim.recorded import MarkKind
-from ui import clock, files, sessions
+from ui import clock, files, sessions, wording
 from ui.cameras import PAN_STEP_PX
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.comparison import ComparisonTable
@@ -264,9 +264,8 @@ def add_agent(app: "App") -> None:
 def duplicate_agent(app: "App") -> None:
     walker = app.session.focused
     if walker and _has_room(app):
-        app.session.add_agent(
-            commands.AgentConfig(walker.spec.key, walker.config.label, dict(walker.params), walker.budget)
-        )
+        label = wording.next_label(walker.label, {other.label for other in app.session.world.walkers})
+        app.session.add_agent(commands.AgentConfig(walker.spec.key, label, dict(walker.params), walker.budget))
 
 
 @action
@@ -812,6 +811,7 @@ def _save(app: "App", write: Callable[[], None], done: str) -> None:
 def help(app: "App") -> None:
     app.show(HelpOverlay(app))
 
+
 @action
 def about(app: "App") -> None:
     """What the author of a scenario has to say about it."""
@@ -822,7 +822,6 @@ def about(app: "App") -> None:
         app.show(box)
     else:
         app.say("nothing is said about this scenario: a file can do so under `caption`")
-
 
 
 @action

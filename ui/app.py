@@ -193,8 +193,6 @@ class App:
             self.gui.update(seconds)
             self.dialog.update(seconds)
 
-    def _advance(self, ticks: int) -> None:
-        """Due ticks, but never so many that a frame is lost; what is left over is dropped."""
     def _tell_hidden(self) -> None:
         """Say it whenever there are more panels without room than before."""
         hidden = max(0, len(self.session.panels) - MOST_PANELS)
@@ -205,6 +203,8 @@ class App:
             )
         self._hidden = hidden
 
+    def _advance(self, ticks: int) -> None:
+        """Due ticks, but never so many that a frame is lost; what is left over is dropped."""
         deadline = time.perf_counter() + TICKING_SHARE / FRAMES_PER_SECOND
         while ticks > 0 and time.perf_counter() < deadline:
             bulk = min(ticks, 64)
@@ -234,12 +234,16 @@ class App:
 
     def step_expansion(self) -> None:
         """Slow motion: show one expansion more of this tick, or go on to the next tick."""
-        most = max((int(w.rows[-1].expanded) for w in self.session.snapshot.walkers if w.rows.size), default=0)
-        if self.reveal is not None and self.reveal < most:
+        if self.reveal is not None and self.reveal < self.last_expansions:
             self.reveal += 1
         else:
             self.session.advance(1)
             self.reveal = 1
+
+    @property
+    def last_expansions(self) -> int:
+        """Most expansions of an agent in the last tick."""
+        return max((int(w.rows[-1].expanded) for w in self.session.snapshot.walkers if w.rows.size), default=0)
 
     # --- drawing ------------------------------------------------------------------------------------
 
