@@ -48,6 +48,7 @@ class Walker:
     new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on
     rows_tick: int = 0  # world tick of the first of them
     last_phase: int = log.WAITING
+    last_budget: int = 0  # that of the last row; the present one may be another already
     refusals: int = 0
     most_trials: int = 1
     trials: list[Trial] = field(default_factory=list)  # those that came to the goal, the present one included
@@ -125,6 +126,7 @@ class WalkerView:
     most_trials: int = 1
     trials: tuple[Trial, ...] = ()  # those that came to the goal, of an agent that learns h
     is_converged: bool = False  # the last of them taught it nothing
+    last_budget: int = 0  # that of the tick of the last row
 
 
 @dataclass(frozen=True)
@@ -332,6 +334,7 @@ class World:
         walker.rows_tick = self.tick if not walker.new_rows else walker.rows_tick
         walker.new_rows.append(rows[:done])
         walker.last_phase = int(rows[done - 1].phase)
+        walker.last_budget = walker.budget or self.budget
         return done
 
     def _plan_and_judge(self, walker: Walker, rows: np.ndarray, tick: int) -> int:
@@ -615,6 +618,7 @@ class World:
             walker.most_trials,
             tuple(walker.trials),
             walker.is_converged,
+            walker.last_budget,
         )
 
     def digest(self) -> str:

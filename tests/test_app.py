@@ -13,10 +13,11 @@ from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui import keys
 from ui.layers import LAYER_BY_KEY
+from ui.panels import agent_panel, overlay
 from ui.session import SPAN
 from ui.setup import Setup
 from ui.theme import SERIES
-from ui.wording import hud_fields
+from ui.wording import hud_fields, next_label
 
 ROWS = [
     "........................",
@@ -173,6 +174,7 @@ RUNNING_COMMANDS = {
     "save_scenario": lambda a: type(a.dialog).__name__ == "SaveFile",
     "export_csv": lambda a: type(a.dialog).__name__ == "SaveFile",
     "find_command": lambda a: type(a.dialog).__name__ == "CommandPalette",
+    "about": lambda a: a.toasts[-1][0].startswith("nothing is said about"),
     "help": lambda a: type(a.dialog).__name__ == "HelpOverlay",
     "cancel": lambda a: a.is_open,
     "quit": lambda a: not a.is_open,
@@ -598,6 +600,189 @@ def test_every_example_opens_and_runs(path):
     app.session.advance(60)
     app.frame(0.016)
     assert app.session.tick >= 1
+
+
+@pytest.mark.parametrize("path", open_app_files(), ids=lambda p: p.stem)
+def test_a_caption_fits_what_its_example_opens(path):
+    from ui import files
+
+    opened = files.open_any(path)
+    caption, tab = opened.setup.caption, opened.view.get("sidebar")
+    assert "heat" not in caption.split() or opened.view.get("heat"), "there is no heat to look at"
+    assert not tab or keys.shown_keys(f"tab_{tab}") not in caption, "the key would close the tab that is open"
+
+
+# --- what panels say --------------------------------------------------------------------------------
+
+
+def drawn_texts(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """All texts of a frame as they come out, cut ones with their dots."""
+    texts: list[str] = []
+    render = app.canvas.fonts.render
+
+    def listen(text, *more):
+        texts.append(text)
+        return render(text, *more)
+
+    monkeypatch.setattr(app.canvas.fonts, "render", listen)
+    app.draw()
+    monkeypatch.undo()
+    return texts
+
+
+def test_a_smaller_budget_is_not_held_against_the_last_tick():
+    app = make_app(setup(1, budget=16))
+    app.session.advance(3)
+    app.step_budget(0, -1)
+    app.step_budget(0, -1)
+    view = app.session.snapshot.walkers[0]
+    assert view.budget == 4
+    assert agent_panel.spent(app, view) == (int(view.rows[-1].expanded), 16)
+    app.session.advance(1)
+    assert agent_panel.spent(app, app.session.snapshot.walkers[0])[1] == 4
+
+
+def test_a_split_does_not_hold_a_smaller_budget_against_the_last_tick():
+    app = make_app(setup(1, budget=16))
+    app.session.advance(3)
+    app.session.split([{"budget": 2}, {"budget": 16}])
+    assert [agent_panel.spent(app, panel.view)[1] for panel in app.session.panels] == [16, 16]
+
+
+def test_a_panel_says_label_and_algorithm_but_not_twice(monkeypatch):
+    agents = (AgentConfig("tb-wa", "sixteen"), AgentConfig("astar"), AgentConfig("rtb-wa", "RTB-WA* lazy"))
+    app = make_app(replace(setup(), agents=agents), (1600, 900))
+    texts = drawn_texts(app, monkeypatch)
+    assert {"sixteen", "TB-WA*", "A*", "RTB-WA* lazy"} <= set(texts)
+    assert texts.count("A*") == 1 and "RTB-WA*" not in texts
+    app.settings.sidebar_tab = "compare"
+    app.draw()
+    assert app.canvas.spot_named("compare:0").tip.startswith("sixteen (TB-WA*)")
+
+
+@pytest.mark.parametrize(("size", "least"), [((1600, 900), 6), ((1280, 720), 5)])
+def test_eight_panels_show_the_numbers_that_count(size, least):
+    app = make_app(setup(8, budget=1), size)
+    app.session.advance(40)
+    app.draw()
+    wanted = ["moves", "back-moves", "x optimal", "revisits", "expanded", "cost"]
+    for view in app.shown_walkers:
+        assert all(app.canvas.spot_named(f"hud:{view.id}:{name}") for name in wanted[:least])
+        assert app.canvas.spot_named(f"meter:{view.id}")
+
+
+def test_the_share_of_back_moves_stands_with_what_it_is_a_share_of():
+    app = make_app(setup(1, budget=1))
+    app.session.advance(40)
+    view = app.session.snapshot.walkers[0]
+    fields = {name: (value, tip) for name, value, _, tip in hud_fields(view)}
+    assert fields["back-moves"][0] == f"{view.metrics.back_moves}"
+    share = f"{view.metrics.back_move_share:.0f}%"
+    assert fields["non-optimal"][0] == f"{view.metrics.nonoptimal_moves}, {share} back"
+    assert share in fields["non-optimal"][1]
+
+
+@pytest.mark.parametrize("scale", [1.75, 2.0])
+def test_states_are_whole_words_at_large_scales(scale, monkeypatch):
+    app = make_app(setup(3, budget=1), (1600, 900), scale=scale)
+    for _ in range(30):
+        app.session.advance(1)
+        texts = drawn_texts(app, monkeypatch)
+        for view in app.shown_walkers:
+            assert app.canvas.spot_named(f"state:{view.id}")
+            assert agent_panel.wording.short_state(view.state_word) in texts or view.state_word in texts
+
+
+def test_every_panel_shows_its_number(monkeypatch):
+    app = make_app(setup(8), theme="light")
+    texts = drawn_texts(app, monkeypatch)
+    assert {str(n) for n in range(1, 9)} <= set(texts)
+    assert [app.canvas.spot_named(f"panel:{view.id}").key for view in app.shown_walkers] == [*"12345678"]
+
+
+def test_a_duplicate_gets_a_name_of_its_own():
+    app = make_app(replace(setup(), agents=(AgentConfig("tb-wa", "lazy"),)))
+    for _ in range(3):
+        press_combination(app, "D")
+    assert [walker.label for walker in app.session.world.walkers] == ["lazy", "lazy 2", "lazy 3", "lazy 4"]
+    assert next_label("w = 3", {"w = 3", "w = 3 (2)"}) == "w = 3 (3)"
+    assert next_label("w = 3 (2)", {"w = 3", "w = 3 (2)"}) == "w = 3 (3)"
+
+
+# --- messages ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agents", [0, 1, 4, 8])
+@pytest.mark.parametrize(("size", "scale"), [((1280, 720), 1.0), ((1600, 900), 1.0), ((1600, 900), 2.0)])
+def test_messages_cover_no_numbers_and_no_bar(agents, size, scale):
+    app = make_app(setup(agents), size, scale=scale)
+    for i in range(4):
+        app.say(f"message number {i}, long enough to need a line and a half where the window is small, as it may be")
+    plan = app.layout
+    kept = [plan.top_bar, plan.transport, *(box for panel in plan.panels for box in (panel.header, panel.hud))]
+    before = [pygame.surfarray.array2d(app.window.subsurface(box)) for box in kept]
+    overlay.draw_toasts(app, plan)
+    for box, picture in zip(kept, before, strict=True):
+        assert (pygame.surfarray.array2d(app.window.subsurface(box)) == picture).all(), box
+    if plan.sidebar and agents:
+        left, _, width, _ = overlay.toast_area(plan)
+        assert left + width <= plan.sidebar[0]
+
+
+def test_the_same_message_is_shown_once(app):
+    for text in ("one", "two", "one"):
+        app.say(text)
+    app.session.messages += ["two", "two"]
+    settle(app)
+    assert [text for text, _ in app.toasts] == ["one", "two"]
+
+
+def test_panels_without_room_are_counted():
+    app = make_app(setup(3))
+    app.session.advance(2)
+    press_combination(app, "B")
+    assert not any("hidden" in text for text, _ in app.toasts)
+    press_combination(app, "B")
+    assert app.toasts[-1][0].startswith("1 of 9 panels is hidden")
+    press_combination(app, "B")
+    assert app.toasts[-1][0].startswith("4 of 12 panels are hidden")
+
+
+# --- slow motion, cameras, captions -----------------------------------------------------------------
+
+
+def test_slow_motion_says_how_far_it_has_got(monkeypatch):
+    app = make_app(setup(1, budget=16))
+    for n in (1, 2, 3):
+        press_combination(app, "Ctrl+.")
+        view = app.session.snapshot.walkers[0]
+        most = int(view.rows[-1].expanded)
+        assert most > 3
+        assert agent_panel.spent(app, view) == (n, 16)
+        assert {f"expansion {n} of {most}", f"{n} / 16"} <= set(drawn_texts(app, monkeypatch))
+
+
+def test_following_leaves_a_map_that_fits_in_the_middle(app):
+    view, boxes = app.panels()[0]
+    still = app.camera(view.id, boxes)
+    press_combination(app, "C")
+    assert app.camera(view.id, boxes) == still
+    for _ in range(8):
+        press_combination(app, "Ctrl+=")
+    camera = app.camera(view.id, boxes)
+    x, y = app.session.world.grid.xy(view.position)
+    assert camera.to_map(boxes.map[2] / 2, boxes.map[3] / 2) == pytest.approx((x + 0.5, y + 0.5))
+
+
+def test_a_click_on_the_caption_shows_all_of_it():
+    caption = "A long caption. " * 20
+    app = make_app(setup(caption=caption), (1600, 900))
+    for name in ("title", "caption"):
+        x, y, width, height = app.canvas.spot_named(name).box
+        drag(app, (x + width // 2, y + height // 2), (x + width // 2, y + height // 2))
+        assert type(app.dialog).__name__ == "MessageBox" and app.dialog.problems == [caption]
+        press_combination(app, "F8")
+        assert app.dialog is None, "the key that opens it closes it"
 
 
 # --- nothing overlaps -------------------------------------------------------------------------------

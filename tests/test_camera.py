@@ -89,3 +89,13 @@ def test_a_resize_keeps_the_middle(camera, old_width, old_height, new_width, new
 @given(cameras, places, places, sides, sides)
 def test_centring_puts_a_place_in_the_middle(camera, x, y, width, height):
     assert camera.centred_on(x, y, width, height).to_px(x, y) == pytest.approx((width / 2, height / 2), abs=1e-6)
+
+
+@given(
+    st.floats(1, 60), sides, sides, st.integers(50, 3840), st.integers(50, 2160), st.floats(0, 0.99), st.floats(0, 0.99)
+)
+def test_following_goes_along_an_axis_that_does_not_fit(zoom, map_width, map_height, width, height, x, y):
+    cell = int(x * map_width), int(y * map_height)
+    seen = Camera(zoom).following(cell, (map_width, map_height), (width, height)).to_map(width / 2, height / 2)
+    for place, whole, room, middle in zip(cell, (map_width, map_height), (width, height), seen, strict=True):
+        assert middle == pytest.approx(whole / 2 if whole * zoom <= room else place + 0.5, abs=1e-6)

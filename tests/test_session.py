@@ -16,7 +16,7 @@ from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
 from ui import files
-from ui.session import Session
+from ui.session import Session, key_of
 from ui.setup import Setup
 
 from .conftest import random_rows
@@ -542,3 +542,13 @@ def test_as_many_ticks_as_fit_into_the_time() -> None:
     session = Session(setup(density=0.0))
     passed = session.advance_for(0.02)
     assert passed == session.tick > 0
+
+
+def test_the_futures_of_a_split_come_first() -> None:
+    session = Session(setup())
+    session.advance(3)
+    session.focus(1)
+    futures = session.split([{"weight": 1.0}, {"weight": 1.5}, {"weight": 3.0}])
+    assert len(session.panels) == 9, "one more than fits"
+    assert [panel.key for panel in session.panels[:3]] == [key_of(branch.number, 1) for branch in futures]
+    assert session.focused_id == session.panels[0].key

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ui import settings as module
 from ui.layers import HeatSetting, default_visibility
+from ui.look import look_from_view
 from ui.settings import MOST_RECENT_FILES, Settings, load_settings, save_settings, settings_path
 
 OTHER = Settings(
@@ -158,3 +159,13 @@ def test_a_name_that_no_text_file_can_hold_is_left_out(tmp_path: Path) -> None:
     place = tmp_path / "settings.yaml"
     assert save_settings(settings, place) is None
     assert load_settings(place)[0].recent_files == ["/good.map"]
+
+
+def test_every_tab_of_the_sidebar_can_be_kept(tmp_path: Path) -> None:
+    from ui.panels.sidebar import TABS
+
+    for key, _, _ in TABS:
+        settings = replace(Settings(), sidebar_tab=key)
+        assert save_settings(settings, tmp_path / "settings.yaml") is None
+        assert load_settings(tmp_path / "settings.yaml") == (settings, None)
+        assert look_from_view({"sidebar": key}).tab == key

@@ -569,6 +569,18 @@ def test_snapshots_show_what_is() -> None:
     assert world.is_over and world.advance(5) == 0
 
 
+def test_a_snapshot_knows_the_budget_of_the_last_tick() -> None:
+    world, _ = solo(OPEN, 0, 35, "tba", budget=8)
+    world.advance(2)
+    world.submit(SetBudget(2))
+    world.apply_now()
+    view = world.snapshot().walkers[0]
+    assert (view.budget, view.last_budget) == (2, 8)
+    world.submit(SetBudget(5, agent=0))
+    world.advance(1)
+    assert world.snapshot().walkers[0].last_budget == 5
+
+
 def test_rows_of_an_advance_are_those_of_its_ticks() -> None:
     """Also over commands and random changes in between, which end a call of the kernel but not the rows."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sim import commands
 from sim.params import ConfigError
 from sim.recorded import MarkKind
-from ui import clock, files
+from ui import clock, files, wording
 from ui.cameras import PAN_STEP_PX
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.comparison import ComparisonTable
@@ -16,6 +16,7 @@ from ui.dialogs.file_browser import OpenFile, SaveFile
 from ui.dialogs.gallery import Gallery
 from ui.dialogs.generator import GenerateMap
 from ui.dialogs.help import HelpOverlay
+from ui.dialogs.message import MessageBox
 from ui.dialogs.number import NumberPrompt
 from ui.dialogs.palette import CommandPalette
 from ui.dialogs.problems import ProblemList
@@ -263,9 +264,8 @@ def add_agent(app: "App") -> None:
 def duplicate_agent(app: "App") -> None:
     walker = app.session.focused
     if walker and _has_room(app):
-        app.session.add_agent(
-            commands.AgentConfig(walker.spec.key, walker.config.label, dict(walker.params), walker.budget)
-        )
+        label = wording.next_label(walker.label, {other.label for other in app.session.world.walkers})
+        app.session.add_agent(commands.AgentConfig(walker.spec.key, label, dict(walker.params), walker.budget))
 
 
 @action
@@ -456,8 +456,6 @@ def branch(app: "App") -> None:
     made = app.session.branch_here()
     app.settings.sidebar_tab = "time"
     app.say(f'"{made.name}" begins at tick {made.at:,}; edits go to the focused branch')
-    if len(app.session.panels) > 8:
-        app.say("only eight panels are shown; hide a branch (Alt+H) or remove agents")
 
 
 @action
@@ -793,6 +791,18 @@ def _save(app: "App", write: Callable[[], None], done: str) -> None:
 @action
 def help(app: "App") -> None:
     app.show(HelpOverlay(app))
+
+
+@action
+def about(app: "App") -> None:
+    """What the author of a scenario has to say about it."""
+    setup = app.session.setup
+    if setup.caption:
+        box = MessageBox(app, setup.title, setup.caption)
+        box.command = "about"
+        app.show(box)
+    else:
+        app.say("nothing is said about this scenario: a file can do so under `caption`")
 
 
 @action

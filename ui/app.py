@@ -103,6 +103,7 @@ class App:
         self.is_open = True
         self.frame_ms = 0.0
         self._hot_since: tuple[str, float] = ("", 0.0)
+        self._hidden = 0  # panels for which there is no room
         self._rebuild()
 
     # --- the window ---------------------------------------------------------------------------------
@@ -185,11 +186,23 @@ class App:
         self.recording.keep()
         if self.keeper is not None:
             self.keeper.keep()
-        self.toasts += [(text, time.monotonic() + TOAST_S) for text in self.session.messages]
+        self._tell_hidden()
+        for text in self.session.messages:
+            self.say(text)
         self.session.messages.clear()
         if self.dialog is not None:
             self.gui.update(seconds)
             self.dialog.update(seconds)
+
+    def _tell_hidden(self) -> None:
+        """Say it whenever there are more panels without room than before."""
+        hidden = max(0, len(self.session.panels) - MOST_PANELS)
+        if hidden > self._hidden:
+            self.say(
+                f"{hidden} of {MOST_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden: "
+                "take a branch off the screen (Alt+H) or remove agents (Delete)"
+            )
+        self._hidden = hidden
 
     def _advance(self, ticks: int) -> None:
         """Due ticks, but never so many that a frame is lost; what is left over is dropped."""
@@ -222,12 +235,16 @@ class App:
 
     def step_expansion(self) -> None:
         """Slow motion: show one expansion more of this tick, or go on to the next tick."""
-        most = max((int(w.rows[-1].expanded) for w in self.session.snapshot.walkers if w.rows.size), default=0)
-        if self.reveal is not None and self.reveal < most:
+        if self.reveal is not None and self.reveal < self.last_expansions:
             self.reveal += 1
         else:
             self.session.advance(1)
             self.reveal = 1
+
+    @property
+    def last_expansions(self) -> int:
+        """Most expansions of an agent in the last tick."""
+        return max((int(w.rows[-1].expanded) for w in self.session.snapshot.walkers if w.rows.size), default=0)
 
     # --- drawing ------------------------------------------------------------------------------------
 
@@ -306,8 +323,7 @@ class App:
         size = (boxes.map[2], boxes.map[3])
         camera = self.cameras.of(agent_id, size, (grid.width, grid.height))
         if self.cameras.follows and (walker := self.session.walker(agent_id)):
-            x, y = grid.xy(walker.position)
-            camera = camera.centred_on(x + 0.5, y + 0.5, *size)
+            camera = camera.following(grid.xy(walker.position), (grid.width, grid.height), size)
         return camera
 
     def _draw_tooltip(self) -> None:
@@ -389,7 +405,8 @@ class App:
         return keys.shown_keys(command_id)
 
     def say(self, text: str) -> None:
-        """Tell the user something for a few seconds."""
+        """Tell the user something for a few seconds; what is told already stays for longer."""
+        self.toasts = [toast for toast in self.toasts if toast[0] != text]
         self.toasts.append((text, time.monotonic() + TOAST_S))
 
     def mode_word(self) -> str:

@@ -46,6 +46,14 @@ class Camera:
     def centred_on(self, x: float, y: float, width_px: int, height_px: int) -> "Camera":
         return replace(self, left=x - width_px / 2 / self.zoom, top=y - height_px / 2 / self.zoom)
 
+    def following(self, cell: tuple[int, int], map_size: tuple[int, int], size: tuple[int, int]) -> "Camera":
+        """A cell in the middle; but along an axis in which all of the map can be seen, the map."""
+        x, y = (
+            whole / 2 if whole * self.zoom <= room else place + 0.5
+            for place, whole, room in zip(cell, map_size, size, strict=True)
+        )
+        return self.centred_on(x, y, *size)
+
     def moved_to_size(self, old: tuple[int, int], new: tuple[int, int]) -> "Camera":
         """The same map position in the middle after the panel changed its size."""
         x, y = self.to_map(old[0] / 2, old[1] / 2)

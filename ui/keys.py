@@ -149,6 +149,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("export_csv", ("Ctrl+E",), "Export the comparison as CSV", "Files"),
     Command("find_command", ("Ctrl+K",), "Find a command by name", "Help"),
     Command("help", ("?", "F1"), "All keys", "Help"),
+    Command("about", ("F8",), "What this example shows", "Help"),
     Command("cancel", ("Escape",), "Cancel the stroke, the dialog, the tool", "Help"),
     Command("quit", ("Ctrl+Q",), "Quit", "Files"),
     Command("next_control", ("Ctrl+Tab", "F6"), "Next control of the window", "Help"),

@@ -601,8 +601,10 @@ class Session(Strokes):
         for branch in futures:
             branch.timeline.settle()
         self.shown = [branch.number for branch in futures]
+        split = [key_of(number, agent) for number in self.shown]
+        self.order = [*split, *(key for key in self.order if key not in split)]  # first: there may be too many panels
         self.changed()
-        self.focus(key_of(self.shown[0], agent))
+        self.focus(split[0])
         return futures
 
     def show_branch(self, number: int) -> None:

@@ -22,7 +22,7 @@ FOLDER_NAME = "backmove"
 FILE_NAME = "settings.yaml"
 MOST_RECENT_FILES = 12
 MAX_BYTES = 1 << 20
-SIDEBAR_TABS = ("layers", "edit", "inspect", "compare")
+SIDEBAR_TABS = ("layers", "edit", "inspect", "compare", "time")
 
 THEME = Param("theme", str, "dark", "colours of the window", choices=tuple(PALETTES))
 UI_SCALE = Param("ui_scale", float, 1.0, "size of text and controls", 0.75, 2.0, step=0.25)

@@ -107,8 +107,7 @@ class Painter(App):
         part = self.look.part_for(agent_id)
         camera = part.camera(size) if part else fitted(grid.width, grid.height, *size)
         if self.look.follows and (walker := self.session.walker(agent_id)):
-            x, y = grid.xy(walker.position)
-            camera = camera.centred_on(x + 0.5, y + 0.5, *size)
+            camera = camera.following(grid.xy(walker.position), (grid.width, grid.height), size)
         return camera
 
     def mode_word(self) -> str:

@@ -96,7 +96,7 @@ class ComparisonTable(Dialog):
             Item(
                 tuple(_shown(column.value(session, w), column.digits) for column in SHOWN),
                 w.id,
-                detail=f"{w.spec.name}   {files.params_text(w.params, '  ')}",
+                detail=f"panel {session.panel_of(w.id) + 1}: {w.spec.name}   {files.params_text(w.params, '  ')}",
                 roles=_warnings(w),
             )
             for w in walkers

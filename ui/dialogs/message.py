@@ -47,6 +47,7 @@ class _Paragraphs(Scrolled):
         whole = len(self.lines) * dialog.px(_LINE) + dialog.px(_GAP) * sum(first for _, first in self.lines)
         self.bar.measure(rect.height, whole)
         self.can_focus = self.bar.is_needed
+        self.has_bullets = len(texts) > 1
         self.element = Drawn(dialog, rect, self._paint)
         self.element.refresh()
 
@@ -66,7 +67,7 @@ class _Paragraphs(Scrolled):
         for text, is_first in self.lines:
             y += pen.px(_GAP) if is_first else 0
             if -pen.px(_LINE) < y < height:
-                if is_first and len(self.lines) > 1:
+                if is_first and self.has_bullets:
                     pen.fill((pen.px(2), y + pen.px(8), pen.px(5), pen.px(5)), pen.palette.warning, 3)
                 pen.text((pen.px(_INDENT), y), text, size=_SIZE)
             y += pen.px(_LINE)

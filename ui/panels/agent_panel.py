@@ -10,19 +10,29 @@ from sim.params import Param, Value
 from sim.world import WalkerView
 from ui import wording
 from ui.canvas import Canvas, HotSpot
-from ui.layout import HUD_ROW, Box, PanelBoxes
+from ui.layout import HUD, HUD_ROW, Box, PanelBoxes
+from ui.panels import mark
 from ui.session import Panel
-from ui.theme import SERIES, Colour, mix
+from ui.theme import Colour, mix
 
 if TYPE_CHECKING:
     from ui.app import App
+
+ICON = 20  # side of a button in the header
+STATE_PAD = 16  # of the chip around a state's word
+NAME_GAP = 7
+LEAST_LABEL = 40
+ONE_ROW_FROM = 900  # a panel as wide as this has room for most numbers below their names in one row
+TWO_ROWS_FROM = 280  # the same for two rows
+FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
 
 
 def draw(app: "App", boxes: PanelBoxes, panel: Panel, place: int) -> None:
     """The frame around the map. The map itself is drawn by MapRenderer."""
     canvas, view = app.canvas, panel.view
     is_focused = view.id == app.session.focused_id
-    canvas.spot(HotSpot(f"panel:{view.id}", boxes.header, partial(app.session.focus, view.id), view.spec.summary))
+    focus = partial(app.session.focus, view.id)
+    canvas.spot(HotSpot(f"panel:{view.id}", boxes.header, focus, view.spec.summary, f"{place + 1}"))
     _draw_header(app, boxes.header, view, place)
     _draw_hud(app, boxes.hud, view)
     if panel.branch:
@@ -61,56 +71,57 @@ def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
 
 
 def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
-    """From the left: colour, name, parameters; from the right: icons, state. What has no room is left out."""
+    """From the left: mark, name, parameters; from the right: icons, state. What has no room is left out."""
     canvas = app.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
-    left = x + px(10)
-    canvas.fill((left, middle - px(8), px(8), px(16)), SERIES[place % len(SERIES)], 2)
-    left += px(15)
-    right = _draw_icons(app, x + width - px(8), middle, view, width)
-    right = _state_chip(canvas, view, left + px(40), right - px(2), middle, width) - px(8)
-    name_width = max(0, min(canvas.text_width(view.label, 15, "bold"), right - left))
-    canvas.spot(
-        HotSpot(
-            f"name:{view.id}",
-            (left, y, name_width, height),
-            partial(app.edit_agent, view.id),
-            f"{view.spec.name}: {view.spec.summary}",
-            "E",
-            wheel=partial(_next_kind, app, view),
-        )
-    )
-    left += canvas.text((left, middle), view.label, size=15, face="bold", width=name_width, middle=True) + px(10)
+    left = mark.draw(canvas, x + px(9), middle, place) + px(7)
+    right = _draw_icons(app, left + px(LEAST_LABEL), x + width - px(8), middle, view) - px(2)
+    name_end = left + _name_width(canvas, view) + px(8)
+    is_short = name_end + _widest(canvas, wording.LONG_STATES) > right
+    right = _state_chip(canvas, view, left + px(LEAST_LABEL), right, middle, is_short) - px(8)
+    left = _draw_name(app, view, left, right, y, height) + px(10)
     _draw_chips(app, view, left, right, middle)
 
 
-def _draw_icons(app: "App", right: int, middle: int, view: WalkerView, width: int) -> int:
+def _name_width(canvas: Canvas, view: WalkerView) -> int:
+    """Of the label, and of the algorithm where the label does not say it."""
+    label = canvas.text_width(view.label, 15, "bold")
+    if wording.names_algorithm(view):
+        return label
+    return label + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13)
+
+
+def _widest(canvas: Canvas, states: tuple[str, ...]) -> int:
+    """Width of the chip around the longest of these words, so that nothing moves when the state changes."""
+    return max(canvas.text_width(word, 12) for word in states) + canvas.px(STATE_PAD)
+
+
+def _draw_name(app: "App", view: WalkerView, left: int, right: int, y: int, height: int) -> int:
+    """The label, cut if need be, and where there is room the algorithm that it does not name; its right end."""
+    canvas, middle = app.canvas, y + height // 2
+    room = max(0, right - left)
+    end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
+    if not wording.names_algorithm(view) and _name_width(canvas, view) <= room:
+        end += canvas.px(NAME_GAP)
+        end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
+    tip = f"{wording.full_name(view)}: {view.spec.summary}"
+    edit, other_kind = partial(app.edit_agent, view.id), partial(_next_kind, app, view)
+    canvas.spot(HotSpot(f"name:{view.id}", (left, y, end - left, height), edit, tip, "E", wheel=other_kind))
+    return end
+
+
+def _draw_icons(app: "App", left: int, right: int, middle: int, view: WalkerView) -> int:
+    """As many buttons as leave room for the state; returns where they begin."""
     px = app.canvas.px
-    if app.is_picture:
-        return right
-    if width >= px(190):
-        right = _icon(
-            app,
-            f"remove:{view.id}",
-            right,
-            middle,
-            "close",
-            partial(app.remove_agent, view.id),
-            "Remove this agent",
-            "Delete",
-        )
-    if width >= px(140):
-        right = _icon(
-            app,
-            f"edit:{view.id}",
-            right,
-            middle,
-            "dots",
-            partial(app.edit_agent, view.id),
-            "Agent and all its parameters",
-            "E",
-        )
+    icons = (
+        ("edit", "dots", app.edit_agent, "Agent and all its parameters", "E"),
+        ("remove", "close", app.remove_agent, "Remove this agent", "Delete"),
+    )
+    spare = right - left - _widest(app.canvas, wording.SHORT_STATES) - px(2)
+    room = 0 if app.is_picture else max(0, spare // px(ICON + 2))
+    for name, shape, action, tip, key in reversed(icons[:room]):
+        right = _icon(app, f"{name}:{view.id}", right, middle, shape, partial(action, view.id), tip, key)
     return right
 
 
@@ -123,7 +134,7 @@ def _icon(
 ) -> int:
     """A small icon button that ends at `right`; returns where the next thing may end."""
     canvas = app.canvas
-    side = canvas.px(20)
+    side = canvas.px(ICON)
     box = (right - side, middle - side // 2, side, side)
     hot = canvas.spot(HotSpot(spot_id, box, action, tip, key))
     if hot:
@@ -155,14 +166,15 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     return palette.accent
 
 
-def _state_chip(canvas: Canvas, view: WalkerView, left: int, right: int, middle: int, header_width: int) -> int:
+def _state_chip(canvas: Canvas, view: WalkerView, left: int, right: int, middle: int, is_short: bool) -> int:
     """The state in words, in a rounded chip that ends at `right`; nothing when it would begin before `left`."""
-    word = view.state_word
-    room = min(canvas.text_width(word, 12), header_width // 3, right - left - canvas.px(16))
+    word = wording.short_state(view.state_word) if is_short else view.state_word
+    most = right - left - canvas.px(STATE_PAD)
+    room = min(canvas.text_width(word, 12), most)
     if room < canvas.px(24):
         return right
     height = canvas.px(20)
-    width = room + canvas.px(16)
+    width = room + canvas.px(STATE_PAD)
     box = (right - width, middle - height // 2, width, height)
     colour = state_colour(canvas, view)
     canvas.fill(box, mix(canvas.palette.surface, colour, 0.16), 10)
@@ -256,16 +268,26 @@ def _chip(
 
 
 def _draw_hud(app: "App", box: Box, view: WalkerView) -> None:
-    """The numbers, most important first, in one row or two, as many as fit; the budget's meter at the right."""
+    """The numbers, most important first, as many as fit, and the meter of the budget."""
+    px = app.canvas.px
+    if box[3] < px(30):
+        return
+    has_two_rows = box[3] >= px(HUD + HUD_ROW)
+    if box[2] >= px(TWO_ROWS_FROM if has_two_rows else ONE_ROW_FROM):
+        _draw_columns(app, box, view)
+    else:
+        _draw_pairs(app, box, view)
+
+
+def _draw_columns(app: "App", box: Box, view: WalkerView) -> None:
+    """Each number below its name, in one row or two; the meter at the right."""
     canvas = app.canvas
     x, y, width, height = box
     px = canvas.px
-    if height < px(30):
-        return
     is_tall = height >= px(50)
     value_below = px(17) if is_tall else px(14)
     top = y + (px(8) if is_tall else px(3))
-    right = _draw_meter(canvas, view, x + width - px(10), top, top + value_below, width) - px(12)
+    right = _draw_meter(app, view, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
     for name, value, emphasis, tip in wording.hud_fields(view):
         column = max(canvas.text_width(value, 14, "mono"), canvas.text_width(name, 12), px(46))
@@ -273,27 +295,98 @@ def _draw_hud(app: "App", box: Box, view: WalkerView) -> None:
             left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW)
             if top + px(36) > y + height or left + column > right:
                 return
-        ink = canvas.palette.warning if emphasis == "warning" else canvas.palette.text
         canvas.spot(HotSpot(f"hud:{view.id}:{name}", (left, top, column, px(36)), None, tip))
         canvas.text((left, top), name, size=12, colour=canvas.palette.dim)
-        canvas.text((left, top + value_below), value, size=14, face="mono", colour=ink)
+        canvas.text((left, top + value_below), value, size=14, face="mono", colour=_ink(canvas, emphasis))
         left += column + px(14)
 
 
-def _draw_meter(canvas: Canvas, view: WalkerView, right: int, label_y: int, value_y: int, panel_width: int) -> int:
+def _draw_pairs(app: "App", box: Box, view: WalkerView) -> None:
+    """Numbers beside their names, in as many lines as there is room for; the meter is a thin bar below them."""
+    canvas = app.canvas
+    x, y, width, height = box
+    px = canvas.px
+    first, apart = (px(14), px(18)) if height >= px(50) else (px(8), px(15))
+    middles = range(y + first, y + height - px(12), apart)
+    rights = [x + width - px(10)] * len(middles)
+    rights[0] = _draw_thin_meter(app, view, box, middles[0]) - px(12)
+    lefts = [x + px(10)] * len(middles)
+    for name, value, emphasis, tip in wording.hud_fields(view):
+        shown = name if width >= px(FULL_NAMES_FROM) else wording.short_field(name)
+        begin = canvas.text_width(shown, 12) + px(5)
+        needed = begin + canvas.text_width(value, 12, "mono")
+        line = next((i for i, right in enumerate(rights) if lefts[i] + needed <= right), None)
+        if line is None:
+            continue
+        left, middle = lefts[line], middles[line]
+        place = (left, middle - px(7), needed, px(14))
+        canvas.spot(HotSpot(f"hud:{view.id}:{name}", place, None, f"{name}: {tip}"))
+        canvas.text((left, middle), shown, size=12, colour=canvas.palette.dim, middle=True)
+        canvas.text(
+            (left + begin, middle + px(1)), value, size=12, face="mono", colour=_ink(canvas, emphasis), middle=True
+        )
+        lefts[line] += needed + px(12)
+
+
+def _ink(canvas: Canvas, emphasis: str) -> Colour:
+    return canvas.palette.warning if emphasis == "warning" else canvas.palette.text
+
+
+# --- the meter ------------------------------------------------------------------------------------
+
+
+def _draw_meter(app: "App", view: WalkerView, right: int, label_y: int, value_y: int, panel_width: int) -> int:
     """Expansions of the last tick against the budget. Returns its left end."""
-    used = int(view.rows[-1].expanded) if view.rows.size else 0
-    label = f"{used:,} / {view.budget:,}"
-    if panel_width < canvas.px(150):
-        return right
+    canvas = app.canvas
+    used, budget = spent(app, view)
+    label = f"{used:,} / {budget:,}"
     width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
     left = right - width
-    is_over = used > view.budget
-    colour = canvas.palette.warning if is_over or view.metrics.over_budget else canvas.palette.accent
     canvas.text((left, label_y), label, size=12, face="mono", colour=canvas.palette.dim)
-    canvas.meter((left, value_y + canvas.px(6), width, canvas.px(7)), used / max(1, view.budget), colour)
-    tip = f"cells expanded in this tick, against the budget of {view.budget:,}"
+    bar = (left, value_y + canvas.px(6), width, canvas.px(7))
+    canvas.meter(bar, used / budget, _meter_colour(canvas, view, used > budget))
+    canvas.spot(HotSpot(f"meter:{view.id}", (left, label_y, width, canvas.px(34)), None, _meter_tip(view, budget)))
+    return left
+
+
+def _draw_thin_meter(app: "App", view: WalkerView, box: Box, middle: int) -> int:
+    """The same as a bar along the foot of the panel, its numbers at the right. Returns their left end."""
+    canvas = app.canvas
+    px = canvas.px
+    x, y, width, height = box
+    used, budget = spent(app, view)
+    right, tip = x + width - px(10), _meter_tip(view, budget)
+    label = f"{used:,} / {budget:,}"
+    thick = px(4) if height >= px(50) else px(2)
+    bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
+    canvas.meter(bar, used / budget, _meter_colour(canvas, view, used > budget))
+    canvas.spot(HotSpot(f"meter_bar:{view.id}", bar, None, tip))
+    left = right - canvas.text_width(label, 12, "mono")
+    if width < px(150):
+        return right
+    canvas.text((left, middle), label, size=12, face="mono", colour=canvas.palette.dim, middle=True)
+    canvas.spot(HotSpot(f"meter:{view.id}", (left, middle - px(7), right - left, px(14)), None, tip))
+    return left
+
+
+def spent(app: "App", view: WalkerView) -> tuple[int, int]:
+    """Expansions of the last tick, as far as slow motion shows them, and the budget that held in that tick."""
+    if not view.rows.size:
+        return 0, view.budget
+    expanded = int(view.rows[-1].expanded)
+    if app.is_slow_motion and app.reveal is not None:
+        expanded = min(expanded, app.reveal)
+    return expanded, view.last_budget
+
+
+def _meter_colour(canvas: Canvas, view: WalkerView, is_over: bool) -> Colour:
+    return canvas.palette.warning if is_over or view.metrics.over_budget else canvas.palette.accent
+
+
+def _meter_tip(view: WalkerView, budget: int) -> str:
+    tip = f"cells expanded in the last tick, against its budget of {budget:,}"
+    if budget != view.budget:
+        tip += f"; the next has {view.budget:,}"
     if view.metrics.over_budget:
         tip += f"; over it in {view.metrics.over_budget:,} ticks: disqualified as a real-time agent"
-    canvas.spot(HotSpot(f"meter:{view.id}", (left, label_y, width, canvas.px(34)), None, tip))
-    return left
+    return tip

@@ -114,19 +114,3 @@ def _points(values: Values, plot: Box, last: int, top: float, pad: int) -> list[
     across = x + pad + ticks / last * (width - 2 * pad)
     down = y + height - pad - values[ticks] / top * (height - 2 * pad)
     return list(zip(across.tolist(), down.tolist(), strict=True))
-
-
-def draw_legend(app: "App", box: Box) -> int:
-    """The agents with the colours of their lines; returns the height used."""
-    canvas = app.canvas
-    x, y, width, _ = box
-    px = canvas.px
-    left, top = x, y
-    for i, walker in enumerate(app.session.snapshot.walkers):
-        needed = canvas.text_width(walker.label, 12) + px(24)
-        if left + needed > x + width and left > x:
-            left, top = x, top + px(18)
-        canvas.fill((left, top + px(7), px(12), px(3)), SERIES[i % len(SERIES)], 1)
-        canvas.text((left + px(17), top), walker.label, size=12, width=x + width - left - px(17))
-        left += needed
-    return top + px(20) - y

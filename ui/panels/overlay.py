@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from ui.layout import Layout
+from ui.layout import Box, Layout
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -15,22 +15,35 @@ MOST_TOASTS = 4
 
 
 def draw_toasts(app: "App", plan: Layout) -> None:
-    """The latest messages, above the bottom bar, until their time is over."""
+    """The latest messages until their time is over: over the maps, never over numbers, headers or bars."""
     now = time.monotonic()
     app.toasts = [(text, until) for text, until in app.toasts if until > now][-MOST_TOASTS:]
     canvas, palette = app.canvas, app.palette
     px = canvas.px
-    bottom = (plan.transport[1] or plan.size[1]) - px(12)
+    left, top, width, height = toast_area(plan)
+    bottom = top + height - px(10)
     for text, _ in reversed(app.toasts):
-        widest = min(px(720), plan.size[0] - px(60))
-        lines = canvas.wrap_lines(text, widest, 14)
-        width = max(canvas.text_width(line, 14) for line in lines) + px(28)
-        height = len(lines) * px(20) + px(14)
-        box = ((plan.size[0] - width) // 2, bottom - height, width, height)
+        lines = canvas.wrap_lines(text, min(px(720), width - px(60)), 14)
+        wide = max(canvas.text_width(line, 14) for line in lines) + px(28)
+        high = len(lines) * px(20) + px(14)
+        if bottom - high < top and text != app.toasts[-1][0]:
+            return
+        box = (left + (width - wide) // 2, bottom - high, wide, high)
         canvas.fill(box, palette.text, 8)
         for i, line in enumerate(lines):
             canvas.text((box[0] + px(14), box[1] + px(7) + i * px(20)), line, size=14, colour=palette.surface)
         bottom = box[1] - px(6)
+
+
+def toast_area(plan: Layout) -> Box:
+    """Where messages stand: over the maps of the lowest row of panels."""
+    if not plan.panels:
+        foot = plan.transport[1] or plan.size[1]
+        return 0, 0, plan.size[0], foot
+    left = min(panel.whole[0] for panel in plan.panels)
+    right = max(panel.whole[0] + panel.whole[2] for panel in plan.panels)
+    _, top, _, height = plan.panels[-1].map
+    return left, top, right - left, height
 
 
 def dim(app: "App") -> None:

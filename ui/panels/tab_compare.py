@@ -7,14 +7,13 @@ from ui import wording
 from ui.canvas import HotSpot
 from ui.keys import shown_keys
 from ui.layout import Box
-from ui.panels import charts, stepper
-from ui.theme import SERIES
+from ui.panels import charts, mark, stepper
 
 if TYPE_CHECKING:
     from ui.app import App
 
 COLUMNS = (
-    ("x opt", 44, "cost walked over the optimal cost", lambda m: wording.ratio(m.suboptimality)),
+    ("x opt", 40, "cost walked over the optimal cost", lambda m: wording.ratio(m.suboptimality)),
     ("back", 44, "back-moves", lambda m: wording.whole(m.back_moves)),
     ("rev", 44, "revisits", lambda m: wording.whole(m.revisits)),
     ("expand", 58, "cells expanded", lambda m: wording.whole(m.expansions)),
@@ -76,14 +75,14 @@ def _draw_table(app: "App", x: int, y: int, width: int) -> int:
         canvas.spot(HotSpot(f"column:{name}", (right - px(wide), y, px(wide), px(18)), None, tip))
     y += px(21)
     for place, view in enumerate(app.session.snapshot.walkers):
-        canvas.fill((x, y + px(3), px(4), px(14)), SERIES[place % len(SERIES)], 2)
-        canvas.text((x + px(10), y), view.label, size=13, width=names_width - px(10))
+        left = mark.draw(canvas, x, y + px(10), place) + px(5)
+        canvas.text((left, y), view.label, size=13, width=x + names_width - left)
         canvas.spot(
             HotSpot(
                 f"compare:{view.id}",
                 (x, y, width, px(22)),
                 partial(app.session.focus, view.id),
-                f"{view.label}: {view.state_word}",
+                f"{wording.full_name(view)}: {view.state_word}",
             )
         )
         for right, (_, _, _, show) in zip(rights, COLUMNS, strict=True):

@@ -32,20 +32,27 @@ def draw(app: "App", box: Box) -> None:
     left += canvas.text((left, middle), "Backmove", size=17, face="bold", middle=True) + px(12)
     right = _draw_buttons(app, left, x + width - px(10), middle)
     right = app.recording.draw(right, middle)
-    title = app.session.setup.title + (" *" if app.session.has_unsaved_edits else "")
-    room = max(0, right - left - px(12))
-    used = canvas.text((left, middle), title, size=14, middle=True, width=room)
+    _draw_title(app, left, right - px(12), box)
+
+
+def _draw_title(app: "App", left: int, right: int, box: Box) -> None:
+    """What is open, and the beginning of what its author says about it; a click shows all of that."""
+    canvas = app.canvas
+    _, y, _, height = box
+    px, middle = canvas.px, y + height // 2
     caption = app.session.setup.caption
-    if not used:
-        return
-    canvas.spot(HotSpot("title", (left, y, used, height), None, f"{title}\n{caption}" if caption else title))
+    title = app.session.setup.title + (" *" if app.session.has_unsaved_edits else "")
+    used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left))
+    about = partial(app.run, "about") if caption else None
+    tip = f"{title}\n{app.tip_of('about')}: click to read all of it" if caption else title
+    key = shown_keys("about") if caption else ""
+    canvas.spot(HotSpot("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
-    if caption and right - left > px(120):
-        first_sentence = caption.split("\n")[0]
-        canvas.text(
-            (left, middle), first_sentence, size=13, colour=app.palette.dim, middle=True, width=right - left - px(12)
-        )
-        canvas.spot(HotSpot("caption", (left, y, right - left - px(12), height), None, caption))
+    if caption and used and right - left > px(108):
+        place = (left, y, right - left, height)
+        ink = app.palette.text if canvas.spot(HotSpot("caption", place, about, tip, key)) else app.palette.dim
+        text = " ".join(caption.split())
+        canvas.text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
 
 
 def _draw_buttons(app: "App", left: int, right: int, middle: int) -> int:

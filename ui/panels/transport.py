@@ -132,7 +132,9 @@ def _draw_speed(app: "App", left: int, y: int, height: int) -> int:
         lambda step: app.run("faster" if step > 0 else "slower"),
         "Ticks a second. Keys: - and =, U for full speed",
     )
-    label = "slow motion" if not app.is_slow_motion else "slow motion: on"
+    label = "slow motion"
+    if app.is_slow_motion:
+        label = "slow motion: on" if app.reveal is None else _revealed(app)
     if height >= canvas.px(66):
         canvas.text(
             (left, y + height - canvas.px(17)),
@@ -150,6 +152,12 @@ def _draw_speed(app: "App", left: int, y: int, height: int) -> int:
             )
         )
     return left + width
+
+
+def _revealed(app: "App") -> str:
+    """How far slow motion has got in this tick, for the agent that expands most in it."""
+    most = app.last_expansions
+    return f"expansion {min(app.reveal or 0, most):,} of {most:,}"
 
 
 def _draw_budget(app: "App", left: int, y: int, height: int) -> int:

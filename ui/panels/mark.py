@@ -1,0 +1,32 @@
+"""The mark of a panel: its number, which is its key, on the colour of its lines in the charts."""
+
+from ui.canvas import Canvas
+from ui.theme import SERIES, Colour
+
+WIDTH, HEIGHT = 16, 18
+
+_BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
+_DARK_BELOW = 0.18  # luminance at which black and white stand out equally from a colour
+
+
+def draw(canvas: Canvas, left: int, middle: int, place: int) -> int:
+    """The mark of the panel at this place, from 0; returns where it ends."""
+    px = canvas.px
+    colour = SERIES[place % len(SERIES)]
+    canvas.fill((left, middle - px(HEIGHT) // 2, px(WIDTH), px(HEIGHT)), colour, 3)
+    number = f"{place + 1}"
+    centre = (left + px(WIDTH) // 2, middle)
+    canvas.text(centre, number, size=12, face="bold", colour=ink_on(colour), align="centre", middle=True)
+    return left + px(WIDTH)
+
+
+def ink_on(ground: Colour) -> Colour:
+    """Black or white, whichever stands out more."""
+    return _WHITE if luminance(ground) < _DARK_BELOW else _BLACK
+
+
+def luminance(colour: Colour) -> float:
+    """Relative luminance as WCAG has it, from 0 to 1."""
+    parts = [c / 255 for c in colour]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
