@@ -671,8 +671,7 @@ def test_a_long_message_scrolls(host: FakeHost) -> None:
 def test_a_problem_is_found_and_opened(host: FakeHost) -> None:
     dialog = ProblemList(host)
     host.show(dialog)
-    assert len(dialog.rows.items) == 19
-    host.focus(dialog.field)
+    assert len(dialog.rows.items) == 19 and dialog.focused is dialog.field
     host.type("b5")
     assert [row.bucket for row in dialog.shown] == [5]
     host.press("Return")
@@ -696,6 +695,7 @@ def test_bad_problems_are_listed_grey_and_not_opened(host: FakeHost) -> None:
 def test_problems_are_sorted_by_keys_and_by_clicks(host: FakeHost) -> None:
     dialog = ProblemList(host)
     host.show(dialog)
+    host.focus(dialog.rows)
     host.press("Right", "Space")
     assert dialog.sort_by == (1, True)
     assert [row.bucket for row in dialog.shown] == list(range(19, 0, -1))
