@@ -810,9 +810,12 @@ def export_csv(app: "App") -> None:
 
 
 def _save(app: "App", write: Callable[[], None], done: str) -> None:
+    """Save, and say so. What goes wrong is told by the dialog that asked for a name, where there is one."""
     try:
         write()
     except ConfigError as error:
+        if app.dialog is not None:
+            raise
         app.complain(error)
     else:
         app.say(done)

@@ -75,10 +75,13 @@ class Recording:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
+            got = "a file" if folder.is_file() else str(error.strerror or error).lower()
+            raise ConfigError(f"{folder}: expected a folder for recordings, got {got}") from None
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in app.shown_panels]
-        return takes.free_name(folder / takes.default_name(labels, first, suffix, last))
+        target = takes.free_name(folder / takes.default_name(labels, first, suffix, last))
+        takes.check_place(target)
+        return target
 
     def stop(self) -> None:
         """No more frames; the file is finished in the background."""
