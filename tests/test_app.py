@@ -559,6 +559,21 @@ def test_unsaved_edits_are_marked_and_asked_about(app):
     assert app.is_open and app.dialog is None
 
 
+@pytest.mark.parametrize("command", ["save_map_as", "save_scenario", "save_session", "export_csv"])
+def test_a_save_that_fails_keeps_its_dialog_and_says_why(app, tmp_path, command):
+    app.settings.remember(tmp_path / "a.map")
+    app.run(command)
+    dialog = app.dialog
+    name = dialog.name = f"mine{dialog.suffix}"
+    folder = tmp_path / f"gone{dialog.suffix}"
+    folder.mkdir()
+    dialog._finish(folder)
+    assert app.dialog is dialog and dialog.name == name and not app.toasts
+    assert str(folder) in dialog.problem and "cannot be written" in dialog.problem
+    press(app, pygame.K_RETURN)
+    assert app.dialog is None and (tmp_path / name).is_file() and "mine" in app.toasts[-1][0]
+
+
 def test_dropping_a_file_opens_it(app, tmp_path):
     target = tmp_path / "small.map"
     target.write_text("type octile\nheight 3\nwidth 4\nmap\n....\n.@@.\n....\n")
