@@ -574,6 +574,13 @@ def test_a_save_that_fails_keeps_its_dialog_and_says_why(app, tmp_path, command)
     assert app.dialog is None and (tmp_path / name).is_file() and "mine" in app.toasts[-1][0]
 
 
+def test_a_save_that_fails_beside_the_agent_editor_is_told_in_a_message(app, tmp_path):
+    app.session.path = tmp_path / "gone" / "a.map"
+    app.run("edit_agent")
+    app.run("save_map")
+    assert type(app.dialog).__name__ == "MessageBox" and "cannot be written" in app.dialog.problems[0]
+
+
 def test_dropping_a_file_opens_it(app, tmp_path):
     target = tmp_path / "small.map"
     target.write_text("type octile\nheight 3\nwidth 4\nmap\n....\n.@@.\n....\n")

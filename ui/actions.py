@@ -814,7 +814,7 @@ def _save(app: "App", write: Callable[[], None], done: str) -> None:
     try:
         write()
     except ConfigError as error:
-        if app.dialog is not None:
+        if isinstance(app.dialog, SaveFile):
             raise
         app.complain(error)
     else:
