@@ -146,6 +146,7 @@ RUNNING_COMMANDS = {
     "tab_inspect": lambda a: a.settings.sidebar_tab == "inspect",
     "tab_compare": lambda a: a.settings.sidebar_tab == "compare",
     "tab_time": lambda a: a.settings.sidebar_tab == "time",
+    "pin_cell": lambda a: a.pinned is None and "nothing to pin" in a.toasts[-1][0],
     "compare_table": lambda a: type(a.dialog).__name__ == "ComparisonTable",
     "edit_mode": lambda a: a.is_editing,
     "undo": lambda a: a.toasts[-1][0] == "nothing to undo",
@@ -351,6 +352,57 @@ def test_rectangle_tool_shows_its_shape_before_it_paints(app):
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, 17, 3)))
     settle(app)
     assert len(blocked_cells(app)) == 9
+
+
+def test_a_rectangle_begins_where_its_drag_does(app, monkeypatch):
+    drag(app, at_cell(app, 0, 0), at_cell(app, 1, 0))
+    monkeypatch.setattr(pygame.key, "get_mods", lambda: pygame.KMOD_LCTRL | pygame.KMOD_LSHIFT)
+    drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
+    assert blocked_cells(app) == {(0, 0), (1, 0)} | {(x, y) for x in (15, 16, 17) for y in (1, 2, 3)}
+
+
+def test_a_line_begins_at_the_last_cell_whatever_tool_draws_it(app, monkeypatch):
+    drag(app, at_cell(app, 15, 1), at_cell(app, 15, 1))
+    monkeypatch.setattr(pygame.key, "get_mods", lambda: pygame.KMOD_LSHIFT)
+    for tool, end in (("brush", (18, 1)), ("line", (21, 1))):
+        app.set_tool(tool)
+        drag(app, at_cell(app, *end), at_cell(app, *end))
+    assert blocked_cells(app) == {(x, 1) for x in range(15, 22)}
+
+
+@pytest.mark.parametrize("leave", ["M", "Escape"])
+def test_leaving_edit_mode_puts_the_tool_away(app, leave):
+    press_combination(app, "M")
+    press_combination(app, "R")
+    assert app.editor.tool == "rectangle"
+    press_combination(app, leave)
+    assert app.editor.tool == "brush" and not app.is_editing
+    drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
+    assert len(blocked_cells(app)) < 9, "a stroke, not a rectangle"
+
+
+def test_another_run_begins_with_the_brush_and_no_cell_to_draw_from(app):
+    app.set_tool("rectangle")
+    drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
+    assert app.editor.last_painted == (17, 3)
+    app.session.mark_saved()
+    app.open_setup(setup())
+    assert app.editor.tool == "brush" and app.editor.last_painted is None
+
+
+def test_a_cell_is_pinned_by_key_under_the_pointer_or_the_cursor(app):
+    app.settings.shows_sidebar = False
+    press_combination(app, "Ctrl+Right")
+    press_combination(app, "Ctrl+I")
+    assert app.pinned == (8, 4) and app.settings.sidebar_tab == "inspect" and app.settings.shows_sidebar
+    pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=at_cell(app, 3, 2), rel=(0, 0), buttons=(0, 0, 0)))
+    settle(app)
+    press_combination(app, "Ctrl+I")
+    assert app.pinned == (3, 2), "the pointer comes first"
+    press_combination(app, "Ctrl+I")
+    assert app.pinned is None
+    app.pin((99, 99))
+    assert app.pinned is None, "outside the map there is nothing to tell"
 
 
 def test_escape_takes_a_stroke_back(app):
@@ -571,6 +623,28 @@ def test_unsaved_edits_are_marked_and_asked_about(app):
     assert app.is_open and type(app.dialog).__name__ == "UnsavedQuestion"
     press(app, pygame.K_ESCAPE)
     assert app.is_open and app.dialog is None
+
+
+@pytest.mark.parametrize("command", ["save_map_as", "save_scenario", "save_session", "export_csv"])
+def test_a_save_that_fails_keeps_its_dialog_and_says_why(app, tmp_path, command):
+    app.settings.remember(tmp_path / "a.map")
+    app.run(command)
+    dialog = app.dialog
+    name = dialog.name = f"mine{dialog.suffix}"
+    folder = tmp_path / f"gone{dialog.suffix}"
+    folder.mkdir()
+    dialog._finish(folder)
+    assert app.dialog is dialog and dialog.name == name and not app.toasts
+    assert str(folder) in dialog.problem and "cannot be written" in dialog.problem
+    press(app, pygame.K_RETURN)
+    assert app.dialog is None and (tmp_path / name).is_file() and "mine" in app.toasts[-1][0]
+
+
+def test_a_save_that_fails_beside_the_agent_editor_is_told_in_a_message(app, tmp_path):
+    app.session.path = tmp_path / "gone" / "a.map"
+    app.run("edit_agent")
+    app.run("save_map")
+    assert type(app.dialog).__name__ == "MessageBox" and "cannot be written" in app.dialog.problems[0]
 
 
 def test_dropping_a_file_opens_it(app, tmp_path):

@@ -11,22 +11,28 @@ from agents.registry import SPECS
 from sim.commands import AgentConfig
 from sim.generate import GENERATORS
 from sim.mapfile import ScenFile
+from sim.params import ConfigError
 from sim.world import Walker
 from ui import files, keys
+from ui.dialogs import record
 from ui.dialogs.agent_editor import AgentEditor
-from ui.dialogs.base import Dialog
+from ui.dialogs.base import FOOTER, Dialog
 from ui.dialogs.comparison import SHOWN, ComparisonTable
 from ui.dialogs.controls import Button, Check, Choice, Control, Field, Slider
 from ui.dialogs.file_browser import OpenFile, SaveFile, clean_name
 from ui.dialogs.gallery import Gallery
 from ui.dialogs.generator import GenerateMap
 from ui.dialogs.help import HelpOverlay
+from ui.dialogs.lists import ROW
 from ui.dialogs.message import MessageBox
 from ui.dialogs.number import NumberPrompt
 from ui.dialogs.palette import CommandPalette
 from ui.dialogs.problems import ProblemList
 from ui.dialogs.question import Question
 from ui.dialogs.recent import RecentFiles
+from ui.dialogs.record import ExportDialog, RecordDialog, options_of
+from ui.dialogs.split import SplitPolicy
+from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.thumb import thumbnail
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.gui_theme import make_manager
@@ -152,6 +158,7 @@ def _display() -> Iterator[None]:
     pygame.font.init()
     pygame.event.clear()
     Dialog._open.clear()  # a test may leave its dialog open
+    record._remembered.update({param.name: param.default for param in record.PARAMS})
     yield
     pygame.event.clear()
 
@@ -174,6 +181,7 @@ MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
     "agent": lambda host: AgentEditor(host, 0),
     "add agent": lambda host: AgentEditor(host, None),
     "comparison": ComparisonTable,
+    "export": lambda host: ExportDialog(host, host.calls.append, 3, 20, has_parent=True),
     "gallery": Gallery,
     "generate": GenerateMap,
     "help": HelpOverlay,
@@ -187,7 +195,10 @@ MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
         host, "Really?", "A text. " * 20, [("No", host.calls.clear, ""), ("Yes", host.calls.clear, "main")]
     ),
     "recent": RecentFiles,
+    "record": lambda host: RecordDialog(host, host.calls.append),
     "save": lambda host: SaveFile(host, "Save the map", ".map", "caves", host.calls.append),
+    "split": SplitPolicy,
+    "text": lambda host: TextPrompt(host, "Rename the branch", "eager", host.calls.append),
     "unsaved": lambda host: UnsavedQuestion(host, host.calls.clear),
 }
 WINDOWS = {
@@ -327,7 +338,7 @@ def test_a_veiling_dialog_keeps_all_input_to_itself(name: str, problem_list: Sce
     assert dialog is not None and dialog.veils
     assert host.send(pygame.MOUSEMOTION, pos=(2, 2), rel=(0, 0), buttons=(0, 0, 0))
     assert host.send(pygame.MOUSEWHEEL, y=1, x=0)
-    assert host.press("F9") and host.ran == []
+    assert host.press("F10") and host.ran == []
     assert not host.send(pygame.QUIT)
     assert host.send(pygame.MOUSEBUTTONDOWN, pos=(2, 2), button=1)
     assert (host.dialog is None) == dialog.closes_outside
@@ -563,6 +574,42 @@ def test_text_is_cut_and_pasted(host: FakeHost, folder: Path) -> None:
     assert dialog.name in ("caves.map", "")  # without a screen there may be no clipboard
 
 
+def test_a_name_that_cannot_be_saved_to_stays_with_its_reason(host: FakeHost, folder: Path) -> None:
+    host.settings.remember(folder / "two.map")
+
+    def save(path: Path) -> None:
+        if path.name == "bad.map":
+            raise ConfigError(f"{path}: cannot be written: Permission denied")
+        host.calls.append(path)
+
+    dialog = SaveFile(host, "Save the map", ".map", "bad", save)
+    host.show(dialog)
+    host.press("Return")
+    assert host.dialog is dialog and dialog.inner is None and dialog.name == "bad.map"
+    assert dialog.note.text == f"{folder / 'bad.map'}: cannot be written: Permission denied"
+    host.clear_field()
+    host.type("good")
+    assert dialog.note.text == ""
+    host.press("Return")
+    assert host.calls == [folder / "good.map"] and host.dialog is None
+
+
+def test_what_saving_shows_next_is_not_closed(host: FakeHost, folder: Path) -> None:
+    host.show(SaveFile(host, "Save the map", ".map", "a", lambda path: host.show(MessageBox(host, "Next", "comes"))))
+    host.press("Return")
+    assert isinstance(host.dialog, MessageBox)
+
+
+def test_a_reason_too_long_for_its_place_is_read_whole_in_a_message(host: FakeHost, folder: Path) -> None:
+    dialog = save_file(host, folder)
+    reason = "it cannot be written for a reason that takes long to tell; " * 20
+    dialog.complain(reason)
+    assert isinstance(dialog.inner, MessageBox) and dialog.inner.problems == [reason]
+    assert dialog.note.text == "" and dialog.problem == reason
+    host.press("Return")
+    assert dialog.inner is None and host.dialog is dialog
+
+
 def test_choosing_a_file_takes_its_name(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder)
     host.press("Down")
@@ -599,6 +646,39 @@ def test_a_number_is_typed_or_counted(host: FakeHost) -> None:
     host.type("1,070")
     host.press("Return")
     assert host.calls == [200, 1070]
+
+
+def test_a_wrong_number_is_refused_by_the_button_too(host: FakeHost) -> None:
+    host.show(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
+    dialog = host.dialog
+    assert isinstance(dialog, NumberPrompt)
+    host.type("7")
+    press_button(host, "OK")
+    assert host.dialog is dialog and host.calls == [] and dialog.focused is dialog.field and dialog.field.text == "7"
+
+
+def test_a_name_must_be_one(host: FakeHost) -> None:
+    host.show(TextPrompt(host, "Rename the branch", "eager", host.calls.append))
+    dialog = host.dialog
+    assert isinstance(dialog, TextPrompt)
+    host.clear_field()
+    press_button(host, "OK")
+    assert host.dialog is dialog and dialog.note.text == "expected a name, got none" and dialog.focused is dialog.field
+    host.type("lazy")
+    assert dialog.note.text == ""
+    host.press("Return")
+    assert host.calls == ["lazy"] and host.dialog is None
+
+
+def test_a_split_that_cannot_be_is_told_in_its_dialog(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    def split(variants: object) -> None:
+        raise ConfigError("split: expected a walking agent, got one at the goal")
+
+    monkeypatch.setattr(host.session, "split", split)
+    host.show(SplitPolicy(host))
+    dialog = host.dialog
+    host.press("Return")
+    assert host.dialog is dialog and dialog is not None and "got one at the goal" in dialog.note.text
 
 
 @pytest.mark.parametrize(
@@ -686,8 +766,7 @@ def test_a_long_message_scrolls(host: FakeHost) -> None:
 def test_a_problem_is_found_and_opened(host: FakeHost) -> None:
     dialog = ProblemList(host)
     host.show(dialog)
-    assert len(dialog.rows.items) == 19
-    host.focus(dialog.field)
+    assert len(dialog.rows.items) == 19 and dialog.focused is dialog.field
     host.type("b5")
     assert [row.bucket for row in dialog.shown] == [5]
     host.press("Return")
@@ -711,6 +790,7 @@ def test_bad_problems_are_listed_grey_and_not_opened(host: FakeHost) -> None:
 def test_problems_are_sorted_by_keys_and_by_clicks(host: FakeHost) -> None:
     dialog = ProblemList(host)
     host.show(dialog)
+    host.focus(dialog.rows)
     host.press("Right", "Space")
     assert dialog.sort_by == (1, True)
     assert [row.bucket for row in dialog.shown] == list(range(19, 0, -1))
@@ -754,6 +834,109 @@ def test_the_comparison_is_exported(host: FakeHost, tmp_path: Path) -> None:
     assert [path.suffix for path in tmp_path.iterdir()] == [".csv"] and host.said[0].startswith("wrote A title- with")
 
 
+def test_a_table_that_cannot_be_written_is_told_in_its_dialog(host: FakeHost, tmp_path: Path) -> None:
+    host.settings.remember(tmp_path / "a.map")
+    dialog = ComparisonTable(host)
+    host.show(dialog)
+    button = next(c for c in dialog.controls if isinstance(c, Button) and "CSV" in c.label)
+    host.focus(button)
+    host.press("Return")
+    inner = dialog.inner
+    assert isinstance(inner, SaveFile)
+    (tmp_path / "taken.csv").mkdir()
+    inner._finish(tmp_path / "taken.csv")
+    assert host.dialog is dialog and dialog.inner is inner and "cannot be written" in inner.note.text
+    assert host.said == []
+
+
+# --- videos ---------------------------------------------------------------------------------------
+
+
+def choice_of(dialog: RecordDialog, name: str) -> Choice:
+    control = dialog.form._row(name).controls[0]
+    assert isinstance(control, Choice)
+    return control
+
+
+def field_of(dialog: RecordDialog | GenerateMap, name: str) -> Field:
+    control = dialog.form._row(name).controls[-1]
+    assert isinstance(control, Field)
+    return control
+
+
+def test_a_gif_is_offered_only_rates_that_it_can_have(host: FakeHost) -> None:
+    dialog = RecordDialog(host, lambda values: host.calls.append(dict(values)))
+    host.show(dialog)
+    dialog.values["frames_per_second"] = "60"
+    dialog.rebuild()
+    choice_of(dialog, "format").choose("gif")
+    rate = choice_of(dialog, "frames_per_second")
+    assert [value for value, _ in rate.options] == ["10", "20", "25", "50"] and rate.chosen == "50"
+    assert "a gif cannot have 60" in dialog.form._row("frames_per_second").problem
+    dialog.rebuild()
+    rate = choice_of(dialog, "frames_per_second")
+    assert len(rate.options) == 4 and rate.chosen == "50", "also after the window has changed"
+    host.focus(rate)
+    host.press("Left")
+    host.press("Return")
+    assert host.calls[0]["frames_per_second"] == "25" and options_of(host.calls[0], (800, 600), 0).fps == 25
+    host.show(RecordDialog(host, host.calls.append))
+    assert isinstance(host.dialog, RecordDialog)
+    assert len(choice_of(host.dialog, "frames_per_second").options) == 4, "a gif is what was made last"
+    choice_of(host.dialog, "format").choose("mp4")
+    assert choice_of(host.dialog, "frames_per_second").chosen == "25" and not host.dialog.form.problems
+    assert len(choice_of(host.dialog, "frames_per_second").options) == 6
+
+
+def test_a_range_that_ends_before_it_begins_is_not_exported(host: FakeHost) -> None:
+    dialog = ExportDialog(host, host.calls.append, 0, 30)
+    host.show(dialog)
+    choice_of(dialog, "format").choose("webm")
+    host.focus(field_of(dialog, "from_tick"))
+    host.type("500")
+    host.press("Return")
+    assert host.dialog is dialog and host.calls == [] and dialog.focused is field_of(dialog, "to_tick")
+    assert dialog.form.problems == ["expected 500 or later, got 30"]
+    assert (dialog.values["from_tick"], dialog.values["format"]) == (500, "webm")
+    host.type("x")
+    host.press("Return")
+    assert "expected a whole number" in dialog.form.problems[0] and host.calls == []
+    host.focus(field_of(dialog, "from_tick"))
+    host.type("30")
+    host.frame(1.0)
+    host.focus(field_of(dialog, "to_tick"))
+    host.clear_field()
+    host.type("30")
+    host.press("Return")
+    assert len(host.calls) == 1 and host.dialog is None, "one tick is a range"
+
+
+def test_a_range_marked_the_wrong_way_round_is_told_at_once(host: FakeHost) -> None:
+    dialog = ExportDialog(host, host.calls.append, 50, 10)
+    host.show(dialog)
+    assert dialog.form.problems == ["expected 50 or later, got 10"]
+    host.focus(field_of(dialog, "from_tick"))
+    host.type("5")
+    host.frame(1.0)
+    assert dialog.form.problems == []
+
+
+def test_a_recording_that_cannot_begin_keeps_its_form(host: FakeHost) -> None:
+    def begin(values: object) -> None:
+        raise ConfigError("/recordings: expected a folder for recordings, got a file")
+
+    dialog = RecordDialog(host, begin)
+    host.show(dialog)
+    choice_of(dialog, "size").choose("640 x 360")
+    host.press("Return")
+    assert host.dialog is dialog and dialog.note.text == "/recordings: expected a folder for recordings, got a file"
+    assert choice_of(dialog, "size").chosen == "640 x 360" and host.said == []
+    dialog.rebuild()
+    assert dialog.note.text and choice_of(dialog, "size").chosen == "640 x 360"
+    choice_of(dialog, "part").choose("window")
+    assert dialog.note.text == ""
+
+
 # --- maps -----------------------------------------------------------------------------------------
 
 
@@ -786,6 +969,47 @@ def test_parameters_of_a_map_are_typed_and_slid(host: FakeHost) -> None:
     host.press("Return")
     setup = host.setups[0]
     assert setup.grid.width == 60
+
+
+def press_button(host: FakeHost, label: str) -> None:
+    dialog = host.dialog
+    while dialog is not None and dialog.inner is not None:
+        dialog = dialog.inner
+    assert dialog is not None
+    button = next(c for c in dialog.controls if isinstance(c, Button) and c.label == label)
+    host.click(button.element.rect.center)
+
+
+@pytest.mark.parametrize("way", ["Return", "the button"])
+def test_a_wrong_number_makes_no_map(host: FakeHost, way: str) -> None:
+    dialog = GenerateMap(host)
+    host.show(dialog)
+    host.frame()
+    field = field_of(dialog, "width")
+    host.focus(field)
+    host.type("5000")
+    host.press("Return") if way == "Return" else press_button(host, "Generate")
+    assert host.dialog is dialog and host.setups == []
+    assert dialog.focused is field and field.text == "5000" and "from 16 to 2,048" in dialog.form.problems[0]
+    host.clear_field()
+    host.type("50")
+    host.press("Return")
+    assert host.setups[0].grid.width == 50
+
+
+def test_a_wrong_number_far_down_is_brought_into_view(host: FakeHost) -> None:
+    dialog = GenerateMap(host)
+    host.show(dialog)
+    dialog.rows.select([spec.kind for spec in GENERATORS].index("caves"))
+    last = dialog.form.controls()[-1]
+    assert isinstance(last, Field)
+    host.focus(last)
+    host.type("-7")
+    host.focus(dialog.rows)
+    host.press("Return")
+    host.frame(times=3)
+    assert dialog.focused is last and host.setups == []
+    assert dialog.form.rect.move(dialog.card.topleft).contains(last.element.rect)
 
 
 def test_another_seed_gives_another_map_and_the_same_again(host: FakeHost) -> None:
@@ -884,6 +1108,71 @@ def test_leaving_a_field_with_nonsense_gives_the_value_back(host: FakeHost) -> N
     host.type("abc")
     host.press("Tab")
     assert field.text == "3" and dialog.form.problems == []
+
+
+def test_an_agent_with_a_wrong_number_is_not_added(host: FakeHost) -> None:
+    dialog = AgentEditor(host, None)
+    host.show(dialog)
+    dialog.rows.select([s.key for s in SPECS].index("tb-wa"))
+    field = control_of(dialog, "weight", Field)
+    assert isinstance(field, Field)
+    host.focus(field)
+    host.type("5000")
+    press_button(host, "Add")
+    assert host.dialog is dialog and len(host.session.world.walkers) == 2
+    assert dialog.focused is field and field.text == "5000"
+    assert dialog.problem == "", "it stands below the field, whole"
+    row = dialog.form._row("weight")
+    assert row.problem == "expected a number from 1 to 100, got '5000'" and row.has_room_for(row.problem)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+def test_every_row_has_room_for_what_its_field_may_say(host: FakeHost, spec) -> None:  # type: ignore[no-untyped-def]
+    dialog = AgentEditor(host, None)
+    host.show(dialog)
+    dialog.own_budget = 5
+    dialog.rows.select([s.key for s in SPECS].index(spec.key))
+    dialog.rebuild()
+    for row in dialog.form.rows:
+        if isinstance(row.controls[-1], Field):
+            with pytest.raises(ConfigError) as caught:
+                row.param.parse("-123456789")
+            assert row.has_room_for(caught.value.problems[0]), row.param.name
+
+
+@pytest.mark.parametrize(
+    ("size", "scale", "fewest"),
+    [
+        ((1600, 900), 1.0, 8),
+        ((1280, 720), 1.0, 5),
+        ((3840, 2160), 2.0, 10),
+        ((1600, 900), 2.0, 3),
+        ((1280, 720), 2.0, 2),
+    ],
+)
+def test_the_list_of_agents_is_as_tall_as_the_window_allows(size: tuple[int, int], scale: float, fewest: int) -> None:
+    host = FakeHost(size, scale)
+    dialog, _ = edit(host, "tba")
+    assert dialog.rows.bar.view // dialog.px(ROW) >= fewest
+    row = dialog.form._row("share")
+    assert row.rect.height <= dialog.form.rect.height, "a whole parameter is in view"
+    top = dialog.rows.element.rect.bottom
+    assert top <= dialog.card.y + dialog.form.rect.top and dialog.form.rect.bottom <= dialog.card.height - dialog.px(
+        FOOTER
+    )
+
+
+def test_a_long_refusal_is_shown_whole(host: FakeHost) -> None:
+    dialog, _ = edit(host, "tba")
+    host.focus(control_of(dialog, "own_budget", Check))
+    host.press("Space")
+    host.focus(control_of(dialog, "budget", Field))
+    host.type("1")
+    host.frame(1.0)
+    assert "one trace step a tick, got 1, which at share" in dialog.note.text
+    assert dialog.note.has_room_for(dialog.note.text)
+    host.press("Return")
+    assert host.dialog is None, "the value has gone back: nothing is left to be put right"
 
 
 def test_choices_and_checks(host: FakeHost) -> None:

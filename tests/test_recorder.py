@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,19 +17,19 @@ import pygame
 import pytest
 
 from sim import commands
-from sim.params import ConfigError
+from sim.params import ConfigError, Value
 from tests.conftest import ROOT
 from tests.filming import OPTIONS, SMALL, Clip, read, replay, rgb, setup
 from tests.window import App, make_app, press
 from ui import recorder, studio, takes, video
 from ui.dialogs.question import Question
-from ui.dialogs.record import AS_WINDOW, PANEL, PARAMS, RecordDialog, options_of
+from ui.dialogs.record import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDialog, options_of
 from ui.film import Cancelled, export
 from ui.formats import FilmOptions, Part, kind_of
 from ui.look import look_of
 from ui.png import png_bytes, png_texts
 from ui.recorder import Recorder, recover, recoverable
-from ui.recording import indicator_text
+from ui.recording import indicator_text, size_text
 from ui.replay import replay_of
 from ui.studio import Report, Studio
 from ui.theme import DARK, packed
@@ -502,6 +503,7 @@ def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) ->
     endless = Studio.export(tmp_path / "b.mp4", run, (0, 100_000), replace(OPTIONS, hold_s=60.0, fps=240), look_of(app))
     report = made.wait(PATIENCE_S)
     assert report.frames == 20 and report.share == 1.0 and Path(report.path).name == "a.gif", report
+    assert report.bytes == (tmp_path / "a.gif").stat().st_size, "of the .gif, not of what it was made from"
     assert read(tmp_path / "a.gif").count == 20
     endless.cancel()
     report = endless.wait(PATIENCE_S)
@@ -533,6 +535,108 @@ def test_f9_records_and_tells_what_came_of_it(tmp_path: Path) -> None:
     assert str(path) in done[0]
     assert read(path).count == 10 and read(path).size == (640, 360)
     assert not takes.recoverable()
+
+
+def told(app: App, beginning: str) -> str:
+    """What the window says once it says something that begins like this; it says it once."""
+    found: list[str] = []
+
+    def is_told() -> bool:
+        app.frame(0.0)
+        found[:] = [text for text, _ in app.toasts if text.startswith(beginning)]
+        return bool(found)
+
+    until(is_told)
+    assert len(found) == 1, found
+    return found[0]
+
+
+def usual(**more: str | int) -> dict[str, Value]:
+    return {param.name: param.default for param in PARAMS} | {"size": "640 x 360"} | more
+
+
+def test_a_folder_that_vanishes_stops_the_recording_with_one_message(tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    for kind, lost in (("mp4", ".part.mkv is gone, and what was recorded"), ("png", "is gone, and the pictures")):
+        app = make_app(setup(script=()))
+        app.recording.begin(usual(format=kind))
+        filming = app.recording.filming
+        assert filming is not None
+        app.session.advance(3)
+        app.frame(0.0)
+        until(lambda filming=filming: filming.report.tick >= 2)  # type: ignore[misc]
+        shutil.rmtree(folder)
+        app.session.advance(2)
+        app.frame(0.0)
+        said = told(app, str(folder))
+        assert "the recording stopped: No such file or directory" in said and lost in said
+        assert not app.recording.is_on, "it is told at once, not when F9 stops it"
+
+
+def test_names_that_are_taken_are_told_once_each(tmp_path: Path) -> None:
+    app = make_app(setup(script=()))
+    app.session.advance(4)
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    (folder / "a0-vs-a1-ticks-1-2.mp4").write_text("mine")
+    for _ in range(2):
+        app.recording.export(usual(from_tick=1, to_tick=2))
+    names = [f"a0-vs-a1-ticks-1-2-{number}.mp4" for number in (2, 3)]
+    assert [text.removeprefix("exporting ticks 1 to 2 to ") for text, _ in app.toasts] == names
+    for name in names:
+        assert told(app, f"recorded {folder / name}").endswith("kB")
+    assert (folder / "a0-vs-a1-ticks-1-2.mp4").read_text() == "mine"
+
+
+def test_a_range_of_one_tick_is_a_video_of_one_frame(tmp_path: Path) -> None:
+    app = make_app(setup(script=()))
+    app.session.advance(4)
+    app.recording.export(usual(from_tick=2, to_tick=2, format="gif", frames_per_second="25"))
+    path = tmp_path / "recordings" / "a0-vs-a1-ticks-2-2.gif"
+    assert told(app, "exporting") == f"exporting tick 2 to {path.name}"
+    size = told(app, "recorded").removeprefix(f"recorded {path}: 1 frame, ")
+    assert size == size_text(path.stat().st_size) and read(path).count == 1
+
+
+def test_a_recording_stopped_at_its_first_tick_is_one_frame(tmp_path: Path) -> None:
+    app = make_app(setup(script=()))
+    app.recording.begin(usual())
+    app.recording.stop()
+    assert ": 1 frame, " in told(app, "recorded")
+
+
+@pytest.mark.parametrize("key", [pygame.K_F9, pygame.K_e])
+def test_a_place_that_cannot_be_written_is_told_in_the_form(tmp_path: Path, key: int) -> None:
+    (tmp_path / "recordings").write_text("in the way")
+    app = make_app(setup(script=()))
+    press(app, key, 0 if key == pygame.K_F9 else pygame.KMOD_LALT)
+    dialog = app.dialog
+    assert isinstance(dialog, RecordDialog)
+    dialog.values |= {"size": "640 x 360"}
+    press(app, pygame.K_RETURN)
+    assert app.dialog is dialog and dialog.values["size"] == "640 x 360"
+    assert dialog.problem == f"{tmp_path / 'recordings'}: expected a folder for recordings, got a file"
+    assert not app.recording.is_on and not app.recording.exports and not app.toasts
+    (tmp_path / "recordings").unlink()
+    (tmp_path / "recordings").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "access", lambda path, mode: False)
+        press(app, pygame.K_RETURN)
+    assert app.dialog is dialog and "cannot be written" in dialog.problem
+
+
+def test_a_range_after_the_end_of_the_run_is_told_in_the_form() -> None:
+    app = make_app(setup(script=()))
+    app.session.advance(10_000)
+    end = app.session.tick
+    app.recording.ask_export(0, end)
+    dialog = app.dialog
+    assert isinstance(dialog, ExportDialog)
+    dialog.values |= {"from_tick": end + 5, "to_tick": end + 9}
+    dialog.rebuild()
+    press(app, pygame.K_RETURN)
+    assert app.dialog is dialog
+    assert dialog.problem == f"from tick: expected up to {end:,}, where the run is over, got {end + 5:,}"
 
 
 def test_a_jump_forward_is_a_cut_in_the_video(tmp_path: Path) -> None:

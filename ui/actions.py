@@ -434,6 +434,17 @@ ACTIONS |= {f"tab_{key}": _tab(key) for key in ("layers", "edit", "inspect", "co
 
 
 @action
+def pin_cell(app: "App") -> None:
+    point = app.pointer.hover or app.cursor
+    if point is not None:
+        app.pin(point)
+    elif app.pinned is not None:
+        app.pinned = None
+    else:
+        app.say("nothing to pin: point at a cell, or choose one with Ctrl and the arrow keys")
+
+
+@action
 def compare_table(app: "App") -> None:
     app.show(ComparisonTable(app))
 
@@ -515,10 +526,11 @@ def worst_block(app: "App") -> None:
 
 @action
 def edit_mode(app: "App") -> None:
-    app.is_editing = not app.is_editing
-    app.has_hand = False
     if app.is_editing:
-        app.settings.sidebar_tab = "edit"
+        app.leave_edit_mode()
+        return
+    app.is_editing, app.has_hand = True, False
+    app.settings.sidebar_tab = "edit"
 
 
 def _tool(name: str) -> Action:
@@ -777,9 +789,12 @@ def export_csv(app: "App") -> None:
 
 
 def _save(app: "App", write: Callable[[], None], done: str) -> None:
+    """Save, and say so. What goes wrong is told by the dialog that asked for a name, where there is one."""
     try:
         write()
     except ConfigError as error:
+        if isinstance(app.dialog, SaveFile):
+            raise
         app.complain(error)
     else:
         app.say(done)
@@ -823,7 +838,7 @@ def cancel(app: "App") -> None:
     elif app.cursor is not None:
         app.cursor = None
     elif app.has_hand or app.is_editing:
-        app.has_hand = app.is_editing = False
+        app.leave_edit_mode()
     elif app.is_maximised:
         app.is_maximised = False
     elif app.is_bare:

@@ -385,6 +385,14 @@ class App:
     def pan(self, dx_px: int, dy_px: int) -> None:
         self.move_camera(self.session.focused_id, lambda c: c.panned(dx_px, dy_px))
 
+    def pin(self, point: Point) -> None:
+        """Keep a cell of the map in the inspector; the same cell again lets it go."""
+        if not self.session.world.grid.contains(*point):
+            return
+        self.pinned = None if self.pinned == point else point
+        self.settings.sidebar_tab = "inspect"
+        self.settings.shows_sidebar = True
+
     def inspected_cell(self) -> int | None:
         point = self.pinned or self.pointer.hover or self.cursor
         grid = self.session.world.grid
@@ -459,6 +467,10 @@ class App:
     def set_tool(self, tool: str) -> None:
         self.editor.tool = tool
         self.has_hand = False
+
+    def leave_edit_mode(self) -> None:
+        self.is_editing = self.has_hand = False
+        self.editor.put_away()
 
     def set_brush(self, size: int) -> None:
         self.editor.size = max(1, min(editor.MAX_BRUSH, size))
@@ -613,6 +625,7 @@ class App:
         self.dressing.take_off()
         self.mark_in = self.mark_out = None
         self.pinned = self.cursor = self.pointer.hover = None
+        self.editor.forget()
         self.reveal = None
         self.pause()
 

@@ -37,7 +37,8 @@ class Editor:
             return
         kind = self._kind(point, erases, rectangle)
         blocks = kind in ("start", "goal") or (self._is_free(point) and not erases and kind != ERASER)
-        start = self.last_painted if line and self.last_painted else point
+        is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle begins where the drag does
+        start = self.last_painted if is_line and self.last_painted else point
         self.drag = Drag(kind, start, point, blocks)
         if kind in ("start", "goal"):
             return
@@ -81,6 +82,15 @@ class Editor:
                 self._paint(self._shape(drag), drag.blocks)
             self.session.end_stroke()
             self.last_painted = drag.last
+
+    def put_away(self) -> None:
+        """Back to the brush: a tool that nobody can see chosen would surprise whoever draws next."""
+        self.tool = BRUSH
+
+    def forget(self) -> None:
+        """Another run: no line may begin at a cell of the old map."""
+        self.put_away()
+        self.drag = self.last_painted = None
 
     def cancel(self) -> bool:
         """Take back the drag in progress; False when there is none."""

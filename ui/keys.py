@@ -91,6 +91,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("tab_inspect", ("F4",), "Sidebar: cell inspector", "Sidebar"),
     Command("tab_compare", ("F5",), "Sidebar: comparison and charts", "Sidebar"),
     Command("tab_time", ("F7",), "Sidebar: branches and the script of edits", "Sidebar"),
+    Command(
+        "pin_cell",
+        ("Ctrl+I",),
+        "Pin the cell under the pointer, or the cell cursor, in the inspector",
+        "Sidebar",
+    ),
     Command("compare_table", ("Ctrl+T",), "Comparison table of all agents", "Sidebar"),
     Command("branch", ("B",), "Branch: a second future from this tick on, beside this one", "Branches", RUN),
     Command("branch_always", ("Ctrl+B",), "The same, in edit mode too", "Branches"),

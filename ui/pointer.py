@@ -71,8 +71,7 @@ class Pointer:
         mods = pygame.key.get_mods()
         point = app.point_at(view, boxes, position)
         if mods & pygame.KMOD_ALT:
-            app.pinned = None if app.pinned == point else point
-            app.settings.sidebar_tab = "inspect"
+            app.pin(point)
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for those without a right button

@@ -82,10 +82,16 @@ class _VideoSink:
         return self._file.written
 
     def add(self, pixels: Pixels) -> None:
+        self._check_it_is_there()
         self._encoder.add(pixels)
 
     def repeat(self) -> None:
+        self._check_it_is_there()
         self._encoder.repeat()
+
+    def _check_it_is_there(self) -> None:
+        """Some systems go on writing to a file without complaint after its folder was deleted."""
+        os.stat(self.part)
 
     def finish(self, progress: video.Progress) -> Path:
         """The file that was asked for. If that fails the part file stays."""
@@ -106,8 +112,9 @@ class _VideoSink:
         self._file.close()
         if seconds_of(self.part) > 0:
             return f"what was recorded is in {self.part}"
+        is_gone = not os.path.lexists(self.part)
         remove_part(self.part)
-        return "nothing was recorded"
+        return f"{self.part} is gone, and what was recorded with it" if is_gone else "nothing was recorded"
 
     def discard(self) -> None:
         self._encoder.abandon()
@@ -149,6 +156,8 @@ class _FolderSink:
         return self.target
 
     def stop(self, has_failed: bool = True) -> str:
+        if not self.target.is_dir():
+            return f"the folder {self.target} is gone, and the pictures with it"
         return f"the pictures written so far are in {self.target}"
 
     def discard(self) -> None:

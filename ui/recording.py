@@ -75,10 +75,14 @@ class Recording:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
+            got = "a file" if folder.is_file() else str(error.strerror or error).lower()
+            raise ConfigError(f"{folder}: expected a folder for recordings, got {got}") from None
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in app.shown_panels]
-        return takes.free_name(folder / takes.default_name(labels, first, suffix, last))
+        promised = {studio.report.path for studio in (*self.exports, *self._finishing)}  # not all are there yet
+        target = takes.free_name(folder / takes.default_name(labels, first, suffix, last), promised)
+        takes.check_place(target)
+        return target
 
     def stop(self) -> None:
         """No more frames; the file is finished in the background."""
@@ -108,6 +112,8 @@ class Recording:
         first, last = int(values["from_tick"]), int(values["to_tick"])
         if last < first:
             raise ConfigError(f"to tick: expected {first:,} or later, got {last:,}")
+        if session.is_over and first > session.tick:
+            raise ConfigError(f"from tick: expected up to {session.tick:,}, where the run is over, got {first:,}")
         options = options_of(values, app.window_size, session.panel_of(session.focused_id))
         branches = None
         parent = session.tree[session.branch].parent
@@ -117,7 +123,8 @@ class Recording:
             look = replace(look, order=())
         target = self._target(values, last)
         self.exports.append(Studio.export(target, replay_of(session, branches), (first, last + 1), options, look))
-        app.say(f"exporting ticks {first:,} to {last:,} to {target.name}")
+        what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
+        app.say(f"exporting {what} to {target.name}")
 
     def cancel_exports(self) -> None:
         for studio in self.exports:
@@ -150,7 +157,8 @@ class Recording:
         elif report.is_cancelled:
             self.app.say("export cancelled")
         else:
-            self.app.say(f"recorded {report.path}: {report.seconds:.1f} s, {size_text(report.bytes)}")
+            length = "1 frame" if report.frames == 1 else f"{report.seconds:.1f} s"
+            self.app.say(f"recorded {report.path}: {length}, {size_text(report.bytes)}")
 
     def close(self) -> None:
         """The window ends. Studios finish their files by themselves."""

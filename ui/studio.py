@@ -370,9 +370,9 @@ class _Reporter:
 
     def tell(self, **changes: Any) -> None:
         with self._lock:
-            self.report = replace(self.report, **changes)
             if self.film is not None and not self.report.is_done:
                 self.report = replace(self.report, **self._progress(self.film))
+            self.report = replace(self.report, **changes)  # of the finished file, which is not the one recorded into
             if self.report != self._told:
                 self._told = self.report
                 with contextlib.suppress(OSError):  # the window may be gone
@@ -392,8 +392,7 @@ class _Reporter:
 
     def done(self, **changes: Any) -> None:
         self._is_over.set()
-        self.tell(**changes)
-        self.tell(phase="done")
+        self.tell(phase="done", **changes)
 
 
 def main() -> int:
@@ -426,6 +425,8 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
     try:
         for message in inbox:
             _obey(film, message)
+            if film.recorder.status.problem:
+                break  # the window is to hear of it now, not when the user stops
     except BaseException:
         film.recorder.stop()  # a bug: what was filmed can be recovered
         raise

@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,11 +36,11 @@ def target_of(part: Path) -> Path:
     return target if is_known else target.with_name(target.name + MKV)
 
 
-def free_name(path: str | os.PathLike[str]) -> Path:
-    """The path, or the first of name-2, name-3, ... that would overwrite nothing."""
+def free_name(path: str | os.PathLike[str], promised: Collection[str] = ()) -> Path:
+    """The path, or the first of name-2, name-3, ... that would overwrite nothing, nor what is promised to others."""
     place = Path(path)
     number, tried = 1, place
-    while os.path.lexists(tried) or os.path.lexists(part_of(tried)):
+    while os.path.lexists(tried) or os.path.lexists(part_of(tried)) or os.path.abspath(tried) in promised:
         number += 1
         tried = place.with_name(f"{place.stem}-{number}{place.suffix}")
     return tried

@@ -13,13 +13,16 @@ from sim.params import ConfigError, Param, Value
 from sim.world import Walker
 from ui.canvas import Canvas
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Control, Picture
+from ui.dialogs.controls import Control, Note
 from ui.dialogs.lists import ROW, Col, Item, Rows
 from ui.dialogs.param_form import ParamForm
 
-_LISTED_KINDS = 5
+_LIST_SHARE = 0.5  # of the room that the list and the form have together
+_FEWEST_LISTED = 2
 _KIND_REST_S = 0.35
-_SUMMARY = 62
+_SUMMARY = 72
+_LOW = 330
+"""In a card with less room than this the summary is left out: the form needs what there is."""
 
 OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents share")
 _BUDGET = Param("budget", int, 16, BUDGET.help, 1, 100_000, symbol="k")
@@ -40,7 +43,6 @@ class AgentEditor(Dialog):
         self.kind = like.spec.key if like else SPECS[0].key
         self.values: dict[str, Value] = dict(like.params) if like else {}
         self.own_budget: int | None = like.budget if like else None
-        self.problem = ""
         self._kind_rest_s: float | None = None
         self._panel = host.session.panel_of(agent_id) if agent_id is not None else 0
         self._generation = host.session.generation
@@ -68,28 +70,37 @@ class AgentEditor(Dialog):
 
     def build(self) -> None:
         area = self.area
-        shown = min(_LISTED_KINDS, max(2, area.height // self.px(130)))
-        kinds = take_top(area, self.px(ROW) * shown, self.px(10))
+        summary = self.px(_SUMMARY) if area.height >= self.px(_LOW) else 0
+        kinds = take_top(area, self.px(ROW) * self._listed(area.height - summary), self.px(10))
         place = [spec.key for spec in SPECS].index(self.kind)
         columns = [Col(), Col(width=120, align="right", role="dim")]
         items = [Item((spec.name, spec.family), spec.key) for spec in SPECS]
         self.rows = Rows(self, kinds, columns, items, place=place, selected=self._chose)
-        self.about = Picture(self, take_top(area, self.px(_SUMMARY), self.px(10)), self._paint_about)
+        self.about: Note | None = None
+        if summary:
+            self.about = Note(self, take_top(area, summary, self.px(10)), self.problem, self._paint_about)
         self.form_rect = area
         self._fill_form()
+
+    def _listed(self, room: int) -> int:
+        """How many kinds are in view."""
+        return min(len(SPECS), max(_FEWEST_LISTED, int(room * _LIST_SHARE) // self.px(ROW)))
 
     def _fill_form(self) -> None:
         values = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}
         values |= {"own_budget": self.own_budget is not None, "budget": self.own_budget or self.shared_budget}
         params = [*self.spec.params, OWN_BUDGET, *([_BUDGET] if self.own_budget is not None else [])]
-        self.form = ParamForm(self, self.form_rect, params, values, self._changed)
-        self.controls = [self.rows, *self.form.controls(), self.about]
+        self.form = ParamForm(self, self.form_rect, params, values, self._changed, gives_back=not self.is_new)
+        self.controls = [self.rows, *self.form.controls()]
         if self.is_new:
             self.add_footer(("Cancel", self.cancel, ""), ("Add", self.confirm, "main"))
         else:
             self.add_footer(("Remove", self._remove, "danger"), ("Done", self.confirm, "main"))
-        self.note = Picture(self, self.footer_left, self._paint_note)
-        self.add(self.note)
+        if self.about is not None:  # it has more room than the place beside the buttons
+            self.note = self.about
+            self.add(self.about)
+        else:
+            self.add_note()
 
     def _refill(self) -> None:
         """The form of another kind, or with the budget's row come or gone."""
@@ -104,7 +115,7 @@ class AgentEditor(Dialog):
         same = next((c for c in self.controls if name and c.name == name), self.rows)
         self._focused = self.controls.index(same)
         self._apply_focus()
-        self.about.refresh()
+        self.note.refresh()
 
     def _kill(self) -> None:
         if hasattr(self, "form"):
@@ -119,16 +130,6 @@ class AgentEditor(Dialog):
         line = pen.px(12 * 1.45)
         pen.wrapped((0, 0, width, height - line), self.spec.summary, size=13)
         pen.text((0, height - line), self.spec.paper, size=12, colour=pen.palette.dim, width=width)
-
-    def _paint_note(self, pen: Canvas) -> None:
-        width, height = pen.surface.get_size()
-        if self.problem:
-            pen.wrapped((0, 0, width, height), self.problem, size=12, colour=pen.palette.warning)
-
-    def complain(self, problem: str) -> None:
-        if problem != self.problem:
-            self.problem = problem
-            self.note.refresh()
 
     # --- what the user does -----------------------------------------------------------------------
 
@@ -166,7 +167,7 @@ class AgentEditor(Dialog):
         session.set_param(self._key, name, value)
         if walker.params[name] != value:
             self.values[name] = walker.params[name]
-            self.form.refuse(name, walker.params[name], self._taken_back(said))
+            self._refuse(name, walker.params[name], self._taken_back(said))
 
     def _set_budget(self) -> None:
         walker = self.walker
@@ -182,7 +183,12 @@ class AgentEditor(Dialog):
             if walker.budget is None:
                 self.complain(problem)
             else:
-                self.form.refuse("budget", walker.budget, problem)
+                self._refuse("budget", walker.budget, problem)
+
+    def _refuse(self, name: str, value: Value, problem: str) -> None:
+        """Say in the row why its value went back, and in the larger place if that is long."""
+        if not self.form.refuse(name, value, problem):
+            self.complain(problem)
 
     def _taken_back(self, said: int) -> str:
         """What the session has said since, which is shown here instead."""
@@ -225,18 +231,18 @@ class AgentEditor(Dialog):
             self.host.session.remove_agent(self._key)
 
     def confirm(self) -> None:
-        self.form.flush()
-        if self.form.problems:
-            self.complain(self.form.problems[0])
+        if self.form.stops():
             return
         if self.is_new:
             if self._check() and self.host.session.add_agent(self._config()):
                 self.host.close_dialog()
             return
         if self._kind_rest_s is not None:
+            self.complain("")
             self._replace()
-        if not self.problem:
-            self.host.close_dialog()
+            if self.problem:
+                return
+        self.host.close_dialog()
 
     def key(self, event: pygame.event.Event) -> bool:
         # Without a focus the user is at the map, and the arrows are the window's.

@@ -28,7 +28,7 @@ from pygame_gui.core import UIContainer, UIElement
 from sim.mapfile import ScenFile
 from ui import keys, layout
 from ui.canvas import Canvas
-from ui.dialogs.controls import Button, Card, Control, Field, FocusRing, Heading, Veil
+from ui.dialogs.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
 from ui.session import Session
 from ui.settings import Settings
 from ui.setup import Setup
@@ -38,6 +38,7 @@ MARGIN = 24
 HEADING = 58
 FOOTER = 62
 BUTTON_HEIGHT = 34
+NOTE_GAP = 4
 EDGE = 14
 """Least distance between a card and the edge of the window."""
 
@@ -93,6 +94,7 @@ class Dialog:
     place = "centre"  # or "right"
     command = ""  # the command that opened it; its key closes it again
     has_footer = True
+    problem = ""  # what is wrong with what was entered, or why it could not be done
 
     _open: ClassVar["WeakSet[Dialog]"] = WeakSet()
     _window_repeat: ClassVar[tuple[int, int]] = (0, 0)  # how keys repeat while no dialog is open
@@ -241,6 +243,27 @@ class Dialog:
             self.add(button)
         self.footer_left = pygame.Rect(self.px(MARGIN), y, max(1, right - self.px(MARGIN)), self.px(BUTTON_HEIGHT))
         return made
+
+    def add_note(self, rect: pygame.Rect | None = None) -> None:
+        """A place that says what is wrong: beside the buttons, unless another is given."""
+        gap, foot = self.px(NOTE_GAP), self.px(FOOTER)
+        top = self.card.height - foot + gap
+        beside = pygame.Rect(self.footer_left.x, top, self.footer_left.width, foot - 2 * gap)
+        self.note = Note(self, rect or beside, self.problem)
+        self.add(self.note)
+
+    def complain(self, problem: str) -> None:
+        """Say what is wrong, "": nothing. What is too long for the note is read in a message on top."""
+        is_new, self.problem = problem != self.problem, problem
+        has_room = self.note.has_room_for(problem)
+        self.note.set(problem if has_room else "")
+        if is_new and not has_room:
+            self._explain(problem)
+
+    def _explain(self, problem: str) -> None:
+        from ui.dialogs.message import MessageBox  # which is a dialog itself
+
+        self.ask(lambda host: MessageBox(host, "That did not work", problem.split("\n")))
 
     # --- focus ------------------------------------------------------------------------------------
 

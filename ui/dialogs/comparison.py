@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pygame
 
-from sim.params import ConfigError
 from sim.world import WalkerView
 from ui import files
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.lists import HEAD, TALL_ROW, Col, Item, Rows
-from ui.dialogs.message import MessageBox
 
 _NOT_SHOWN = {"kind", "params", "optimal", "waits", "over_budget"}  # said elsewhere, or of little interest
 _WIDTHS = {
@@ -142,12 +140,7 @@ class ComparisonTable(Dialog):
         host = self.host
 
         def save(path: Path) -> None:
-            try:
-                written = write(host.session, path)
-            except ConfigError as error:
-                host.show(MessageBox(host, "The table was not written", error.problems))
-            else:
-                host.say(f"wrote {written.name}")
+            host.say(f"wrote {write(host.session, path).name}")
 
         name = f"{host.session.setup.title}{what}"
         self.ask(lambda inner: SaveFile(inner, "Export as CSV", files.CSV_SUFFIX, name, save))

@@ -448,6 +448,64 @@ class Text(Control):
             pen.text((0, 0), self.text, size=self.size, colour=colour, face=self.face, width=width)
 
 
+class Note(Control):
+    """What is wrong in a dialog, and while nothing is, whatever else stands there. Not for the focus."""
+
+    can_focus = False
+    SIZE = 12
+
+    def __init__(
+        self,
+        dialog: "Dialog",
+        rect: pygame.Rect,
+        text: str = "",
+        otherwise: Callable[[Canvas], None] = lambda pen: None,
+    ) -> None:
+        super().__init__(dialog)
+        self.text, self._otherwise = text, otherwise
+        self.element = Drawn(dialog, rect, self._paint)
+        self.element.refresh()
+
+    def set(self, text: str) -> None:
+        if text != self.text:
+            self.text = text
+            self.refresh()
+
+    def refresh(self) -> None:
+        self.element.refresh()
+
+    def has_room_for(self, text: str) -> bool:
+        pen = self.dialog.pen
+        pen.scale = self.dialog.host.scale
+        width, height = self.element.surface.get_size()
+        return len(whole_lines(pen, text, width, self.SIZE)) * pen.px(self.SIZE * 1.45) <= height
+
+    def _paint(self, pen: Canvas) -> None:
+        if not self.text:
+            self._otherwise(pen)
+            return
+        width, height = pen.surface.get_size()
+        line = pen.px(self.SIZE * 1.45)
+        lines = whole_lines(pen, self.text, width, self.SIZE)
+        y = max(0, (height - line * len(lines)) // 2)
+        for place, text in enumerate(lines):
+            pen.text((0, y + place * line), text, size=self.SIZE, colour=pen.palette.warning)
+
+
+def whole_lines(pen: Canvas, text: str, width: int, size: float) -> list[str]:
+    """The lines of a text; a word that is longer than a line, such as a path, is broken."""
+    return [part for line in pen.wrap_lines(text, width, size) for part in _broken(pen, line, width, size)]
+
+
+def _broken(pen: Canvas, line: str, width: int, size: float) -> list[str]:
+    parts = []
+    while pen.text_width(line, size) > width and len(line) > 1:
+        fits = len(pen.cut(line, width, size)) - len("...")
+        parts.append(line[: max(1, fits)])
+        line = line[max(1, fits) :]
+    return [*parts, line]
+
+
 class Check(Control):
     """A box to tick, with its label."""
 
@@ -513,6 +571,11 @@ class Choice(Control):
 
     def set(self, chosen: str) -> None:
         self.chosen = chosen
+        self.element.refresh()
+
+    def offer(self, options: Sequence[tuple[str, str]]) -> None:
+        """Other choices; the chosen one is to be among them, or to be set next."""
+        self.options, self._hot = list(options), -1
         self.element.refresh()
 
     def choose(self, value: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pygame
 
+from sim.params import ConfigError
 from ui import files
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
 from ui.dialogs.controls import Button, Field, Text
@@ -61,8 +62,7 @@ class _Browser(Dialog):
             self._add_places(side, places)
         self.add(self.crumb)
         self.add_footer(("Cancel", self.cancel, ""), (self.action, self.confirm, "main"))
-        self.note = Text(self, self.footer_left, self.problem, role="warning", middle=True)
-        self.add(self.note)
+        self.add_note()
         if self.field_text:
             self._select_stem()
 
@@ -131,10 +131,6 @@ class _Browser(Dialog):
         self.at = self.rows.place
         self.crumb.set(str(self.folder))
         self.complain(self.problem)
-
-    def complain(self, problem: str) -> None:
-        self.problem = problem
-        self.note.set(problem)
 
     def _selected(self, place: int) -> None:
         self.at = place
@@ -223,7 +219,9 @@ class SaveFile(_Browser):
     action = "Save"
 
     def __init__(self, host: Host, title: str, suffix: str, name: str, save: Callable[[Path], None]) -> None:
-        """`save` gets the path after the dialog is closed; its ending is right, overwriting was agreed to."""
+        """`save` gets a path with the right ending; overwriting was agreed to. When it raises a ConfigError, that
+        is shown here and the dialog stays, with the name as it was.
+        """
         self.title, self.suffix, self.save = title, suffix, save
         self.suffixes = (suffix,)
         self.name = f"{clean_name(name, suffix)}{suffix}"
@@ -283,8 +281,13 @@ class SaveFile(_Browser):
         self.ask(lambda host: Question(host, "Overwrite?", text, answers))
 
     def _finish(self, path: Path) -> None:
-        self.host.close_dialog()
-        self.save(path)
+        try:
+            self.save(path)
+        except ConfigError as error:
+            self.complain("\n".join(error.problems))
+            return
+        if self.is_open:  # what came after saving may have shown another dialog
+            self.host.close_dialog()
 
 
 def clean_name(name: str, suffix: str) -> str:

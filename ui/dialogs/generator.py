@@ -133,7 +133,8 @@ class GenerateMap(Dialog):
         return self._walk_key(event)
 
     def confirm(self) -> None:
-        self.form.flush()
+        if self.form.stops():
+            return
         if self._wants_map or self.made is None:
             self._wants_map = False
             self._make()

@@ -6,7 +6,7 @@ import pygame
 
 from ui.canvas import Canvas
 from ui.dialogs.base import FOOTER, HEADING, MARGIN, Dialog, Host
-from ui.dialogs.controls import Drawn
+from ui.dialogs.controls import Drawn, whole_lines
 from ui.dialogs.scrolling import ScrollBar, Scrolled
 
 _SIZE, _LINE, _GAP = 14, 21, 7
@@ -79,20 +79,8 @@ def _wrapped(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, 
     pen = Canvas()
     pen.scale = scale
     room = width - pen.px(_INDENT)
-    lines = []
+    lines: list[tuple[str, bool]] = []
     for text in texts:
-        first = True
-        for wrapped in pen.wrap_lines(text, room, _SIZE):
-            for line in _broken(pen, wrapped, room):
-                lines.append((line, first))
-                first = False
+        whole = whole_lines(pen, text, room, _SIZE)
+        lines += [(line, place == 0) for place, line in enumerate(whole)]
     return lines
-
-
-def _broken(pen: Canvas, line: str, width: int) -> list[str]:
-    parts = []
-    while pen.text_width(line, _SIZE) > width and len(line) > 1:
-        fits = len(pen.cut(line, width, _SIZE)) - len("...")
-        parts.append(line[: max(1, fits)])
-        line = line[max(1, fits) :]
-    return [*parts, line]

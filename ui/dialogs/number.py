@@ -59,6 +59,8 @@ class NumberPrompt(Dialog):
 
     def confirm(self) -> None:
         value = self._value()
-        if value is not None:
-            self.host.close_dialog()
-            self.go(value)
+        if value is None:
+            self.focus(self.field)
+            return
+        self.host.close_dialog()
+        self.go(value)

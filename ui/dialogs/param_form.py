@@ -6,6 +6,7 @@ them may begin a search anew.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pygame
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _TYPING_REST_S, _DRAG_REST_S = 0.7, 0.12
 _NAME, _CONTROL, _HELP_LINE, _GAP = 24, 30, 17, 14
+_HELP_SIZE = 12
 _FIELD = 84
 _FINE = 400  # steps of a slider over a range that has no step of its own
 _SCROLL_BAR = 20  # pygame_gui's, in pixels at every scale
@@ -35,8 +37,14 @@ class ParamForm:
         params: Sequence[Param],
         values: Mapping[str, Value],
         changed: Callable[[str, Value], None],
+        *,
+        gives_back: bool = False,
     ) -> None:
-        self.dialog, self.rect = dialog, rect
+        """`gives_back`: a field that is left with nonsense shows its value again. That is for forms whose changes
+        work at once; where a button acts on the form, the nonsense stays, or the button would act on something else
+        than was entered.
+        """
+        self.dialog, self.rect, self.gives_back = dialog, rect, gives_back
         self.values = dict(values)
         self.changed = changed
         self.rows: list[_Row] = []
@@ -86,15 +94,43 @@ class ParamForm:
 
     @property
     def problems(self) -> list[str]:
-        """What is entered and not legal."""
+        """What is said to be wrong."""
         return [row.problem for row in self.rows if row.problem]
 
-    def refuse(self, name: str, value: Value, problem: str) -> None:
-        """Go back to the value that a parameter had, and say why."""
-        for row in self.rows:
-            if row.param.name == name:
-                row.show(value)
-                row.complain(problem)
+    def stops(self) -> bool:
+        """Whether something is entered that is not legal; then the focus goes there."""
+        self.flush()
+        wrong = next((row for row in self.rows if row.is_wrong), None)
+        if wrong is not None:
+            field = wrong.controls[-1]
+            self.dialog.focus(field)
+            self.reveal(field)
+        return wrong is not None
+
+    def refuse(self, name: str, value: Value, problem: str) -> bool:
+        """Go back to the value that a parameter had, and say why; False when there is no room for all of it."""
+        row = self._row(name)
+        row.show(value)
+        row.complain(problem)
+        return row.has_room_for(problem)
+
+    def object(self, name: str, problem: str) -> None:
+        """What is entered does not go with the rest of the form; "" when it does."""
+        row = self._row(name)
+        says_more = row.is_wrong and not row.is_objected  # the field itself holds nothing legal
+        if not says_more and problem != row.problem and (problem or row.is_objected):
+            row.complain(problem, is_wrong=bool(problem))
+            row.is_objected = bool(problem)
+
+    def offer(self, name: str, choices: Sequence[str], value: str, remark: str = "") -> None:
+        """Other choices for a parameter, and the one that is chosen now."""
+        row = self._row(name)
+        row.offer(choices)
+        row.show(value)
+        row.complain(remark)
+
+    def _row(self, name: str) -> "_Row":
+        return next(row for row in self.rows if row.param.name == name)
 
     def reveal(self, control: Control) -> None:
         """Scroll so that the row of a control is in view."""
@@ -115,6 +151,8 @@ class _Row:
     def __init__(self, form: ParamForm, param: Param, rect: pygame.Rect) -> None:
         self.form, self.param, self.rect = form, param, rect
         self.problem = ""
+        self.is_wrong = False  # what is entered is not legal
+        self.is_objected = False  # it is, but not with the rest of the form
         self.is_pending = False
         self._rest_s = 0.0
         self.controls: list[Control] = []
@@ -128,7 +166,7 @@ class _Row:
 
     @staticmethod
     def height(pen: Canvas, param: Param, width: int) -> int:
-        lines = len(pen.wrap_lines(param.help, width, 12))
+        lines = max(len(pen.wrap_lines(text, width, _HELP_SIZE)) for text in (param.help, _longest_problem(param)))
         if param.kind is bool:
             return pen.px(_CONTROL + _HELP_LINE * lines + _GAP)
         return pen.px(_NAME + _CONTROL + 4 + _HELP_LINE * max(1, lines) + _GAP)
@@ -188,16 +226,16 @@ class _Row:
             self._value = self.param.parse(text.strip())
         except ConfigError as error:
             self.is_pending = False
-            self.complain(error.problems[0])
+            self.complain(error.problems[0], is_wrong=True)
             return
         if self.slider and self.scale:
             self.slider.set(self.scale.place_of(float(self._value)))
         self._pend(_TYPING_REST_S)
 
     def _left(self) -> None:
-        """The focus leaves the field: what is not legal goes back to what was."""
+        """The focus leaves the field."""
         self.flush()
-        if self.problem:
+        if self.is_wrong and self.form.gives_back:
             self.show(self.form.values.get(self.param.name, self.param.default))
 
     def _enter(self, value: Value) -> None:
@@ -247,9 +285,21 @@ class _Row:
     def _differs_from_text(self) -> bool:
         return hasattr(self, "field") and self.field.text != shown_number(self._value)
 
-    def complain(self, problem: str) -> None:
-        self.problem = problem
+    def offer(self, choices: Sequence[str]) -> None:
+        self.param = replace(self.param, choices=tuple(choices))
+        control = self.controls[0]
+        assert isinstance(control, Choice)
+        control.offer([(choice, choice) for choice in choices])
+
+    def complain(self, problem: str, is_wrong: bool = False) -> None:
+        self.problem, self.is_wrong, self.is_objected = problem, is_wrong, False
         self.text.refresh()
+
+    def has_room_for(self, problem: str) -> bool:
+        pen, (width, height) = self.form.dialog.pen, self.text.element.surface.get_size()
+        pen.scale = self.form.dialog.host.scale
+        lines = len(pen.wrap_lines(problem, width, _HELP_SIZE))
+        return lines * pen.px(_HELP_SIZE * 1.45) <= height - pen.px(self._help_top)
 
     def kill(self) -> None:
         self.text.kill()
@@ -266,11 +316,15 @@ class _Row:
             used = pen.text((0, pen.px(2)), named(param), size=14, width=width)
             if param.symbol:
                 pen.text((used + pen.px(8), pen.px(3)), param.symbol, size=12, face="mono", colour=palette.dim)
-        top = pen.px(_CONTROL if is_check else _NAME + _CONTROL + 4)
+        top = pen.px(self._help_top)
         left = pen.px(28) if is_check else 0
         text, colour = (self.problem, palette.warning) if self.problem else (param.help, palette.dim)
         height = pen.surface.get_height() - top
-        pen.wrapped((left, top, width - left, height), text, size=12, colour=colour)
+        pen.wrapped((left, top, width - left, height), text, size=_HELP_SIZE, colour=colour)
+
+    @property
+    def _help_top(self) -> int:
+        return _CONTROL if self.param.kind is bool else _NAME + _CONTROL + 4
 
 
 class _Scale:
@@ -323,6 +377,11 @@ class _Scale:
             value = round(value / step) * step
         value = min(max(value, self.low), self.high)
         return round(value) if self.param.kind is int else float(f"{value:.10g}")
+
+
+def _longest_problem(param: Param) -> str:
+    """About as long as it gets what a field has to say, for which its row keeps room."""
+    return "" if param.kind is bool or param.choices else f"expected {param.expected()}, got '{'0' * 12}'"
 
 
 def _has_range(param: Param) -> bool:

@@ -64,7 +64,7 @@ class ProblemList(Dialog):
             sorted_by=self._sorted,
             empty="no problem like this",
         )
-        self.controls = [self.rows, self.field, label, note]
+        self.controls = [self.field, self.rows, label, note]
         self.open_button = self.add_footer(("Close", self.cancel, ""), ("Open problem", self.confirm, "main"))[1]
         self._selected(self.rows.place)
 

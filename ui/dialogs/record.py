@@ -1,13 +1,25 @@
 """What to record and how: a form, remembered until the program ends."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pygame
 
 from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import Dialog, Host
 from ui.dialogs.param_form import ParamForm
-from ui.formats import HOLD, PRESET, WINDOW, FilmOptions, Part, even, parse_ticks_per_frame
+from ui.formats import (
+    GIF,
+    GIF_RATES,
+    HOLD,
+    PRESET,
+    WINDOW,
+    FilmOptions,
+    Part,
+    even,
+    nearest_gif_rate,
+    parse_ticks_per_frame,
+)
 
 PANEL = "focused panel"
 AS_WINDOW = "as the window"
@@ -28,7 +40,11 @@ SIZE = Param(
     choices=(AS_WINDOW, "640 x 360", "1280 x 720", "1920 x 1080"),
 )
 RATE = Param(
-    "frames_per_second", str, "30", "of the video; a gif has 50, 25, 20 or 10", choices=("10", "25", "30", "50", "60")
+    "frames_per_second",
+    str,
+    "30",
+    "of the video; a gif has 10, 20, 25 or 50",
+    choices=("10", "20", "25", "30", "50", "60"),
 )
 TICKS = Param(
     "ticks_per_frame",
@@ -48,9 +64,9 @@ WITH_PARENT = Param("beside_parent", bool, False, "the branch and the one it com
 
 PARAMS = (
     FORMAT,
+    RATE,
     PART,
     SIZE,
-    RATE,
     TICKS,
     CAPTIONS,
     Param("hold", float, 0.0, HOLD.help, 0.0, 5.0),
@@ -83,6 +99,15 @@ def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel:
     )
 
 
+def is_gif(values: Mapping[str, Value]) -> bool:
+    return values[FORMAT.name] == GIF[1:]
+
+
+def rates_of(values: Mapping[str, Value]) -> tuple[str, ...]:
+    """The rates that the chosen format can have."""
+    return tuple(rate for rate in RATE.choices if not is_gif(values) or int(rate) in GIF_RATES)
+
+
 class RecordDialog(Dialog):
     """Begins to record the run from its present tick."""
 
@@ -99,10 +124,12 @@ class RecordDialog(Dialog):
         super().__init__(host)
 
     def build(self) -> None:
-        self.form = ParamForm(self, self.area, self.params, self.values, self._changed)
+        params = [replace(param, choices=rates_of(self.values)) if param is RATE else param for param in self.params]
+        self.form = ParamForm(self, self.area, params, self.values, self._changed)
         for control in self.form.controls():
             self.add(control)
         self.add_footer(("Cancel", self.cancel, ""), (self.verb, self.confirm, "main"))
+        self.add_note()
 
     def _kill(self) -> None:
         if hasattr(self, "form"):
@@ -111,6 +138,18 @@ class RecordDialog(Dialog):
 
     def _changed(self, name: str, value: Value) -> None:
         self.values[name] = value
+        self.complain("")
+        if name == FORMAT.name:
+            self._offer_rates()
+
+    def _offer_rates(self) -> None:
+        """Only rates that the format can have; one that it cannot have moves to the nearest, for all to see."""
+        now = str(self.values[RATE.name])
+        rates = rates_of(self.values)
+        chosen = now if now in rates else str(nearest_gif_rate(int(now)))
+        remark = "" if chosen == now else f"a gif cannot have {now}: {chosen} is the nearest that it can"
+        self.values[RATE.name] = chosen
+        self.form.offer(RATE.name, rates, chosen, remark)
 
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
@@ -123,15 +162,15 @@ class RecordDialog(Dialog):
         return self._walk_key(event)
 
     def confirm(self) -> None:
-        self.form.flush()
-        if self.form.problems:
+        if self.form.stops():
             return
-        _remembered.update({name: value for name, value in self.values.items() if name in _remembered})
-        self.host.close_dialog()
         try:
             self.begin(self.values)
         except ConfigError as error:
-            self.host.say(error.problems[0])
+            self.complain("\n".join(error.problems))
+            return
+        _remembered.update({name: value for name, value in self.values.items() if name in _remembered})
+        self.host.close_dialog()
 
 
 class ExportDialog(RecordDialog):
@@ -155,3 +194,17 @@ class ExportDialog(RecordDialog):
             self.values |= self._range
             self.set_title(self.title, self.hint)
         super().build()
+        self._check_range()
+
+    def _changed(self, name: str, value: Value) -> None:
+        super()._changed(name, value)
+        self._check_range()
+
+    def confirm(self) -> None:
+        self.form.flush()
+        self._check_range()
+        super().confirm()
+
+    def _check_range(self) -> None:
+        first, last = int(self.values[FIRST.name]), int(self.values[LAST.name])
+        self.form.object(LAST.name, f"expected {first:,} or later, got {last:,}" if last < first else "")

@@ -33,18 +33,19 @@ class SplitPolicy(Dialog):
         self.rows = Rows(self, area, [Col(width=150), Col(face="mono", role="dim")], items, chosen=self.confirm)
         self.add(self.rows)
         self.add_footer(("Cancel", self.cancel, ""), ("Split", self.confirm, "main"))
+        self.add_note()
 
     def confirm(self) -> None:
         item = self.rows.item
         if item is None:
             return
-        self.host.close_dialog()
         try:
             futures = self.host.session.split(item.value)
         except ConfigError as error:
-            self.host.say(error.problems[0])
-        else:
-            self.host.say(f"{len(futures)} futures from tick {self.host.session.tick:,} on; edits go to all of them")
+            self.complain("\n".join(error.problems))
+            return
+        self.host.close_dialog()
+        self.host.say(f"{len(futures)} futures from tick {self.host.session.tick:,} on; edits go to all of them")
 
 
 def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, Variants]]:

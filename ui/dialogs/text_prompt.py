@@ -18,11 +18,16 @@ class TextPrompt(Dialog):
         self.add(self.field)
         self.field.put_cursor_at_end()
         self.add_footer(("Cancel", self.cancel, ""), ("OK", self.confirm, "main"))
+        self.add_note()
 
     def _typed(self, text: str) -> None:
         self.text = text
+        self.complain("")
 
     def confirm(self) -> None:
-        if self.text.strip():
-            self.host.close_dialog()
-            self.go(self.text.strip())
+        if not self.text.strip():
+            self.complain("expected a name, got none")
+            self.focus(self.field)
+            return
+        self.host.close_dialog()
+        self.go(self.text.strip())

@@ -187,7 +187,8 @@ def _draw_rules(app: "App", x: int, y: int, width: int) -> int:
         f"{grid.name}: {grid.width} x {grid.height}. Eight neighbours, a diagonal costs {grid.diagonal:.4g} and needs "
         "both cells beside it free.\n"
         "Drag: block or free, the first cell decides. Right drag: free. Shift+click: line from the last cell. "
-        "Ctrl+Shift+drag: rectangle. Alt+click: pin a cell. Drag the start or the goal to move it."
+        "Ctrl+Shift+drag: rectangle. Alt+click or Ctrl+I: pin a cell in the inspector. "
+        "Drag the start or the goal to move it."
     )
     y += canvas.px(8)
     return y + canvas.wrapped((x, y, width, canvas.px(400)), text, size=12, colour=app.palette.dim)

@@ -22,8 +22,8 @@ def draw(app: "App", box: Box) -> int:
     if cell is None:
         hint = canvas.wrapped(
             box,
-            "Point at a cell of the map to see what every agent knows of it. Alt+click pins a cell; "
-            "Ctrl+arrows move a cell cursor.",
+            "Point at a cell of the map to see what every agent knows of it. Ctrl+I or Alt+click pins "
+            "the cell; Ctrl+arrows move a cell cursor.",
             size=13,
             colour=palette.dim,
         )
@@ -40,7 +40,7 @@ def _draw_cell(app: "App", x: int, y: int, width: int, cell: int) -> int:
     grid = app.session.world.grid
     cx, cy = grid.xy(cell)
     canvas.text((x, y), f"({cx}, {cy})", size=18, face="mono")
-    state = "pinned" if app.pinned is not None else "under the pointer"
+    state = _why_shown(app)
     canvas.text((x + width, y + px(4)), state, size=12, colour=palette.dim, align="right")
     y += px(28)
     letter = chr(grid.terrain[cy, cx])
@@ -50,6 +50,12 @@ def _draw_cell(app: "App", x: int, y: int, width: int, cell: int) -> int:
     y = _pair(app, x, y, width, "terrain", f"{terrain} ({letter})")
     y = _pair(app, x, y, width, "legal moves", f"{int(grid.moves[cell]).bit_count()} of 8")
     return _pair(app, x, y, width, "true distance to goal", _number(distance)) + px(6)
+
+
+def _why_shown(app: "App") -> str:
+    if app.pinned is not None:
+        return "pinned" if app.is_picture else "pinned; Esc lets go"
+    return "under the pointer; Ctrl+I pins" if app.pointer.hover else "cell cursor; Ctrl+I pins"
 
 
 def _pair(app: "App", x: int, y: int, width: int, name: str, value: str) -> int:
