@@ -652,18 +652,17 @@ class App:
         """Save everything, to the session file that is open or to a new one, and go on."""
         path = self.session.path
         if path is not None and not files.is_shipped(path) and files.is_session_file(path):
-            self._save_session_to(path, then)
+            try:
+                self._save_session_to(path, then)
+            except ConfigError as error:
+                self.complain(error, "The session was not saved")
             return
         name = f"{self.session.setup.title} session"
         suffix = files.SCENARIO_SUFFIXES[0]
         self.show(SaveFile(self, "Save the session", suffix, name, lambda place: self._save_session_to(place, then)))
 
     def _save_session_to(self, path: Path, then: Callable[[], None]) -> None:
-        try:
-            self.session.path = sessions.save(self.session, path, self.dressing.as_view())
-        except ConfigError as error:
-            self.complain(error, "The session was not saved")
-            return
+        self.session.path = sessions.save(self.session, path, self.dressing.as_view())
         self.settings.remember(self.session.path)
         self.say(f"saved {self.session.path.name}")
         then()

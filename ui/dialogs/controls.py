@@ -148,6 +148,7 @@ class Field(Control):
         """Another text, without telling `changed`."""
         if text != self.text:
             self.element.set_text(text)
+            self.element.select_range = [0, 0]  # pygame_gui keeps the old one, and fails when a key deletes it
         self._last = text
 
     def poll(self) -> None:

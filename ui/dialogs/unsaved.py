@@ -39,18 +39,17 @@ class UnsavedQuestion(Question):
     def _save_map(self) -> None:
         path = self.host.session.path
         if path is not None and not files.is_shipped(path):
-            self._save_map_to(path)
+            try:
+                self._save_map_to(path)
+            except ConfigError as error:
+                self.host.show(MessageBox(self.host, "The map was not saved", error.problems))
         else:
             name = self.host.session.world.grid.name
             self.host.show(SaveFile(self.host, "Save the map", files.MAP_SUFFIX, name, self._save_map_to))
 
     def _save_map_to(self, path: Path) -> None:
-        try:
-            files.save_map(self.host.session, path)
-        except ConfigError as error:
-            self.host.show(MessageBox(self.host, "The map was not saved", error.problems))
-        else:
-            self.go_on()
+        files.save_map(self.host.session, path)
+        self.go_on()
 
 
 def _told(session: Session) -> str:
