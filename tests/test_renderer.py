@@ -35,6 +35,7 @@ from sim.world import World
 from ui import marks
 from ui.camera import Camera, fitted
 from ui.cells import CellWords, HeatScale, Shown, scale_for, update_all
+from ui.dialogs.thumb import thumbnail
 from ui.layers import LAYERS, HeatSetting, LayerState
 from ui.legend import draw_colour_bar, legend_swatch
 from ui.map_colours import detour_colour
@@ -144,7 +145,7 @@ def is_passable(grid: Grid, x: int, y: int) -> bool:
 
 
 def is_deep_wall(grid: Grid, x: int, y: int) -> bool:
-    """A wall without any passable cell around it, which is painted like the outside of the map."""
+    """A wall without any passable cell around it, which is painted as rock."""
     near = [(x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
     return letter_at(grid, x, y) in "@O" and not any(grid.contains(*n) and is_passable(grid, *n) for n in near)
 
@@ -209,7 +210,7 @@ def heat_values(walker, kind: str, grid: Grid | None = None) -> list[float]:
 def cell_fill(
     palette: Palette, letter: str, is_closed: bool, is_open: bool, is_detour: bool, heat: Colour | None, shown
 ):
-    """The fill of one cell that is not deep inside a wall."""
+    """The fill of one cell that is not rock."""
     if letter in "@O":
         return palette.wall
     if letter == "T":
@@ -239,8 +240,10 @@ class Expected:
 
     def colour(self, x: int, y: int, has_ring: bool = False) -> Colour:
         grid = self.grid
-        if not grid.contains(x, y) or is_deep_wall(grid, x, y):
+        if not grid.contains(x, y):
             return self.palette.outside
+        if is_deep_wall(grid, x, y):
+            return self.palette.rock
         cell, shown, heat = grid.cell(x, y), self.shown, None
         word = naive_word(grid, self.view, cell)
         if self.values is not None:
@@ -564,8 +567,10 @@ def mixed_colour(palette: Palette, words: set[int], hot: Colour | None, has_heat
         return any(word & flag for word in words for flag in flags)
 
     wall = palette.wall if has(bits.WALL) else palette.trees if has(bits.TREES) else None
+    if not words:
+        return palette.outside
     if not has(bits.FREE, bits.SWAMP, bits.WATER):
-        return wall or palette.outside
+        return wall or palette.rock
     if has(bits.OPEN):
         return palette.open
     fill = hot
@@ -593,6 +598,49 @@ def test_a_single_cell_never_vanishes(zoom, flag):
         MapRenderer().draw(surface, rect, camera, snapshot, None, None, cells, layers_with(*FILLS), LIGHT)
         colours = {to_rgb(p) for p in np.unique(pygame.surfarray.array2d(surface)).tolist()}
         assert colours - {LIGHT.free, LIGHT.outside}, (x, y)
+
+
+@pytest.mark.parametrize("zoom", [0.07, 0.3, 0.5, 0.77, 1.0, 2.9, 9.0])
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+def test_the_edge_of_rock_never_vanishes(zoom, palette):
+    """Between rock and free ground there is a pixel of wall, or of wall and ground together, at every zoom."""
+    rows = ["." * 90] * 30 + ["." * 30 + "@" * 30 + "." * 30] * 30 + ["." * 90] * 30
+    stage = Stage(Grid.from_rows(rows), 0, 1, [])
+    for left in (0.0, -0.4, -3.7):
+        side = ceil(100 * zoom)
+        surface, _ = drawn_bare(stage, Camera(zoom, left, left), (side, side), palette)
+        seen = [colour_at(surface, x, floor((45 - left) * zoom)) for x in range(side)]
+        assert {palette.wall, mix(palette.free, palette.wall, 0.65)} & set(seen)
+        assert (palette.rock, palette.free) not in set(pairwise(seen))
+        assert (palette.free, palette.rock) not in set(pairwise(seen))
+        assert palette.rock in seen or zoom < 0.1
+
+
+def drawn_bare(stage, camera, size, palette):
+    """The map without an agent."""
+    cells, snapshot = CellWords(), stage.world.snapshot()
+    update_all([Shown(cells, snapshot, None, None)], HeatSetting())
+    surface = pygame.Surface(size, 0, 32)
+    MapRenderer().draw(surface, (0, 0, *size), camera, snapshot, None, None, cells, layers_with("terrain"), palette)
+    return surface, cells
+
+
+@pytest.mark.parametrize("zoom", [0.3, 1.0, 4.0])
+def test_rock_at_the_border_of_the_map_is_not_the_outside(zoom):
+    stage = Stage(Grid.from_rows(["@" * 40] * 39 + ["." * 40]), 39 * 40, 39 * 40 + 1, [])
+    surface, cells = drawn_bare(stage, Camera(zoom, -5.0, -5.0), (60, 60), DARK)
+    assert cells.words[0] == bits.ROCK
+    inside, outside = floor(8 * zoom), floor(2 * zoom)
+    assert colour_at(surface, inside, inside) == DARK.rock
+    assert colour_at(surface, outside, outside) == DARK.outside
+
+
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+def test_small_pictures_of_maps_show_rock_too(palette):
+    grid = Grid.from_rows(["." * 12] * 3 + ["@" * 12] * 4 + ["T" * 12])
+    picture = thumbnail(grid, 0, 11, (120, 80), palette)
+    column = [colour_at(picture, 65, 10 * y + 5) for y in range(8)]
+    assert column == 3 * [palette.free] + [palette.wall] + 3 * [palette.rock] + [palette.trees]
 
 
 def test_a_single_free_cell_in_a_wall_never_vanishes():

@@ -128,6 +128,18 @@ def test_walls_and_terrain_are_drawn_where_they_are(palette) -> None:
         assert (filled(paths[hexed(colour)], grid.width, grid.height) == expected).all()
 
 
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+def test_the_inside_of_a_block_of_walls_is_rock(palette) -> None:
+    grid = Grid.from_rows(["......", ".@@@@@", ".@@@@@", ".@@@@@", "......"])
+    session = session_at(0, grid=grid, start=0, goal=5, switches={}, script=())
+    root = ElementTree.fromstring(panel_svg(session, 0, Look(palette.name)))
+    paths = {e.attrib["fill"]: e.attrib["d"] for e in root.iter(f"{SVG}path") if e.attrib.get("fill-rule")}
+    inside = np.zeros((5, 6), np.bool_)
+    inside[2, 2:] = True
+    assert (filled(paths[hexed(palette.rock)], 6, 5) == inside).all()
+    assert hexed(palette.outside) not in colours(root)
+
+
 @pytest.mark.parametrize(
     "layer", [layer.key for layer in LAYERS if layer.key not in ("terrain", "grid", "tracing", "detour", "groups")]
 )

@@ -281,7 +281,7 @@ class _Drawing:
     def _fills(self) -> Iterable[str]:
         palette, words = self.palette, self.cells.words
         yield f'<rect width="{self.width}" height="{self.height}" fill="{_hex(palette.free)}"/>'
-        yield from self._fill(words & bits.TERRAIN == 0, palette.outside)  # the inside of solid blocks
+        yield from self._fill(words & bits.TERRAIN == bits.ROCK, palette.rock)
         if self.shows("terrain"):
             for bit, colour in ((bits.SWAMP, palette.swamp), (bits.WATER, palette.water), (bits.TREES, palette.trees)):
                 yield from self._fill(words & bit != 0, colour)
