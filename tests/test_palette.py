@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
+from ui.legend import BADGE_COLOURS, BADGE_INK
 from ui.map_colours import detour_colour
 from ui.marks import casing_of
 from ui.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette
@@ -213,3 +214,12 @@ def test_the_ends_of_the_difference_map_are_told_apart():
     assert least_difference(DIVERGING[0], DIVERGING[-1]) >= 20
     for side in (DIVERGING[:4], DIVERGING[4:]):
         assert min(least_difference(a, b) for a, b in pairwise(side)) >= 5
+
+
+@pytest.mark.parametrize("letter", "AB")
+def test_the_letters_of_compared_panels_can_be_read(palette, letter):
+    """On their badge, and the badge on whatever is in the corner of a map."""
+    assert contrast(BADGE_INK, BADGE_COLOURS[letter]) >= 4.5
+    for ground in ("outside", "free", "wall", "rock"):
+        assert least_difference(BADGE_COLOURS[letter], palette.as_dict()[ground]) >= 15, ground
+    assert least_difference(BADGE_COLOURS["A"], BADGE_COLOURS["B"]) >= 20
