@@ -277,9 +277,10 @@ class App:
 
     def compared_panels(self) -> tuple[Panel, ...]:
         """The panels A and B while there is a heat map A - B, and none otherwise."""
+        if self.layers.heat.kind != "difference":
+            return ()
         a, b = self._compared()
-        has_two = self.layers.heat.kind == "difference" and a != b
-        return (self.session.panels[a], self.session.panels[b]) if has_two else ()
+        return (self.session.panels[a], self.session.panels[b]) if a != b else ()
 
     def _least_reach(self) -> float:
         """How far the heat scale has to reach: it only grows while the same heat of the same run is shown."""

@@ -52,7 +52,7 @@ def draw_colour_bar(surface: pygame.Surface, rect: Rect, scale: HeatScale, palet
 def draw_badge(canvas: Canvas, box: Rect, letter: str) -> None:
     """The letter A or B of a heat map A - B, in the colour of cells where that panel has more."""
     canvas.fill(box, BADGE_COLOURS[letter], 4)
-    middle = (box[0] + box[2] // 2, box[1] + box[3] // 2)
+    middle = (box[0] + box[2] // 2, box[1] + box[3] // 2 + canvas.px(1))
     size = 0.65 * box[3] / canvas.scale
     canvas.text(middle, letter, size=size, face="bold", colour=BADGE_INK, align="centre", middle=True)
 
