@@ -12,8 +12,10 @@ from sim.commands import AgentConfig
 from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui import keys
+from ui.cells import scale_for
 from ui.layers import LAYER_BY_KEY
-from ui.panels import agent_panel, overlay
+from ui.legend import BADGE_COLOURS
+from ui.panels import agent_panel, overlay, sidebar, tab_layers
 from ui.session import SPAN
 from ui.setup import Setup
 from ui.theme import SERIES
@@ -603,6 +605,167 @@ def test_splitting_a_policy_shows_the_futures_side_by_side(app):
     app.session.flip_switch("gate")
     assert all(b.timeline.world.switch_states()["gate"] for b in app.session.shown_branches)
     app.draw()
+
+
+# --- heat, legend -----------------------------------------------------------------------------------
+
+
+def written(app: App, monkeypatch) -> list[tuple[str, tuple[int, int, int]]]:
+    """What the next frame writes with the canvas: (text, (left, right, top)) in the order of drawing."""
+    texts = []
+    draw_text = app.canvas.text
+
+    def text(position, text, **more):
+        before = more.get("align", "left")
+        used = draw_text(position, text, **more)
+        left = position[0] - (used if before == "right" else used // 2 if before == "centre" else 0)
+        texts.append((text, (left, left + used, position[1])))
+        return used
+
+    monkeypatch.setattr(app.canvas, "text", text)
+    app.draw()
+    monkeypatch.undo()
+    return texts
+
+
+def badge_colour(app: App, panel: int) -> tuple[int, int, int]:
+    """The upper right corner of a map, where a badge would be."""
+    x, y, width, _ = app.panels()[panel][1].map
+    return tuple(app.window.get_at((x + width - 10, y + 9)))[:3]
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_a_branch_is_compared_with_its_parent_agent_by_agent(theme):
+    app = make_app(setup(), theme=theme)
+    app.session.advance(12)
+    press_combination(app, "B")
+    app.session.flip_switch("door")
+    app.session.advance(20)
+    app.session.focus(app.session.panels[3].key)  # the second agent of the branch
+    press_combination(app, "Alt+P")
+    assert [panel.key for panel in app.compared_panels()] == [4097, 1]
+    own = [walker.visits for walker in app.session.snapshot.walkers]
+    shown = [app.cells[panel.key].bands for panel in app.session.panels]
+    assert not shown[0].size and not shown[2].size, "nothing is drawn in the other panels"
+    apart = own[3].astype(int) - own[1].astype(int)
+    for bands in (shown[1], shown[3]):
+        assert ((bands > 0) == (apart != 0)).all() and (bands[apart < 0] % 2 == 1).all()
+        assert (bands[apart > 0] % 2 == 0).all() and (apart != 0).any()
+    corners = [badge_colour(app, panel) for panel in range(4)]
+    assert corners[1] == BADGE_COLOURS["B"] and corners[3] == BADGE_COLOURS["A"]
+    assert not {corners[0], corners[2]} & set(BADGE_COLOURS.values())
+
+
+def test_the_sidebar_names_what_is_compared_and_cuts_long_names(monkeypatch):
+    agents = (AgentConfig("tb-wa", "one cell a tick"), AgentConfig("tb-wa", "sixteen"))
+    app = make_app(replace(setup(), agents=agents))
+    app.settings.sidebar_tab = "layers"
+    app.set_heat_kind("difference")
+    texts = [text for text, _ in written(app, monkeypatch)]
+    at = texts.index("visits, A - B")
+    assert texts[at + 1 : at + 6] == ["A", "one cell a tick", " - ", "B", "sixteen"]
+    app.session.branch_here()
+    texts = [text for text, _ in written(app, monkeypatch)]
+    assert "one cell a tick (branch 1)" in texts and "one cell a tick (run)" in texts
+    app.session.rename_branch(app.session.branch, "a name that is far too long for the sidebar of any window")
+    places = written(app, monkeypatch)
+    at = [text for text, _ in places].index("visits, A - B")
+    line = [place for _, place in places[at + 1 : at + 6]]
+    right = app.layout.sidebar[0] + app.layout.sidebar[2]
+    assert all(a[1] <= b[0] + 12 for a, b in pairwise(line)) and line[-1][1] < right, "cut, and not over each other"
+    assert line[-1][1] - line[-1][0] > 60, "the other name keeps its room"
+
+
+def test_a_long_branch_name_does_not_lie_on_the_badge():
+    app = make_app(setup())
+    app.session.advance(5)
+    app.session.branch_here()
+    app.session.rename_branch(app.session.branch, "a name that is far too long for the corner of any map")
+    app.set_heat_kind("difference")
+    app.draw()
+    place = app.session.panel_of(app.session.focused_id)
+    x, y, width, _ = app.panels()[place][1].map
+    chip = app.canvas.spot_named(f"branch_of:{app.session.focused_id}").box
+    inked = [
+        (px, py)
+        for px in range(x, x + width)
+        for py in range(y, y + 60)
+        if tuple(app.window.get_at((px, py)))[:3] == BADGE_COLOURS["A"]
+    ]
+    assert len(inked) > 200
+    assert not any(inside((*pixel, 1, 1), chip) for pixel in inked)
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1600, 900)])
+@pytest.mark.parametrize("heat", ["off", "visits", "difference"])
+def test_the_whole_legend_can_be_reached(size, heat, monkeypatch):
+    app = make_app(setup(), size)
+    app.settings.sidebar_tab = "layers"
+    app.set_heat_kind(heat)
+    app.draw()
+    x, y, width, height = app.layout.sidebar
+    for _ in range(50):
+        sidebar.scroll(app, "layers", -1)
+    lines = [(text, place) for text, place in written(app, monkeypatch) if x <= place[0] < x + width]
+    words = " ".join(text for text, _ in lines)
+    for key, meaning in tab_layers.meanings(app):
+        assert meaning in words, key
+    last = max(place[2] for text, place in lines if tab_layers.meanings(app)[-1][1].endswith(text))
+    assert y + height - 40 < last < y + height - 15, "the last line is in sight, and there is nothing below it"
+    keys = [key for key, _ in tab_layers.meanings(app)]
+    assert ("heat" in keys) == (heat != "off")
+    assert ("closed" in keys) == (heat == "off"), "heat takes its place"
+
+
+def test_the_legend_keeps_closed_where_a_panel_has_no_heat():
+    app = make_app(setup(3))
+    app.set_heat_kind("difference")
+    app.draw()
+    assert "closed" in dict(tab_layers.meanings(app))
+
+
+@pytest.mark.parametrize(
+    ("kind", "heat", "hint"),
+    [
+        ("tb-wa", "learned", "no agent here learns"),
+        ("lrta", "learned", None),
+        ("lrta", "g", "no search has begun"),
+        ("lrta", "expansions", "no search has begun"),
+        ("tb-wa", "g", None),
+        ("tb-wa", "expansions", None),
+        ("tb-wa", "difference", "there is only one panel"),
+        ("tb-wa", "visits", None),
+    ],
+)
+def test_an_empty_heat_map_says_why(kind, heat, hint, monkeypatch):
+    """At tick 0, where LRTA* has not looked ahead yet."""
+    app = make_app(replace(setup(), agents=(AgentConfig(kind),)))
+    app.settings.sidebar_tab = "layers"
+    app.set_heat_kind(heat)
+    texts = [text for text, _ in written(app, monkeypatch)]
+    assert [text for text in texts if text in tab_layers.NO_HEAT.values()] == ([hint] if hint else [])
+    assert ("1" in texts and app.heat_scale.highest in texts) == (hint is None), "a scale only for what is there"
+
+
+def test_the_heat_scale_only_grows_while_one_heat_of_one_run_is_shown():
+    app = make_app(setup())
+    app.session.advance(10)
+    app.set_heat_kind("g")
+    app.draw()
+    assert app.heat_scale.reach == 128
+    app.heat_scale = scale_for(app.layers.heat, 1000.0)  # as if a search had come so far and another had begun
+    app.draw()
+    assert app.heat_scale.reach == 2187
+    app.session.advance(3)
+    app.draw()
+    assert app.heat_scale.reach == 2187
+    app.session.seek(2)
+    app.draw()
+    assert app.heat_scale.reach == 128, "back in time"
+    app.heat_scale = scale_for(app.layers.heat, 1000.0)
+    app.set_heat_kind("visits")
+    app.draw()
+    assert app.heat_scale.reach == 128, "another heat"
 
 
 # --- parameters, panels, files ----------------------------------------------------------------------

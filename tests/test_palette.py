@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
+from ui.legend import BADGE_COLOURS, BADGE_INK
 from ui.map_colours import detour_colour
 from ui.marks import casing_of
 from ui.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette
@@ -119,6 +120,22 @@ def test_map_roles_are_told_apart_by_every_kind_of_vision(palette):
         assert round(least_difference(colours[a], colours[b]), 1) >= limit, (palette.name, a, b)
 
 
+def test_rock_is_solid_and_not_the_outside_nor_free_ground(palette):
+    """Its tone lies between wall and outside. Around it there is always the edge of a wall, or trees."""
+    colours = palette.as_dict()
+    for role in ("outside", "wall", "trees", "free", "open", "back_move"):
+        assert least_difference(palette.rock, colours[role]) >= SMALLEST_PAIR[palette.name], (palette.name, role)
+    for role in ("swamp", "water", "closed"):
+        assert least_difference(palette.rock, colours[role]) >= 7.5, (palette.name, role)
+    low, high = sorted(lab(colours[role])[0] for role in ("outside", "wall"))
+    assert low + 15 < lab(palette.rock)[0] < high - 15
+    assert contrast(palette.rock, palette.free) >= 2.0, "free ground stands out from it"
+
+
+def test_rock_is_no_band_of_the_default_heat_map(palette):
+    assert min(least_difference(palette.rock, band) for band in HEAT_MAPS["cividis"]) >= 10
+
+
 def test_the_traced_path_stands_out_from_walls(palette):
     assert round(least_difference(palette.path, palette.wall), 1) >= TRACED_AGAINST_WALL[palette.name]
 
@@ -197,3 +214,12 @@ def test_the_ends_of_the_difference_map_are_told_apart():
     assert least_difference(DIVERGING[0], DIVERGING[-1]) >= 20
     for side in (DIVERGING[:4], DIVERGING[4:]):
         assert min(least_difference(a, b) for a, b in pairwise(side)) >= 5
+
+
+@pytest.mark.parametrize("letter", "AB")
+def test_the_letters_of_compared_panels_can_be_read(palette, letter):
+    """On their badge, and the badge on whatever is in the corner of a map."""
+    assert contrast(BADGE_INK, BADGE_COLOURS[letter]) >= 4.5
+    for ground in ("outside", "free", "wall", "rock"):
+        assert least_difference(BADGE_COLOURS[letter], palette.as_dict()[ground]) >= 15, ground
+    assert least_difference(BADGE_COLOURS["A"], BADGE_COLOURS["B"]) >= 20

@@ -552,3 +552,54 @@ def test_the_futures_of_a_split_come_first() -> None:
     assert len(session.panels) == 9, "one more than fits"
     assert [panel.key for panel in session.panels[:3]] == [key_of(branch.number, 1) for branch in futures]
     assert session.focused_id == session.panels[0].key
+
+
+# --- the panels that a heat map A - B compares --------------------------------------------------------
+
+
+def compared_keys(session: Session) -> tuple[int, int]:
+    return tuple(session.panels[place].key for place in session.compared())  # type: ignore[return-value]
+
+
+def test_an_agent_is_compared_with_itself_in_the_branch_it_comes_from() -> None:
+    session = Session(setup())
+    session.advance(4)
+    child = session.branch_here().number
+    grandchild = session.branch_here().number
+    for number, other in ((child, 0), (grandchild, child), (0, child)):
+        for agent in range(len(AGENTS)):
+            session.focus(key_of(number, agent))
+            assert compared_keys(session) == (key_of(number, agent), key_of(other, agent))
+    session.hide_branch(child)
+    session.focus(key_of(grandchild, 1))
+    assert compared_keys(session) == (key_of(grandchild, 1), key_of(0, 1)), "no parent on screen: any other branch"
+
+
+def test_branches_of_one_parent_are_compared_agent_by_agent() -> None:
+    session = Session(setup())
+    session.focus(1)
+    futures = [branch.number for branch in session.split([{"weight": 1.0}, {"weight": 2.0}])]
+    session.focus(key_of(futures[1], 2))
+    assert compared_keys(session) == (key_of(futures[1], 2), key_of(futures[0], 2))
+
+
+def test_in_a_single_branch_an_agent_is_compared_with_the_next_one() -> None:
+    session = Session(setup())
+    for agent in range(3):
+        session.focus(agent)
+        assert session.compared() == (agent, (agent + 1) % 3)
+    assert session.compared(1) == (1, 2)
+    for agent in (0, 1):
+        session.remove_agent(agent)
+    assert session.compared() == (0, 0)
+    session.remove_agent(2)
+    assert session.compared() == (0, 0)
+
+
+def test_a_new_agent_of_a_branch_is_compared_with_the_next_panel() -> None:
+    """Its parent branch has no such agent."""
+    session = Session(setup())
+    session.branch_here()
+    session.add_agent(AgentConfig("astar"))
+    place = session.panel_of(session.focused_id)
+    assert session.compared() == (place, (place + 1) % 7)

@@ -11,7 +11,9 @@ from sim import commands
 from sim.params import ConfigError
 from tests.filming import OPTIONS, SMALL, replay, setup, shown, stage_of
 from tests.window import drag, make_app, press
+from ui.app import App
 from ui.camera import Camera, fitted
+from ui.cells import scale_for
 from ui.film import Film, picture
 from ui.formats import (
     FilmOptions,
@@ -22,9 +24,11 @@ from ui.formats import (
     parse_ticks_per_frame,
 )
 from ui.layers import HeatSetting, default_visibility
+from ui.legend import BADGE_COLOURS
 from ui.look import Look, MapPart, look_from_view, look_of, part_of, view_of
 from ui.pictures import draw_panel, draw_window, surface_pixels
 from ui.replay import replay_of
+from ui.session import SPAN
 from ui.stage import Stage
 
 HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
@@ -146,6 +150,75 @@ def test_the_legend_names_only_layers_that_are_on() -> None:
     hidden = Look(visible={**default_visibility(), "back_moves": False})
     assert set(all_on) - set(names(hidden)) == {"Back-moves"}
     assert any(name.startswith("visits") for name in names(Look(heat=HeatSetting("visits"))))
+
+
+def branched(agents: int = 2) -> App:
+    """A window with a run and a branch in which the door stays open, the second agent of the branch focused."""
+    app = make_app(setup(agents, script=()), (900, 600))
+    app.session.advance(3)
+    branch = app.session.branch_here()
+    app.session.flip_switch("door")
+    app.session.advance(8)
+    app.session.focus(branch.number * SPAN + 1)
+    app.set_heat_kind("difference")
+    app.draw()
+    return app
+
+
+def badges(stage: Stage) -> list[str]:
+    """The letters in the corners of the maps of a picture, by their colours."""
+    found = []
+    for _, boxes in stage.painter.panels():
+        x, y, width, _ = boxes.map
+        at = tuple(stage.surface.get_at((x + width - stage.px(7), y + stage.px(16))))[:3]
+        found += [letter for letter, colour in BADGE_COLOURS.items() if colour == at] or ["-"]
+    return found
+
+
+def test_a_minus_b_is_of_the_same_panels_in_videos_as_in_the_window() -> None:
+    app = branched()
+    pair = [panel.key for panel in app.compared_panels()]
+    assert pair == [SPAN + 1, 1]
+    session = replay_of(app.session).begin()
+    look = look_of(app)
+    session.wear(look)
+    session.go_to(app.session.tick)
+    stage = Stage(session, (1280, 720), Part("panels"), look)
+    stage.draw()
+    assert [panel.key for panel in stage.painter.compared_panels()] == pair
+    assert badges(stage) == ["-", "B", "-", "A"]
+    for key, cells in app.cells.items():
+        assert stage.painter.cells[key].bands.tolist() == cells.bands.tolist()
+    assert any("a1 (branch 1) - a1 (run)" in name for row in stage._legend_rows() for _, name, _ in row)
+
+
+@pytest.mark.parametrize(("number", "letter", "pair"), [(2, "B", [4097, 1]), (4, "A", [4097, 1]), (1, "A", [0, 4096])])
+def test_a_panel_alone_keeps_its_part_in_a_comparison_or_begins_one(number: int, letter: str, pair: list[int]) -> None:
+    app = branched()
+    stage = Stage(app.session, (720, 540), Part("panel", number), look_of(app))
+    stage.draw()
+    assert badges(stage) == [letter]
+    assert [panel.key for panel in stage.painter.compared_panels()] == pair
+
+
+def test_the_scale_of_a_picture_does_not_depend_on_pictures_before_it() -> None:
+    session = replay().begin()
+    session.go_to(9)
+    stage = stage_of(session, look=Look(heat=HeatSetting("g")))
+    first = shown(stage)
+    stage.painter.heat_scale = scale_for(stage.look.heat, 5000.0)
+    assert (shown(stage) == first).all()
+
+
+def test_the_legend_leaves_out_what_heat_replaces() -> None:
+    session = replay().begin()
+
+    def keys(kind: str) -> set[str]:
+        rows = stage_of(session, (1280, 720), Look(heat=HeatSetting(kind)))._legend_rows()
+        return {key for row in rows for key, _, _ in row}
+
+    assert {"closed", "detour"} <= keys("off")
+    assert not {"closed", "detour"} & keys("visits") and "open" in keys("visits")
 
 
 def test_edits_and_restarts_have_captions_with_their_ticks() -> None:

@@ -19,6 +19,7 @@ from ui.look import Look, MapPart
 from ui.pictures import save_panel, save_svg, save_window
 from ui.png import png_texts
 from ui.replay import Replay, ReplaySession
+from ui.session import SPAN
 from ui.svg import back_runs, line_path, outline_path, panel_svg, walked_lines
 from ui.takes import FOLDER_VARIABLE
 from ui.theme import DARK, LIGHT, PALETTES
@@ -128,6 +129,18 @@ def test_walls_and_terrain_are_drawn_where_they_are(palette) -> None:
         assert (filled(paths[hexed(colour)], grid.width, grid.height) == expected).all()
 
 
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+def test_the_inside_of_a_block_of_walls_is_rock(palette) -> None:
+    grid = Grid.from_rows(["......", ".@@@@@", ".@@@@@", ".@@@@@", "......"])
+    session = session_at(0, grid=grid, start=0, goal=5, switches={}, script=())
+    root = ElementTree.fromstring(panel_svg(session, 0, Look(palette.name)))
+    paths = {e.attrib["fill"]: e.attrib["d"] for e in root.iter(f"{SVG}path") if e.attrib.get("fill-rule")}
+    inside = np.zeros((5, 6), np.bool_)
+    inside[2, 2:] = True
+    assert (filled(paths[hexed(palette.rock)], 6, 5) == inside).all()
+    assert hexed(palette.outside) not in colours(root)
+
+
 @pytest.mark.parametrize(
     "layer", [layer.key for layer in LAYERS if layer.key not in ("terrain", "grid", "tracing", "detour", "groups")]
 )
@@ -142,6 +155,26 @@ def test_heat_takes_the_place_of_the_closed_cells() -> None:
     plain, hot = colours(drawing()), colours(drawing(Look(heat=HeatSetting("visits"))))
     assert hexed(DARK.closed) in plain and hexed(DARK.closed) not in hot
     assert len(hot) > len(plain)
+
+
+def test_a_minus_b_names_the_two_that_it_compares() -> None:
+    session = session_at(30)
+    text = panel_svg(session, 1, Look(heat=HeatSetting("difference")))
+    texts = [e.text for e in ElementTree.fromstring(text).iter(f"{SVG}text")]
+    assert "a1 - a0, -17+ to +17+" in texts
+    app = make_app(setup(), (640, 480))
+    app.session.advance(6)
+    branch = app.session.branch_here()
+    text = panel_svg(app.session, branch.number * SPAN, Look(heat=HeatSetting("difference")))
+    assert "a0 (branch 1) - a0 (run), " in text, "the same agent in the branch that it comes from"
+
+
+def test_the_scale_of_a_drawing_follows_its_largest_value() -> None:
+    session = session_at(30)
+    session.world.walkers[0].visits[3] = 500
+    session.changed()
+    text = panel_svg(session, 1, Look(heat=HeatSetting("visits")))
+    assert "visits, 1 to 730+" in text, "shared by all panels"
 
 
 def test_legend_and_title_are_left_out_on_request() -> None:

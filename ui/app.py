@@ -21,7 +21,7 @@ from sim.journal import find_crashed
 from sim.params import ConfigError, Param, Value
 from sim.sessionfile import Saved
 from sim.world import WalkerView
-from ui import actions, editor, files, keys, layout, sessions
+from ui import actions, editor, files, keys, layout, legend, sessions
 from ui.camera import Camera
 from ui.cameras import Cameras
 from ui.canvas import Canvas
@@ -80,6 +80,7 @@ class App:
         self.cells: dict[int, CellWords] = {}
         self.cells_generation = -1
         self.heat_scale: HeatScale = scale_for(self.layers.heat)
+        self._scaled: tuple[object, ...] = ()  # what the heat scale was made for
         self.problems: files.ScenFile | None = None
         self.dialog: Dialog | None = None
         self.after_dialog: Callable[[], None] | None = None
@@ -286,9 +287,25 @@ class App:
             Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.view, self.session.trails[p.key])
             for p in panels
         ]
-        here = self.session.panel_of(self.session.focused_id)
-        compared = (here, (here + 1) % max(1, len(shown)))
-        self.heat_scale = update_all(shown, self.layers.heat, compared)
+        self.heat_scale = update_all(shown, self.layers.heat, self._compared(), least=self._least_reach())
+
+    def _compared(self) -> tuple[int, int]:
+        """The places of the panels that a heat map A - B compares."""
+        return self.session.compared()
+
+    def compared_panels(self) -> tuple[Panel, ...]:
+        """The panels A and B while there is a heat map A - B, and none otherwise."""
+        if self.layers.heat.kind != "difference":
+            return ()
+        a, b = self._compared()
+        return (self.session.panels[a], self.session.panels[b]) if a != b else ()
+
+    def _least_reach(self) -> float:
+        """How far the heat scale has to reach: it only grows while the same heat of the same run is shown."""
+        heat = self.layers.heat
+        compared = tuple(panel.key for panel in self.compared_panels())
+        before, self._scaled = self._scaled, (self.session.generation, heat.kind, heat.is_log, compared)
+        return self.heat_scale.reach if before == self._scaled else 0.0
 
     def _draw_map(self, panel: Panel, boxes: PanelBoxes) -> None:
         view = panel.view
@@ -309,6 +326,9 @@ class App:
             preview_cells=self._preview(view),
             reveal=self.reveal if self.is_slow_motion else None,
         )
+        for letter, compared in zip("AB", self.compared_panels(), strict=False):
+            if compared.key == panel.key:
+                legend.draw_map_badge(self.canvas, boxes.map, letter, panel.branch)
 
     def _preview(self, view: WalkerView) -> list[int]:
         """The cells that the mouse would change in this panel."""

@@ -25,6 +25,9 @@ NO_CELLS = np.empty(0, np.int32)
 NO_BANDS = np.empty(0, np.uint8)
 BANDS = cellwords.BANDS
 
+LOG_FACTORS = (2, 3, 4, 6, 8, 16, 32)
+"""How far the limits of a logarithmic scale may lie apart; the highest value shown says which is taken."""
+
 
 class TerrainWords:
     """The words of one grid's bare terrain, shared by all panels that show it."""
@@ -109,6 +112,7 @@ class HeatScale:
 
     setting: HeatSetting
     limits: tuple[float, ...]
+    reach: float  # the largest value that it is made for
 
     @property
     def is_difference(self) -> bool:
@@ -141,20 +145,30 @@ def _range_label(limits: tuple[float, ...], i: int) -> str:
     """The whole numbers above one limit and up to the next: "1", "5-8", "65+"."""
     low = int(limits[i]) + 1
     if i + 1 == len(limits):
-        return f"{low}+"
+        return f"{low:,}+"
     high = int(limits[i + 1])
-    return str(low) if high <= low else f"{low}-{high}"
+    return f"{low:,}" if high <= low else f"{low:,}-{high:,}"
 
 
 def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
-    """The scale of a setting. A linear one reaches at least `peak`, and grows by doubling so that it seldom moves."""
+    """The scale of a setting that reaches at least `peak`; it grows in large steps so that it seldom moves."""
     steps = 4 if setting.kind == "difference" else BANDS
     if setting.is_log:
-        return HeatScale(setting, (0.0, 1.0, 4.0, 16.0) if steps == 4 else (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0))
+        return _log_scale(setting, peak, steps)
     top = float(steps)
     while top < peak:
         top *= 2.0
-    return HeatScale(setting, tuple(i * top / steps for i in range(steps)))
+    return HeatScale(setting, tuple(i * top / steps for i in range(steps)), top)
+
+
+def _log_scale(setting: HeatSetting, peak: float, steps: int) -> HeatScale:
+    """Each limit is so many times the one before; the highest band begins at most one such step below `peak`.
+
+    A - B has half as many bands each way and takes every second limit.
+    """
+    factor = next((f for f in LOG_FACTORS if f ** (BANDS - 1) >= peak), LOG_FACTORS[-1])
+    powers = [float(factor**i) for i in range(0, BANDS - 1, BANDS // steps)]
+    return HeatScale(setting, (0.0, *powers[: steps - 1]), float(factor ** (BANDS - 1)))
 
 
 class CellWords:
@@ -429,46 +443,52 @@ class Shown:
 
 
 def update_all(
-    panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int] = (0, 1), compared_kind: str = "visits"
+    panels: Sequence[Shown],
+    heat: HeatSetting,
+    compared: tuple[int, int] = (0, 1),
+    compared_kind: str = "visits",
+    least: float = 0.0,
 ) -> HeatScale:
     """Bring all panels up to date, once a frame before they are drawn. Returns the heat scale that they share.
 
-    `compared` are the panels A and B of the heat kind "difference", which shows the same picture in every panel.
+    `compared` are the places of the panels A and B of the heat kind "difference", which only these two show. The
+    scale reaches the largest value in any panel, and `least` even if none is so large.
     """
     for panel in panels:
         panel.cells.update(panel.snapshot, panel.walker, panel.trail)
     if heat.kind == "difference":
-        return _update_difference(panels, heat, compared, compared_kind)
+        return _update_difference(panels, heat, compared, compared_kind, least)
     peak = max((p.cells.peak for p in panels), default=0.0)
     while True:
-        scale = scale_for(heat, peak)
+        scale = scale_for(heat, max(peak, least))
         for panel in panels:
             panel.cells.update_heat(panel.walker, panel.trail, scale)
-        highest = max((p.cells.peak for p in panels), default=0.0)
-        if heat.is_log or scale_for(heat, highest) == scale:
+        peak = max((p.cells.peak for p in panels), default=0.0)
+        if scale_for(heat, max(peak, least)) == scale:
             return scale
-        peak = highest
 
 
-def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int], kind: str) -> HeatScale:
+def _update_difference(
+    panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int], kind: str, least: float
+) -> HeatScale:
     for panel in panels:
         panel.cells.bands = NO_BANDS
-    a, b = (_counts(panels[i].walker, kind) if i < len(panels) else None for i in compared)
-    if a is None or b is None or a.size != b.size:
-        return scale_for(heat)
-    keeper = panels[compared[0]].cells
-    if keeper._own_bands.size != a.size:
-        keeper._own_bands = np.zeros(a.size, np.uint8)
+    pair = [panels[place] for place in dict.fromkeys(compared) if place < len(panels)]
+    counts = [found for panel in pair if (found := _counts(panel.walker, kind)) is not None]
+    if len(counts) < 2 or counts[0].size != counts[1].size:
+        return scale_for(heat, least)
+    keeper = pair[0].cells
+    if keeper._own_bands.size != counts[0].size:
+        keeper._own_bands = np.zeros(counts[0].size, np.uint8)
     keeper._heat = None
-    scale = scale_for(heat, keeper.peak)
     while True:
-        keeper.peak = float(cellwords.difference_bands(a, b, np.array(scale.limits, np.int64), keeper._own_bands))
-        if heat.is_log or scale_for(heat, keeper.peak) == scale:
+        scale = scale_for(heat, max(keeper.peak, least))
+        limits = np.array(scale.limits, np.int64)
+        keeper.peak = float(cellwords.difference_bands(counts[0], counts[1], limits, keeper._own_bands))
+        if scale_for(heat, max(keeper.peak, least)) == scale:
             break
-        scale = scale_for(heat, keeper.peak)
-    for panel in panels:
-        if panel.cells.words.size == a.size:
-            panel.cells.bands = keeper._own_bands
+    for panel in pair:
+        panel.cells.bands = keeper._own_bands
     return scale
 
 

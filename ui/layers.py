@@ -1,6 +1,10 @@
 """The layers of a map picture: name, key, whether it is on at first, and what its legend says."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ui.session import Panel
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ LAYERS: tuple[Layer, ...] = (
 )
 LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
 
+REPLACED_BY_HEAT = ("closed", "detour")
+"""A cell has one fill: where there is heat, these are not drawn."""
+
 HEAT_KINDS = ("off", "visits", "expansions", "learned", "g", "difference")
 HEAT_NAMES = {
     "off": "off",
@@ -56,6 +63,14 @@ class HeatSetting:
     kind: str = "off"
     is_log: bool = True
     colours: str = "cividis"
+
+
+def compared_names(a: "Panel", b: "Panel") -> tuple[str, str]:
+    """What to call the panels A and B of a heat map A - B: by their agents, with the branch where those differ."""
+    names = a.view.label, b.view.label
+    if a.branch == b.branch:
+        return names
+    return f"{names[0]} ({a.branch})", f"{names[1]} ({b.branch})"
 
 
 def default_visibility() -> dict[str, bool]:

@@ -78,7 +78,7 @@ def cell_colour(palette: Palette, word: int, heat: Colour | None) -> Colour:
     A pixel of walls and others is a mixture, so that neither vanishes; one with an open cell is open.
     """
     if not word & TERRAIN:
-        return palette.outside
+        return palette.rock
     wall = palette.wall if word & WALL else palette.trees
     if not word & PASSABLE:
         return wall

@@ -189,10 +189,11 @@ class _Picture:
         r = self.renderer
         has_marks = self.zoom >= MARKS_FROM_PX
         self.table = table = fill_table(self.palette, self.visible, self.scale, fills_open=not has_marks)
+        args = (self.frame, self.cells.words, self.bands, table, packed(self.palette.outside))
         if self.zoom >= 1.0:
-            paint.paint_cells(self.frame, self.cells.words, self.bands, table, r._columns[0], r._rows)
+            paint.paint_cells(*args, r._columns[0], r._rows)
         else:
-            paint.paint_small_cells(self.frame, self.cells.words, self.bands, table, r._map_rows, r._columns)
+            paint.paint_small_cells(*args, r._map_rows, r._columns)
 
     def draw_groups(self) -> None:
         """The cells that an algorithm sets apart, tinted."""
@@ -329,7 +330,7 @@ class _Picture:
             strokes.mark_edits(*args, width + 2 * self.px(1), around)
         else:
             reach, width = (0.3 - 0.2 * marked.age) * self.zoom, self.px(1 if self.zoom < 16 else 2)
-            colours = (packed(palette.outside), packed(palette.wall), packed(palette.text))
+            colours = (packed(palette.outside), packed(palette.text), packed(palette.text))
         strokes.mark_edits(self.frame, self.cells.words, marked.cells, marked.is_blocked, reach, width, colours)
 
     def _stamp_pair(self, name: str, cell: int) -> None:

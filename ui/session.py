@@ -480,6 +480,25 @@ class Session(Strokes):
     def panel_of(self, agent_id: int) -> int:
         return next((i for i, panel in enumerate(self.panels) if panel.key == agent_id), 0)
 
+    def compared(self, place: int | None = None) -> tuple[int, int]:
+        """The places of the panels A and B that a heat map A - B compares; twice the same where there is only one.
+
+        A is the focused panel, or the one at `place`. B is the same agent in the branch that A's comes from, or else in
+        one that comes from A's, or else in any other; without such a panel it is the next one.
+        """
+        panels, count = self.panels, len(self.panels)
+        a = min(self.panel_of(self.focused_id) if place is None else place, max(0, count - 1))
+        others = [(a + i) % count for i in range(1, count)]
+        return a, min(others, key=lambda b: self._distance_of_kin(panels[a].key, panels[b].key), default=a)
+
+    def _distance_of_kin(self, a: int, b: int) -> int:
+        (branch, agent), (other, same_agent) = divmod(a, SPAN), divmod(b, SPAN)
+        if same_agent != agent or other == branch:
+            return 3
+        if self.tree[branch].parent == other:
+            return 0
+        return 1 if self.tree[other].parent == branch else 2
+
     def move_panel(self, agent_id: int, by: int) -> None:
         """Another place among the panels. Agents do not meet, so their order changes nothing else."""
         others = [panel.key for panel in self.panels if panel.key != agent_id]
@@ -647,12 +666,14 @@ class Session(Strokes):
         parent = self.tree[self.branch].parent
         if parent is None:
             return False
-        number = self.branch
+        number, focused = self.branch, self.focused_id
         self.shown = [parent, number]
         self.tree[parent].timeline.seek(self.tick)
         self.order = []
         self.changed()
         self.show_branch(number)
+        if focused // SPAN == number:
+            self.focus(focused)
         return True
 
     # --- the script -------------------------------------------------------------------------------

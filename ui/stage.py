@@ -16,7 +16,7 @@ from ui.camera import Camera, fitted
 from ui.canvas import Canvas
 from ui.clock import SPEEDS
 from ui.formats import PANELS, WINDOW, Part
-from ui.layers import HEAT_NAMES, LAYERS, LayerState
+from ui.layers import HEAT_NAMES, LAYERS, REPLACED_BY_HEAT, LayerState, compared_names
 from ui.layout import Box, Layout, PanelBoxes
 from ui.look import Look
 from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
@@ -95,6 +95,17 @@ class Painter(App):
             return views[:MOST_PANELS]
         return views[self.part.number - 1 : self.part.number]
 
+    def _compared(self) -> tuple[int, int]:
+        """As in the window; a panel that stands alone is A if it would have no part in the comparison."""
+        pair = self.session.compared()
+        own = self.part.number - 1
+        is_left_out = self.part.kind not in (WINDOW, PANELS) and own not in pair
+        return self.session.compared(own) if is_left_out else pair
+
+    def _least_reach(self) -> float:
+        """A picture does not depend on those before it."""
+        return 0.0
+
     @property
     def layout(self) -> Layout:
         if self.area is None:
@@ -171,6 +182,7 @@ class Stage:
         self.canvas = Canvas()
         self.canvas.takes_mouse = False
         self.painter = Painter(session, self.surface, look, part, self.scale)
+        self.canvas.begin(self.surface, self.painter.palette, self.scale, (-1, -1))
 
     def replace_session(self, session: Session) -> None:
         """Another run in the place of the one so far."""
@@ -242,9 +254,9 @@ class Stage:
         """The layers that are on, as (key, name, width), in rows that fit."""
         state, scale = self.look.layer_state(), self.scale
         names = [(layer.key, layer.name) for layer in LAYERS if state.visible[layer.key]]
-        names = [(key, name) for key, name in names if key not in _NOT_IN_LEGEND]
+        names = [(key, name) for key, name in names if key not in self._not_in_legend()]
         if state.heat.kind != "off":
-            names.append(("heat", f"{HEAT_NAMES[state.heat.kind]} "))
+            names.append(("heat", f"{self._heat_name()} "))
         rows: list[list[tuple[str, str, int]]] = [[]]
         room = used = self.size[0] - 2 * self.px(14)
         for key, name in names:
@@ -257,6 +269,19 @@ class Stage:
             rows[-1].append((key, name, width))
             used += width
         return rows[: max(1, int(LEGEND_SHARE * self.size[1] / self.px(LEGEND_ROW)))]
+
+    def _not_in_legend(self) -> tuple[str, ...]:
+        """Layers that show what they are, and those in whose place there is heat. The same in all frames of a video."""
+        is_hot = self.look.heat.kind not in ("off", "difference")
+        return (*_NOT_IN_LEGEND, *(REPLACED_BY_HEAT if is_hot else ()))
+
+    def _heat_name(self) -> str:
+        """What the heat is of; A - B by the names of the two."""
+        pair = self.painter.compared_panels()
+        if not pair:
+            return HEAT_NAMES[self.look.heat.kind]
+        room = self.size[0] // 4
+        return " - ".join(self.canvas.cut(name, room, 12) for name in compared_names(*pair))
 
     def _draw_legend(self, box: Box) -> None:
         canvas, palette = self.canvas, self.painter.palette

@@ -19,7 +19,7 @@ from sim.kernels.octile import DX, DY, NOWHERE
 from sim.world import WalkerView
 from ui import wording
 from ui.cells import CellWords, HeatScale, Shown, update_all
-from ui.layers import HEAT_NAMES, LAYER_BY_KEY, LayerState
+from ui.layers import HEAT_NAMES, LAYER_BY_KEY, REPLACED_BY_HEAT, LayerState, compared_names
 from ui.look import Look
 from ui.map_colours import band_colour, detour_colour, group_colours
 from ui.session import Panel, Session
@@ -45,8 +45,10 @@ def panel_svg(session: Session, panel_key: int, look: Look, *, has_legend: bool 
     panel = next(panel for panel in panels if panel.key == panel_key)
     shown = [Shown(CellWords(), p.snapshot, p.view, session.trails[p.key]) for p in panels]
     here = panels.index(panel)
-    scale = update_all(shown, look.heat, (here, (here + 1) % len(panels)))
-    drawing = _Drawing(session, panel, shown[here].cells, session.trails[panel_key], look, scale)
+    compared = session.compared(here)
+    scale = update_all(shown, look.heat, compared)
+    names = compared_names(*(panels[place] for place in compared))
+    drawing = _Drawing(session, panel, shown[here].cells, session.trails[panel_key], look, scale, names)
     return drawing.text(has_legend, has_title)
 
 
@@ -193,6 +195,7 @@ class _Drawing:
     trail: Trail
     look: Look
     scale: HeatScale
+    compared: tuple[str, str]  # names of the panels A, which is this one, and B of a heat map A - B
 
     def __post_init__(self) -> None:
         grid = self.panel.snapshot.grid
@@ -281,7 +284,7 @@ class _Drawing:
     def _fills(self) -> Iterable[str]:
         palette, words = self.palette, self.cells.words
         yield f'<rect width="{self.width}" height="{self.height}" fill="{_hex(palette.free)}"/>'
-        yield from self._fill(words & bits.TERRAIN == 0, palette.outside)  # the inside of solid blocks
+        yield from self._fill(words & bits.TERRAIN == bits.ROCK, palette.rock)
         if self.shows("terrain"):
             for bit, colour in ((bits.SWAMP, palette.swamp), (bits.WATER, palette.water), (bits.TREES, palette.trees)):
                 yield from self._fill(words & bit != 0, colour)
@@ -430,7 +433,7 @@ class _Drawing:
         """(name, drawing in a box of 2 x 1 units at the origin) of the layers that are on."""
         entries = []
         for key in _LEGEND_LAYERS:
-            is_hidden = self.cells.bands.size and key in ("closed", "detour")
+            is_hidden = self.cells.bands.size and key in REPLACED_BY_HEAT
             if self.shows(key) and not is_hidden and (key != "groups" or self.view.agent.groups):
                 entries.append((LAYER_BY_KEY[key].name, self._swatch(key)))
         if self.cells.bands.size:
@@ -438,7 +441,8 @@ class _Drawing:
         return entries
 
     def _heat_name(self) -> str:
-        return f"{HEAT_NAMES[self.scale.setting.kind]} {self.scale.lowest} to {self.scale.highest}"
+        name = " - ".join(self.compared) if self.scale.is_difference else HEAT_NAMES[self.scale.setting.kind]
+        return f"{name}, {self.scale.lowest} to {self.scale.highest}"
 
     def _swatch(self, key: str) -> str:
         palette = self.palette

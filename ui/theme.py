@@ -43,6 +43,7 @@ class Palette:
     outside: Colour
     free: Colour
     wall: Colour
+    rock: Colour  # inside a block of walls: solid, but the edge is what counts
     trees: Colour
     swamp: Colour
     water: Colour
@@ -83,6 +84,7 @@ DARK = _palette(
     outside="#050608",
     free="#20242B",
     wall="#A3AAB5",
+    rock="#5F564E",
     trees="#5D8762",
     swamp="#6E5332",
     water="#2C6362",
@@ -116,6 +118,7 @@ LIGHT = _palette(
     outside="#D1D0D0",
     free="#FFFFFF",
     wall="#3A3F47",
+    rock="#999FA1",
     trees="#577C4C",
     swamp="#CBBE58",
     water="#75B2BF",

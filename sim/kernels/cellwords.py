@@ -2,7 +2,7 @@
 
 One-hot bits can be or-ed: a pixel that stands for several cells still knows that one of them was a wall.
 Nothing is ever marked as known on a blocked cell, so a wall always looks like a wall. Walls that have no passable
-cell around them have no bits at all, like what lies outside the map: a solid block shows as its edge.
+cell around them have no bits at all: they are rock, of which nothing shows in a pixel that holds anything else.
 """
 
 import numpy as np
@@ -15,6 +15,7 @@ from sim.kernels.search import CLOSED as IS_CLOSED
 FREE, SWAMP, WATER, TREES, WALL = 1, 2, 4, 8, 16
 CLOSED, OPEN, DETOUR = 32, 64, 128
 TERRAIN = FREE | SWAMP | WATER | TREES | WALL
+ROCK = 0
 BLOCKED = TREES | WALL
 PASSABLE = FREE | SWAMP | WATER
 KNOWN = CLOSED | OPEN
@@ -51,7 +52,7 @@ def terrain_word(letters, width, s):
         for near_x in range(max(0, x - 1), min(width, x + 2)):
             if WORD_OF_LETTER[letters[near_y * width + near_x]] & PASSABLE:
                 return word
-    return 0
+    return ROCK
 
 
 @kernel

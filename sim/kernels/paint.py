@@ -61,7 +61,7 @@ def cells_of_pixels(origin, zoom, cells, pixels, out):
 
 
 @kernel
-def paint_cells(frame, words, bands, lut, columns, rows):
+def paint_cells(frame, words, bands, lut, outside, columns, rows):
     """Fill every pixel with the colour of its cell, for zoom >= 1. `bands` may be empty: no heat.
 
     A row of pixels like the one above is copied. Look-up tables of indices are unsigned, here and below: a signed
@@ -74,14 +74,14 @@ def paint_cells(frame, words, bands, lut, columns, rows):
     for y in range(frame.height):
         line = frame.pixels[frame.y + y, frame.x : frame.x + frame.width]
         if y < from_y or y >= to_y:
-            line[:] = lut[0]
+            line[:] = outside
         elif y > from_y and rows[y] == rows[y - 1]:
             above = frame.pixels[frame.y + y - 1, frame.x : frame.x + frame.width]
             for x in range(above.size):
                 line[x] = above[x]
         else:
-            line[:from_x] = lut[0]
-            line[to_x:] = lut[0]
+            line[:from_x] = outside
+            line[to_x:] = outside
             start = np.int64(rows[y]) * width
             if bands.size:
                 hot = bands[start : start + width]
@@ -95,7 +95,7 @@ def paint_cells(frame, words, bands, lut, columns, rows):
 
 
 @kernel
-def paint_small_cells(frame, words, bands, lut, scratch, columns):
+def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
     """Fill every pixel with the colour of all its cells together, for zoom < 1: no cell is ever left out.
 
     Each cell belongs to exactly one pixel. Words are or-ed, the largest band wins; first down the rows, which the
@@ -109,10 +109,10 @@ def paint_small_cells(frame, words, bands, lut, scratch, columns):
         line = frame.pixels[frame.y + y, frame.x : frame.x + frame.width]
         top, bottom = bottom, min(max(np.int64(np.floor(frame.top + (y + 1) * step)), 0), frame.map_height)
         if top == bottom or from_x == to_x:
-            line[:] = lut[0]
+            line[:] = outside
             continue
-        line[:from_x] = lut[0]
-        line[to_x:] = lut[0]
+        line[:from_x] = outside
+        line[to_x:] = outside
         or_rows(words, width, top, bottom, scratch[0])
         if bands.size:
             max_rows(bands, width, top, bottom, scratch[1])

@@ -1,10 +1,12 @@
 """Small pictures of maps for galleries and previews."""
 
-import numpy as np
 import pygame
 
 from sim.grid import Grid
-from ui.theme import Palette, packed
+from ui.cells import TerrainWords
+from ui.layers import default_visibility
+from ui.map_colours import fill_table
+from ui.theme import Palette
 
 
 def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
@@ -34,12 +36,11 @@ def _within(place: int, scale: float, length: int, margin: int) -> int:
 
 
 def _cells(grid: Grid, palette: Palette) -> pygame.Surface:
-    """One pixel for each cell."""
-    colours = np.full(256, packed(palette.free), np.uint32)
-    for letters, colour in (("@O", palette.wall), ("T", palette.trees), ("S", palette.swamp), ("W", palette.water)):
-        colours[[ord(letter) for letter in letters]] = packed(colour)
+    """One pixel for each cell, in the colours of the map."""
+    colours = fill_table(palette, default_visibility(), None, fills_open=False)
+    words = TerrainWords(grid).words.reshape(grid.height, grid.width)
     surface = pygame.Surface((grid.width, grid.height), 0, 32)
     pixels = pygame.surfarray.pixels2d(surface)
-    pixels[:] = colours[grid.terrain].T
+    pixels[:] = colours[words].T
     del pixels  # it locks the surface while it lives
     return surface

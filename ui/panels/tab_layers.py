@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ui import legend
 from ui.canvas import HotSpot
-from ui.layers import HEAT_KINDS, HEAT_NAMES, LAYERS, Layer
+from ui.layers import HEAT_KINDS, HEAT_NAMES, LAYERS, REPLACED_BY_HEAT, Layer, compared_names
 from ui.layout import Box
 from ui.theme import HEAT_MAPS
 
@@ -19,7 +19,8 @@ HEAT_TIPS = {
     "expansions": "How often each cell was expanded",
     "learned": "What a learning agent has added to its heuristic: h - h0",
     "g": "What each known cell costs from the root of the search; D* Lite: to the goal. RIBS learns it",
-    "difference": "Visits of the focused panel minus visits of the next one: orange has more here, blue there",
+    "difference": "Visits of the focused panel, A, minus those of B: the same agent in the branch that A's comes "
+    "from, or the next panel. Orange has more in A, blue in B",
 }
 
 HEAT_UNITS = {
@@ -27,8 +28,17 @@ HEAT_UNITS = {
     "expansions": "expansions of a cell",
     "learned": "learned h - h0",
     "g": "cost from the root, g",
-    "difference": "visits here - there",
+    "difference": "visits, A - B",
 }
+
+NO_HEAT = {
+    "visits": "there is no agent",
+    "expansions": "no search has begun",
+    "learned": "no agent here learns",
+    "g": "no search has begun",
+    "difference": "there is only one panel",
+}
+"""Why a heat map shows nothing, where it does not."""
 
 
 def draw(app: "App", box: Box) -> int:
@@ -76,8 +86,20 @@ def _draw_heat(app: "App", box: Box) -> int:
     y += px(33)
     if heat.kind == "off":
         return y + px(2)
+    if not _hot_panels(app):
+        canvas.text((x, y), NO_HEAT[heat.kind], size=12, colour=app.palette.dim, width=width)
+        return y + px(26)
     _draw_bar(app, (x, y, width, px(12)))
-    return y + px(44)
+    y += px(38)
+    if heat.kind == "difference":
+        _draw_compared(app, (x, y, width, px(16)))
+        y += px(22)
+    return y + px(6)
+
+
+def _hot_panels(app: "App") -> int:
+    """In how many of the panels on screen there is heat."""
+    return sum(app.cells[panel.key].bands.size > 0 for panel in app.shown_panels if panel.key in app.cells)
 
 
 def _draw_heat_options(app: "App", x: int, y: int, width: int) -> None:
@@ -112,28 +134,61 @@ def _draw_bar(app: "App", box: Box) -> None:
     )
 
 
-def _draw_meanings(app: "App", box: Box) -> int:
-    """What the marks that are on mean, as far as there is room; the tooltips say it too."""
-    canvas = app.canvas
+def _draw_compared(app: "App", box: Box) -> None:
+    """The panels A and B by name, each beside its badge; a short one leaves its room to the other."""
+    canvas, px = app.canvas, app.canvas.px
     x, y, width, height = box
-    line = canvas.px(18)
+    names = compared_names(*app.compared_panels())
+    minus = " - "
+    room = width - 2 * (height + px(5)) - canvas.text_width(minus, 12)
+    needed = [canvas.text_width(name, 12) for name in names]
+    canvas.spot(HotSpot("compared", box, None, f"Orange: more visits by {names[0]}. Blue: more by {names[1]}"))
+    for letter, name, other in zip("AB", names, reversed(needed), strict=True):
+        legend.draw_badge(canvas, (x, y, height, height), letter)
+        x += height + px(5)
+        x += canvas.text((x, y + height // 2), name, size=12, width=max(room // 2, room - other), middle=True)
+        if letter == "A":
+            x += canvas.text((x, y + height // 2), minus, size=12, colour=app.palette.dim, middle=True)
+
+
+def _draw_meanings(app: "App", box: Box) -> int:
+    """What the marks that are on mean; returns where the last one ends, which the tab can be scrolled to."""
+    canvas, px = app.canvas, app.canvas.px
+    x, y, width, _ = box
     canvas.hline(x, y, width)
-    y += canvas.px(8)
-    bottom = box[1] + height
-    for layer in LAYERS:
-        if not app.layers.visible[layer.key] or layer.key in ("terrain", "grid", "agent"):
-            continue
-        lines = canvas.wrap_lines(f"{layer.name}: {layer.legend}", width - canvas.px(30), 12)
-        if y + len(lines) * line > bottom:
-            return y
-        legend.legend_swatch(
-            canvas.surface, (x, y + canvas.px(1), canvas.px(22), canvas.px(14)), layer.key, app.palette
-        )
-        for text in lines:
-            canvas.text((x + canvas.px(30), y), text, size=12, colour=app.palette.dim)
-            y += line
-        y += canvas.px(4)
+    y += px(8)
+    for key, text in meanings(app):
+        swatch = (x, y + px(1), px(22), px(14))
+        if key == "heat":
+            legend.draw_colour_bar(canvas.surface, swatch, app.heat_scale, app.palette)
+        else:
+            legend.legend_swatch(canvas.surface, swatch, key, app.palette, app.scale)
+        for line in canvas.wrap_lines(text, width - px(30), 12):
+            canvas.text((x + px(30), y), line, size=12, colour=app.palette.dim)
+            y += px(18)
+        y += px(4)
     return y
+
+
+def meanings(app: "App") -> list[tuple[str, str]]:
+    """(layer or "heat", what it means) of all marks that can be seen and do not explain themselves."""
+    hot = _hot_panels(app)
+    left_out = {"terrain", "grid", "agent"}
+    if hot and hot == len(app.shown_panels):
+        left_out.update(REPLACED_BY_HEAT)
+    found = [("heat", _heat_meaning(app))] if hot else []
+    return found + [
+        (layer.key, f"{layer.name}: {layer.legend}")
+        for layer in LAYERS
+        if app.layers.visible[layer.key] and layer.key not in left_out
+    ]
+
+
+def _heat_meaning(app: "App") -> str:
+    kind, scale = app.layers.heat.kind, app.heat_scale
+    if kind == "difference":
+        return "A - B: cells that A has visited more often are orange, those of B blue"
+    return f"Heat: {HEAT_UNITS[kind]}, dark is {scale.lowest}, bright is {scale.highest}"
 
 
 def next_heat(app: "App") -> None:
