@@ -340,12 +340,16 @@ class _Inbox:
         except (EOFError, OSError, pickle.UnpicklingError):
             self._messages.put(Stop())
 
-    def next(self) -> Message:
-        return self._messages.get()
+    def next(self, patience_s: float | None = None) -> Message | None:
+        """The next message; None if there is none for so long."""
+        try:
+            return self._messages.get(timeout=patience_s)
+        except queue.Empty:
+            return None
 
-    def __iter__(self) -> Iterator[Message]:
-        """All messages up to the one that ends the work."""
-        while not isinstance(message := self.next(), Stop | Cancel):
+    def messages(self, patience_s: float | None = None) -> Iterator[Message | None]:
+        """All messages up to the one that ends the work, and None now and then while there are none."""
+        while not isinstance(message := self.next(patience_s), Stop | Cancel):
             yield message
 
 
@@ -423,8 +427,9 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
     reporter.film = film
     reporter.tell(phase="filming")
     try:
-        for message in inbox:
-            _obey(film, message)
+        for message in inbox.messages(REPORT_INTERVAL_S):
+            if message is not None:
+                _obey(film, message)
             if film.recorder.status.problem:
                 break  # the window is to hear of it now, not when the user stops
     except BaseException:
@@ -486,7 +491,7 @@ def _export(job: ExportJob, inbox: _Inbox, reporter: _Reporter) -> None:
 
 def _listen_for_cancel(inbox: _Inbox) -> None:
     """Take messages in; an export goes on to its end even if the window is gone."""
-    for _ in inbox:
+    for _ in inbox.messages():
         pass
 
 
