@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.agent_api import Status
 from sim.branches import Branch, BranchTree
 from sim.commands import Command, EditCells, MoveGoal, SetSwitch
 from sim.keyframes import Keyframe, KeyframeStore, restore, take
@@ -169,7 +168,8 @@ class WorstBlock:
         end = begin + self.most_ticks
         while world.tick < end and not self._has_arrived(world):
             tick, expansions = world.tick, expansions_of(world)
-            if not world.advance(min(_PIECE, end - world.tick)):
+            # Not past a command: it may take the agent away just when it has come to the goal.
+            if not world.advance(min(_PIECE, end - world.tick, max(1, world.ticks_to_next_event()))):
                 break
             yield work_of(world, world.tick - tick, expansions_of(world) - expansions)
         walker = world.walker(self.agent)
@@ -178,7 +178,7 @@ class WorstBlock:
 
     def _has_arrived(self, world: World) -> bool:
         walker = world.walker(self.agent)
-        if walker is None or walker.agent.status is not Status.AT_GOAL:
+        if walker is None or not (walker.has_arrived and walker.is_done):
             return False
         # The goal may still move on; at the very tick, it has not moved before its commands are applied.
         return world.tick > self._last_goal or (world.tick == self._last_goal and not world.is_before_commands)

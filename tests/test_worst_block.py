@@ -4,7 +4,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
@@ -58,10 +58,10 @@ def arrival(tree: BranchTree, number: int, agent: int, most_ticks: int) -> tuple
     begin = line.tick
     while line.tick < begin + most_ticks and line.advance(1):
         walker = line.world.walker(agent)
-        if walker is not None and walker.agent.status is Status.AT_GOAL:
+        if walker is not None and walker.agent.status is Status.AT_GOAL and walker.is_done:
             return float(walker.metrics[0].cost), line.tick
     walker = line.world.walker(agent)
-    has_arrived = walker is not None and walker.agent.status is Status.AT_GOAL
+    has_arrived = walker is not None and walker.agent.status is Status.AT_GOAL and walker.is_done
     return (float(walker.metrics[0].cost) if walker is not None and has_arrived else NEVER), line.tick
 
 
@@ -113,6 +113,7 @@ def test_any_result_is_what_its_branch_shows(setup, data):
     tree = BranchTree(setup)
     line = tree[0].timeline
     line.advance(60)
+    assume(line.records)
     agent = data.draw(st.sampled_from(sorted(line.records)))
     ticks = spread_ticks(0, max(1, line.recorded_end // 2), 2)
     tasks = [*switch_tasks(line, ticks), *path_tasks(line, [agent], ticks)]
@@ -125,7 +126,7 @@ def test_any_result_is_what_its_branch_shows(setup, data):
             branch.timeline.apply_now()
         left = 150 - (branch.timeline.tick - result.tick)
         walker = branch.timeline.world.walker(agent)
-        if walker is not None and walker.agent.status is Status.AT_GOAL:
+        if walker is not None and walker.agent.status is Status.AT_GOAL and walker.is_done:
             assert result.outcome.cost == float(walker.metrics[0].cost)
         else:
             assert arrival(tree, branch.number, agent, left)[0] == result.outcome.cost
