@@ -30,6 +30,7 @@ from ui.values import TEXT_FROM_PX, draw_values
 __all__ = ["MapRenderer", "draw_colour_bar", "legend_swatch"]
 
 MARKS_FROM_PX = 6.0
+HEAT_TRAILS_FROM_PX = 12.0
 TREE_FROM_PX = 3.0
 RECENT_TICKS = 64
 EDIT_FADE_TICKS = 200
@@ -244,7 +245,8 @@ class _Picture:
             strokes.stroke_tree(
                 self.frame, self.cells.words, view.search.nodes, number, width, packed(self.palette.tree)
             )
-        if self.trail is not None:
+        # Over small cells the lines would cover every cell that was walked on, and with them the heat.
+        if self.trail is not None and (self.scale is None or self.zoom >= HEAT_TRAILS_FROM_PX):
             self._draw_trail(self.trail)
         self._draw_paths()
 

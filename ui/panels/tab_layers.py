@@ -8,6 +8,7 @@ from ui import legend
 from ui.canvas import HotSpot
 from ui.layers import HEAT_KINDS, HEAT_NAMES, LAYERS, REPLACED_BY_HEAT, Layer, compared_names
 from ui.layout import Box
+from ui.renderer import HEAT_TRAILS_FROM_PX
 from ui.theme import HEAT_MAPS
 
 if TYPE_CHECKING:
@@ -188,7 +189,8 @@ def _heat_meaning(app: "App") -> str:
     kind, scale = app.layers.heat.kind, app.heat_scale
     if kind == "difference":
         return "A - B: cells that A has visited more often are orange, those of B blue"
-    return f"Heat: {HEAT_UNITS[kind]}, dark is {scale.lowest}, bright is {scale.highest}"
+    lines = f"trails and back-moves are drawn from {HEAT_TRAILS_FROM_PX:.0f} pixels a cell on"
+    return f"Heat: {HEAT_UNITS[kind]}, dark is {scale.lowest}, bright is {scale.highest}; {lines}"
 
 
 def next_heat(app: "App") -> None:
