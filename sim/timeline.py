@@ -57,6 +57,7 @@ SPACING = 50_000.0
 """Work between two keyframes: what a seek replays at most, as long as the memory lasts."""
 
 NEAR_SPACING = 12_000.0
+PUT_OFF = 20.0  # so many times further apart may keyframes be while somebody paints: taking one costs half a frame
 """Work between keyframes around the playhead when stepping back; a denser row would cost more than it saves."""
 
 _TICK = 0.5  # work of one tick of one agent, without its expansions
@@ -174,6 +175,7 @@ class Timeline:
 
     def _begin(self, setup: Callable[[], World], track: Track, ids: Numbers) -> None:
         self.setup, self._track, self._ids = setup, track, ids
+        self.puts_off_keyframes = False
         self.on_lost_future: Callable[[Timeline], None] | None = None  # asked to keep what `do` would overwrite
         self.on_entries: Callable[[Timeline, list[Entry], list[int]], None] | None = None  # new or altered, gone
         self.records: dict[int, Record] = {}
@@ -407,7 +409,8 @@ class Timeline:
         if last is not None and last.tick == head.tick:
             return False
         since = max(head.framed, last.work if last else head.framed)
-        return head.work - since >= SPACING + (restoring_work(last) if last else 0.0)
+        spacing = SPACING + (restoring_work(last) if last else 0.0)
+        return head.work - since >= spacing * (PUT_OFF if self.puts_off_keyframes else 1.0)
 
     def _set_keyframe(self, head: _Head) -> None:
         head.framed = self._track.playhead = head.work

@@ -355,6 +355,8 @@ class Session(Strokes):
         return passed
 
     def _advance(self, ticks: int) -> int:
+        for branch in self.shown_branches:
+            branch.timeline.puts_off_keyframes = self.current is not None
         passed = max(b.timeline.advance(ticks) for b in self.shown_branches)
         self.changed()
         return passed

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ui.app import App
 
 FRAMES = 200
+FRAME_MS = 1000.0 / 60.0
+PAINTED_A_SECOND = 1000
 WARM_FRAMES = 20
 BUDGET = 64
 AGENTS = (
@@ -74,8 +76,46 @@ def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> 
         whole, maps = measured(case, setup.rounds, frames)
         _add_rows(table, case, "whole window", whole, case.median_ms, case.p99_ms)
         _add_rows(table, case, "of that the maps", maps, _SHARE_OF_MAPS.get(case.panels), None)
+    setup.progress.show("frames: painting")
+    _add_painting(table, setup.rounds, frames)
     table.notes.append("processor time of the drawing thread, ticks not counted; best round; presenting costs more")
+    table.notes.append(
+        f"painting: a frame with a piece of a stroke of {PAINTED_A_SECOND:,} cells a second, a tick and a picture"
+    )
     return table
+
+
+def _add_painting(table: Table, rounds: int, frames: int) -> None:
+    """Whether the brush costs frames while four agents run."""
+    case = Case(4, 512, WIDE)
+    app = make_app(case)
+    ms = min((_painting(app, frames) for _ in range(rounds)), key=np.median)
+    name = f"{case.name}, painting"
+    table.rows.append(Row(f"{name}: median", float(np.median(ms)), "ms"))
+    table.rows.append(Row(f"{name}: longest", float(ms.max()), "ms"))
+    lost = float((ms > FRAME_MS).sum())
+    table.rows.append(Row(f"{name}: frames lost", lost, "frames", target=Target(0.0, is_upper=True)))
+
+
+def _painting(app: "App", frames: int) -> np.ndarray:
+    """Milliseconds of each frame of a stroke that winds over the map."""
+    app.session.reset(keeps_map=False)
+    width, each = app.session.world.grid.width, PAINTED_A_SECOND // 60
+    app.session.begin_stroke()
+    ms = np.zeros(frames)
+    for frame in range(frames):
+        watch, first = Stopwatch(), frame * each
+        cells = [(first + i) // (width - 20) * 3 * width + (first + i) % (width - 20) + 10 for i in range(each)]
+
+        def paint_and_draw(cells: list[int] = cells) -> None:
+            app.session.paint(cells, block=True)
+            app.session.advance(1)
+            app.draw()
+
+        watch.around(paint_and_draw)()
+        ms[frame] = watch.ms
+    app.session.end_stroke()
+    return ms
 
 
 def _add_rows(
