@@ -787,6 +787,24 @@ def test_the_agent_glides_from_its_last_cell():
         assert colour_at(surface, 50, 50) == DARK.agent
 
 
+def test_an_agent_that_has_arrived_stands_still():
+    """While others walk on, its last move is not shown over and over."""
+    stage = trap_stage(budget=1, agents=[("tb-wa", {"weight": 1.0}), ("tb-gbfs", {})])
+    walkers = stage.world.walkers
+    while not any(walker.has_arrived for walker in walkers):
+        stage.run(1)
+    stage.run(2)
+    panel = next(i for i, walker in enumerate(walkers) if walker.has_arrived)
+    assert not walkers[1 - panel].has_arrived
+    x, y = stage.grid.xy(stage.world.goal)
+    camera = Camera(20.0).centred_on(x + 0.5, y + 0.5, 101, 101)
+    pictures = [
+        pygame.surfarray.array3d(stage.draw(camera, (101, 101), layers_with("agent"), panel=panel, glide=glide)[0])
+        for glide in (0.0, 0.5, 1.0)
+    ]
+    assert all((picture == pictures[2]).all() for picture in pictures)
+
+
 @pytest.mark.parametrize("zoom", [4.0, 9.0, 20.0])
 def test_the_path_runs_through_the_middles_of_its_cells(zoom):
     stage = scrubbing_stage()

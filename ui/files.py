@@ -406,7 +406,7 @@ def arrived_at(session: Session, view: WalkerView) -> int | None:
     trail = session.trails.get(view.id)
     if view.status is not Status.AT_GOAL or trail is None:
         return None
-    return trail.first_tick + len(trail) - 1
+    return trail.last_tick
 
 
 def params_text(params: Mapping[str, Value], separator: str = " ") -> str:

@@ -82,6 +82,11 @@ class Trail:
         is_placed = (self._marks[old:new] & log.TRIAL) != 0  # for its next trial: onto the start, which it knows
         return ((np.diff(self._cells[old - 1 : new]) != 0) | is_placed) & ~is_new
 
+    @property
+    def last_tick(self) -> int:
+        """The tick of the last entry. An agent at its end has none after that."""
+        return self.first_tick + len(self) - 1
+
     def __len__(self) -> int:
         """The entries up to the present tick."""
         return self._count if self._shown is None else min(self._shown, self._count)
