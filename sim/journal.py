@@ -17,7 +17,8 @@ nothing, a crash of the machine perhaps the last seconds. A last line that was t
     {"made": 0, ..., "log": [...]}                                                         or with a log of its own
     {"branch": 0, "tick": 50, "set": [{"id": 4, "tick": 50, "block": [[3, 4]]}], "gone": [7]}
     {"progress": 0, "tick": 160, "horizon": 160, "digest": "..."}
-    {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}    {"shown": [0, 1], "front": 1}
+    {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}
+    {"shown": [0, 1], "front": 1, "agent": 0}
 """
 
 import json
@@ -54,6 +55,9 @@ SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
 
 SHOWN_KEY = "branches"
 """In the view of a scenario: the branches on screen."""
+
+FOCUS_KEY = "focus"
+"""And the number of the agent that has the focus."""
 
 PROGRESS_EVERY = 100
 """Ticks after which a run that goes on without commands is noted."""
@@ -93,7 +97,7 @@ class Journal(Watcher):
         self._file: int | None = None
         self._lock: int | None = None
         self._noted: dict[int, int] = {}  # tick of each branch that is written down
-        self._looked: tuple[tuple[int, ...], int] | None = None
+        self._looked: tuple[tuple[int, ...], int, int] | None = None
         try:
             self._begin(folder or state_folder())
         except OSError as error:
@@ -149,11 +153,11 @@ class Journal(Watcher):
             if far >= PROGRESS_EVERY or (now and far):
                 self._write(self._progress(number))
 
-    def looks(self, shown: Sequence[int], front: int) -> None:
-        """Note which branches are on screen and which has the focus, if that is new."""
-        if (tuple(shown), front) != self._looked:
-            self._looked = tuple(shown), front
-            self._write({"shown": list(shown), "front": front})
+    def looks(self, shown: Sequence[int], front: int, agent: int = 0) -> None:
+        """Note which branches are on screen, and which of them and which agent has the focus, if that is new."""
+        if (tuple(shown), front, agent) != self._looked:
+            self._looked = tuple(shown), front, agent
+            self._write({"shown": list(shown), "front": front, "agent": agent})
 
     def _progress(self, number: int) -> dict[str, Any]:
         timeline = self.tree[number].timeline
@@ -338,6 +342,7 @@ class _JournalReader:
         self.linked: tuple[tuple[int, ...], ...] = ()
         self.front = ROOT
         self.shown: list[int] = []  # branches on screen
+        self.agent = 0  # the one with the focus
 
     def take(self, part: Field) -> None:
         fields = part.any_keys("a line of a journal")
@@ -424,6 +429,7 @@ class _JournalReader:
     def _look(self, fields: Mapping[str, Field]) -> None:
         numbers = [part.integer(NUMBER) for part in fields["shown"].items("numbers of branches")]
         self.shown = [number for number in numbers if number in self.lines]
+        self.agent = (fields["agent"].integer(NUMBER) if "agent" in fields else None) or 0
         front = fields["front"].integer(NUMBER) if "front" in fields else None
         self.front = front if front in self.lines and front is not None else self.front
 
@@ -440,7 +446,9 @@ class _JournalReader:
             branches = (SavedBranch(BranchState(ROOT, "run", None, 0, 0, 0, ())),)
         front = self.front if self.front in self.lines else branches[0].state.number
         shown = [number for number in self.shown if number in self.lines]
-        scenario = replace(self.scenario, view={**self.scenario.view, **({SHOWN_KEY: shown} if shown else {})})
+        scenario = replace(
+            self.scenario, view={**self.scenario.view, **({SHOWN_KEY: shown, FOCUS_KEY: self.agent} if shown else {})}
+        )
         return Saved(scenario, branches, self.original, self.linked, front, warnings)
 
 

@@ -586,6 +586,12 @@ class Timeline:
             return self.insert(max(0, tick), replace(command, agent=None))
         return self.insert(max(0, tick), replace(command))
 
+    def put_back(self, entry: Entry) -> None:
+        """An entry that was deleted, as it was and with its number; nothing if it is there."""
+        if all(other.id != entry.id for other in self._entries):
+            self._rewrite(placed(self._entries, entry), entry.tick)
+            self._tell([entry], [])
+
     def delete(self, entry_id: int) -> None:
         gone = self.entry(entry_id)
         self._rewrite([entry for entry in self._entries if entry is not gone], gone.tick)

@@ -8,7 +8,7 @@ import numpy as np
 import pygame
 import pytest
 
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, SetSwitch
 from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui import keys
@@ -598,6 +598,25 @@ def test_a_stroke_is_one_deed_of_the_script(app):
     app.session.delete_deed(app.session.deeds()[0])
     app.session.seek(5)
     assert all(app.session.world.grid.is_free(cell) for cell in cells)
+    scripts = []
+    while app.session.strokes[-1].turns:  # deleted, done again, on, off, moved: all of it can be undone
+        scripts.append([(deed.tick, deed.last_tick, deed.is_enabled) for deed in app.session.deeds()])
+        assert app.session.undo()
+    assert len(scripts) == 5 and (app.session.deeds()[0].tick, app.session.deeds()[0].last_tick) == (3, 15)
+    for script in reversed(scripts):
+        assert app.session.redo()
+        assert [(deed.tick, deed.last_tick, deed.is_enabled) for deed in app.session.deeds()] == script
+
+
+def test_a_stroke_across_walls_and_scripted_edits_is_one_deed():
+    session = make_app(setup(script=((4, SetSwitch("gate", True)),))).session
+    session.advance(3)
+    session.begin_stroke()
+    for x in (1, 2, 15, 16):  # as if walls lay between
+        session.paint([session.world.grid.cell(x, 10)], block=True)
+        session.advance(1)
+    session.end_stroke()
+    assert [len(deed.entries) for deed in session.deeds()] == [4, 1]
 
 
 def test_edits_apart_or_of_another_kind_stay_apart():
@@ -607,7 +626,7 @@ def test_edits_apart_or_of_another_kind_stay_apart():
         session.advance(1)
     session.set_param(0, "weight", 1.5)
     session.set_param(1, "weight", 1.5)
-    assert [len(deed.entries) for deed in session.deeds()] == [1, 2, 1, 1, 1]
+    assert [len(deed.entries) for deed in session.deeds()] == [1, 1, 1, 1, 1, 1]
 
 
 def test_splitting_a_policy_shows_the_futures_side_by_side(app):

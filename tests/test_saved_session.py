@@ -14,7 +14,7 @@ from tests.window import ROOT, make_app, press, press_combination
 from ui import files, sessions
 from ui.dialogs.crashed import CrashedQuestion
 from ui.png import png_bytes
-from ui.session import SPAN, Session
+from ui.session import Session
 
 
 def busy_session() -> Session:
@@ -26,6 +26,7 @@ def busy_session() -> Session:
     session.set_param(1, "weight", 2.6)
     session.branch_here()
     session.paint([3, 4, 5], block=True)
+    session.focus(session.panels[-1].key)  # the second agent of the branch
     session.advance(7)
     return session
 
@@ -49,7 +50,7 @@ def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
     other = Session(opened.setup)
     sessions.restore(other, opened.saved, path)
     settled(other)
-    assert digests(other) == digests(session)
+    assert digests(other) == digests(session) and other.focused_id == session.focused_id
     assert [b.name for b in other.tree.branches.values()] == [b.name for b in session.tree.branches.values()]
     assert [e.command for e in other.entries()] == [e.command for e in session.entries()]
 
@@ -168,7 +169,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     settled(app.session)
     assert digests(app.session) == digests(session) and len(session.shown) == 2
     assert (app.session.branch, app.session.shown) == (session.branch, session.shown)
-    assert app.session.focused_id // SPAN == session.branch, "what is done now goes where it went before"
+    assert app.session.focused_id == session.focused_id, "what is done now goes where it went before"
     assert app.session.would_lose_work, "nowhere is it saved"
     press_combination(app, "Ctrl+Q")
     assert app.is_open and app.dialog is not None

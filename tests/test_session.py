@@ -245,6 +245,39 @@ def test_beginning_again_can_be_undone(how: str) -> None:
     assert session.undo() and not session.undo(), "the stroke of the run before, and then there is nothing"
 
 
+def test_beginning_again_twice_is_undone_twice() -> None:
+    session = Session(setup())
+    session.advance(5)
+    stroke(session, [100, 101], True)
+    session.branch_here()
+    session.mark_saved()
+    states = session.tree.states()
+    session.reset(keeps_map=True)
+    session.advance(4)
+    session.restart_with(start=5)
+    session.reset(keeps_map=False)
+    for _ in range(3):
+        assert session.undo()
+        while not session.continue_seek():
+            pass
+    assert session.tree.states() == states and not session.has_unsaved_edits
+
+
+def test_a_change_of_the_script_whose_entries_are_gone_is_undone_without_harm() -> None:
+    session = Session(setup())
+    session.advance(9)
+    stroke(session, [100], True)
+    for deed_of in (session.toggle_deed, session.duplicate_deed):
+        deed_of(session.deeds()[0])
+    session.move_deed(session.deeds()[0], 5)
+    session.seek(2)
+    stroke(session, [130], True)  # the future goes to a branch of its own
+    while session.undo():
+        pass
+    while session.redo():
+        pass
+
+
 def test_a_moved_goal_is_a_stroke() -> None:
     session = Session(setup(density=0.0))
     goal = session.world.goal

@@ -499,8 +499,10 @@ class App:
         self.layers.heat = replace(self.layers.heat, kind=kind)
 
     def flip_switch(self, name: str) -> None:
+        blocks = not self.session.world.switch_states()[name]
         self.session.flip_switch(name)
-        state = "blocked" if self.session.world.switch_states()[name] else "open"
+        is_whole = self.session.world.switch_states()[name] == blocks
+        state = ("blocked" if is_whole else "blocked, except where somebody stands") if blocks else "open"
         self.say(f"tick {self.session.tick}: {name} {state}")
 
     def step_change_rate(self, step: int) -> None:

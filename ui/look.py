@@ -31,7 +31,7 @@ CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_0
 CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a panel", 1.0, 20_000)
 
 KEYS = ("theme", "layers", "heat", "camera", "cameras", "scale", "sidebar")
-OTHER_KEYS = ("branches",)  # what a session keeps there (ui/sessions.py)
+OTHER_KEYS = ("branches", "focus")  # what a session keeps there (ui/sessions.py)
 
 
 @dataclass(frozen=True)

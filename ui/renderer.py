@@ -315,7 +315,12 @@ class _Picture:
         """Where the agent is between its last cell and this one; map position of its middle."""
         assert self.walker is not None
         x, y = self.snapshot.grid.xy(self.walker.position)
-        if self.trail is not None and len(self.trail) > 1 and glide < 1.0 and self.trail.last_tick == self.snapshot.tick:
+        if (
+            self.trail is not None
+            and len(self.trail) > 1
+            and glide < 1.0
+            and self.trail.last_tick == self.snapshot.tick
+        ):
             before_x, before_y = self.snapshot.grid.xy(int(self.trail.cells[-2]))
             if max(abs(before_x - x), abs(before_y - y)) <= 1:
                 return before_x + (x - before_x) * glide + 0.5, before_y + (y - before_y) * glide + 0.5

@@ -5,7 +5,7 @@ is turned by the wheel. Which of them belong together is read off the commands a
 that was saved and opened again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -58,14 +58,26 @@ class Deed:
         return commands.EditCells(tuple(blocked), tuple(freed))
 
 
-def deeds_of(entries: Iterable[Entry], width: int) -> list[Deed]:
-    """The entries of a log on a map of this width, those together that belong together."""
+def deeds_of(entries: Iterable[Entry], width: int, stroke_of: Mapping[int, int] | None = None) -> list[Deed]:
+    """The entries of a log on a map of this width, those together that belong together.
+
+    `stroke_of` says of some entries to which stroke they belong; of the others it is read off the commands.
+    """
+    known = stroke_of or {}
     deeds: list[list[Entry]] = []
+    by_stroke: dict[tuple[int, bool], list[Entry]] = {}
     for entry in entries:
-        if deeds and _continues(deeds[-1][-1], entry, width):
-            deeds[-1].append(entry)
-        else:
-            deeds.append([entry])
+        stroke = known.get(entry.id)
+        deed = by_stroke.get((stroke, entry.is_enabled)) if stroke is not None else None
+        last = deeds[-1] if deeds and deeds[-1][-1].id not in known and stroke is None else None
+        if deed is None and last and _continues(last[-1], entry, width):
+            deed = last
+        if deed is None:
+            deed = []
+            deeds.append(deed)
+        deed.append(entry)
+        if stroke is not None:
+            by_stroke[stroke, entry.is_enabled] = deed
     return [Deed(tuple(deed)) for deed in deeds]
 
 

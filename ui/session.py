@@ -6,7 +6,7 @@ times SPAN plus the agent's number, so in the first branch it is the agent's num
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -67,6 +67,8 @@ class LeftRun:
     order: tuple[int, ...]
     strokes: list[Stroke]
     undone: list[Stroke]
+    saved_work: "Work | None"
+    before: "LeftRun | None"  # the one that had been left for it
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,9 @@ class Session(Strokes):
     def _build(self, configs: list[AgentConfig]) -> None:
         """A new tree with one branch at tick 0."""
         self.forget_strokes()
+        self.strokes_of_entries: dict[
+            int, int
+        ] = {}  # by entry, which pieces belong together; not saved, see ui/script.py
         self._runs_since = 0  # tick at which the last "run until" began
         self.first_configs = configs
         said = len(self.messages)
@@ -210,6 +215,8 @@ class Session(Strokes):
             tuple(self.order),
             self.strokes,
             self.undone,
+            self._saved_work,
+            self._left,
         )
 
     def undo(self) -> bool:
@@ -217,9 +224,10 @@ class Session(Strokes):
         return super().undo() or self._return()
 
     def _return(self) -> bool:
-        left, self._left = self._left, None
+        left = self._left
         if left is None:
             return False
+        self._left = left.before
         self.setup, self.first_terrain, self.first_configs = left.setup, left.first_terrain, left.configs
         tree = BranchTree.restored(lambda: self.make_world(left.configs), left.states)
         for group in left.groups:
@@ -227,7 +235,7 @@ class Session(Strokes):
         self.strokes, self.undone, self.current = left.strokes, left.undone, None
         self.plant(tree, left.focused // SPAN, list(left.shown))
         self.focused_id, self.order = left.focused, list(left.order)
-        self._saved_work = None
+        self._saved_work = left.saved_work
         return True
 
     # --- saved or not -----------------------------------------------------------------------------
@@ -397,7 +405,9 @@ class Session(Strokes):
     def do(self, command: Command) -> None:
         """Apply a command now to the focused branch, and to those that are linked with it."""
         known = set(self.tree.branches)
-        self.tree.do(self.branch, command)
+        entries = self.tree.do(self.branch, command)
+        if self.current is not None:
+            self.strokes_of_entries |= dict.fromkeys((entry.id for entry in entries), self.current.number)
         for number in set(self.tree.branches) - known:
             self.messages.append(f'the run as it was is kept as the branch "{self.tree[number].name}"')
         self.changed()
@@ -686,27 +696,52 @@ class Session(Strokes):
 
     def deeds(self) -> list[Deed]:
         """The same as a user sees it: a stroke is one."""
-        return deeds_of(self.entries(), self.world.grid.width)
+        return deeds_of(self.entries(), self.world.grid.width, self.strokes_of_entries)
 
     def move_deed(self, deed: Deed, by: int) -> None:
         """The same so many ticks later or earlier; the run is computed again from there."""
-        for entry in deed.entries:
-            self.timeline.move(entry.id, entry.tick + max(by, -deed.tick))
-        self.changed()
+        ticks = {entry.id: entry.tick for entry in deed.entries}
+        by = max(by, -deed.tick)
+
+        def move(offset: int) -> None:
+            for number in self._still_there(ticks):
+                self.timeline.move(number, ticks[number] + offset)
+
+        self._rewrite_script(lambda: move(by), lambda: move(0))
 
     def toggle_deed(self, deed: Deed) -> None:
-        for entry in deed.entries:
-            self.timeline.set_enabled(entry.id, not deed.is_enabled)
-        self.changed()
+        def switch(is_enabled: bool) -> None:
+            for number in self._still_there(deed.ids):
+                self.timeline.set_enabled(number, is_enabled)
+
+        self._rewrite_script(lambda: switch(not deed.is_enabled), lambda: switch(deed.is_enabled))
 
     def delete_deed(self, deed: Deed) -> None:
-        for entry in deed.entries:
-            self.timeline.delete(entry.id)
-        self.changed()
+        self._rewrite_script(lambda: self._take_out(deed.entries), lambda: self._put_back(deed.entries))
 
     def duplicate_deed(self, deed: Deed) -> None:
-        for entry in deed.entries:
-            self.timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER)
+        made = tuple(self.timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER) for entry in deed.entries)
+        self.strokes_of_entries |= dict.fromkeys((entry.id for entry in made), -made[0].id)  # apart from the first
+        self._rewrite_script(lambda: self._put_back(made), lambda: self._take_out(made))
+
+    def _take_out(self, entries: Sequence[Entry]) -> None:
+        for number in self._still_there(entry.id for entry in entries):
+            self.timeline.delete(number)
+
+    def _still_there(self, numbers: Iterable[int]) -> list[int]:
+        """Those entries that are in the log: what is done in the past leaves later ones to another branch."""
+        there = {entry.id for entry in self.timeline.entries()}
+        return [number for number in numbers if number in there]
+
+    def _put_back(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self.timeline.put_back(entry)
+
+    def _rewrite_script(self, do: Callable[[], None], take_back: Callable[[], None]) -> None:
+        """Change the script, as a stroke that can be undone."""
+        do()
+        self.strokes.append(Stroke(name="script", branch=self.branch, turns=(take_back, do)))
+        self.undone.clear()
         self.changed()
 
 

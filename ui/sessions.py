@@ -11,11 +11,11 @@ import numpy as np
 from agents.registry import BY_KEY
 from sim import sessionfile
 from sim.commandfile import TimedCommand
-from sim.journal import SHOWN_KEY, Journal
+from sim.journal import FOCUS_KEY, SHOWN_KEY, Journal
 from sim.scenario import MapRows, MapSource, Scenario
 from sim.sessionfile import Saved
 from ui import files
-from ui.session import Session
+from ui.session import SPAN, Session
 from ui.setup import Setup
 
 _NOTE_EVERY_S = 0.5  # how often a run that is paused or slow is noted; a fast one is every 100 ticks
@@ -38,7 +38,7 @@ def beginning_of(session: Session, view: Mapping[str, Any] | None = None) -> Sce
         {name: tuple(pair(cell) for cell in cells) for name, cells in setup.switches.items()},
         changes if changes and changes.rate > 0 else None,
         tuple(TimedCommand(tick, command) for tick, command in setup.script),
-        view={**(view or {}), SHOWN_KEY: list(session.shown)},
+        view={**(view or {}), SHOWN_KEY: list(session.shown), FOCUS_KEY: session.focused_id % SPAN},
         terrain=setup.grid.terrain if setup.source and not _is_redrawn(session) else None,
     )
 
@@ -91,6 +91,8 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     shown = saved.scenario.view.get(SHOWN_KEY)
     numbers = [n for n in shown if n in tree.branches] if isinstance(shown, list) else []
     shown_ones = numbers if saved.branch in numbers else [*numbers, saved.branch]
+    agent = saved.scenario.view.get(FOCUS_KEY)
+    session.focused_id = int(agent) if str(agent).isdecimal() else 0
     session.plant(tree, saved.branch, shown_ones)
     if path is None:
         session.mark_unsaved()  # from a journal: nowhere else is it kept
@@ -118,7 +120,7 @@ class Keeper:
         is_due = now - self._noted_s >= _NOTE_EVERY_S
         self._noted_s = now if is_due else self._noted_s
         self.journal.progress(self.session.shown, now=is_due)
-        self.journal.looks(self.session.shown, self.session.branch)
+        self.journal.looks(self.session.shown, self.session.branch, self.session.focused_id % SPAN)
         if self.journal.problem and not self._said:
             self._said = True
             self.session.messages.append(self.journal.problem)

@@ -1,8 +1,9 @@
 """Edits of the map by whole strokes, with undo and redo without limit. No pygame here."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 
@@ -21,6 +22,8 @@ class Stroke:
     name: str = "edit"
     branch: int = 0
     goals: tuple[int, int] | None = None  # where the goal was and where it went, if that is what was done
+    turns: tuple[Callable[[], None], Callable[[], None]] | None = None  # how to undo and redo a change of the script
+    number: int = field(default_factory=count(1).__next__)
 
 
 class Strokes(ABC):
@@ -42,6 +45,10 @@ class Strokes(ABC):
     @abstractmethod
     def do(self, command: Command) -> None:
         """Apply a command now."""
+
+    @abstractmethod
+    def changed(self) -> None:
+        """Something happened to the run."""
 
     @abstractmethod
     def _goes_to_branch_of(self, strokes: list[Stroke]) -> bool:
@@ -93,7 +100,11 @@ class Strokes(ABC):
         if not self._goes_to_branch_of(self.strokes):
             return False
         stroke = self.strokes.pop()
-        self._put(stroke.before, stroke.goals and stroke.goals[0])
+        if stroke.turns:
+            stroke.turns[0]()
+            self.changed()
+        else:
+            self._put(stroke.before, stroke.goals and stroke.goals[0])
         self.undone.append(stroke)
         return True
 
@@ -101,7 +112,11 @@ class Strokes(ABC):
         if not self._goes_to_branch_of(self.undone):
             return False
         stroke = self.undone.pop()
-        self._put(stroke.after, stroke.goals and stroke.goals[1])
+        if stroke.turns:
+            stroke.turns[1]()
+            self.changed()
+        else:
+            self._put(stroke.after, stroke.goals and stroke.goals[1])
         self.strokes.append(stroke)
         return True
 

@@ -9,6 +9,7 @@ from ui.dialogs.base import Host
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.question import Answer, Question
+from ui.script import deeds_of
 from ui.session import MAP_EDITS, Session
 
 
@@ -23,7 +24,10 @@ class UnsavedQuestion(Question):
             text = f"The map of {name} was edited and is not saved. Going on would lose the edits."
             answers += [("Save session ...", self._save_session, ""), ("Save map ...", self._save_map, "main")]
         else:
-            text = f"{name}: {_told(host.session)} are not saved. A session file keeps everything, with all branches."
+            told = _told(host.session)
+            text = f"{name}: not saved: {told}. A session file keeps everything, with all branches."
+            if not told:
+                text = f"{name}: the run before this one was not saved. Ctrl+Z goes back to it."
             answers += [("Save session ...", self._save_session, "main")]
         super().__init__(host, "Unsaved work", text, answers)
 
@@ -54,9 +58,11 @@ class UnsavedQuestion(Question):
 
 def _told(session: Session) -> str:
     """What there is to lose, in a few words."""
-    edits = sum(
-        not entry.is_scripted for branch in session.tree.branches.values() for entry in branch.timeline.entries()
-    )
+    width = session.world.grid.width
+    by_hand = {e.id: e for b in session.tree.branches.values() for e in b.timeline.entries() if not e.is_scripted}
+    edits = len(deeds_of(by_hand.values(), width, session.strokes_of_entries))
+    if not edits and len(session.tree.branches) == 1:
+        return ""
     changes = "1 change" if edits == 1 else f"{edits:,} changes"
     count = len(session.tree.branches)
     return changes if count == 1 else f"{changes} in {count} branches"
