@@ -817,7 +817,7 @@ def about(app: "App") -> None:
         box.command = "about"
         app.show(box)
     else:
-        app.say("nothing is said about this scenario: a file can do so under `caption`")
+        app.say("nothing is said about this run; scenario files can have a caption")
 
 
 @action
