@@ -303,11 +303,6 @@ class Recorder:
     def status(self) -> Status:
         return Status(self._frames, self._encoded, self._frames / self.fps, self._sink.bytes, self._problem)
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether the next picture would have to wait."""
-        return self._jobs.full()
-
     def add(self, picture: "pygame.Surface | Pixels") -> bool:
         """The next picture; waits for room in the queue. False when the recording has stopped by itself."""
         if self._problem:

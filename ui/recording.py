@@ -126,10 +126,6 @@ class Recording:
         what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
         app.say(f"exporting {what} to {target.name}")
 
-    def cancel_exports(self) -> None:
-        for studio in self.exports:
-            studio.cancel()
-
     # --- once a frame -----------------------------------------------------------------------------
 
     def keep(self) -> None:

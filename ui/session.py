@@ -253,16 +253,21 @@ class Session(Strokes):
 
     def mark_map_saved(self) -> None:
         """The map alone was saved: that is everything if nothing but the map was changed."""
-        if len(self.tree.branches) == 1 and all(isinstance(c, MAP_EDITS) for _, c in self.log):
+        if self.is_map_alone:
             self.mark_saved()
+
+    @property
+    def is_map_alone(self) -> bool:
+        """Whether nothing but the map was changed."""
+        return len(self.tree.branches) == 1 and all(isinstance(c, MAP_EDITS) for _, c in self.log)
 
     @property
     def has_unsaved_edits(self) -> bool:
         """Whether something was done since the run was opened or saved, other than strokes that were all undone."""
         if self._saved_work == self._work():
             return False
-        is_undone = self._left is None and not self.strokes and len(self.tree.branches) == 1
-        return self._saved_work is None or not (is_undone and all(isinstance(c, MAP_EDITS) for _, c in self.log))
+        is_undone = self._left is None and not self.strokes and self.is_map_alone
+        return self._saved_work is None or not is_undone
 
     @property
     def would_lose_work(self) -> bool:
@@ -513,9 +518,12 @@ class Session(Strokes):
 
     def move_panel(self, agent_id: int, by: int) -> None:
         """Another place among the panels. Agents do not meet, so their order changes nothing else."""
-        others = [panel.key for panel in self.panels if panel.key != agent_id]
-        there = max(0, min(len(others), self.panel_of(agent_id) + by))
-        self.order = [*others[:there], agent_id, *others[there:]]
+        self._put_panel(agent_id, max(0, self.panel_of(agent_id) + by))
+
+    def _put_panel(self, key: int, place: int) -> None:
+        """Give a panel this place among the others, or the last one if there are fewer."""
+        others = [panel.key for panel in self.panels if panel.key != key]
+        self.order = [*others[:place], key, *others[place:]]
         self._panels = self._snapshot = None
 
     def add_agent(self, config: AgentConfig) -> bool:
@@ -537,9 +545,7 @@ class Session(Strokes):
             return False
         new = self.focused_id
         self.do(commands.RemoveAgent(agent_id % SPAN))
-        others = [panel.key for panel in self.panels if panel.key != new]
-        self.order = [*others[:place], new, *others[place:]]
-        self._panels = self._snapshot = None
+        self._put_panel(new, place)
         self.focus(new)
         return True
 

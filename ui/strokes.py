@@ -100,11 +100,7 @@ class Strokes(ABC):
         if not self._goes_to_branch_of(self.strokes):
             return False
         stroke = self.strokes.pop()
-        if stroke.turns:
-            stroke.turns[0]()
-            self.changed()
-        else:
-            self._put(stroke.before, stroke.goals and stroke.goals[0])
+        self._turn(stroke, 0, stroke.before)
         self.undone.append(stroke)
         return True
 
@@ -112,13 +108,17 @@ class Strokes(ABC):
         if not self._goes_to_branch_of(self.undone):
             return False
         stroke = self.undone.pop()
-        if stroke.turns:
-            stroke.turns[1]()
-            self.changed()
-        else:
-            self._put(stroke.after, stroke.goals and stroke.goals[1])
+        self._turn(stroke, 1, stroke.after)
         self.strokes.append(stroke)
         return True
+
+    def _turn(self, stroke: Stroke, way: int, letters: dict[int, int]) -> None:
+        """Take a stroke back (way 0), or do it again (way 1)."""
+        if stroke.turns:
+            stroke.turns[way]()
+            self.changed()
+        else:
+            self._put(letters, stroke.goals and stroke.goals[way])
 
     def _put(self, letters: dict[int, int], goal: int | None = None) -> None:
         if letters:

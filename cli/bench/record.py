@@ -182,7 +182,7 @@ def _run(app: App, studio: Studio | None) -> float:
         before = time.perf_counter()
         app.frame(0.0 if studio is not None and studio.must_wait else 1.0 / FPS)
         if studio is not None:
-            studio.follow(app.session, look_of(app))  # type: ignore[arg-type]
+            studio.follow(app.session, look_of(app))
         spent.append(time.perf_counter() - before)
         deadline = max(deadline + 1.0 / FPS, time.perf_counter())
         time.sleep(max(0.0, deadline - time.perf_counter()))

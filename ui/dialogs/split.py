@@ -27,9 +27,7 @@ class SplitPolicy(Dialog):
     def build(self) -> None:
         area = self.area
         self.add(Text(self, take_top(area, self.px(26)), "One future for each value:", role="dim"))
-        items = [
-            Item((name, ", ".join(_shown(name, v) for v in variants)), variants) for name, variants in self.choices
-        ]
+        items = [Item((name, _shown_all(name, variants)), variants) for name, variants in self.choices]
         self.rows = Rows(self, area, [Col(width=150), Col(face="mono", role="dim")], items, chosen=self.confirm)
         self.add(self.rows)
         self.add_footer(("Cancel", self.cancel, ""), ("Split", self.confirm, "main"))

@@ -10,7 +10,7 @@ from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.question import Answer, Question
 from ui.script import deeds_of
-from ui.session import MAP_EDITS, Session
+from ui.session import Session
 
 
 class UnsavedQuestion(Question):
@@ -35,7 +35,7 @@ class UnsavedQuestion(Question):
     def _is_map_alone(session: Session) -> bool:
         """Whether a map is open, and nothing but the map was changed."""
         is_map = session.path is None or session.path.suffix.lower() == files.MAP_SUFFIX
-        return is_map and len(session.tree.branches) == 1 and all(isinstance(c, MAP_EDITS) for _, c in session.log)
+        return is_map and session.is_map_alone
 
     def _save_session(self) -> None:
         self.host.save_session(self.go_on)

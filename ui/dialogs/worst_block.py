@@ -156,10 +156,6 @@ class WorstBlock(Dialog):
         super().close()
 
 
-def _roles(result: Result) -> dict[int, str]:
-    return {2: "warning"} if result.never_arrives else {}
-
-
 def _cells(result: Result) -> tuple[str, ...]:
     extra = "never arrives" if result.never_arrives else f"{result.extra:+,.1f}"
     return result.block.name, f"{result.tick:,}", extra
