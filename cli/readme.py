@@ -39,7 +39,7 @@ def generator_table() -> str:
 
 def key_table() -> str:
     """All commands of the window by group, from the table that the window itself uses."""
-    from ui.keys import COMMANDS, EDIT, GROUPS  # only here: making the other tables needs no pygame
+    from ui.commands.keys import COMMANDS, EDIT, GROUPS  # only here: making the other tables needs no pygame
 
     rows = ["| keys | what they do |", "|---|---|"]
     for group in GROUPS:

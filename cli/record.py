@@ -18,10 +18,11 @@ from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.progress import Progress
 from cli.warm import warm_up
+from sim.files.png import png_bytes
 from sim.params import ConfigError
-from ui import files, formats
-from ui.film import Done, Film, export, picture
-from ui.formats import (
+from ui.film import options as film_options
+from ui.film.film import Done, Film, export, picture
+from ui.film.options import (
     HOLD,
     PICTURE,
     Encoding,
@@ -33,14 +34,14 @@ from ui.formats import (
     parse_part,
     parse_ticks_per_frame,
 )
-from ui.look import Look, look_from_view, view_of
-from ui.pictures import picture_texts, surface_pixels
-from ui.png import png_bytes
-from ui.recorder import recover
-from ui.replay import Replay, replay_of_saved
-from ui.settings import THEME
-from ui.takes import PART_SUFFIX, check_place, free_name
-from ui.video import seconds_of
+from ui.film.pictures import picture_texts, surface_pixels
+from ui.film.replay import Replay, replay_of_saved
+from ui.film.sinks import recover
+from ui.film.takes import PART_SUFFIX, check_place, free_name
+from ui.film.video import seconds_of
+from ui.model import files
+from ui.model.look import Look, look_from_view, view_of
+from ui.model.settings import THEME
 
 MOST_FRAMES = 18_000
 """A run with no end in sight is filmed for so many frames, ten minutes of video, unless --ticks says otherwise."""
@@ -88,7 +89,7 @@ def _parser() -> Arguments:
     add("scenario", nargs="?", help="a scenario or a session; a .map or .scen with the usual agents")
     add("-o", "--output", metavar="FILE", help=_TARGETS)
     add("--size", type=_size, default=(1280, 720), metavar="WxH", help="in pixels, such as 1920x1080")
-    add("--fps", type=checked(formats.FPS), metavar="N", help="frames a second of video; 30, in a GIF 25")
+    add("--fps", type=checked(film_options.FPS), metavar="N", help="frames a second of video; 30, in a GIF 25")
     add("--ticks", type=_ticks, default=(0, None), metavar="A:B", help="from tick A up to B, which is left out")
     add(
         "--ticks-per-frame",
@@ -97,9 +98,13 @@ def _parser() -> Arguments:
         metavar="N",
         help="ticks for each frame; or 1/M for M frames a tick, in which agents glide",
     )
-    add("--exact-colours", action="store_true", help=f"{formats.EXACT.help}")
+    add("--exact-colours", action="store_true", help=f"{film_options.EXACT.help}")
     add(
-        "--preset", type=checked(formats.PRESET), default=formats.NORMAL, metavar="NAME", help=formats.PRESET.expected()
+        "--preset",
+        type=checked(film_options.PRESET),
+        default=film_options.NORMAL,
+        metavar="NAME",
+        help=film_options.PRESET.expected(),
     )
     add("--part", type=_converter(parse_part), default=Part("panels"), metavar="PART", help="window, panels or panel:N")
     add("--captions", action="store_true", help="say what happens: edits and restarts")
@@ -150,7 +155,7 @@ def _request(given: Namespace, problems: list[str]) -> _Request | None:
         return None
     options = FilmOptions(
         given.size,
-        given.fps or int(formats.FPS.default),
+        given.fps or int(film_options.FPS.default),
         given.ticks_per_frame,
         given.part,
         given.preset,
@@ -161,14 +166,14 @@ def _request(given: Namespace, problems: list[str]) -> _Request | None:
     )
     try:
         kind = kind_of(given.output)
-        is_video = kind in formats.VIDEO_SUFFIXES
+        is_video = kind in film_options.VIDEO_SUFFIXES
         encoding = Encoding(kind, options.fps, given.preset, given.exact_colours) if is_video else None
         check_size(given.size, encoding, "record: --size")
         check_place(given.output)
     except ConfigError as error:
         problems += [text if text.startswith("record: ") else f"record: -o {text}" for text in error.problems]
         return None
-    if kind == formats.GIF and given.fps is None:
+    if kind == film_options.GIF and given.fps is None:
         options = replace(options, fps=GIF_FPS)
     return _Request(given.output, kind, given.ticks, options)
 
@@ -204,9 +209,9 @@ def _look(opened: files.Opened, theme: str | None) -> Look:
 def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> int:
     first, end = request.ticks
     options = request.options
-    if request.kind == formats.GIF and options.fps not in formats.GIF_RATES:
-        options = replace(options, fps=formats.nearest_gif_rate(options.fps))
-        rates = ", ".join(str(rate) for rate in formats.GIF_RATES)
+    if request.kind == film_options.GIF and options.fps not in film_options.GIF_RATES:
+        options = replace(options, fps=film_options.nearest_gif_rate(options.fps))
+        rates = ", ".join(str(rate) for rate in film_options.GIF_RATES)
         progress.say(f"record: browsers play GIFs at {rates} frames a second; using {options.fps}")
     meter = _Meter(progress, options, first, end)
     done = export(

@@ -11,10 +11,10 @@ from cli.progress import Progress
 from cli.results import STOPPED, STUCK, outcome_of, print_result, result
 from cli.trace import Trace
 from cli.warm import warm_up
-from sim.commandfile import LAST_TICK
 from sim.commands import AddAgent
+from sim.files.commands import LAST_TICK
+from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.params import Param
-from sim.scenario import Scenario, build_world, load_scenario
 from sim.world import Walker, World
 
 TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)

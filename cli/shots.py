@@ -14,13 +14,13 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import pygame
 
 from sim.commands import AgentConfig
-from ui import files
 from ui.app import App
-from ui.camera import Camera
-from ui.layers import HeatSetting
-from ui.session import Session
-from ui.settings import Settings
-from ui.setup import Setup
+from ui.model import files
+from ui.model.camera import Camera
+from ui.model.layers import HeatSetting
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.model.setup import Setup
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "shots"

@@ -14,10 +14,10 @@ from cli.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, print_result, re
 from cli.spec import parse_agent
 from cli.trace import Trace
 from cli.warm import warm_up
-from sim.commandfile import BUDGET, TRIALS
 from sim.commands import AgentConfig
+from sim.files.commands import BUDGET, TRIALS
+from sim.files.map import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem
 from sim.grid import Grid
-from sim.mapfile import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem
 from sim.params import ConfigError, Param
 from sim.world import BULK, Walker, World
 

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from sim.files.map import map_text, write_atomically
 from sim.generate import Generated, Point, generate
-from sim.mapfile import map_text, write_atomically
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "maps"
 

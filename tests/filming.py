@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from sim.commands import AgentConfig, SetSwitch
 from sim.grid import Grid
-from ui.formats import FilmOptions, Part
-from ui.look import Look
-from ui.replay import Replay, ReplaySession
-from ui.setup import Setup
-from ui.stage import Stage
+from ui.film.options import FilmOptions, Part
+from ui.film.replay import Replay, ReplaySession
+from ui.film.stage import Stage
+from ui.model.look import Look
+from ui.model.setup import Setup
 
 ROWS = [
     "........................",
@@ -59,7 +59,7 @@ def stage_of(session: ReplaySession, size: tuple[int, int] = SMALL, look: Look |
 
 def shown(stage: Stage, *arguments: object) -> npt.NDArray[np.uint32]:
     """What the stage draws, as 0x00RRGGBB."""
-    from ui.pictures import surface_pixels
+    from ui.film.pictures import surface_pixels
 
     return surface_pixels(stage.draw(*arguments))  # type: ignore[arg-type]
 

@@ -11,7 +11,7 @@ from sim import commands
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid
-from sim.timeline import Entry, Timeline
+from sim.time.timeline import Entry, Timeline
 from sim.world import World
 
 from .conftest import budget_for, problems, settings_of

@@ -8,7 +8,7 @@ import pytest
 
 from tests.test_app import setup
 from tests.window import App, drag, make_app, open_app_files, press, press_combination, settle
-from ui import keys
+from ui.commands import keys
 
 LEFT_OUT = {"quit", "full_screen", "record", "export_video"}  # they end the test, or begin another process
 COMMANDS = [command for command in keys.COMMANDS if command.id not in LEFT_OUT]

@@ -11,15 +11,15 @@ import pytest
 from sim.commands import AgentConfig, SetSwitch
 from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
-from ui import keys
-from ui.cells import scale_for
-from ui.layers import LAYER_BY_KEY
-from ui.legend import BADGE_COLOURS
+from ui.commands import keys
+from ui.draw.cells import scale_for
+from ui.draw.legend import BADGE_COLOURS
+from ui.draw.theme import SERIES
+from ui.model.layers import LAYER_BY_KEY
+from ui.model.session import SPAN
+from ui.model.setup import Setup
+from ui.model.wording import hud_fields, next_label
 from ui.panels import agent_panel, overlay, sidebar, tab_layers
-from ui.session import SPAN
-from ui.setup import Setup
-from ui.theme import SERIES
-from ui.wording import hud_fields, next_label
 
 ROWS = [
     "........................",
@@ -197,7 +197,7 @@ EDITING_COMMANDS = {
 
 
 def fitted_zoom(app: App) -> float:
-    from ui.camera import fitted
+    from ui.model.camera import fitted
 
     _, boxes = app.panels()[0]
     return fitted(24, 12, *boxes.map[2:]).zoom
@@ -864,7 +864,7 @@ def test_a_broken_file_is_explained_and_nothing_is_lost(app, tmp_path):
 
 @pytest.mark.parametrize("path", open_app_files(), ids=lambda p: p.stem)
 def test_every_example_opens_and_runs(path):
-    from ui import files
+    from ui.model import files
 
     app = make_app(files.open_any(path).setup)
     app.session.advance(60)
@@ -874,7 +874,7 @@ def test_every_example_opens_and_runs(path):
 
 @pytest.mark.parametrize("path", open_app_files(), ids=lambda p: p.stem)
 def test_a_caption_fits_what_its_example_opens(path):
-    from ui import files
+    from ui.model import files
 
     opened = files.open_any(path)
     caption, tab = opened.setup.caption, opened.view.get("sidebar")

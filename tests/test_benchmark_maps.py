@@ -14,10 +14,10 @@ from agents.registry import BY_KEY
 from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
+from sim.files.map import read_map, read_scen
 from sim.grid import Grid
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.search import GOAL_ON_TOP, begin, expand, new_search
-from sim.mapfile import read_map, read_scen
 from sim.params import Value
 from sim.world import World
 

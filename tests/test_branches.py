@@ -2,10 +2,10 @@
 
 import pytest
 
-from sim.branches import BranchTree
 from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetBudget, SetParam, SetSwitch
 from sim.params import ConfigError
-from sim.timeline import DIGEST_EVERY
+from sim.time.branches import BranchTree
+from sim.time.timeline import DIGEST_EVERY
 from sim.world import World
 
 from .runs import assert_as_plain

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
+from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
 
 zooms = st.floats(MIN_ZOOM, MAX_ZOOM)
 places = st.floats(-2000, 2000)

@@ -18,9 +18,9 @@ from cli.arguments import cell
 from cli.progress import Progress
 from cli.solve import row_numbers
 from cli.spec import parse_agent
-from sim.mapfile import read_map
+from sim.files.map import read_map
+from sim.files.scenario import build_world, load_scenario
 from sim.params import ConfigError
-from sim.scenario import build_world, load_scenario
 from sim.world import World
 
 from .conftest import ROOT

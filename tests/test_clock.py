@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.clock import AS_FAST_AS_POSSIBLE, LONGEST_LAG_S, SPEEDS, StepClock, faster, slower
+from ui.model.clock import AS_FAST_AS_POSSIBLE, LONGEST_LAG_S, SPEEDS, StepClock, faster, slower
 
 FRAMES = st.lists(st.floats(0.0, LONGEST_LAG_S), min_size=1, max_size=200)
 

@@ -9,21 +9,19 @@ import pytest
 
 from agents.registry import SPECS
 from sim.commands import AgentConfig
+from sim.files.map import ScenFile
 from sim.generate import GENERATORS
-from sim.mapfile import ScenFile
 from sim.params import ConfigError
 from sim.world import Walker
-from ui import files, keys
+from ui.commands import keys
 from ui.dialogs import record
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import FOOTER, Dialog
 from ui.dialogs.comparison import SHOWN, ComparisonTable
-from ui.dialogs.controls import Button, Check, Choice, Control, Field, Slider
 from ui.dialogs.file_browser import OpenFile, SaveFile, clean_name
 from ui.dialogs.gallery import Gallery
 from ui.dialogs.generator import GenerateMap
 from ui.dialogs.help import HelpOverlay
-from ui.dialogs.lists import ROW
 from ui.dialogs.message import MessageBox
 from ui.dialogs.number import NumberPrompt
 from ui.dialogs.palette import CommandPalette
@@ -33,13 +31,16 @@ from ui.dialogs.recent import RecentFiles
 from ui.dialogs.record import ExportDialog, RecordDialog, options_of
 from ui.dialogs.split import SplitPolicy
 from ui.dialogs.text_prompt import TextPrompt
-from ui.dialogs.thumb import thumbnail
 from ui.dialogs.unsaved import UnsavedQuestion
-from ui.gui_theme import make_manager
-from ui.session import Session
-from ui.settings import Settings
-from ui.setup import Setup
-from ui.theme import DARK, LIGHT, Palette
+from ui.draw.theme import DARK, LIGHT, Palette
+from ui.draw.thumb import thumbnail
+from ui.model import files
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.model.setup import Setup
+from ui.widgets.controls import Button, Check, Choice, Control, Field, Slider
+from ui.widgets.gui_theme import make_manager
+from ui.widgets.lists import ROW
 
 from .test_files import begun, map_file, scen_file
 

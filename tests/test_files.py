@@ -10,14 +10,14 @@ import pytest
 
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.files.map import read_map
+from sim.files.scenario import MapFile, MapRecipe, MapRows
 from sim.generate import GENERATORS, generate
 from sim.grid import Grid
-from sim.mapfile import read_map
 from sim.params import ConfigError
-from sim.scenario import MapFile, MapRecipe, MapRows
-from ui import files
-from ui.session import Session
-from ui.setup import Setup
+from ui.model import files
+from ui.model.session import Session
+from ui.model.setup import Setup
 
 from .conftest import random_rows
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from sim import remake_maps
+from sim.files.map import map_text, parse_map, read_map
 from sim.generate import GENERATORS, Generated, GeneratorSpec, Random, generate, largest_component, opposite_ends
 from sim.kernels import octile
-from sim.mapfile import map_text, parse_map, read_map
 from sim.params import ConfigError
 
 from .naive import Board, Tba

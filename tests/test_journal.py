@@ -15,14 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
-from sim import commands, journal
-from sim.branches import BranchTree
+from sim import commands
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
-from sim.journal import SHOWN_KEY, Journal, discard, find_crashed, restore, state_folder
-from sim.mapfile import write_map
+from sim.files import journal
+from sim.files.journal import SHOWN_KEY, Journal, discard, find_crashed, restore, state_folder
+from sim.files.map import write_map
+from sim.files.scenario import MapFile, open_grid
+from sim.files.session import Saved
 from sim.params import ConfigError
-from sim.scenario import MapFile, open_grid
-from sim.sessionfile import Saved
+from sim.time.branches import BranchTree
 
 from .conftest import ROOT
 from .runs import assert_as_plain, some_command
@@ -324,10 +325,10 @@ EDITOR = """
 import random, sys
 from pathlib import Path
 from agents.registry import BY_KEY
-from sim.branches import BranchTree
+from sim.time.branches import BranchTree
 from sim.commands import EditCells, MoveGoal, SetParam, SetSwitch
-from sim.journal import Journal
-from sim.sessionfile import Saved
+from sim.files.journal import Journal
+from sim.files.session import Saved
 from tests.test_sessionfile import RIVER
 
 random = random.Random(int(sys.argv[2]))

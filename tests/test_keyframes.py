@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agents.registry import BY_KEY, SPECS
 from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetChanges, SetSwitch
 from sim.grid import Grid
-from sim.keyframes import BLOCK, PART, Keyframe, KeyframeStore, Restoring, restore, take
+from sim.time.keyframes import BLOCK, PART, Keyframe, KeyframeStore, Restoring, restore, take
 from sim.world import World
 
 from .conftest import ROOT, budget_for, random_rows
@@ -286,7 +286,7 @@ def test_a_fork_keeps_to_the_budget_of_its_own_store():
 
 def test_a_hundred_thousand_ticks_stay_within_the_budget():
     """With everything going on that takes memory: edits, goals that move, random changes."""
-    from sim.timeline import Timeline
+    from sim.time.timeline import Timeline
 
     def setup() -> World:
         world = big_world("rtb-wa", "tba", "tb-gbfs", side=64, budget=20)

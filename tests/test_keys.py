@@ -5,10 +5,10 @@ from collections import Counter
 import pygame
 import pytest
 
-from ui import keys
+from ui.commands import keys
+from ui.commands.keys import ANY, BY_ID, COMMANDS, EDIT, RUN, combination, command_for
 from ui.dialogs.help import lines_of
 from ui.dialogs.palette import found
-from ui.keys import ANY, BY_ID, COMMANDS, EDIT, RUN, combination, command_for
 
 
 def test_ids_are_unique() -> None:

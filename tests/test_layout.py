@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from ui.layout import HEADER, Layout, lay_out, tiles
+from ui.model.layout import HEADER, Layout, lay_out, tiles
 
 SIZES = [(1280, 720), (1600, 900), (1920, 1080), (2560, 1440), (3840, 2160)]
 SCALES = [0.75, 1.0, 1.25, 1.5, 2.0]

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from sim import mapfile
-from sim.grid import Grid
-from sim.mapfile import (
+from sim.files import map as map_file
+from sim.files.map import (
     ScenFile,
     ScenRow,
     find_map,
@@ -29,6 +28,7 @@ from sim.mapfile import (
     write_map,
     write_scen,
 )
+from sim.grid import Grid
 from sim.params import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -331,7 +331,7 @@ def test_a_row_for_another_size_explains_scaling():
 
 
 def test_a_file_of_too_many_or_too_long_lines(monkeypatch):
-    monkeypatch.setattr(mapfile, "MAX_SCEN_ROWS", 3)
+    monkeypatch.setattr(map_file, "MAX_SCEN_ROWS", 3)
     rows = b"0 a.map 5 3 0 0 4 1 4.4\n"
     assert len(parse_scen(b"version 1\n" + 3 * rows, "some.scen").rows) == 3
     assert problems_of(parse_scen, b"version 1\n" + 4 * rows, "many.scen") == [

@@ -5,10 +5,10 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from ui.legend import BADGE_COLOURS, BADGE_INK
-from ui.map_colours import detour_colour
-from ui.marks import casing_of
-from ui.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette
+from ui.draw.legend import BADGE_COLOURS, BADGE_INK
+from ui.draw.map_colours import detour_colour
+from ui.draw.marks import casing_of
+from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette
 
 # Full severity, from "A Physiologically-based Model for Simulation of Color Vision Deficiency" by Machado, Oliveira
 # and Fernandes, 2009; they apply to linear RGB.

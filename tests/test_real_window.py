@@ -169,8 +169,8 @@ def test_the_window_gives_the_digest_of_a_headless_run(window):
         check=True,
     )
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    from ui import files
-    from ui.session import Session
+    from ui.model import files
+    from ui.model.session import Session
 
     session = Session(files.open_any(ROOT / "assets/scenarios/bridges.yaml").setup)
     session.advance(100_000)

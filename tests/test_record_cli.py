@@ -10,14 +10,15 @@ import pytest
 import main
 from cli.record import GIF_FPS
 from sim import commands
+from sim.files.png import png_texts
 from tests.conftest import ROOT
 from tests.filming import read, replay, shown, stage_of
-from ui import files, sessions, takes
-from ui.formats import Part
-from ui.look import look_from_view
-from ui.png import png_texts
-from ui.replay import Replay, replay_of
-from ui.session import Session
+from ui.film import takes
+from ui.film.options import Part
+from ui.film.replay import Replay, replay_of
+from ui.model import files, saving
+from ui.model.look import look_from_view
+from ui.model.session import Session
 
 SCENARIO = """
 format: backmove-scenario
@@ -144,7 +145,7 @@ def test_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) ->
     session.branch_here()
     session.do(commands.SetSwitch("gate", True))
     session.advance(3)
-    path = sessions.save(session, tmp_path / "session.yaml")
+    path = saving.save(session, tmp_path / "session.yaml")
     _, out, _ = run(path, "-o", tmp_path / "both.png", *SIZE, "--ticks", ":7")
     _, other, _ = run(path, "-o", tmp_path / "branch.png", *SIZE, "--ticks", ":7", "--branch", "branch 1")
     again = replay_of(session).begin()
@@ -205,7 +206,7 @@ def test_bad_files(run: Any, scenario: Path, tmp_path: Path) -> None:
 
 def test_a_left_over_part_is_finished(run: Any, tmp_path: Path) -> None:
     from tests.filming import OPTIONS
-    from ui.film import export
+    from ui.film.film import export
 
     def told(film: Any) -> None:
         if film.frames == 6:

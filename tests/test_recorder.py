@@ -17,22 +17,22 @@ import pygame
 import pytest
 
 from sim import commands
+from sim.files.png import png_bytes, png_texts
 from sim.params import ConfigError, Value
 from tests.conftest import ROOT
 from tests.filming import OPTIONS, SMALL, Clip, read, replay, rgb, setup
 from tests.window import App, make_app, press
-from ui import recorder, studio, takes, video
 from ui.dialogs.question import Question
 from ui.dialogs.record import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDialog, options_of
-from ui.film import Cancelled, export
-from ui.formats import FilmOptions, Part, kind_of
-from ui.look import look_of
-from ui.png import png_bytes, png_texts
-from ui.recorder import Recorder, recover, recoverable
-from ui.recording import indicator_text, size_text
-from ui.replay import replay_of
-from ui.studio import Report, Studio
-from ui.theme import DARK, packed
+from ui.draw.theme import DARK, packed
+from ui.film import sinks, studio, takes, video
+from ui.film.film import Cancelled, export
+from ui.film.options import FilmOptions, Part, kind_of
+from ui.film.recording import indicator_text, size_text
+from ui.film.replay import replay_of
+from ui.film.sinks import Recorder, recover, recoverable
+from ui.film.studio import Report, Studio
+from ui.model.look import look_of
 
 PATIENCE_S = 120.0
 
@@ -201,7 +201,7 @@ def test_the_simulation_waits_for_a_slow_encoder(tmp_path: Path, monkeypatch: py
         most_waiting = max(most_waiting, made.status.waiting)
     made.finish()
     assert taken == list(range(30)), "none left out, none altered while it waited"
-    assert most_waiting <= recorder.QUEUE_LENGTH + 2
+    assert most_waiting <= sinks.QUEUE_LENGTH + 2
 
 
 # --- names --------------------------------------------------------------------------------------------
@@ -459,8 +459,8 @@ PARENT = """
 import sys, time
 from tests.filming import setup, OPTIONS
 from tests.window import make_app
-from ui.look import look_of
-from ui.studio import Studio
+from ui.model.look import look_of
+from ui.film.studio import Studio
 app = make_app(setup(script=()))
 studio = Studio.film(sys.argv[1], app.session, OPTIONS, look_of(app))
 app.session.advance(12)

@@ -27,21 +27,21 @@ from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import AgentConfig
 from sim.grid import Grid
-from sim.kernels import cellwords as bits
 from sim.kernels import learned, log, octile
 from sim.kernels.jit import JIT_ON
 from sim.kernels.search import begin, expand, new_search, take_notes
 from sim.world import World
-from ui import marks
-from ui.camera import Camera, fitted
-from ui.cells import CellWords, HeatScale, Shown, scale_for, update_all
-from ui.dialogs.thumb import thumbnail
-from ui.layers import LAYERS, HeatSetting, LayerState
-from ui.legend import draw_colour_bar, legend_swatch
-from ui.map_colours import detour_colour
-from ui.renderer import RECENT_TICKS, MapRenderer
-from ui.theme import DARK, DIVERGING, HEAT_MAPS, LIGHT, Colour, Palette, mix, packed
-from ui.trails import Trail
+from ui.draw import marks
+from ui.draw.cells import CellWords, HeatScale, Shown, scale_for, update_all
+from ui.draw.kernels import cellwords as bits
+from ui.draw.legend import draw_colour_bar, legend_swatch
+from ui.draw.map_colours import detour_colour
+from ui.draw.renderer import RECENT_TICKS, MapRenderer
+from ui.draw.theme import DARK, DIVERGING, HEAT_MAPS, LIGHT, Colour, Palette, mix, packed
+from ui.draw.thumb import thumbnail
+from ui.model.camera import Camera, fitted
+from ui.model.layers import LAYERS, HeatSetting, LayerState
+from ui.model.trails import Trail
 
 from .naive import Board
 

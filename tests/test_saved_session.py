@@ -7,14 +7,14 @@ import numpy as np
 import pygame
 import pytest
 
-from sim.journal import find_crashed
+from sim.files.journal import find_crashed
+from sim.files.png import png_bytes
 from sim.params import ConfigError
 from tests.test_app import setup
 from tests.window import ROOT, make_app, press, press_combination
-from ui import files, sessions
 from ui.dialogs.crashed import CrashedQuestion
-from ui.png import png_bytes
-from ui.session import Session
+from ui.model import files, saving
+from ui.model.session import Session
 
 
 def busy_session() -> Session:
@@ -43,12 +43,12 @@ def digests(session: Session) -> list[tuple[int, int, str]]:
 
 def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
     session = busy_session()
-    path = sessions.save(session, tmp_path / "mine")
+    path = saving.save(session, tmp_path / "mine")
     assert path.suffix == ".yaml" and path.stat().st_size < 8000
     opened = files.open_any(path)
     assert opened.saved is not None
     other = Session(opened.setup)
-    sessions.restore(other, opened.saved, path)
+    saving.restore(other, opened.saved, path)
     settled(other)
     assert digests(other) == digests(session) and other.focused_id == session.focused_id
     assert [b.name for b in other.tree.branches.values()] == [b.name for b in session.tree.branches.values()]
@@ -68,7 +68,7 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
     app.draw()
     cameras = {view.id: app.camera(view.id, boxes) for view, boxes in app.panels()}
     assert cameras[first] != cameras[second]
-    path = sessions.save(app.session, tmp_path / "mine", app.dressing.as_view())
+    path = saving.save(app.session, tmp_path / "mine", app.dressing.as_view())
 
     other = make_app(setup())
     other.open_path(path)
@@ -120,9 +120,9 @@ def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
     session.paint([0, 1, 2], block=True)
     session.reset(keeps_map=True)
     session.advance(9)
-    opened = files.open_any(sessions.save(session, tmp_path / "mine"))
+    opened = files.open_any(saving.save(session, tmp_path / "mine"))
     other = Session(opened.setup)
-    sessions.restore(other, opened.saved)
+    saving.restore(other, opened.saved)
     assert digests(settled(other)) == digests(session)
     other.seek(0)
     other.take_edits_back()
@@ -131,7 +131,7 @@ def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
 
 def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
     session = busy_session()
-    path = sessions.save(session, tmp_path / "mine")
+    path = saving.save(session, tmp_path / "mine")
     last = session.timeline.world.digest()
     assert last in path.read_text()
     path.write_text(path.read_text().replace(last, "f" * len(last)))
@@ -148,7 +148,7 @@ def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
 def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     session = busy_session()
-    keeper = sessions.Keeper(session)
+    keeper = saving.Keeper(session)
     keeper.keep()
     session.paint([30, 31], block=True)
     session.advance(3)
@@ -178,7 +178,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_clean_end_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    keeper = sessions.Keeper(busy_session())
+    keeper = saving.Keeper(busy_session())
     keeper.keep()
     keeper.close()
     assert not find_crashed() and not list(tmp_path.rglob("*.journal"))
@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(
     blocked.write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
     session = busy_session()
-    keeper = sessions.Keeper(session)
+    keeper = saving.Keeper(session)
     session.messages.clear()
     for _ in range(3):
         keeper.keep()

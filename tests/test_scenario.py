@@ -12,13 +12,10 @@ from agents.registry import BY_KEY, SPECS
 from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChanges
-from sim.commandfile import TimedCommand
 from sim.commands import AgentConfig
-from sim.grid import Grid
-from sim.mapfile import write_map
-from sim.metrics import Metrics
-from sim.params import ConfigError, Value
-from sim.scenario import (
+from sim.files.commands import TimedCommand
+from sim.files.map import write_map
+from sim.files.scenario import (
     MapFile,
     MapRecipe,
     MapRows,
@@ -30,6 +27,9 @@ from sim.scenario import (
     parse_scenario,
     save_scenario,
 )
+from sim.grid import Grid
+from sim.metrics import Metrics
+from sim.params import ConfigError, Value
 from sim.world import Walker, World
 
 from .conftest import ROOT

@@ -15,9 +15,9 @@ from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
-from ui import files
-from ui.session import Session, key_of
-from ui.setup import Setup
+from ui.model import files
+from ui.model.session import Session, key_of
+from ui.model.setup import Setup
 
 from .conftest import random_rows
 
@@ -147,7 +147,7 @@ def test_an_edit_under_an_agent_is_refused_and_told() -> None:
 
 
 def test_edits_are_marked_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.session.EDIT_SHOWN_TICKS", 4)
+    monkeypatch.setattr("ui.model.session.EDIT_SHOWN_TICKS", 4)
     session = Session(setup())
     stroke(session, [100], True)
     for _ in range(5):

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
 from sim import commands
-from sim.branches import BranchTree
 from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetParam
-from sim.fields import Field, Problems
-from sim.logfile import LogReader, cells_data, entry_data
-from sim.mapfile import write_map
-from sim.params import ConfigError
-from sim.scenario import MapFile, MapRecipe, MapRows, Scenario, TimedCommand, open_grid
-from sim.sessionfile import (
+from sim.files.fields import Field, Problems
+from sim.files.log import LogReader, cells_data, entry_data
+from sim.files.map import write_map
+from sim.files.scenario import MapFile, MapRecipe, MapRows, Scenario, TimedCommand, open_grid
+from sim.files.session import (
     Saved,
     describe,
     dump_session,
@@ -29,8 +27,10 @@ from sim.sessionfile import (
     save_session,
     terrain_hash,
 )
-from sim.timeline import Entry
-from sim.yamlfile import Document, read_yaml, write_yaml
+from sim.files.yaml import Document, read_yaml, write_yaml
+from sim.params import ConfigError
+from sim.time.branches import BranchTree
+from sim.time.timeline import Entry
 
 from .runs import assert_as_plain, some_command
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui import settings as module
-from ui.layers import HeatSetting, default_visibility
-from ui.look import look_from_view
-from ui.settings import MOST_RECENT_FILES, Settings, load_settings, save_settings, settings_path
+from ui.model import settings as module
+from ui.model.layers import HeatSetting, default_visibility
+from ui.model.look import look_from_view
+from ui.model.settings import MOST_RECENT_FILES, Settings, load_settings, save_settings, settings_path
 
 OTHER = Settings(
     theme="light",

@@ -12,24 +12,17 @@ from sim.params import ConfigError
 from tests.filming import OPTIONS, SMALL, replay, setup, shown, stage_of
 from tests.window import drag, make_app, press
 from ui.app import App
-from ui.camera import Camera, fitted
-from ui.cells import scale_for
-from ui.film import Film, picture
-from ui.formats import (
-    FilmOptions,
-    Part,
-    check_size,
-    frames_between,
-    parse_part,
-    parse_ticks_per_frame,
-)
-from ui.layers import HeatSetting, default_visibility
-from ui.legend import BADGE_COLOURS
-from ui.look import Look, MapPart, look_from_view, look_of, part_of, view_of
-from ui.pictures import draw_panel, draw_window, surface_pixels
-from ui.replay import replay_of
-from ui.session import SPAN
-from ui.stage import Stage
+from ui.draw.cells import scale_for
+from ui.draw.legend import BADGE_COLOURS
+from ui.film.film import Film, picture
+from ui.film.options import FilmOptions, Part, check_size, frames_between, parse_part, parse_ticks_per_frame
+from ui.film.pictures import draw_panel, draw_window, surface_pixels
+from ui.film.replay import replay_of
+from ui.film.stage import Stage
+from ui.model.camera import Camera, fitted
+from ui.model.layers import HeatSetting, default_visibility
+from ui.model.look import Look, MapPart, look_from_view, look_of, part_of, view_of
+from ui.model.session import SPAN
 
 HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
 

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sim.files.png import png_texts
 from sim.grid import Grid
 from tests.filming import replay, setup
 from tests.window import make_app
-from ui.layers import LAYERS, HeatSetting, default_visibility
-from ui.look import Look, MapPart
-from ui.pictures import save_panel, save_svg, save_window
-from ui.png import png_texts
-from ui.replay import Replay, ReplaySession
-from ui.session import SPAN
-from ui.svg import back_runs, line_path, outline_path, panel_svg, walked_lines
-from ui.takes import FOLDER_VARIABLE
-from ui.theme import DARK, LIGHT, PALETTES
-from ui.trails import Trail
+from ui.draw.svg import back_runs, line_path, outline_path, panel_svg, walked_lines
+from ui.draw.theme import DARK, LIGHT, PALETTES
+from ui.film.pictures import save_panel, save_svg, save_window
+from ui.film.replay import Replay, ReplaySession
+from ui.film.takes import FOLDER_VARIABLE
+from ui.model.layers import LAYERS, HeatSetting, default_visibility
+from ui.model.look import Look, MapPart
+from ui.model.session import SPAN
+from ui.model.trails import Trail
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from sim import commands
-from sim import timeline as timelines
 from sim.agent_api import Status
-from sim.branches import BranchTree
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam, SetSwitch
-from sim.keyframes import KeyframeStore
-from sim.recorded import MarkKind
-from sim.timeline import Timeline
+from sim.time import timeline as timelines
+from sim.time.branches import BranchTree
+from sim.time.keyframes import KeyframeStore
+from sim.time.recorded import MarkKind
+from sim.time.timeline import Timeline
 from sim.world import World
 
 from .conftest import make_world

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
 from sim.agent_api import Status
-from sim.branches import BranchTree
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetSwitch
-from sim.scenario import MapRows, Scenario
-from sim.sessionfile import Saved
-from sim.worst_block import NEVER, Block, WorstBlock, open_what_if, path_tasks, spread_ticks, switch_tasks
+from sim.files.scenario import MapRows, Scenario
+from sim.files.session import Saved
+from sim.time.branches import BranchTree
+from sim.time.worst_block import NEVER, Block, WorstBlock, open_what_if, path_tasks, spread_ticks, switch_tasks
 
 from .conftest import make_world
 from .runs import setups

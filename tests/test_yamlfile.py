@@ -8,9 +8,9 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sim import yamlfile
+from sim.files import yaml as yaml_file
+from sim.files.yaml import Document, Inline, InlineMap, path_text, plain_value, read_yaml, write_yaml
 from sim.params import ConfigError
-from sim.yamlfile import Document, Inline, InlineMap, path_text, plain_value, read_yaml, write_yaml
 
 SAMPLE = """\
 title: A title
@@ -30,7 +30,7 @@ text: |
 def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both parsers of PyYAML: the compiled one is not everywhere."""
     if request.param == "python":
-        monkeypatch.setattr(yamlfile, "_LOADER", yaml.SafeLoader)
+        monkeypatch.setattr(yaml_file, "_LOADER", yaml.SafeLoader)
     elif not yaml.__with_libyaml__:
         pytest.skip("this PyYAML has no compiled parser")
 
@@ -123,7 +123,7 @@ class TestReading:
         ":" * 16_000_000,
         "&" * 16_000_000,
         "\n" * 16_000_000,
-        "x" * (yamlfile.MAX_BYTES + 1),
+        "x" * (yaml_file.MAX_BYTES + 1),
     ],
     ids=["lists", "mappings", "dashes", "values", "nulls", "quotes", "key", "colons", "anchors", "lines", "size"],
 )

@@ -5,9 +5,9 @@ from pathlib import Path
 import pygame
 
 from ui.app import App
-from ui.session import Session
-from ui.settings import Settings
-from ui.setup import Setup
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.model.setup import Setup
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -66,7 +66,7 @@ def press(app: App, key: int, mod: int = 0, unicode: str = "") -> None:
 
 
 def press_combination(app: App, combination: str) -> None:
-    """Press a key as the table in ui/keys.py writes it, such as 'Ctrl+Shift+Z', '?' or 'Ctrl++'."""
+    """Press a key as the table in ui/commands/keys.py writes it, such as 'Ctrl+Shift+Z', '?' or 'Ctrl++'."""
     if combination.endswith("++"):
         parts = [*combination[:-2].split("+"), "+"]
     elif combination == "+":

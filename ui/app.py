@@ -17,37 +17,40 @@ import pygame_gui
 from agents.registry import SPECS
 from sim import commands
 from sim.commands import AgentConfig
-from sim.journal import find_crashed
+from sim.files.journal import find_crashed
+from sim.files.session import Saved
 from sim.params import ConfigError, Param, Value
-from sim.sessionfile import Saved
 from sim.world import WalkerView
-from ui import actions, editor, files, keys, layout, legend, sessions
-from ui.camera import Camera
-from ui.cameras import Cameras
-from ui.canvas import Canvas
-from ui.cells import CellWords, HeatScale, Shown, scale_for, update_all
-from ui.clock import AS_FAST_AS_POSSIBLE, StepClock
+from ui.commands import actions, keys
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import Dialog
 from ui.dialogs.crashed import CrashedQuestion
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.unsaved import UnsavedQuestion
+from ui.draw import legend
+from ui.draw.cells import CellWords, HeatScale, Shown, scale_for, update_all
+from ui.draw.renderer import MapRenderer
+from ui.draw.theme import PALETTES
 from ui.dressing import Dressing
-from ui.editor import Editor
-from ui.gui_theme import make_manager
-from ui.keyboard import Keyboard
-from ui.layers import LayerState
-from ui.layout import Layout, PanelBoxes
+from ui.film.recording import Recording
+from ui.input import editor
+from ui.input.editor import Editor
+from ui.input.keyboard import Keyboard
+from ui.input.pointer import Pointer
+from ui.input.tools import Point, clipped
+from ui.model import files, layout, saving
+from ui.model.camera import Camera
+from ui.model.cameras import Cameras
+from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
+from ui.model.layers import LayerState
+from ui.model.layout import Layout, PanelBoxes
+from ui.model.session import Panel, Session
+from ui.model.settings import Settings, save_settings
+from ui.model.setup import Setup
 from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
-from ui.pointer import Pointer
-from ui.recording import Recording
-from ui.renderer import MapRenderer
-from ui.session import Panel, Session
-from ui.settings import Settings, save_settings
-from ui.setup import Setup
-from ui.theme import PALETTES
-from ui.tools import Point, clipped
+from ui.widgets.canvas import Canvas
+from ui.widgets.gui_theme import make_manager
 
 FRAMES_PER_SECOND = 60
 TOAST_S = 6.0
@@ -91,7 +94,7 @@ class App:
         self.change_rate, self.change_interval = 5.0, 10
         self.pinned: Point | None = None
         self.cursor: Point | None = None
-        self.keeper: sessions.Keeper | None = None  # writes the journal, where there is one
+        self.keeper: saving.Keeper | None = None  # writes the journal, where there is one
         self.dressing = Dressing(self)
         self.recording = Recording(self)
         self.mark_in: int | None = None  # the range of ticks to export, where the user has marked one
@@ -634,7 +637,7 @@ class App:
         """What a file holds beside the run that it begins, which is open already."""
         self.problems = opened.problems
         if opened.saved is not None:
-            sessions.restore(self.session, opened.saved, opened.path)
+            saving.restore(self.session, opened.saved, opened.path)
         self.dressing.put_on(opened.view)
 
     def open_setup(self, setup: Setup) -> None:
@@ -659,7 +662,7 @@ class App:
 
     def restore(self, saved: Saved) -> None:
         """Take up a session as its journal left it."""
-        sessions.restore(self.session, saved)
+        saving.restore(self.session, saved)
         self.cameras.forget()
         self.pause()
 
@@ -684,7 +687,7 @@ class App:
         self.show(SaveFile(self, "Save the session", suffix, name, lambda place: self._save_session_to(place, then)))
 
     def _save_session_to(self, path: Path, then: Callable[[], None]) -> None:
-        self.session.path = sessions.save(self.session, path, self.dressing.as_view())
+        self.session.path = saving.save(self.session, path, self.dressing.as_view())
         self.settings.remember(self.session.path)
         self.say(f"saved {self.session.path.name}")
         then()

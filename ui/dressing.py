@@ -1,7 +1,7 @@
 """What a file asks the window to look like: put on when the file is opened, taken off with the next one.
 
 Layers, heat, camera and the tab of the sidebar. Theme and size of texts stay the user's own, whatever a file says;
-`main.py record` follows those too (ui/look.py).
+`main.py record` follows those too (ui/model/look.py).
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sim.params import ConfigError
-from ui.layers import LayerState
-from ui.look import Look, look_from_view, look_of, view_of
+from ui.model.layers import LayerState
+from ui.model.look import Look, look_from_view, look_of, view_of
 
 if TYPE_CHECKING:
     from ui.app import App

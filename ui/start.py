@@ -9,14 +9,14 @@ from pathlib import Path
 import pygame
 
 from sim.params import ConfigError
-from ui import files, sessions
 from ui.app import FRAMES_PER_SECOND, App
-from ui.canvas import Canvas
-from ui.session import Session
-from ui.settings import Settings, load_settings
+from ui.draw.theme import PALETTES
+from ui.model import files, saving
+from ui.model.session import Session
+from ui.model.settings import Settings, load_settings
 from ui.status import StatusFile
-from ui.theme import PALETTES
 from ui.warmup import warm_kernels
+from ui.widgets.canvas import Canvas
 
 _FRAME_PX = 72
 """What the title bar of a window, and the panel of a desktop, take from the height of the screen."""
@@ -94,7 +94,7 @@ def run(path: Path | None = None) -> int:
         app.say(complaint)
     app.offer_crashed()
     app.recording.offer_leftovers()
-    app.keeper = sessions.Keeper(app.session)
+    app.keeper = saving.Keeper(app.session)
     if path is not None:
         settings.remember(path)
     elif app.dialog is None:

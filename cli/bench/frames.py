@@ -167,10 +167,10 @@ def make_app(case: Case) -> "App":
     import pygame
 
     from ui.app import App
-    from ui.layers import HeatSetting, default_visibility
-    from ui.session import Session
-    from ui.settings import Settings
-    from ui.setup import Setup as Run
+    from ui.model.layers import HeatSetting, default_visibility
+    from ui.model.session import Session
+    from ui.model.settings import Settings
+    from ui.model.setup import Setup as Run
 
     pygame.display.init()
     pygame.font.init()
@@ -200,7 +200,7 @@ def _round(app: "App", case: Case, frames: int, maps_watch: Stopwatch) -> tuple[
 
 def _look(app: "App", case: Case) -> None:
     """The whole map, or the surroundings of the first agent."""
-    from ui.camera import Camera
+    from ui.model.camera import Camera
 
     app.cameras.forget()
     if case.zoom is None:

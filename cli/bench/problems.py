@@ -7,9 +7,9 @@ from itertools import groupby
 from pathlib import Path
 from random import Random
 
+from sim.files.map import read_map
 from sim.generate import generate
 from sim.grid import Grid
-from sim.mapfile import read_map
 from sim.params import ConfigError
 
 MAPS = Path(__file__).resolve().parents[3] / "shared" / "maps"

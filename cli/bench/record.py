@@ -16,17 +16,17 @@ from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from sim.commands import AgentConfig
 from sim.generate import generate
-from ui import video
 from ui.app import App
-from ui.film import Film, export, make_stage
-from ui.formats import DRAFT, HIGH, NORMAL, WEBM, Encoding, FilmOptions
-from ui.look import Look, look_of
-from ui.pictures import surface_pixels
-from ui.replay import Replay
-from ui.session import Session
-from ui.settings import Settings
-from ui.setup import Setup as Run
-from ui.studio import Report, Studio
+from ui.film import video
+from ui.film.film import Film, export, make_stage
+from ui.film.options import DRAFT, HIGH, NORMAL, WEBM, Encoding, FilmOptions
+from ui.film.pictures import surface_pixels
+from ui.film.replay import Replay
+from ui.film.studio import Report, Studio
+from ui.model.look import Look, look_of
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.model.setup import Setup as Run
 
 SIDE = 512
 SIZE = (1920, 1080)

@@ -8,9 +8,9 @@ from cli.bench.problems import MapProblem, by_map
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from cli.bench.timing import best_of
+from sim.files.map import lengths_agree
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.search import Search, begin, expand, new_search
-from sim.mapfile import lengths_agree
 
 TARGETS = {"bg512": Target(40.0), "rooms": Target(25.0), "sc1": Target(33.0)}
 EXPANSIONS = {"bg512": (1_419_401,), "rooms": (2_948_349, 2_948_350, 2_948_351), "sc1": (840_833,)}

@@ -20,7 +20,7 @@ from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.generate import Generated, generate
 from sim.grid import Grid
 from sim.params import Value
-from sim.timeline import Timeline
+from sim.time.timeline import Timeline
 from sim.world import World
 
 SIDE, TICKS = 512, 20_000

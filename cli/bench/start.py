@@ -13,8 +13,8 @@ from pathlib import Path
 
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
+from sim.files.map import write_map
 from sim.generate import generate
-from sim.mapfile import write_map
 from ui.status import VARIABLE
 
 WARM = Target(1.5, is_upper=True)

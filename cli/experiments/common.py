@@ -10,8 +10,8 @@ from agents.registry import BY_KEY
 from cli.bench.problems import MapProblem
 from cli.progress import Progress
 from sim.commands import AgentConfig
+from sim.files.map import read_map, read_scen
 from sim.grid import Grid
-from sim.mapfile import read_map, read_scen
 from sim.metrics import Metrics
 from sim.params import ConfigError, Value
 from sim.world import World

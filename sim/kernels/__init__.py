@@ -3,7 +3,8 @@
 numba does not notice when a helper in another file was edited: the cached caller keeps the old
 machine code. It also ignores the bounds-check flag. So the cache folder is named by a hash of every
 kernel source and of that flag; another source means another folder. This must happen before numba
-is imported, which is why it stands here and why nothing outside this package imports numba.
+is imported, which is why it stands here and why nothing outside folders called `kernels` imports numba:
+those of the simulation here, and those that paint pixels in `ui/draw/kernels`.
 """
 
 import hashlib
@@ -13,11 +14,12 @@ import tempfile
 from pathlib import Path
 
 _KEPT_CACHES = 4
+_PROJECT = Path(__file__).resolve().parents[2]
 
 
 def _sources_hash() -> str:
     digest = hashlib.sha256(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sorted(_PROJECT.glob("sim/kernels/*.py")) + sorted(_PROJECT.glob("ui/draw/kernels/*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

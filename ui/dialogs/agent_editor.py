@@ -7,15 +7,15 @@ import pygame
 
 from agents.registry import BY_KEY, SPECS
 from sim.agent_api import AgentSpec
-from sim.commandfile import BUDGET
 from sim.commands import AgentConfig
+from sim.files.commands import BUDGET
 from sim.params import ConfigError, Param, Value
 from sim.world import Walker
-from ui.canvas import Canvas
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Control, Note
-from ui.dialogs.lists import ROW, Col, Item, Rows
-from ui.dialogs.param_form import ParamForm
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Control, Note
+from ui.widgets.forms import ParamForm
+from ui.widgets.lists import ROW, Col, Item, Rows
 
 _LIST_SHARE = 0.5  # of the room that the list and the form have together
 _FEWEST_LISTED = 2

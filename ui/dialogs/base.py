@@ -25,14 +25,15 @@ import pygame
 import pygame_gui
 from pygame_gui.core import UIContainer, UIElement
 
-from sim.mapfile import ScenFile
-from ui import keys, layout
-from ui.canvas import Canvas
-from ui.dialogs.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
-from ui.session import Session
-from ui.settings import Settings
-from ui.setup import Setup
-from ui.theme import Palette
+from sim.files.map import ScenFile
+from ui.commands import keys
+from ui.draw.theme import Palette
+from ui.model import layout
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.model.setup import Setup
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
 
 MARGIN = 24
 HEADING = 58

@@ -6,10 +6,10 @@ from pathlib import Path
 import pygame
 
 from sim.world import WalkerView
-from ui import files
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
-from ui.dialogs.lists import HEAD, TALL_ROW, Col, Item, Rows
+from ui.model import files
+from ui.widgets.lists import HEAD, TALL_ROW, Col, Item, Rows
 
 _NOT_SHOWN = {"kind", "params", "optimal", "waits", "over_budget"}  # said elsewhere, or of little interest
 _WIDTHS = {

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.registry import BY_KEY
-from sim.journal import Crashed, discard, restore
+from sim.files.journal import Crashed, discard, restore
 from sim.params import ConfigError
 from ui.dialogs.question import Question
 

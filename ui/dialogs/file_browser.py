@@ -8,11 +8,11 @@ from pathlib import Path
 import pygame
 
 from sim.params import ConfigError
-from ui import files
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
-from ui.dialogs.controls import Button, Field, Text
-from ui.dialogs.lists import Col, Item, Rows
 from ui.dialogs.question import Question
+from ui.model import files
+from ui.widgets.controls import Button, Field, Text
+from ui.widgets.lists import Col, Item, Rows
 
 _PARENT = ".."
 _MOST_ENTRIES = 20_000

@@ -9,14 +9,14 @@ import pygame
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig
 from sim.params import ConfigError
-from ui import files
-from ui.canvas import Canvas
 from ui.dialogs.base import Dialog, Host, take_right
-from ui.dialogs.controls import Drawn, Picture, tint
-from ui.dialogs.scrolling import Scrolled
-from ui.dialogs.thumb import thumbnail
-from ui.setup import Setup
-from ui.theme import SERIES, mix
+from ui.draw.theme import SERIES, mix
+from ui.draw.thumb import thumbnail
+from ui.model import files
+from ui.model.setup import Setup
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Drawn, Picture, tint
+from ui.widgets.scrolling import Scrolled
 
 _CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10
 _DETAIL = 348

@@ -6,13 +6,13 @@ import pygame
 
 from sim.generate import GENERATORS, Generated, GeneratorSpec, generate
 from sim.params import ConfigError, Value
-from ui import files
-from ui.canvas import Canvas
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_right
-from ui.dialogs.controls import Button, Picture
-from ui.dialogs.lists import Col, Item, Rows
-from ui.dialogs.param_form import ParamForm
-from ui.dialogs.thumb import thumbnail
+from ui.draw.thumb import thumbnail
+from ui.model import files
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Button, Picture
+from ui.widgets.forms import ParamForm
+from ui.widgets.lists import Col, Item, Rows
 
 LIVE_CELLS = 1 << 20
 """Larger maps are not made for the picture but when Enter is pressed."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import pygame
 
-from ui import keys
-from ui.canvas import Canvas
+from ui.commands import keys
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Drawn, Field
-from ui.dialogs.scrolling import Scrolled
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Drawn, Field
+from ui.widgets.scrolling import Scrolled
 
 _PITCHES = ((18, 13), (17, 12.5), (16, 12), (15, 11.5), (14, 11))
 """Line heights and text sizes; the largest with which the page needs no scrolling is taken."""

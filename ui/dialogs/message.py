@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pygame
 
-from ui.canvas import Canvas
 from ui.dialogs.base import FOOTER, HEADING, MARGIN, Dialog, Host
-from ui.dialogs.controls import Drawn, whole_lines
-from ui.dialogs.scrolling import ScrollBar, Scrolled
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Drawn, whole_lines
+from ui.widgets.scrolling import ScrollBar, Scrolled
 
 _SIZE, _LINE, _GAP = 14, 21, 7
 _WIDTH, _HIGHEST = 700, 560

@@ -6,7 +6,7 @@ import pygame
 
 from sim.params import ConfigError, Param
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Field, Text
+from ui.widgets.controls import Field, Text
 
 
 class NumberPrompt(Dialog):

@@ -2,10 +2,10 @@
 
 import pygame
 
-from ui import keys
+from ui.commands import keys
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Field
-from ui.dialogs.lists import Col, Item, Rows
+from ui.widgets.controls import Field
+from ui.widgets.lists import Col, Item, Rows
 
 _NOT_LISTED = {"cancel", "find_command"}
 _MODES = {keys.RUN: "", keys.EDIT: "edit mode", keys.ANY: ""}

@@ -5,13 +5,13 @@ from typing import Any
 
 import pygame
 
-from sim.mapfile import ScenFile, ScenRow
+from sim.files.map import ScenFile, ScenRow
 from sim.params import ConfigError
-from ui import files
 from ui.dialogs.base import Dialog, Host, take_left, take_top
-from ui.dialogs.controls import Field, Text
-from ui.dialogs.lists import Col, Item, Rows
 from ui.dialogs.message import MessageBox
+from ui.model import files
+from ui.widgets.controls import Field, Text
+from ui.widgets.lists import Col, Item, Rows
 
 _COLUMNS = (
     Col("#", 64, "right", "mono", "dim"),

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import pygame
 
-from ui.canvas import Canvas
 from ui.dialogs.base import FOOTER, HEADING, MARGIN, Dialog, Host
-from ui.dialogs.controls import Text
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Text
 
 Answer = tuple[str, Callable[[], None], str]
 """Label, what to do after the question is closed, and "", "main" or "danger"."""

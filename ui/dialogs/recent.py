@@ -6,7 +6,7 @@ from pathlib import Path
 import pygame
 
 from ui.dialogs.base import Dialog, Host
-from ui.dialogs.lists import Col, Item, Rows
+from ui.widgets.lists import Col, Item, Rows
 
 
 class RecentFiles(Dialog):

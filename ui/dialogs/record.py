@@ -7,8 +7,7 @@ import pygame
 
 from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import Dialog, Host
-from ui.dialogs.param_form import ParamForm
-from ui.formats import (
+from ui.film.options import (
     GIF,
     GIF_RATES,
     HOLD,
@@ -20,6 +19,7 @@ from ui.formats import (
     nearest_gif_rate,
     parse_ticks_per_frame,
 )
+from ui.widgets.forms import ParamForm
 
 PANEL = "focused panel"
 AS_WINDOW = "as the window"

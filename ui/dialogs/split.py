@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Text
-from ui.dialogs.lists import Col, Item, Rows
+from ui.widgets.controls import Text
+from ui.widgets.lists import Col, Item, Rows
 
 _MOST = 4  # futures of one split
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Field
+from ui.widgets.controls import Field
 
 
 class TextPrompt(Dialog):

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sim.params import ConfigError
-from ui import files
 from ui.dialogs.base import Host
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.question import Answer, Question
-from ui.script import deeds_of
-from ui.session import Session
+from ui.model import files
+from ui.model.script import deeds_of
+from ui.model.session import Session
 
 
 class UnsavedQuestion(Question):

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import pygame
 
-from sim.branches import Branch
-from sim.worst_block import Result, Task, open_what_if, path_tasks, spread_ticks, switch_tasks
-from sim.worst_block import WorstBlock as Search
+from sim.time.branches import Branch
+from sim.time.worst_block import Result, Task, open_what_if, path_tasks, spread_ticks, switch_tasks
+from sim.time.worst_block import WorstBlock as Search
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.dialogs.controls import Button, Text
-from ui.dialogs.lists import Col, Item, Rows
-from ui.session import SPAN, key_of
+from ui.model.session import SPAN, key_of
+from ui.widgets.controls import Button, Text
+from ui.widgets.lists import Col, Item, Rows
 
 MOMENTS = 8  # ticks at which each block is tried
 MOST_SHOWN = 500

@@ -8,12 +8,12 @@ import pygame
 from sim.agent_api import Status
 from sim.params import Param, Value
 from sim.world import WalkerView
-from ui import wording
-from ui.canvas import Canvas, HotSpot
-from ui.layout import HUD, HUD_ROW, Box, PanelBoxes
+from ui.draw.theme import Colour, mix
+from ui.model import wording
+from ui.model.layout import HUD, HUD_ROW, Box, PanelBoxes
+from ui.model.session import Panel
 from ui.panels import mark
-from ui.session import Panel
-from ui.theme import Colour, mix
+from ui.widgets.canvas import Canvas, HotSpot
 
 if TYPE_CHECKING:
     from ui.app import App

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pygame
 
 from sim.world import WalkerView
-from ui import wording
-from ui.canvas import HotSpot
-from ui.layout import Box
-from ui.theme import SERIES, mix
+from ui.draw.theme import SERIES, mix
+from ui.model import wording
+from ui.model.layout import Box
+from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
     from ui.app import App

@@ -1,7 +1,7 @@
 """The mark of a panel: its number, which is its key, on the colour of its lines in the charts."""
 
-from ui.canvas import Canvas
-from ui.theme import SERIES, Colour
+from ui.draw.theme import SERIES, Colour
+from ui.widgets.canvas import Canvas
 
 WIDTH, HEIGHT = 16, 18
 

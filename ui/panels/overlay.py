@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from ui.layout import Box, Layout
+from ui.model.layout import Box, Layout
 
 if TYPE_CHECKING:
     from ui.app import App

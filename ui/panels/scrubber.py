@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pygame
 
-from sim.recorded import MarkKind
-from ui.canvas import HotSpot
-from ui.layout import Box
-from ui.session import Session
-from ui.theme import Colour, mix
+from sim.time.recorded import MarkKind
+from ui.draw.theme import Colour, mix
+from ui.model.layout import Box
+from ui.model.session import Session
+from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
     from ui.app import App

@@ -3,10 +3,10 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.canvas import HotSpot
-from ui.keys import shown_keys
-from ui.layout import Box
+from ui.commands.keys import shown_keys
+from ui.model.layout import Box
 from ui.panels import tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
+from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
     from ui.app import App

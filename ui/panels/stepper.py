@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from ui.canvas import Canvas, HotSpot
+from ui.widgets.canvas import Canvas, HotSpot
 
 _SIDE, _MIDDLE, _HEIGHT = 22, 46, 28
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sim.kernels import search as kernels
 from sim.kernels.octile import h0_cells
 from sim.world import WalkerView
-from ui.layout import Box
+from ui.model.layout import Box
 
 if TYPE_CHECKING:
     from ui.app import App

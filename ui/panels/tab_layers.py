@@ -4,12 +4,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui import legend
-from ui.canvas import HotSpot
-from ui.layers import HEAT_KINDS, HEAT_NAMES, LAYERS, REPLACED_BY_HEAT, Layer, compared_names
-from ui.layout import Box
-from ui.renderer import HEAT_TRAILS_FROM_PX
-from ui.theme import HEAT_MAPS
+from ui.draw import legend
+from ui.draw.renderer import HEAT_TRAILS_FROM_PX
+from ui.draw.theme import HEAT_MAPS
+from ui.model.layers import HEAT_KINDS, HEAT_NAMES, LAYERS, REPLACED_BY_HEAT, Layer, compared_names
+from ui.model.layout import Box
+from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
     from ui.app import App

@@ -4,14 +4,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sim import commands
-from sim.branches import Branch
 from sim.commands import Command
-from ui.canvas import HotSpot
-from ui.keys import shown_keys
-from ui.layout import Box
-from ui.script import Deed
-from ui.session import Session
-from ui.theme import mix
+from sim.time.branches import Branch
+from ui.commands.keys import shown_keys
+from ui.draw.theme import mix
+from ui.model.layout import Box
+from ui.model.script import Deed
+from ui.model.session import Session
+from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
     from ui.app import App

@@ -3,9 +3,9 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.canvas import HotSpot
-from ui.keys import shown_keys
-from ui.layout import Box
+from ui.commands.keys import shown_keys
+from ui.model.layout import Box
+from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
     from ui.app import App

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from ui import clock, wording
-from ui.canvas import HotSpot
-from ui.keys import shown_keys
-from ui.layout import Box
+from ui.commands.keys import shown_keys
+from ui.draw.theme import mix
+from ui.model import clock, wording
+from ui.model.layout import Box
 from ui.panels import scrubber
-from ui.theme import mix
+from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
     from ui.app import App

@@ -1,0 +1,142 @@
+"""Checked access to the parts of a document, and the list of everything that is wrong with it.
+
+A Field is a value together with its place. Its methods return what was expected to be there, or None after
+noting a problem, so that a reader goes on and one look at a file finds all of its problems.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sim.files.yaml import Document, Path, path_text
+from sim.params import ConfigError, Param, Value, did_you_mean, shown
+
+MAX_PROBLEMS = 40  # a file with more than that is some other file
+
+Pair = tuple[int, int]
+
+
+@dataclass
+class Problems:
+    """What is wrong with one document, one line each: `river.yaml:12: agents[0].kind: no agent 'rtb-w'`."""
+
+    document: Document
+    found: list[tuple[int, str]] = field(default_factory=list)  # (line, text)
+
+    def add(self, path: Path, text: str) -> None:
+        place = f"{path_text(path)}: " if path else ""
+        self.add_line(path, place + text)
+
+    def add_line(self, path: Path, text: str) -> None:
+        """A problem whose text names its place itself. Too many of them end the reading at once."""
+        line = self.document.line_of(path)
+        self.found.append((line, f"{self.document.name}:{line}: {text}"))
+        if len(self.found) == MAX_PROBLEMS:
+            raise ConfigError(
+                [*self.texts(), f"{self.document.name}: these are the first {MAX_PROBLEMS}; there may be more"]
+            )
+
+    def adopt(self, texts: Iterable[str], path: Path, keys: Iterable[str]) -> None:
+        """Problems that begin with `path` or one of its keys, as another module worded them."""
+        known = {f"{path_text([*path, key])}:": key for key in keys}
+        for text in texts:
+            key = next((key for start, key in known.items() if text.startswith(start)), None)
+            self.add_line(path if key is None else [*path, key], text)
+
+    def texts(self) -> list[str]:
+        """All problems in the order of their lines."""
+        return [text for _, text in sorted(self.found, key=lambda problem: problem[0])]
+
+    def raise_any(self) -> None:
+        if self.found:
+            raise ConfigError(self.texts())
+
+
+@dataclass(frozen=True)
+class Field:
+    problems: Problems
+    path: tuple[str | int, ...]
+    value: Any
+
+    def complain(self, text: str) -> None:
+        self.problems.add(self.path, text)
+
+    def expect(self, what: str) -> None:
+        self.complain(f"expected {what}, got {shown(self.value)}")
+
+    def keys(self, known: Iterable[str], what: str) -> "dict[str, Field]":
+        """The parts of a mapping by key; unknown keys are problems and left out."""
+        fields = self.any_keys(what)
+        names = list(known)
+        for key in [key for key in fields if key not in names]:
+            fields.pop(key).complain(f"no such key{did_you_mean(key, names)}")
+        return fields
+
+    def any_keys(self, what: str) -> "dict[str, Field]":
+        """The parts of a mapping whose keys are free."""
+        if not isinstance(self.value, dict):
+            self.expect(what)
+            return {}
+        return {key: Field(self.problems, (*self.path, key), value) for key, value in self.value.items()}
+
+    def items(self, what: str) -> "list[Field]":
+        """The parts of a list."""
+        if not isinstance(self.value, list):
+            self.expect(what)
+            return []
+        return [Field(self.problems, (*self.path, i), value) for i, value in enumerate(self.value)]
+
+    def parse(self, param: Param) -> Value | None:
+        """The legal value of a parameter."""
+        try:
+            return param.parse(self.value)
+        except ConfigError as error:
+            for text in error.problems:
+                self.complain(text)
+            return None
+
+    def integer(self, param: Param) -> int | None:
+        value = self.parse(param)
+        return None if value is None else int(value)
+
+    def text(self, longest: int, lines: bool = False) -> str | None:
+        """Printable text: what is shown on a terminal and in the window must not move their cursor."""
+        if not isinstance(self.value, str):
+            self.expect("text (numbers and true or false in quotes)")
+            return None
+        printable = self.value.replace("\n", "") if lines else self.value
+        if not printable.isprintable():
+            self.expect("printable text")
+            return None
+        if len(self.value) > longest:
+            self.complain(f"expected at most {longest:,} characters, got {len(self.value):,}")
+            return None
+        return self.value
+
+    def cell(self, width: int, height: int) -> Pair | None:
+        """A cell of a map of this size, written [x, y]."""
+        pair = self.value
+        if not (isinstance(pair, list) and len(pair) == 2 and all(type(part) is int for part in pair)):
+            self.expect("a cell as [x, y]")
+            return None
+        x, y = pair
+        if not (0 <= x < width and 0 <= y < height):
+            self.expect(f"a cell of the map, which is {width} x {height}")
+            return None
+        return x, y
+
+    def cells(self, width: int, height: int) -> tuple[Pair, ...] | None:
+        """A list of cells; None when any of them is wrong."""
+        if not isinstance(self.value, list):
+            self.expect("a list of cells [[x, y], ...]")
+            return None
+        pairs = [part.cell(width, height) for part in self.items("a list of cells")]
+        found = tuple(pair for pair in pairs if pair is not None)
+        return found if len(found) == len(pairs) else None
+
+
+def require(fields: Mapping[str, Field], key: str, owner: Field, what: str) -> Field | None:
+    """The field of this key, or None after noting that it is missing."""
+    if key not in fields and isinstance(owner.value, dict) and key not in owner.value:
+        Field(owner.problems, (*owner.path, key), None).complain(f"expected {what}, got nothing")
+    return fields.get(key)

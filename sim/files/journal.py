@@ -1,0 +1,467 @@
+"""Journal: what is done, written down as it happens, so that a killed program can take it up again.
+
+    journal = Journal(scenario, tree)           in the user's state folder; from now on it watches the tree
+    journal.progress([number, ...])             every frame: how far the branches on screen are
+    journal.problem                             one message when it can write no more; the run goes on
+    journal.close()                             a clean end: nothing is left behind
+
+    for crashed in find_crashed(): ...          journals whose program is gone
+    saved = restore(crashed.path, specs)        the session as it was, see sessionfile.Saved
+    discard(crashed.path)
+
+A journal is one JSON object a line, each handed to the operating system before anything else happens: a kill loses
+nothing, a crash of the machine perhaps the last seconds. A last line that was torn is left out.
+
+    {"format": "backmove-journal", "version": 1, "scenario": "...", "original": {...}}
+    {"made": 1, "name": "branch 1", "parent": 0, "at": 40, "tick": 40, "horizon": 90}      a copy of its parent
+    {"made": 0, ..., "log": [...]}                                                         or with a log of its own
+    {"branch": 0, "tick": 50, "set": [{"id": 4, "tick": 50, "block": [[3, 4]]}], "gone": [7]}
+    {"progress": 0, "tick": 160, "horizon": 160, "digest": "..."}
+    {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}
+    {"shown": [0, 1], "front": 1, "agent": 0}
+"""
+
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_api import AgentSpec
+from sim.files.commands import LAST_TICK, MAX_NAME
+from sim.files.fields import Field, Problems, require
+from sim.files.log import LogReader, cells_data, entry_data
+from sim.files.scenario import MapFile, MapRows, Scenario, dump_scenario, open_grid, parse_scenario
+from sim.files.session import NUMBER, Digest, Saved, SavedBranch, difference
+from sim.files.yaml import Document
+from sim.params import ConfigError, Param
+from sim.time.branches import ROOT, Branch, BranchState, BranchTree, Watcher
+from sim.time.timeline import Entry, placed
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+FORMAT, VERSION = "backmove-journal", 1
+SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
+
+SHOWN_KEY = "branches"
+"""In the view of a scenario: the branches on screen."""
+
+FOCUS_KEY = "focus"
+"""And the number of the agent that has the focus."""
+
+PROGRESS_EVERY = 100
+"""Ticks after which a run that goes on without commands is noted."""
+
+_HEADER_KEYS = ("format", "version", "scenario", "map_folder", "original")
+
+MAX_BYTES = 512 * 1024 * 1024
+_MOST_ROWS = 1 << 22  # cells of a map that is drawn in the journal; a larger one stays a file
+_TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
+
+
+def state_folder() -> Path:
+    """Where journals are kept."""
+    for name in ("XDG_STATE_HOME", "LOCALAPPDATA"):
+        if (place := os.environ.get(name)) and os.path.isabs(place):
+            return Path(place) / "backmove" / "journals"
+    return Path(os.path.expanduser("~")) / ".local" / "state" / "backmove" / "journals"
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+class Journal(Watcher):
+    """Writes down what happens to a tree. It never raises: a disk that is full ends the journal, not the run."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        tree: BranchTree,
+        original: npt.NDArray[np.uint8] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        """`original` is the terrain as it was opened, where that of the scenario is another one."""
+        self.problem: str | None = None
+        self.path: Path | None = None
+        self.tree, self._width = tree, open_grid(scenario).width
+        self._file: int | None = None
+        self._lock: int | None = None
+        self._noted: dict[int, int] = {}  # tick of each branch that is written down
+        self._looked: tuple[tuple[int, ...], int, int] | None = None
+        try:
+            self._begin(folder or state_folder())
+        except OSError as error:
+            self._give_up(error)
+        self._write(_header(scenario, original))
+        for branch in tree.branches.values():
+            self._write(self._made(branch, with_log=True))
+        self.links_changed(tree.groups())
+        tree.watcher = self
+
+    def _begin(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path = folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        # The lock comes first: a journal without one is taken for that of a program that is gone.
+        self._lock = _locked(self.path.with_suffix(LOCK_SUFFIX))
+        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+
+    def _write(self, data: Mapping[str, Any]) -> None:
+        if self._file is None:
+            return
+        line = json.dumps(data, separators=(",", ":")).encode("ascii") + b"\n"
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.problem = f"what you do is not kept for a restart any more: {error.strerror or error}"
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def close(self) -> None:
+        """The program ends as it should: nothing has to be restored."""
+        if self.tree.watcher is self:
+            self.tree.watcher = None
+        for file in (self._file, self._lock):
+            if file is not None:
+                os.close(file)
+        self._file = self._lock = None
+        if self.path is not None:
+            discard(self.path)
+            self.path = None
+
+    # --- what is written ---
+
+    def progress(self, numbers: Iterable[int], now: bool = False) -> None:
+        """Note how far these branches are, if it is `now` or a while since the last time."""
+        for number in numbers:
+            timeline = self.tree[number].timeline
+            far = abs(timeline.target - self._noted.get(number, 0))
+            if far >= PROGRESS_EVERY or (now and far):
+                self._write(self._progress(number))
+
+    def looks(self, shown: Sequence[int], front: int, agent: int = 0) -> None:
+        """Note which branches are on screen, and which of them and which agent has the focus, if that is new."""
+        if (tuple(shown), front, agent) != self._looked:
+            self._looked = tuple(shown), front, agent
+            self._write({"shown": list(shown), "front": front, "agent": agent})
+
+    def _progress(self, number: int) -> dict[str, Any]:
+        timeline = self.tree[number].timeline
+        self._noted[number] = timeline.target
+        data: dict[str, Any] = {"progress": number, "tick": timeline.target, "horizon": timeline.horizon}
+        if not timeline.is_seeking:
+            timeline.apply_now()
+            data["digest"] = timeline.world.digest()
+        return data
+
+    def _made(self, branch: Branch, with_log: bool) -> dict[str, Any]:
+        state = self.tree.state(branch.number)
+        self._noted[branch.number] = state.tick
+        data: dict[str, Any] = {"made": branch.number, "name": branch.name, "parent": branch.parent, "at": branch.at}
+        data |= {"tick": state.tick, "horizon": state.horizon}
+        if with_log:
+            data["log"] = [entry_data(entry, self._width) for entry in state.entries]
+        return data
+
+    def branch_made(self, branch: Branch) -> None:
+        self._write(self._made(branch, with_log=False))
+
+    def entries_changed(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None:
+        self._noted[branch.number] = tick = branch.timeline.target
+        data: dict[str, Any] = {"branch": branch.number, "tick": tick}
+        data["set"] = [entry_data(entry, self._width) for entry in altered]
+        if gone:
+            data["gone"] = list(gone)
+        self._write(data)
+
+    def branch_renamed(self, branch: Branch) -> None:
+        self._write({"renamed": branch.number, "name": branch.name})
+
+    def branch_deleted(self, branch: Branch) -> None:
+        self._write({"deleted": branch.number})
+
+    def links_changed(self, groups: Sequence[Sequence[int]]) -> None:
+        self._write({"linked": [list(group) for group in groups]})
+
+
+def _header(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> dict[str, Any]:
+    grid = open_grid(scenario)
+    source = scenario.map
+    if isinstance(source, MapFile) and grid.cells <= _MOST_ROWS:  # the file may be another one by then
+        scenario = replace(scenario, map=MapRows(tuple(grid.rows()), source.diagonal))
+    elif isinstance(source, MapFile):
+        scenario = replace(scenario, map=replace(source, file=str(source.path)))
+    data: dict[str, Any] = {"format": FORMAT, "version": VERSION, "scenario": dump_scenario(scenario)}
+    if isinstance(scenario.map, MapFile):
+        data["map_folder"] = str(scenario.map.path.parent)
+    cells, letters = difference(scenario, original)
+    if cells:
+        data["original"] = {"cells": cells_data(cells, grid.width), "letters": letters}
+    return data
+
+
+# --- whose is it ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """A journal that its program has left behind."""
+
+    path: Path
+    modified_s: float  # seconds since 1970, of the last thing written
+
+
+def find_crashed(folder: Path | None = None) -> list[Crashed]:
+    """Journals whose program is gone, the latest first."""
+    found = []
+    try:
+        for path in (folder or state_folder()).glob(f"*{SUFFIX}"):
+            if not _is_alive(path):
+                found.append(Crashed(path, path.stat().st_mtime))
+    except OSError:  # no such folder, or none that we may read: nothing to restore
+        pass
+    return sorted(found, key=lambda crashed: crashed.modified_s, reverse=True)
+
+
+def discard(path: Path) -> None:
+    """Remove a journal."""
+    for place in (path, path.with_suffix(LOCK_SUFFIX)):
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
+
+
+def _is_alive(path: Path) -> bool:
+    """Whether the program that writes this journal still runs: it holds the lock until it ends, however it ends."""
+    try:
+        lock = _locked(path.with_suffix(LOCK_SUFFIX), os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    os.close(lock)
+    return False
+
+
+def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
+    """A file that is locked as long as it is open; an OSError when somebody else has locked it."""
+    file = os.open(path, flags, 0o600)
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        raise
+    return file
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
+    """The session that a journal tells of, as far as it can be read; a ConfigError when there is none in it."""
+    lines = _lines(path)
+    header = next(lines, None)
+    if header is None:
+        raise ConfigError(f"{path}: expected a journal, got an empty file")
+    reader = _JournalReader(header, specs)
+    for part in lines:
+        reader.take(part)
+        if part.problems.found:
+            problem = part.problems.texts()[0]
+            return reader.result((f"{problem}: what was done after that is lost",))
+    return reader.result()
+
+
+def _lines(path: Path) -> Iterator[Field]:
+    """The objects of a journal, one for each line, up to the first that is none."""
+    if path.stat().st_size > MAX_BYTES:
+        raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {path.stat().st_size:,}")
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                return  # torn: the program was killed while it wrote
+            try:
+                data = json.loads(line)
+            except (ValueError, RecursionError):
+                data = None  # no mapping, so that whoever looks at it complains
+            yield Field(Problems(Document(str(path), data, number)), (), data)
+
+
+@dataclass
+class _Line:
+    """A branch while its journal is read."""
+
+    name: str
+    parent: int | None
+    at: int
+    tick: int
+    horizon: int
+    entries: list[Entry] = field(default_factory=list)
+    last: Digest | None = None
+
+    def __post_init__(self) -> None:
+        self.ids = {entry.id for entry in self.entries}
+
+    def put(self, entry: Entry) -> None:
+        """A new entry, or another form of one that is there; mostly the latest, and there may be thousands."""
+        if entry.id in self.ids or (self.entries and entry.tick < self.entries[-1].tick):
+            self.entries = placed(self.entries, entry)
+        else:
+            self.entries.append(entry)
+        self.ids.add(entry.id)
+
+
+class _JournalReader:
+    """Plays through a journal. What is wrong with a line is noted in its field."""
+
+    def __init__(self, header: Field, specs: Mapping[str, AgentSpec]) -> None:
+        fields = header.keys(_HEADER_KEYS, f"the head of a {FORMAT}")
+        self.scenario = _scenario_of(header, fields, specs)
+        grid = open_grid(self.scenario)
+        self.log_reader = LogReader(grid.width, grid.height)
+        original = self.log_reader.letters(fields["original"]) if "original" in fields else ((), "")
+        header.problems.raise_any()
+        self.original = original or ((), "")
+        self.lines: dict[int, _Line] = {}
+        self.linked: tuple[tuple[int, ...], ...] = ()
+        self.front = ROOT
+        self.shown: list[int] = []  # branches on screen
+        self.agent = 0  # the one with the focus
+
+    def take(self, part: Field) -> None:
+        fields = part.any_keys("a line of a journal")
+        for key, read in (
+            ("made", self._made),
+            ("branch", self._changed),
+            ("progress", self._progress),
+            ("renamed", self._renamed),
+            ("deleted", self._deleted),
+        ):
+            if key in fields:
+                number = fields[key].integer(NUMBER)
+                if number is not None and (key == "made" or self._is_known(fields[key], number)):
+                    read(part, fields, number)
+                return
+        if "linked" in fields:
+            self._link(fields["linked"])
+        elif "shown" in fields:
+            self._look(fields)
+        elif not part.problems.found:
+            part.expect("a line of a journal")
+
+    def _is_known(self, part: Field, number: int) -> bool:
+        if number not in self.lines:
+            part.complain(f"expected the number of a branch, got {number}")
+        return number in self.lines
+
+    def _tick(self, fields: Mapping[str, Field], part: Field, key: str = "tick") -> int:
+        entry = require(fields, key, part, "a tick")
+        return (entry.integer(_TICK) if entry else None) or 0
+
+    def _name(self, fields: Mapping[str, Field]) -> str:
+        return (fields["name"].text(10 * MAX_NAME) if "name" in fields else None) or "branch"
+
+    def _made(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+        parent = fields["parent"].value if "parent" in fields else None
+        parent = parent if type(parent) is int and parent in self.lines else None
+        at, tick, horizon = (self._tick(fields, part, key) for key in ("at", "tick", "horizon"))
+        entries: list[Entry] = []
+        if "log" in fields:
+            read = [self.log_reader.entry(entry) for entry in fields["log"].items("entries")]
+            entries = sorted((entry for entry in read if entry is not None), key=lambda entry: entry.tick)
+        elif parent is not None:
+            entries = list(self.lines[parent].entries)
+        if not part.problems.found:
+            self.lines[number] = _Line(self._name(fields), parent, at, tick, horizon, entries)
+
+    def _changed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+        tick = self._tick(fields, part)
+        read = [self.log_reader.entry(entry) for entry in fields["set"].items("entries")] if "set" in fields else []
+        gone = {entry.integer(NUMBER) for entry in fields["gone"].items("ids")} if "gone" in fields else set()
+        if part.problems.found:
+            return
+        line = self.lines[number]
+        if gone:
+            line.entries = [entry for entry in line.entries if entry.id not in gone]
+        for entry in read:
+            if entry is not None:
+                line.put(entry)
+        line.tick, line.horizon, line.last = tick, max(line.horizon, tick), None
+        self.front = number
+
+    def _progress(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+        line = self.lines[number]
+        line.tick, line.horizon = self._tick(fields, part), self._tick(fields, part, "horizon")
+        digest = fields["digest"].text(16) if "digest" in fields else None
+        line.last = (line.tick, digest) if digest else None
+
+    def _renamed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+        self.lines[number].name = self._name(fields)
+
+    def _deleted(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+        gone = self.lines.pop(number)
+        for line in self.lines.values():
+            line.parent = gone.parent if line.parent == number else line.parent
+
+    def _link(self, part: Field) -> None:
+        groups = []
+        for group in part.items("lists of branches"):
+            members = [member.integer(NUMBER) for member in group.items("numbers of branches")]
+            groups.append(tuple(number for number in members if number is not None and number in self.lines))
+        self.linked = tuple(group for group in groups if len(group) > 1)
+
+    def _look(self, fields: Mapping[str, Field]) -> None:
+        numbers = [part.integer(NUMBER) for part in fields["shown"].items("numbers of branches")]
+        self.shown = [number for number in numbers if number in self.lines]
+        self.agent = (fields["agent"].integer(NUMBER) if "agent" in fields else None) or 0
+        front = fields["front"].integer(NUMBER) if "front" in fields else None
+        self.front = front if front in self.lines and front is not None else self.front
+
+    def result(self, warnings: tuple[str, ...] = ()) -> Saved:
+        branches = tuple(
+            SavedBranch(
+                BranchState(number, line.name, line.parent, line.at, line.tick, line.horizon, tuple(line.entries)),
+                (),
+                line.last,
+            )
+            for number, line in self.lines.items()
+        )
+        if not branches:
+            branches = (SavedBranch(BranchState(ROOT, "run", None, 0, 0, 0, ())),)
+        front = self.front if self.front in self.lines else branches[0].state.number
+        shown = [number for number in self.shown if number in self.lines]
+        scenario = replace(
+            self.scenario, view={**self.scenario.view, **({SHOWN_KEY: shown, FOCUS_KEY: self.agent} if shown else {})}
+        )
+        return Saved(scenario, branches, self.original, self.linked, front, warnings)
+
+
+def _scenario_of(header: Field, fields: Mapping[str, Field], specs: Mapping[str, AgentSpec]) -> Scenario:
+    for key, wanted in (("format", FORMAT), ("version", VERSION)):
+        part = require(fields, key, header, f"{wanted!r}")
+        if part and part.value != wanted:
+            part.expect(f"{wanted!r}")
+    text = require(fields, "scenario", header, "a scenario")
+    if text and not isinstance(text.value, str):
+        text.expect("a scenario")
+    header.problems.raise_any()
+    assert text is not None
+    folder = fields["map_folder"].value if "map_folder" in fields else None
+    allowed = [folder] if isinstance(folder, str) and "\0" not in folder else []
+    return parse_scenario(text.value, header.problems.document.name, specs, None, allowed)

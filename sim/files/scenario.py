@@ -1,0 +1,495 @@
+"""Scenario files: one map, one problem, its agents and what happens to them, as a small YAML file.
+
+A file is checked as a whole: the map is opened, every name and every cell looked up, and all problems come out in
+one ConfigError, a line each. What is read is plain data; see yamlfile.py for the limits and commandfile.py for the
+agents and the timed commands.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_api import AgentSpec
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig
+from sim.files.commands import (
+    BUDGET,
+    MAX_AGENTS,
+    MAX_NAME,
+    TRIALS,
+    Roster,
+    Script,
+    TimedCommand,
+    agent_data,
+    changes_data,
+    edits_data,
+    read_agent,
+    read_changes,
+    read_edits,
+)
+from sim.files.fields import Field, Pair, Problems, require
+from sim.files.map import SWAMP, read_file, read_map, write_atomically
+from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
+from sim.generate import generate
+from sim.grid import MAX_SIDE, Grid
+from sim.kernels import octile
+from sim.params import ConfigError, Param, Value, did_you_mean, shown
+from sim.world import World
+
+FORMAT, VERSION = "backmove-scenario", 1
+SUFFIX = ".yaml"
+MAX_SWITCHES = 256
+
+SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
+DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)
+
+KEYS = (
+    "format",
+    "version",
+    "title",
+    "caption",
+    "map",
+    "seed",
+    "budget",
+    "trials",
+    "start",
+    "goal",
+    "agents",
+    "switches",
+    "changes",
+    "edits",
+    "view",
+)
+
+
+@dataclass(frozen=True)
+class MapFile:
+    """A MovingAI file, named relative to the scenario's folder."""
+
+    file: str
+    path: Path = field(compare=False)  # where it really is
+    swamp: str = "passable"
+    diagonal: float = octile.DIAGONAL
+
+
+@dataclass(frozen=True)
+class MapRecipe:
+    """A map made by one of the generators."""
+
+    kind: str
+    values: Mapping[str, Value]
+    diagonal: float = octile.DIAGONAL
+
+
+@dataclass(frozen=True)
+class MapRows:
+    """A map drawn in the file itself."""
+
+    rows: tuple[str, ...]
+    diagonal: float = octile.DIAGONAL
+
+
+MapSource = MapFile | MapRecipe | MapRows
+
+
+@dataclass(frozen=True)
+class Scenario:
+    map: MapSource
+    start: Pair
+    goal: Pair
+    agents: tuple[AgentConfig, ...] = ()
+    title: str = ""
+    caption: str = ""  # what to look at
+    seed: int = 0
+    budget: int = int(BUDGET.default)
+    switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+    changes: RandomChanges | None = None
+    edits: tuple[TimedCommand, ...] = ()
+    view: Mapping[str, Any] = field(default_factory=dict)  # the window's own: layers, panels, camera
+    trials: int = 1  # most walks from start to goal of agents that learn h
+    terrain: npt.NDArray[np.uint8] | None = field(default=None, compare=False, repr=False)
+    """The map as it was when the file was read, so that it is neither read nor generated again."""
+
+    @property
+    def map_name(self) -> str:
+        """A short name of the map, for results and titles."""
+        match self.map:
+            case MapFile(file=file):
+                return file
+            case MapRecipe(kind=kind):
+                return kind
+            case MapRows():
+                return "rows"
+
+
+# --- from a scenario to a world -------------------------------------------------------------------
+
+
+def open_grid(scenario: Scenario) -> Grid:
+    """A fresh grid of the scenario's map; a world may edit it."""
+    if scenario.terrain is not None:
+        return Grid(scenario.terrain.copy(), scenario.map.diagonal, Path(scenario.map_name).name)
+    return _open_source(scenario.map).grid
+
+
+def build_world(scenario: Scenario, specs: Mapping[str, AgentSpec], **world_options: Any) -> World:
+    """The world at tick 0, its agents on the start and its edits in the queue."""
+    grid = open_grid(scenario)
+    options: dict[str, Any] = {
+        "budget": scenario.budget,
+        "seed": scenario.seed,
+        "switches": {name: tuple(grid.cell(x, y) for x, y in cells) for name, cells in scenario.switches.items()},
+        "random_changes": scenario.changes,
+        "trials": scenario.trials,
+    }
+    world = World(grid, grid.cell(*scenario.start), grid.cell(*scenario.goal), specs, **(options | world_options))
+    for config in scenario.agents:
+        world.add(config)
+    world.submit_all((edit.tick, edit.command) for edit in scenario.edits)
+    return world
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def load_scenario(
+    path: str | os.PathLike[str],
+    specs: Mapping[str, AgentSpec],
+    allowed_folders: Iterable[str | os.PathLike[str]] = (),
+) -> Scenario:
+    """The scenario in a file. It may name maps below its folder's parent and below `allowed_folders`."""
+    data = read_file(path, MAX_BYTES, SUFFIX)
+    return parse_scenario(data, str(path), specs, Path(path).parent, allowed_folders)
+
+
+def parse_scenario(
+    data: bytes | str,
+    name: str,
+    specs: Mapping[str, AgentSpec],
+    folder: str | os.PathLike[str] | None = None,
+    allowed_folders: Iterable[str | os.PathLike[str]] = (),
+) -> Scenario:
+    """The scenario that a text describes; without a folder, only `allowed_folders` are open to it."""
+    problems = Problems(read_yaml(data, name))
+    root = Field(problems, (), problems.document.data)
+    scenario = _Reader(root, specs, _open_places(folder, allowed_folders)).read()
+    problems.raise_any()
+    assert scenario is not None, root.value
+    return scenario
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Folders from which a file may take a map, and the one that its relative paths begin at."""
+
+    folder: Path | None
+    open: tuple[Path, ...]
+
+    def find(self, name: str) -> Path | None:
+        """The real path of a map, or None if it is outside of all open folders."""
+        found = Path(os.path.realpath(self.folder / name if self.folder else name))
+        return found if any(found.is_relative_to(place) for place in self.open) else None
+
+
+def _open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> _Places:
+    home = Path(os.path.realpath(folder)) if folder is not None else None
+    tree = (home.parent,) if home else ()
+    return _Places(home, tree + tuple(Path(os.path.realpath(place)) for place in allowed))
+
+
+@dataclass
+class _Opened:
+    """A map, and the problem on it where the map comes with one."""
+
+    source: MapSource  # a recipe complete with its defaults, which may be others some day
+    grid: Grid
+    start: Pair | None = None
+    goal: Pair | None = None
+    switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+
+
+class _Reader:
+    """Reads one document. Whatever is wrong is noted, and reading goes on with what is right."""
+
+    def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: _Places) -> None:
+        self.root, self.specs, self.places = root, specs, places
+        self.fields = root.keys(KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
+        self.opened: _Opened | None = None
+        self.width = self.height = MAX_SIDE  # until the map is known, every cell that could be one is legal
+
+    def read(self) -> Scenario | None:
+        self._check_format()
+        source = self._map()
+        budget = self._integer("budget", BUDGET)
+        start, goal = self._end("start"), self._end("goal")
+        switches = self._switches()
+        roster = Roster(self.specs, budget)
+        agents = self._agents(roster)
+        knows_switches = self.opened is not None or "switches" in self.fields
+        edits = self._edits(Script(self.width, self.height, switches if knows_switches else None, roster))
+        title, caption = self._text("title", 120), self._text("caption", 1000, lines=True)
+        seed, changes, view = self._integer("seed", SEED), self._changes(), self._view()
+        trials = self._integer("trials", TRIALS)
+        if source is None or start is None or goal is None or self.opened is None:
+            return None
+        terrain = self.opened.grid.terrain
+        terrain.setflags(write=False)
+        return Scenario(
+            source, start, goal, agents, title, caption, seed, budget, switches, changes, edits, view, trials, terrain
+        )
+
+    def _check_format(self) -> None:
+        named = require(self.fields, "format", self.root, f"'{FORMAT}'")
+        if named and named.value != FORMAT:
+            named.complain(f"expected '{FORMAT}', got {shown(named.value)}{_nearest_format(named.value)}")
+        version = require(self.fields, "version", self.root, str(VERSION))
+        if version and (version.value != VERSION or isinstance(version.value, bool)):
+            version.expect(f"{VERSION}, the only version so far")
+
+    def _integer(self, key: str, param: Param) -> int:
+        value = self.fields[key].integer(param) if key in self.fields else None
+        return int(param.default) if value is None else value
+
+    def _text(self, key: str, longest: int, lines: bool = False) -> str:
+        return (self.fields[key].text(longest, lines) or "") if key in self.fields else ""
+
+    def _changes(self) -> RandomChanges | None:
+        entry = self.fields.get("changes")
+        return read_changes(entry) if entry and entry.value is not None else None
+
+    def _view(self) -> dict[str, Any]:
+        entry = self.fields.get("view")
+        if entry:
+            entry.any_keys("a mapping of settings of the window")
+        return entry.value if entry and isinstance(entry.value, dict) else {}
+
+    # --- the map and the ends ---
+
+    def _map(self) -> MapSource | None:
+        entry = require(self.fields, "map", self.root, "a map such as {file: ../maps/river.map}")
+        source = _read_source(entry, self.places) if entry else None
+        if entry is None or source is None:
+            return None
+        try:
+            self.opened = _open_source(source)
+        except ConfigError as error:
+            _report_map(entry, source, error.problems)
+            return None
+        self.width, self.height = self.opened.grid.width, self.opened.grid.height
+        return self.opened.source
+
+    def _end(self, key: str) -> Pair | None:
+        if key not in self.fields:
+            # Not asked for when the map is wrong: it might be one that brings its own.
+            given = {"start": self.opened.start, "goal": self.opened.goal}[key] if self.opened else None
+            if given is None and self.opened:
+                require(self.fields, key, self.root, "a cell as [x, y]")
+            return given
+        entry = self.fields[key]
+        pair = entry.cell(self.width, self.height)
+        if pair and self.opened:
+            _check_is_free(entry, self.opened.grid, pair)
+        return pair
+
+    def _switches(self) -> dict[str, tuple[Pair, ...]]:
+        if "switches" not in self.fields:
+            return dict(self.opened.switches) if self.opened else {}
+        entry = self.fields["switches"]
+        parts = entry.any_keys("named groups of cells such as {bridge: [[60, 20], [61, 20]]}")
+        if len(parts) > MAX_SWITCHES:
+            entry.complain(f"expected at most {MAX_SWITCHES} switches, got {len(parts):,}")
+        switches = {}
+        for name, part in parts.items():
+            Field(part.problems, part.path, name).text(MAX_NAME)
+            switches[name] = part.cells(self.width, self.height) or ()
+            if part.value == []:
+                part.expect("at least one cell")
+        return switches
+
+    # --- who walks and what happens ---
+
+    def _agents(self, roster: Roster) -> tuple[AgentConfig, ...]:
+        entry = require(self.fields, "agents", self.root, "a list of agents such as [{kind: tb-wa}]")
+        parts = entry.items("a list of agents such as [{kind: tb-wa}]") if entry else []
+        if entry and len(parts) > MAX_AGENTS:
+            entry.complain(f"expected at most {MAX_AGENTS} agents, got {len(parts):,}")
+            return ()
+        configs = []
+        for part in parts:
+            config = read_agent(part, self.specs, roster.budget)
+            if config:
+                roster.join(config)
+                configs.append(config)
+            else:
+                roster.join_unread(part.value)
+        return tuple(configs)
+
+    def _edits(self, script: Script) -> tuple[TimedCommand, ...]:
+        entry = self.fields.get("edits")
+        if entry is None or entry.value is None:
+            return ()
+        return read_edits(entry, script)
+
+
+def _nearest_format(value: object) -> str:
+    return did_you_mean(value, [FORMAT]) if isinstance(value, str) else ""
+
+
+def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
+    x, y = pair
+    if not grid.is_free(grid.cell(x, y)):
+        entry.complain(f"expected a free cell, got [{x}, {y}], which is blocked ({chr(grid.terrain[y, x])!r})")
+
+
+# --- sources of maps ------------------------------------------------------------------------------
+
+
+_SOURCE_KEYS = ("file", "generate", "rows", "swamp", "diagonal")
+_WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
+
+
+def _read_source(entry: Field, places: _Places) -> MapSource | None:
+    fields = entry.keys(_SOURCE_KEYS, _WHAT_A_SOURCE_IS)
+    kinds = [key for key in ("file", "generate", "rows") if key in fields]
+    diagonal = fields["diagonal"].parse(DIAGONAL) if "diagonal" in fields else DIAGONAL.default
+    swamp = fields["swamp"].parse(SWAMP) if "swamp" in fields else SWAMP.default
+    if isinstance(entry.value, dict) and len(kinds) != 1:
+        entry.complain(f"expected {_WHAT_A_SOURCE_IS}, got {' and '.join(kinds) or 'none of them'}")
+    if len(kinds) != 1 or diagonal is None or swamp is None:
+        return None
+    if "swamp" in fields and kinds != ["file"]:
+        fields["swamp"].complain("goes with a map file only")
+    part, cost = fields[kinds[0]], float(diagonal)
+    if kinds[0] == "file":
+        return _read_map_file(part, places, str(swamp), cost)
+    return _read_recipe(part, cost) if kinds[0] == "generate" else _read_rows(part, cost)
+
+
+def _read_map_file(part: Field, places: _Places, swamp: str, diagonal: float) -> MapFile | None:
+    name = part.text(1000)
+    if name is None:
+        return None
+    path = places.find(name)
+    if path is None:
+        inside = " or ".join(str(place) for place in places.open) or "a folder that is open to it"
+        part.complain(f"expected a map inside {inside}, got {shown(name)}, which is outside")
+        return None
+    return MapFile(name, path, swamp, diagonal)
+
+
+def _read_recipe(part: Field, diagonal: float) -> MapRecipe | None:
+    fields = part.any_keys("a recipe such as {kind: rooms, width: 64, height: 64, seed: 7}")
+    kind = require(fields, "kind", part, "the kind of map") if fields else None
+    if kind is None:
+        return None
+    values = {key: field.value for key, field in fields.items() if key != "kind"}
+    return MapRecipe(str(kind.value), values, diagonal)
+
+
+def _read_rows(part: Field, diagonal: float) -> MapRows | None:
+    """Rows as a list, or as a text of several lines."""
+    if isinstance(part.value, str):
+        return MapRows(tuple(part.value.split()), diagonal)
+    rows = part.items("rows of terrain letters")
+    wrong = [row for row in rows if not isinstance(row.value, str)]
+    for row in wrong:
+        row.expect("a row of terrain letters")
+    return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), diagonal)
+
+
+def _open_source(source: MapSource) -> _Opened:
+    """The map itself; a ConfigError when it cannot be had."""
+    match source:
+        case MapFile():
+            return _Opened(source, read_map(source.path, source.swamp, source.diagonal))
+        case MapRows():
+            return _Opened(source, Grid.from_rows(list(source.rows), "rows", source.diagonal))
+        case MapRecipe():
+            made = generate(source.kind, source.values, "map.generate", source.diagonal)
+            values = {name: value for name, value in made.recipe.items() if name != "kind"}
+            switches = {name: tuple(cells) for name, cells in made.switches.items()}
+            return _Opened(replace(source, values=values), made.grid, made.start, made.goal, switches)
+
+
+def _report_map(entry: Field, source: MapSource, texts: list[str]) -> None:
+    match source:
+        case MapRecipe():
+            path = (*entry.path, "generate")
+            entry.problems.adopt(texts, path, entry.value["generate"])
+        case MapFile() | MapRows():
+            key = "file" if isinstance(source, MapFile) else "rows"
+            for text in texts:
+                entry.problems.add((*entry.path, key), text.removeprefix("rows: "))
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def dump_scenario(scenario: Scenario) -> str:
+    """The scenario as YAML that reads back equal."""
+    data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    if scenario.title:
+        data["title"] = scenario.title
+    if scenario.caption:
+        data["caption"] = scenario.caption
+    data["map"] = _source_data(scenario.map)
+    data |= {"seed": scenario.seed, "budget": scenario.budget}
+    if scenario.trials != TRIALS.default:
+        data["trials"] = scenario.trials
+    data |= {"start": Inline(scenario.start), "goal": Inline(scenario.goal)}
+    data["agents"] = [agent_data(config) for config in scenario.agents]
+    if scenario.switches or isinstance(scenario.map, MapRecipe):  # a recipe has its own, unless the file says others
+        data["switches"] = {name: _cells_data(cells) for name, cells in scenario.switches.items()}
+    if scenario.changes:
+        data["changes"] = changes_data(scenario.changes)
+    if scenario.edits:
+        data["edits"] = edits_data(scenario.agents, scenario.edits, open_grid(scenario).width)
+    if scenario.view:
+        data["view"] = dict(scenario.view)
+    return write_yaml(data)
+
+
+def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
+    """Write a scenario file, whole or not at all; returns it as written.
+
+    Its map file is named from the new place. A map out of reach from there is drawn in the file itself.
+    """
+    moved = _moved(scenario, Path(os.path.realpath(Path(path).parent)))
+    write_atomically(path, dump_scenario(moved).encode("utf-8"))
+    return moved
+
+
+def _moved(scenario: Scenario, folder: Path) -> Scenario:
+    source = scenario.map
+    if not isinstance(source, MapFile):
+        return scenario
+    if not source.path.is_relative_to(folder.parent):
+        rows = tuple(open_grid(scenario).rows())
+        return replace(scenario, map=MapRows(rows, source.diagonal))
+    name = Path(os.path.relpath(source.path, folder)).as_posix()
+    return replace(scenario, map=replace(source, file=name))
+
+
+def _source_data(source: MapSource) -> dict[str, Any]:
+    data: dict[str, Any]
+    match source:
+        case MapFile():
+            data = InlineMap(file=source.file)
+            if source.swamp != SWAMP.default:
+                data["swamp"] = source.swamp
+        case MapRecipe():
+            data = InlineMap(generate=InlineMap(kind=source.kind, **source.values))
+        case MapRows():
+            data = {"rows": "\n".join([*source.rows, ""])}
+    if source.diagonal != octile.DIAGONAL:
+        data["diagonal"] = source.diagonal
+    return data
+
+
+def _cells_data(cells: Iterable[Pair]) -> Inline:
+    return Inline(Inline(pair) for pair in cells)

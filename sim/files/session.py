@@ -1,0 +1,384 @@
+"""Session files: a scenario and everything that was done with it, as one small YAML file.
+
+    saved = describe(scenario, tree)            what there is to save
+    save_session(saved, path)                   whole or not at all
+    saved = load_session(path, specs)           a ConfigError with all problems, or a session
+    tree = saved.plant(specs)                   the branches, each on its way to its tick
+    saved.warnings                              what the user is to know though it opens all the same
+
+A session file has the keys of a scenario and these:
+
+    map_sha256: ...                             of the terrain
+    original: {cells: ..., letters: ...}        where the map as it was opened differs from the one of tick 0
+    log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     what was done by hand, see logfile.py
+    branches:
+      - {number: 0, name: run, parent: null, at: 0, tick: 120, horizon: 300, log: [1, 2, 4],
+         digests: {every: 100, values: [...], last: [120, ...]}}
+    linked: [[0, 1]]                            branches that get the same commands
+    branch: 0                                   the one that was in front
+
+Numbers up to that of the last of the scenario's `edits` mean those, in their order; the log continues from there.
+A run is not stored but run again. If its digests are not those of the file, the timeline says so: `diverged`.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_api import AgentSpec
+from sim.commands import AddAgent, Command
+from sim.files.commands import LAST_TICK, MAX_NAME
+from sim.files.fields import Field, Problems, require
+from sim.files.log import LogReader, cells_data, entry_data
+from sim.files.map import read_file, write_atomically
+from sim.files.scenario import FORMAT as SCENARIO_FORMAT
+from sim.files.scenario import KEYS as SCENARIO_KEYS
+from sim.files.scenario import SUFFIX, Scenario, _moved, _open_places, _Reader, build_world, dump_scenario, open_grid
+from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
+from sim.grid import MAX_SIDE
+from sim.params import ConfigError, Param, did_you_mean, shown
+from sim.time.branches import ROOT, BranchState, BranchTree
+from sim.time.keyframes import BUDGET as MEMORY
+from sim.time.timeline import DIGEST_EVERY, Entry
+from sim.world import World
+
+FORMAT = "backmove-session"
+
+MAX_BRANCHES = 256
+KEYS = (*SCENARIO_KEYS, "map_sha256", "original", "log", "branches", "linked", "branch")
+
+NUMBER = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
+_TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
+
+Letters = tuple[tuple[int, ...], str]
+Digest = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class SavedBranch:
+    state: BranchState
+    digests: tuple[str, ...] = ()  # of every DIGEST_EVERY ticks
+    last: Digest | None = None  # of the tick that was shown, with its commands applied
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A whole session as plain values."""
+
+    scenario: Scenario
+    branches: tuple[SavedBranch, ...]
+    original: Letters = ((), "")
+    linked: tuple[tuple[int, ...], ...] = ()
+    branch: int = ROOT
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    def setup(self, specs: Mapping[str, AgentSpec], **world_options: Any) -> Callable[[], World]:
+        """What makes the world of tick 0."""
+
+        def make() -> World:
+            world = build_world(self.scenario, specs, **world_options)
+            cells, letters = self.original
+            world.grid.original.reshape(-1)[list(cells)] = np.frombuffer(letters.encode("ascii"), np.uint8)
+            return world
+
+        return make
+
+    def plant(
+        self,
+        specs: Mapping[str, AgentSpec],
+        setup: Callable[[], World] | None = None,
+        budget: int = MEMORY,
+        **options: Any,
+    ) -> BranchTree:
+        """The branches, each on its way to the tick that was shown."""
+        states = [saved.state for saved in self.branches]
+        tree = BranchTree.restored(setup or self.setup(specs, **options), states, budget)
+        for saved in self.branches:
+            tree[saved.state.number].timeline.expect(saved.digests, saved.last)
+            if self.warnings:  # another map: whatever the digests, it is not the run that was saved
+                tree[saved.state.number].timeline.report_divergence(0)
+        for group in self.linked:
+            tree.link(group)
+        return tree
+
+
+def describe(
+    scenario: Scenario, tree: BranchTree, branch: int = ROOT, original: npt.NDArray[np.uint8] | None = None
+) -> Saved:
+    """A session as it is now. `scenario` is what its setup was made from, with the map of tick 0.
+
+    `original` is the terrain as it was opened, where that is another one.
+    """
+    branches = tuple(_saved_branch(tree, number) for number in tree.branches)
+    return Saved(scenario, branches, difference(scenario, original), tuple(map(tuple, tree.groups())), branch)
+
+
+def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
+    digests, last = tree[number].timeline.expectations()
+    return SavedBranch(tree.state(number), digests, last)
+
+
+def difference(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> Letters:
+    if original is None:
+        return (), ""
+    terrain, before = open_grid(scenario).terrain.reshape(-1), original.reshape(-1)
+    cells = np.flatnonzero(terrain != before)
+    return tuple(cells.tolist()), bytes(before[cells].tolist()).decode("ascii")
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def save_session(saved: Saved, path: str | os.PathLike[str]) -> None:
+    """Write a session file, whole or not at all."""
+    data = text_for(saved, Path(path).parent).encode("utf-8")
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got a session of {len(data):,}")
+    write_atomically(path, data)
+
+
+def text_for(saved: Saved, folder: Path) -> str:
+    """The session for a file in this folder. Its map is named from there, or drawn in it if out of reach."""
+    return dump_session(replace(saved, scenario=_moved(saved.scenario, Path(os.path.realpath(folder)))))
+
+
+def dump_session(saved: Saved) -> str:
+    """The session as YAML that reads back equal."""
+    grid = open_grid(saved.scenario)
+    pool = _Pool(saved.scenario)
+    lists = [pool.numbers(branch.state.entries) for branch in saved.branches]
+    data: dict[str, Any] = {"map_sha256": terrain_hash(grid.terrain)}
+    if saved.original[0]:
+        cells, letters = saved.original
+        data["original"] = InlineMap(cells=cells_data(cells, grid.width), letters=letters)
+    data["log"] = [entry_data(entry, grid.width) for entry in pool.log]
+    data["branches"] = [_branch_data(branch, log) for branch, log in zip(saved.branches, lists, strict=True)]
+    if saved.linked:
+        data["linked"] = Inline(Inline(group) for group in saved.linked)
+    data["branch"] = saved.branch
+    head, _, scenario = dump_scenario(saved.scenario).partition("\n")
+    assert head == f"format: {SCENARIO_FORMAT}", head
+    return f"format: {FORMAT}\n{scenario}{write_yaml(data)}"
+
+
+def _branch_data(saved: SavedBranch, log: list[int]) -> dict[str, Any]:
+    state = saved.state
+    data: dict[str, Any] = {"number": state.number, "name": state.name, "parent": state.parent, "at": state.at}
+    data |= {"tick": state.tick, "horizon": state.horizon, "log": Inline(log)}
+    data["digests"] = {"every": DIGEST_EVERY, "values": Inline(saved.digests)}
+    if saved.last:
+        data["digests"]["last"] = Inline(saved.last)
+    return data
+
+
+class _Pool:
+    """All different entries of all branches. Numbers in a file are places here, counted from 1."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scripted = [(edit.tick, edit.command) for edit in sorted(scenario.edits, key=lambda edit: edit.tick)]
+        self.log: list[Entry] = []
+        self._places: dict[int, int] = {}  # id of an entry -> its number
+
+    def numbers(self, entries: Iterable[Entry]) -> list[int]:
+        return [self._number(entry) for entry in entries]
+
+    def _number(self, entry: Entry) -> int:
+        if id(entry) not in self._places:
+            self._places[id(entry)] = self._place(entry)
+        return self._places[id(entry)]
+
+    def _place(self, entry: Entry) -> int:
+        place = entry.id - 1  # a timeline numbers its script first
+        if entry.is_scripted and entry.is_enabled and place < len(self.scripted):
+            tick, command = self.scripted[place]
+            if entry.tick == tick and _is_same(entry.command, command):
+                return entry.id
+        number = len(self.scripted) + len(self.log) + 1
+        self.log.append(replace(entry, id=number))
+        return number
+
+
+def _is_same(command: Command, scripted: Command) -> bool:
+    """Whether a timeline made `command` from this one; it gives numbers to agents."""
+    if isinstance(command, AddAgent) and isinstance(scripted, AddAgent) and scripted.agent is None:
+        return command.config == scripted.config
+    return command == scripted
+
+
+def terrain_hash(terrain: npt.NDArray[np.uint8]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(terrain).tobytes()).hexdigest()
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def load_session(
+    path: str | os.PathLike[str],
+    specs: Mapping[str, AgentSpec],
+    allowed_folders: Iterable[str | os.PathLike[str]] = (),
+) -> Saved:
+    """The session in a file. It may name maps where a scenario may."""
+    data = read_file(path, MAX_BYTES, SUFFIX)
+    return parse_session(data, str(path), specs, Path(path).parent, allowed_folders)
+
+
+def is_session(data: bytes) -> bool:
+    """Whether these bytes claim to be a session, rather than a scenario."""
+    return any(line.rstrip() == f"format: {FORMAT}".encode() for line in data[:4096].splitlines())
+
+
+def parse_session(
+    data: bytes | str,
+    name: str,
+    specs: Mapping[str, AgentSpec],
+    folder: str | os.PathLike[str] | None = None,
+    allowed_folders: Iterable[str | os.PathLike[str]] = (),
+) -> Saved:
+    """The session that a text describes."""
+    problems = Problems(read_yaml(data, name))
+    root = Field(problems, (), problems.document.data)
+    fields = root.keys(KEYS, f"a session, which begins with 'format: {FORMAT}'")
+    _check_format(root, fields)
+    scenario = _read_scenario(root, fields, specs, _open_places(folder, allowed_folders))
+    saved = _SessionReader(root, fields, scenario).read()
+    problems.raise_any()
+    assert saved is not None, root.value
+    return saved
+
+
+def _check_format(root: Field, fields: Mapping[str, Field]) -> None:
+    named = require(fields, "format", root, f"'{FORMAT}'")
+    if named and named.value != FORMAT:
+        near = did_you_mean(named.value, [FORMAT]) if isinstance(named.value, str) else ""
+        named.complain(f"expected '{FORMAT}', got {shown(named.value)}{near}")
+
+
+def _read_scenario(
+    root: Field, fields: Mapping[str, Field], specs: Mapping[str, AgentSpec], places: Any
+) -> Scenario | None:
+    part = {key: field.value for key, field in fields.items() if key in SCENARIO_KEYS}
+    return _Reader(Field(root.problems, (), part | {"format": SCENARIO_FORMAT}), specs, places).read()
+
+
+class _SessionReader:
+    """Reads what a session has beside its scenario."""
+
+    def __init__(self, root: Field, fields: Mapping[str, Field], scenario: Scenario | None) -> None:
+        """Without a scenario, which has problems of its own, what depends on it passes for right."""
+        self.root, self.fields, self.scenario = root, fields, scenario
+        grid = open_grid(scenario) if scenario else None
+        self.log_reader = LogReader(grid.width, grid.height) if grid else LogReader(MAX_SIDE, MAX_SIDE)
+        self.hash = terrain_hash(grid.terrain) if grid else ""
+
+    def read(self) -> Saved | None:
+        entries = self._entries()
+        branches = self._branches(entries)
+        numbers = [branch.state.number for branch in branches]
+        for number in sorted({number for number in numbers if numbers.count(number) > 1}):
+            self.fields["branches"].complain(f"expected different numbers, got {number} more than once")
+        original = self.log_reader.letters(self.fields["original"]) if "original" in self.fields else ((), "")
+        linked = self._linked(numbers)
+        branch = self.fields["branch"].integer(NUMBER) if "branch" in self.fields else None
+        if original is None or not branches or self.scenario is None:
+            return None
+        front = branch if branch in numbers else numbers[0]
+        return Saved(self.scenario, tuple(branches), original, linked, front, self._warnings())
+
+    def _warnings(self) -> tuple[str, ...]:
+        part = self.fields.get("map_sha256")
+        if part is None or part.value == self.hash:
+            return ()
+        return (f"{self.root.problems.document.name}: the map is not the one of the session: the run will differ",)
+
+    def _entries(self) -> dict[int, Entry]:
+        """All entries by their numbers, the scenario's first."""
+        edits = sorted(self.scenario.edits if self.scenario else (), key=lambda edit: edit.tick)
+        entries = {i: Entry(i, edit.tick, edit.command, True) for i, edit in enumerate(edits, start=1)}
+        listed = self.fields.get("log")
+        for part in listed.items("a list of entries") if listed else ():
+            entry = self.log_reader.entry(part)
+            if entry is not None and entry.id in entries:
+                part.complain(f"expected different ids, got {entry.id} once more")
+            elif entry is not None:
+                entries[entry.id] = entry
+        return entries
+
+    def _branches(self, entries: Mapping[int, Entry]) -> list[SavedBranch]:
+        entry = require(self.fields, "branches", self.root, "a list of branches")
+        parts = entry.items("a list of branches") if entry else []
+        if entry and not 1 <= len(parts) <= MAX_BRANCHES:
+            entry.complain(f"expected 1 to {MAX_BRANCHES} branches, got {len(parts):,}")
+            return []
+        found = [_read_branch(part, entries if self.scenario else None) for part in parts]
+        return [branch for branch in found if branch is not None]
+
+    def _linked(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        entry = self.fields.get("linked")
+        groups = []
+        for part in entry.items("lists of branches that are linked") if entry else ():
+            members = [member.integer(NUMBER) for member in part.items("numbers of branches")]
+            groups.append(tuple(number for number in members if number in numbers and number is not None))
+        return tuple(group for group in groups if len(group) > 1)
+
+
+_BRANCH_KEYS = ("number", "name", "parent", "at", "tick", "horizon", "log", "digests")
+
+
+def _read_branch(part: Field, entries: Mapping[int, Entry] | None) -> SavedBranch | None:
+    fields = part.keys(_BRANCH_KEYS, "a branch such as {number: 0, name: run, at: 0, tick: 120, log: []}")
+    before = len(part.problems.found)
+    number_field, log_field = require(fields, "number", part, "its number"), require(fields, "log", part, "its log")
+    number = number_field.integer(NUMBER) if number_field else None
+    log = _read_log(log_field, entries) if log_field and entries is not None else []
+    name = fields["name"].text(MAX_NAME * 2) if "name" in fields else ""
+    has_parent = "parent" in fields and fields["parent"].value is not None
+    parent = fields["parent"].integer(NUMBER) if has_parent else None
+    at, tick, horizon = (fields[key].integer(_TICK) if key in fields else 0 for key in ("at", "tick", "horizon"))
+    digests, last = _read_digests(fields["digests"]) if "digests" in fields else ((), None)
+    if len(part.problems.found) > before or number is None:
+        return None
+    at, tick, horizon = at or 0, tick or 0, horizon or 0
+    state = BranchState(number, name or f"branch {number}", parent, at, tick, max(tick, horizon), tuple(log))
+    return SavedBranch(state, digests, last)
+
+
+def _read_log(field: Field, entries: Mapping[int, Entry]) -> list[Entry]:
+    found: dict[int, Entry] = {}
+    for part in field.items("ids of entries of the log"):
+        number = part.value
+        if type(number) is not int or number not in entries:
+            part.expect("the id of an entry of the log")
+        elif number in found:
+            part.complain(f"expected each entry once, got {number} once more")
+        else:
+            found[number] = entries[number]
+    return sorted(found.values(), key=lambda entry: entry.tick)
+
+
+def _read_digests(part: Field) -> tuple[tuple[str, ...], Digest | None]:
+    fields = part.keys(("every", "values", "last"), "digests such as {every: 100, values: []}")
+    values = [_read_digest(value) for value in fields["values"].items("digests")] if "values" in fields else []
+    last = None
+    if "last" in fields:
+        pair = fields["last"].items("a tick and a digest")
+        if len(pair) == 2:
+            tick, digest = pair[0].integer(_TICK), _read_digest(pair[1])
+            last = (tick or 0, digest)
+        elif isinstance(fields["last"].value, list):
+            fields["last"].expect("a tick and a digest")
+    if "every" in fields and fields["every"].value != DIGEST_EVERY:
+        values = []  # of a version that looked at other ticks
+    return tuple(values), last
+
+
+def _read_digest(part: Field) -> str:
+    if not isinstance(part.value, str) or len(part.value) != 16:
+        part.expect("a digest of 16 hexadecimal digits in quotes")
+        return ""
+    return part.value

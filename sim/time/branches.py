@@ -1,0 +1,261 @@
+"""Branches: the futures of one run, side by side. Each is a timeline of its own; what they have in common is shared.
+
+    tree = BranchTree(setup)                the first branch is number 0
+    tree.branches                           by number, in the order in which they were made
+    tree[number].timeline                   Branch: number, name, parent, at, timeline
+    tree.branch(number, tick, name)         another future from a tick on (the present one by default)
+    tree.split_policy(number, agent, [{"restart": "lazy"}, {"restart": "eager"}])
+    tree.do(number, command)                to a branch and to all that are linked with it
+    tree.link(numbers), .unlink(number)     later commands go to all of them
+    tree.rename(number, name), .delete(number)
+    tree.same_until(a, b)                   up to which tick two branches have been the same
+    tree.states(), BranchTree.restored()    everything about them as plain values, for files
+
+Work done at a past tick never overwrites a future that no other branch has: it is kept as a branch.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sim.commands import AddAgent, AgentConfig, Command, SetBudget, SetParam
+from sim.files.commands import BUDGET
+from sim.params import ConfigError, Value
+from sim.time.keyframes import BUDGET as MEMORY
+from sim.time.keyframes import KeyframeStore
+from sim.time.timeline import DIGEST_EVERY, Entry, Timeline
+from sim.world import Walker, World
+
+ROOT = 0
+
+
+@dataclass(eq=False)
+class Branch:
+    number: int
+    name: str
+    parent: int | None
+    at: int  # tick from which it goes its own way
+    timeline: Timeline
+
+
+@dataclass(frozen=True)
+class BranchState:
+    """A branch as plain values: what it takes to make it again."""
+
+    number: int
+    name: str
+    parent: int | None
+    at: int
+    tick: int  # the one that was shown
+    horizon: int  # how far it was run
+    entries: tuple[Entry, ...]
+
+
+class Watcher:
+    """Somebody who wants to know what happens to a tree, such as a journal."""
+
+    def entries_changed(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None: ...
+
+    def branch_made(self, branch: Branch) -> None: ...
+
+    def branch_renamed(self, branch: Branch) -> None: ...
+
+    def branch_deleted(self, branch: Branch) -> None: ...
+
+    def links_changed(self, groups: Sequence[Sequence[int]]) -> None: ...
+
+
+class BranchTree:
+    def __init__(self, setup: Callable[[], World], budget: int = MEMORY) -> None:
+        self.setup = setup
+        self.store = KeyframeStore(budget)
+        self.branches: dict[int, Branch] = {}
+        self.watcher: Watcher | None = None
+        self._groups: list[set[int]] = []
+        self._next = ROOT
+        self._grow(Timeline(setup, self.store), "run", None, 0)
+
+    def __getitem__(self, number: int) -> Branch:
+        return self.branches[number]
+
+    def _grow(self, timeline: Timeline, name: str, parent: int | None, at: int) -> Branch:
+        branch = Branch(self._next, name, parent, at, timeline)
+        self._next += 1
+        self.branches[branch.number] = branch
+        timeline.on_lost_future = lambda lost: self._keep_future(branch, lost)
+        timeline.on_entries = lambda _, altered, gone: self._tell(branch, altered, gone)
+        if self.watcher:
+            self.watcher.branch_made(branch)
+        return branch
+
+    def _tell(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None:
+        if self.watcher:
+            self.watcher.entries_changed(branch, altered, gone)
+
+    # --- making and ending ------------------------------------------------------------------------
+
+    def branch(self, number: int, tick: int | None = None, name: str = "") -> Branch:
+        """Another future of a branch. Without commands of its own it stays the same for ever."""
+        parent = self[number].timeline
+        at = parent.target if tick is None else tick
+        return self._grow(parent.fork(at), name or self._free_name(), number, at)
+
+    def _free_name(self) -> str:
+        taken = {branch.name for branch in self.branches.values()}
+        return next(name for i in range(1, len(taken) + 2) if (name := f"branch {i}") not in taken)
+
+    def _keep_future(self, branch: Branch, timeline: Timeline) -> None:
+        """Called before a command overwrites the future of a timeline."""
+        others = [other.timeline.entries() for other in self.branches.values() if other is not branch]
+        if any(_are_the_same(timeline.entries(), other) for other in others):
+            return
+        name = f"{branch.name}, before the change at {timeline.tick}"
+        self._grow(timeline.fork(), name, branch.number, timeline.tick)
+
+    def rename(self, number: int, name: str) -> None:
+        self[number].name = name
+        if self.watcher:
+            self.watcher.branch_renamed(self[number])
+
+    def delete(self, number: int) -> None:
+        """End a branch; those that came from it belong to its parent then. The last one cannot go."""
+        if len(self.branches) == 1:
+            raise ConfigError("the only branch cannot be deleted")
+        gone = self.branches.pop(number)
+        for branch in self.branches.values():
+            if branch.parent == number:
+                branch.parent = gone.parent
+        self.unlink(number)
+        gone.timeline.close()
+        if self.watcher:
+            self.watcher.branch_deleted(gone)
+
+    # --- several at once --------------------------------------------------------------------------
+
+    def link(self, numbers: Iterable[int]) -> None:
+        """From now on a command to one of these goes to all of them."""
+        wanted = set(numbers)
+        self._regroup([group - wanted for group in self._groups] + [wanted])
+
+    def unlink(self, number: int) -> None:
+        self._regroup([group - {number} for group in self._groups])
+
+    def _regroup(self, groups: list[set[int]]) -> None:
+        groups = [group for group in groups if len(group) > 1]
+        if groups != self._groups:
+            self._groups = groups
+            if self.watcher:
+                self.watcher.links_changed(self.groups())
+
+    def mates(self, number: int) -> tuple[int, ...]:
+        """The branches that get the commands given to this one: itself first."""
+        group = next((group for group in self._groups if number in group), {number})
+        return number, *sorted(group - {number})
+
+    def do(self, number: int, command: Command) -> list[Entry]:
+        """Apply a command now to a branch and its mates. A mate at another tick gets it at this one all the same."""
+        tick = self[number].timeline.tick
+        entries = []
+        for mate in self.mates(number):
+            timeline = self[mate].timeline
+            entries.append(timeline.do(command) if timeline.tick == tick else timeline.insert(tick, command))
+        return entries
+
+    def split_policy(self, number: int, agent: int, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
+        """One future for each setting of an agent from now on; later commands go to all of them.
+
+        A variant holds parameters by name, and `budget` for a budget of its own (None: the shared one). The branch
+        itself stands for a variant that is what the agent already does.
+        """
+        timeline = self[number].timeline
+        walker = timeline.world.walker(agent)
+        if walker is None:
+            raise ConfigError(f"agent {agent} is not there")
+        now: dict[str, Value | None] = {**walker.params, "budget": walker.budget}
+        legal = [_legal_variant(timeline.world, walker, variant) for variant in variants]
+        changes = [{name: value for name, value in variant.items() if value != now[name]} for variant in legal]
+        futures = [self._future(number, agent, change) if change else self[number] for change in changes]
+        self.link(branch.number for branch in futures)
+        return futures
+
+    def _future(self, number: int, agent: int, changes: Mapping[str, Value | None]) -> Branch:
+        branch = self.branch(number, None, ", ".join(f"{name} {value}" for name, value in changes.items()))
+        for name, value in changes.items():
+            branch.timeline.do(_setting(agent, name, value), keeps_later=True)
+        return branch
+
+    # --- comparing --------------------------------------------------------------------------------
+
+    def same_until(self, a: int, b: int) -> int:
+        """The last tick, in steps of DIGEST_EVERY, up to which two branches are recorded and the same."""
+        pairs = zip(self[a].timeline.digests(), self[b].timeline.digests(), strict=False)
+        same = 0
+        for one, other in pairs:
+            if one != other:
+                break
+            same += 1
+        return (same - 1) * DIGEST_EVERY
+
+    # --- as plain values --------------------------------------------------------------------------
+
+    def states(self) -> list[BranchState]:
+        return [self.state(number) for number in self.branches]
+
+    def state(self, number: int) -> BranchState:
+        branch = self[number]
+        line = branch.timeline
+        return BranchState(
+            number, branch.name, branch.parent, branch.at, line.target, max(line.horizon, line.target), line.entries()
+        )
+
+    def groups(self) -> list[list[int]]:
+        """The linked branches."""
+        return [sorted(group) for group in self._groups]
+
+    @classmethod
+    def restored(cls, setup: Callable[[], World], states: Sequence[BranchState], budget: int = MEMORY) -> "BranchTree":
+        """The tree that had these states. Each branch is on its way to its tick: see Timeline.continue_seek."""
+        tree = cls(setup, budget)
+        seed = tree.branches.pop(ROOT).timeline
+        script = {entry.id: entry for entry in seed.entries()}
+        for state in states:
+            timeline = seed.fork(0)
+            timeline.replace_log(_as_in_setup(entry, script) for entry in state.entries)
+            timeline.horizon = state.horizon
+            timeline.begin_seek(state.tick)
+            tree._next = state.number
+            tree._grow(timeline, state.name, state.parent, state.at)
+        tree._next = 1 + max(tree.branches)
+        seed.close()
+        return tree
+
+
+def _as_in_setup(entry: Entry, script: Mapping[int, Entry]) -> Entry:
+    """The setup's own entry where this one is equal, but for the number that the setup gives to a new agent."""
+    own = script.get(entry.id)
+    if own is None:
+        return entry
+    command = own.command
+    if isinstance(command, AddAgent) and isinstance(entry.command, AddAgent) and entry.command.agent is None:
+        command = replace(command, agent=None)
+    return own if replace(own, command=command) == entry else entry
+
+
+def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | None]) -> dict[str, Value | None]:
+    """The variant with its values as the agent takes them, or a ConfigError."""
+    given: dict[str, Value] = {name: value for name, value in variant.items() if name != "budget" and value is not None}
+    own = variant.get("budget", walker.budget)
+    budget = None if own is None else int(BUDGET.parse(own, f"{walker.label}: budget"))
+    config = AgentConfig(walker.spec.key, walker.label, {**walker.params, **given}, budget)
+    _, params, _ = world.check_agent(config, walker.label)
+    legal: dict[str, Value | None] = {name: params[name] for name in given}
+    return legal | ({"budget": budget} if "budget" in variant else {})
+
+
+def _setting(agent: int, name: str, value: Value | None) -> Command:
+    if name == "budget" or value is None:
+        return SetBudget(int(value) if value is not None else None, agent)
+    return SetParam(agent, name, value)
+
+
+def _are_the_same(entries: Sequence[Entry], others: Sequence[Entry]) -> bool:
+    return len(entries) == len(others) and all(a is b for a, b in zip(entries, others, strict=True))

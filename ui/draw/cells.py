@@ -1,0 +1,500 @@
+"""What there is to paint on each cell for one agent, kept right from tick to tick. No pygame here.
+
+The cell words (ui/draw/kernels/cellwords.py) follow the agent's search by the notes it takes of its expansions; where
+the notes do not tell the whole story (another search, a seek, an edit, notes lost) they are made anew.
+"""
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_api import AgentView
+from sim.grid import Grid
+from sim.kernels.search import Search
+from sim.world import Snapshot, WalkerView
+from ui.draw.kernels import cellwords
+from ui.draw.theme import DIVERGING, HEAT_MAPS, Colour
+from ui.model.layers import HeatSetting
+from ui.model.trails import Trail
+
+NO_CELLS = np.empty(0, np.int32)
+NO_BANDS = np.empty(0, np.uint8)
+BANDS = cellwords.BANDS
+
+LOG_FACTORS = (2, 3, 4, 6, 8, 16, 32)
+"""How far the limits of a logarithmic scale may lie apart; the highest value shown says which is taken."""
+
+
+class TerrainWords:
+    """The words of one grid's bare terrain, shared by all panels that show it."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = weakref.ref(grid)
+        self._letters = grid.terrain.reshape(-1).copy()
+        self.words = np.zeros(grid.cells, np.uint8)
+        cellwords.translate(self._letters, grid.width, self.words)
+        self.version = grid.version
+        self.previous = -1  # the version from which `changed` led to this one
+        self.changed = NO_CELLS
+
+    def is_of(self, grid: Grid) -> bool:
+        return self._grid() is grid
+
+    @property
+    def is_dead(self) -> bool:
+        return self._grid() is None
+
+    def follow(self, grid: Grid) -> None:
+        """Take over the edits since the last call."""
+        if grid.version == self.version:
+            return
+        letters = grid.terrain.reshape(-1)
+        edited = np.flatnonzero(letters != self._letters).astype(np.int32)
+        self._letters[edited] = letters[edited]
+        changed = np.empty(9 * edited.size, np.int32)
+        count = cellwords.translate_around(self._letters, grid.width, edited, self.words, changed)
+        self.changed = changed[:count]
+        self.previous, self.version = self.version, grid.version
+
+
+_terrains: list[TerrainWords] = []
+
+
+def terrain_of(grid: Grid) -> TerrainWords:
+    """The terrain words of a grid as it is now."""
+    _terrains[:] = [t for t in _terrains if not t.is_dead]
+    found = next((t for t in _terrains if t.is_of(grid)), None)
+    if found is None:
+        found = TerrainWords(grid)
+        _terrains.append(found)
+    found.follow(grid)
+    return found
+
+
+class WalkedMoves:
+    """The different moves of one trail, each once, so that an agent that scrubs for hours stays cheap to draw."""
+
+    def __init__(self) -> None:
+        self.seen = np.zeros(0, np.uint16)
+        self.cells = np.zeros(256, np.int32)
+        self.ways = np.zeros(256, np.uint8)  # direction, plus 8 for a back-move
+        self.count = 0
+        self._trail: Trail | None = None
+        self._taken = 0
+
+    def follow(self, trail: Trail, grid: Grid) -> None:
+        if trail is not self._trail or len(trail) < self._taken or self.seen.size != grid.cells:
+            self.seen = np.zeros(grid.cells, np.uint16)
+            self.count, self._trail, self._taken = 0, trail, 0
+        if len(trail) == self._taken:
+            return
+        self._make_room(min(self.count + len(trail) - self._taken, 16 * grid.cells))
+        self.count = int(
+            cellwords.new_edges(
+                trail.cells, trail.marks, self._taken, grid.width, self.seen, self.cells, self.ways, self.count
+            )
+        )
+        self._taken = len(trail)
+
+    def _make_room(self, needed: int) -> None:
+        while needed > self.cells.size:
+            self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
+            self.ways = np.concatenate([self.ways, np.zeros_like(self.ways)])
+
+
+@dataclass(frozen=True)
+class HeatScale:
+    """How numbers become bands: a value's band is the number of rising limits it exceeds. A - B has four each way."""
+
+    setting: HeatSetting
+    limits: tuple[float, ...]
+    reach: float  # the largest value that it is made for
+
+    @property
+    def is_difference(self) -> bool:
+        return self.setting.kind == "difference"
+
+    @property
+    def colours(self) -> tuple[Colour, ...]:
+        """The colours from the lowest band to the highest; for A - B from "B has most" to "A has most"."""
+        return DIVERGING if self.is_difference else HEAT_MAPS[self.setting.colours]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each colour stands for, in the order of `colours`."""
+        if self.is_difference:
+            steps = [_range_label(self.limits, i) for i in range(4)]
+            return tuple(f"-{s}" for s in reversed(steps)) + tuple(f"+{s}" for s in steps)
+        return tuple(_range_label(self.limits, i) for i in range(BANDS))
+
+    @property
+    def lowest(self) -> str:
+        """The label at the left end of the colour bar."""
+        return self.labels[0]
+
+    @property
+    def highest(self) -> str:
+        return self.labels[-1]
+
+
+def _range_label(limits: tuple[float, ...], i: int) -> str:
+    """The whole numbers above one limit and up to the next: "1", "5-8", "65+"."""
+    low = int(limits[i]) + 1
+    if i + 1 == len(limits):
+        return f"{low:,}+"
+    high = int(limits[i + 1])
+    return f"{low:,}" if high <= low else f"{low:,}-{high:,}"
+
+
+def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
+    """The scale of a setting that reaches at least `peak`; it grows in large steps so that it seldom moves."""
+    steps = 4 if setting.kind == "difference" else BANDS
+    if setting.is_log:
+        return _log_scale(setting, peak, steps)
+    top = float(steps)
+    while top < peak:
+        top *= 2.0
+    return HeatScale(setting, tuple(i * top / steps for i in range(steps)), top)
+
+
+def _log_scale(setting: HeatSetting, peak: float, steps: int) -> HeatScale:
+    """Each limit is so many times the one before; the highest band begins at most one such step below `peak`.
+
+    A - B has half as many bands each way and takes every second limit.
+    """
+    factor = next((f for f in LOG_FACTORS if f ** (BANDS - 1) >= peak), LOG_FACTORS[-1])
+    powers = [float(factor**i) for i in range(0, BANDS - 1, BANDS // steps)]
+    return HeatScale(setting, (0.0, *powers[: steps - 1]), float(factor ** (BANDS - 1)))
+
+
+class CellWords:
+    """One panel's cells: `words` (uint8 flags) and `bands` (uint8 heat, empty when off)."""
+
+    def __init__(self) -> None:
+        self.words = np.zeros(0, np.uint8)
+        self.bands = NO_BANDS
+        self.moves = WalkedMoves()
+        self.peak = 0.0  # largest value of the heat shown
+        self.rebuilds = 0  # how often everything had to be made anew, for tests and benchmarks
+        self._terrain: TerrainWords | None = None
+        self._terrain_version = -1
+        self._search: tuple[object, int, int, int] | None = None  # node array, number, expansions, open cells
+        self._fresh = NO_CELLS  # cells expanded since the last update
+        self._only_fresh = False  # whether nothing but these and their neighbours has changed
+        self._width = 0
+        self._detour = NO_CELLS  # cells with the detour bit
+        self._detour_state: tuple[object, int, int] | None = None
+        self._heat: _HeatState | None = None
+        self._own_bands = np.zeros(0, np.uint8)
+
+    def forget(self) -> None:
+        """Make everything anew at the next update, after a jump in time for example."""
+        self._search = self._detour_state = self._heat = None
+        self._terrain = None
+        self.moves = WalkedMoves()
+
+    # --- flags ------------------------------------------------------------------------------------
+
+    def update(self, snapshot: Snapshot, walker: WalkerView | None, trail: Trail | None) -> None:
+        """Bring the words (not the heat) up to the snapshot."""
+        grid = snapshot.grid
+        search = walker.agent.search if walker else None
+        self._fresh, self._only_fresh, self._width = NO_CELLS, False, grid.width
+        changed = self._follow_terrain(grid)
+        if search is None:
+            if self._search is not None or changed is None:
+                np.copyto(self.words, self._terrain_words)
+                self._search = self._detour_state = None
+            elif changed.size:
+                self.words[changed] = self._terrain_words[changed]
+        else:
+            self._follow_search(grid, search, changed)
+        self._follow_detour(walker.agent if walker else None)
+        if trail is not None:
+            self.moves.follow(trail, grid)
+
+    @property
+    def _terrain_words(self) -> npt.NDArray[np.uint8]:
+        assert self._terrain is not None
+        return self._terrain.words
+
+    def _follow_terrain(self, grid: Grid) -> npt.NDArray[np.int32] | None:
+        """The cells whose terrain changed since the last update; None when that is not known: all of them."""
+        terrain = terrain_of(grid)
+        before, self._terrain_version = self._terrain_version, terrain.version
+        if terrain is not self._terrain:
+            self._terrain = terrain
+            self.words = terrain.words.copy()
+            self._search = self._detour_state = self._heat = None
+            self._detour = NO_CELLS
+            return None
+        if before == terrain.version:
+            return NO_CELLS
+        return terrain.changed if before == terrain.previous else None
+
+    def _follow_search(self, grid: Grid, search: Search, changed: npt.NDArray[np.int32] | None) -> None:
+        control = search.control[0]
+        number, expansions, open_size = int(control.search), int(control.expansions), int(control.open_size)
+        before, self._search = self._search, (search.nodes, number, expansions, open_size)
+        fresh = _new_notes(search, before)
+        if before is None or before[0] is not search.nodes or before[1] != number or changed is None or fresh is None:
+            self._start_over(grid, search)
+            return
+        if changed.size:
+            cellwords.renew_some(self.words, self._terrain_words, search.nodes, number, changed)
+            # D* Lite opens and closes the cells beside an edit without expanding any.
+            cellwords.renew_around(self.words, search.nodes, number, grid.width, changed)
+            self._detour_state = None
+        self._fresh, self._only_fresh = fresh, not changed.size
+        if fresh.size:
+            cellwords.renew_around(self.words, search.nodes, number, grid.width, fresh)
+
+    def _start_over(self, grid: Grid, search: Search) -> None:
+        """The words from nothing; by the notes when they are complete, for most searches are small."""
+        self.rebuilds += 1
+        self._detour, self._detour_state = NO_CELLS, None
+        control = search.control[0]
+        number, noted, root = int(control.search), int(control.noted), int(control.root)
+        is_noted = noted == int(control.expansions) and search.order.size > 0 and noted < search.order.size
+        if is_noted and root >= 0 and noted * 16 < self.words.size:
+            np.copyto(self.words, self._terrain_words)
+            self._fresh = search.order[:noted]
+            cellwords.renew(self.words, search.nodes, number, root)
+            cellwords.renew_around(self.words, search.nodes, number, grid.width, self._fresh)
+        else:
+            cellwords.renew_all(self.words, self._terrain_words, search.nodes, number)
+
+    def _follow_detour(self, view: AgentView | None) -> None:
+        detour = view.detour if view else None
+        if detour is None or detour.nodes.size != self.words.size:
+            self._clear_detour()
+            return
+        control = detour.control[0]
+        state = (detour.nodes, int(control.search), int(control.expansions))
+        if self._detour_state is not None and _same(state, self._detour_state):
+            return
+        self._clear_detour()
+        self._detour_state = state
+        if detour.order.size and int(control.noted) == int(control.expansions):
+            self._detour = detour.order[: int(control.noted)].copy()
+            cellwords.mark_detour(self.words, detour.nodes, state[1], self._detour)
+        else:
+            found = np.empty(self.words.size, np.int32)
+            count = cellwords.mark_whole_detour(self.words, detour.nodes, state[1], found)
+            self._detour = found[:count].copy()
+
+    def _clear_detour(self) -> None:
+        if self._detour.size:
+            cellwords.clear_detour(self.words, self._detour)
+            self._detour = NO_CELLS
+        self._detour_state = None
+
+    # --- slow mode --------------------------------------------------------------------------------
+
+    @staticmethod
+    def last_expanded(walker: WalkerView) -> npt.NDArray[np.int32]:
+        """The cells that the search expanded in its last tick, in their order, as far as it has noted them."""
+        search = walker.agent.search
+        if search is None or not walker.rows.size:
+            return NO_CELLS
+        noted = int(search.control[0].noted)
+        wanted = int(walker.rows[-1].expanded)
+        return search.order[max(0, noted - wanted) : noted]
+
+    def take_back(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
+        """Show only the first expansions of the last tick; returns the cells to give to put_forward() afterwards."""
+        late = self.last_expanded(walker)[shown:]
+        search = walker.agent.search
+        if late.size and search is not None:
+            root = int(search.control[0].root)
+            cellwords.take_back(self.words, grid.moves, grid.ground.step, late, root)
+        return late
+
+    def put_forward(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
+        search = walker.agent.search
+        if late.size and search is not None:
+            cellwords.renew_around(self.words, search.nodes, int(search.control[0].search), grid.width, late)
+
+    # --- heat -------------------------------------------------------------------------------------
+
+    def update_heat(self, walker: WalkerView | None, trail: Trail | None, scale: HeatScale) -> None:
+        """Bring the bands up to the snapshot that update() was called with."""
+        kind = scale.setting.kind
+        if walker is None or kind in ("off", "difference"):
+            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            return
+        if self._own_bands.size != self.words.size:
+            self._own_bands = np.zeros(self.words.size, np.uint8)
+            self._heat = None
+        view = walker.agent
+        if kind == "learned":
+            self._update_learned(view, scale)
+            return
+        if kind == "g":
+            self._update_g(view, scale)
+            return
+        counts = walker.visits if kind == "visits" else view.search.heat if view.search else None
+        if counts is None or counts.size != self.words.size:
+            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            return
+        self._update_counts(counts, walker, trail, scale)
+
+    def _update_counts(
+        self, counts: npt.NDArray[np.uint32], walker: WalkerView, trail: Trail | None, scale: HeatScale
+    ) -> None:
+        state = _HeatState(counts, scale, trail, len(trail) if trail else 0, walker.metrics.expansions, self.peak)
+        before, self._heat = self._heat, state
+        self.bands = self._own_bands
+        limits = np.array(scale.limits, np.uint32)
+        cells = self._touched(state, before)
+        if cells is None:
+            cellwords.count_bands(counts, limits, self.bands)
+            self.peak = float(cellwords.largest_of(counts))
+        elif cells.size:
+            self.peak = max(self.peak, float(cellwords.count_bands_at(counts, limits, self.bands, cells)))
+
+    def _touched(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
+        """The cells whose count may have changed; None when that is not known."""
+        if before is None or before.counts is not now.counts or before.scale != now.scale:
+            return None
+        if now.scale.setting.kind == "visits":
+            is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries
+            return now.trail.cells[before.entries :] if is_same and now.trail else None
+        if now.expansions - before.expansions != self._fresh.size:
+            return None
+        return self._fresh
+
+    def _update_learned(self, view: AgentView, scale: HeatScale) -> None:
+        learned = view.learned
+        if learned is None:
+            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            return
+        changes = int(learned.target[0].changes)
+        before, self._heat = self._heat, _HeatState(learned.h, scale, None, changes, 0, self.peak)
+        self.bands = self._own_bands
+        limits = np.array(scale.limits, np.float64)
+        is_same = before is not None and before.counts is learned.h and before.scale == scale
+        if is_same and before is not None and 0 <= changes - before.entries <= learned.changed.size:
+            highest = float(cellwords.learned_bands_at(learned, limits, self.bands, before.entries))
+            self.peak = max(self.peak, highest)
+        else:
+            self.peak = float(cellwords.learned_bands(learned, limits, self.bands))
+
+    def _update_g(self, view: AgentView, scale: HeatScale) -> None:
+        search = view.search
+        if search is None or search.nodes.size != self.words.size:
+            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            return
+        before, self._heat = self._heat, _HeatState(search.nodes, scale, None, 0, 0, self.peak)
+        self.bands = self._own_bands
+        limits = np.array(scale.limits, np.float64)
+        is_same = before is not None and before.counts is search.nodes and before.scale == scale
+        if is_same and self._only_fresh:
+            highest = cellwords.g_bands_around(search.nodes, self.words, self._width, limits, self.bands, self._fresh)
+            self.peak = max(self.peak, float(highest))
+        else:
+            self.peak = float(cellwords.g_bands(search.nodes, self.words, limits, self.bands))
+
+
+@dataclass(frozen=True)
+class _HeatState:
+    """What the bands were made from."""
+
+    counts: npt.NDArray[Any]
+    scale: HeatScale
+    trail: Trail | None
+    entries: int  # of the trail, or changes of what was learned
+    expansions: int
+    peak: float
+
+
+def _same(a: tuple[object, int, int], b: tuple[object, int, int]) -> bool:
+    return a[0] is b[0] and a[1:] == b[1:]
+
+
+def _new_notes(search: Search, before: tuple[object, int, int, int] | None) -> npt.NDArray[np.int32] | None:
+    """The cells expanded since the state `before` of the same search, None when the notes do not say.
+
+    The notes are read without taking them, so that several can watch one agent.
+    """
+    control = search.control[0]
+    expansions, noted = int(control.expansions), int(control.noted)
+    seen = before[2] if before else 0
+    if expansions == seen and before and before[3] == int(control.open_size):
+        return NO_CELLS
+    first = expansions - noted  # how many expansions came before the first note
+    if noted >= search.order.size or not first <= seen < expansions:
+        return None
+    return search.order[seen - first : noted]
+
+
+@dataclass
+class Shown:
+    """What one panel shows."""
+
+    cells: CellWords
+    snapshot: Snapshot
+    walker: WalkerView | None
+    trail: Trail | None
+
+
+def update_all(
+    panels: Sequence[Shown],
+    heat: HeatSetting,
+    compared: tuple[int, int] = (0, 1),
+    compared_kind: str = "visits",
+    least: float = 0.0,
+) -> HeatScale:
+    """Bring all panels up to date, once a frame before they are drawn. Returns the heat scale that they share.
+
+    `compared` are the places of the panels A and B of the heat kind "difference", which only these two show. The
+    scale reaches the largest value in any panel, and `least` even if none is so large.
+    """
+    for panel in panels:
+        panel.cells.update(panel.snapshot, panel.walker, panel.trail)
+    if heat.kind == "difference":
+        return _update_difference(panels, heat, compared, compared_kind, least)
+    peak = max((p.cells.peak for p in panels), default=0.0)
+    while True:
+        scale = scale_for(heat, max(peak, least))
+        for panel in panels:
+            panel.cells.update_heat(panel.walker, panel.trail, scale)
+        peak = max((p.cells.peak for p in panels), default=0.0)
+        if scale_for(heat, max(peak, least)) == scale:
+            return scale
+
+
+def _update_difference(
+    panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int], kind: str, least: float
+) -> HeatScale:
+    for panel in panels:
+        panel.cells.bands = NO_BANDS
+    pair = [panels[place] for place in dict.fromkeys(compared) if place < len(panels)]
+    counts = [found for panel in pair if (found := _counts(panel.walker, kind)) is not None]
+    if len(counts) < 2 or counts[0].size != counts[1].size:
+        return scale_for(heat, least)
+    keeper = pair[0].cells
+    if keeper._own_bands.size != counts[0].size:
+        keeper._own_bands = np.zeros(counts[0].size, np.uint8)
+    keeper._heat = None
+    while True:
+        scale = scale_for(heat, max(keeper.peak, least))
+        limits = np.array(scale.limits, np.int64)
+        keeper.peak = float(cellwords.difference_bands(counts[0], counts[1], limits, keeper._own_bands))
+        if scale_for(heat, max(keeper.peak, least)) == scale:
+            break
+    for panel in pair:
+        panel.cells.bands = keeper._own_bands
+    return scale
+
+
+def _counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:
+    if walker is None:
+        return None
+    if kind == "visits":
+        return walker.visits
+    return walker.agent.search.heat if walker.agent.search else None

@@ -1,0 +1,316 @@
+"""Painting cells into a window's pixels: fills at any zoom, and what stands in a cell when it is large enough.
+
+Pixels are uint32 0x00RRGGBB, [row, column], the window's own memory. A cell covers the pixels whose centres
+lie in it; `left_of` is the only place that says which those are, so that fills and marks agree at any zoom.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from ui.draw.kernels.cellwords import CLOSED, OPEN, PASSABLE, SWAMP, TREES, WATER
+
+
+class Frame(NamedTuple):
+    """The part of the window that shows a map, and which part of the map. Make it anew for every picture."""
+
+    pixels: np.ndarray  # uint32[height of the window, width of the window]
+    x: int  # the map area in the window
+    y: int
+    width: int
+    height: int
+    zoom: float  # pixels a cell
+    left: float  # map position of the area's upper left corner
+    top: float
+    map_width: int
+    map_height: int
+
+
+@kernel
+def left_of(cell, origin, zoom):
+    """The first pixel of a column (or row) of cells, from the edge of the map area; may be negative."""
+    return np.int64(np.ceil((cell - origin) * zoom - 0.5))
+
+
+@kernel
+def first_cell(origin, zoom, cells):
+    """The first column (or row) of cells of which a pixel shows."""
+    cell = max(np.int64(0), np.int64(np.floor(origin)) - 1)
+    while cell < cells and left_of(cell + 1, origin, zoom) <= 0:
+        cell += 1
+    return cell
+
+
+@kernel
+def cells_of_pixels(origin, zoom, cells, pixels, out):
+    """Which column (or row) of cells each pixel shows, for zoom >= 1. Writes: out.
+
+    Returns the first pixel that shows the map and the one after the last.
+    """
+    cell = first_cell(origin, zoom, cells)
+    from_x = min(max(np.int64(0), left_of(cell, origin, zoom)), pixels)
+    start = from_x
+    while cell < cells and start < pixels:
+        end = min(np.int64(pixels), left_of(cell + 1, origin, zoom))
+        for x in range(start, end):
+            out[x] = cell
+        start = max(start, end)
+        cell += 1
+    return from_x, start
+
+
+@kernel
+def paint_cells(frame, words, bands, lut, outside, columns, rows):
+    """Fill every pixel with the colour of its cell, for zoom >= 1. `bands` may be empty: no heat.
+
+    A row of pixels like the one above is copied. Look-up tables of indices are unsigned, here and below: a signed
+    index costs a test for "counted from the end", and that more than doubles the time. Writes: frame.pixels, columns,
+    rows.
+    """
+    width = frame.map_width
+    from_x, to_x = cells_of_pixels(frame.left, frame.zoom, width, frame.width, columns)
+    from_y, to_y = cells_of_pixels(frame.top, frame.zoom, frame.map_height, frame.height, rows)
+    for y in range(frame.height):
+        line = frame.pixels[frame.y + y, frame.x : frame.x + frame.width]
+        if y < from_y or y >= to_y:
+            line[:] = outside
+        elif y > from_y and rows[y] == rows[y - 1]:
+            above = frame.pixels[frame.y + y - 1, frame.x : frame.x + frame.width]
+            for x in range(above.size):
+                line[x] = above[x]
+        else:
+            line[:from_x] = outside
+            line[to_x:] = outside
+            start = np.int64(rows[y]) * width
+            if bands.size:
+                hot = bands[start : start + width]
+                row = words[start : start + width]
+                for x in range(from_x, to_x):
+                    line[x] = lut[np.uint32(hot[columns[x]]) << np.uint32(8) | row[columns[x]]]
+            else:
+                row = words[start : start + width]
+                for x in range(from_x, to_x):
+                    line[x] = lut[row[columns[x]]]
+
+
+@kernel
+def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
+    """Fill every pixel with the colour of all its cells together, for zoom < 1: no cell is ever left out.
+
+    Each cell belongs to exactly one pixel. Words are or-ed, the largest band wins; first down the rows, which the
+    compiler does for many cells at once, then along. `scratch` is uint8[2, map width], `columns` uint32[3, pixels].
+    Writes: frame.pixels, scratch, columns.
+    """
+    width, step = frame.map_width, 1.0 / frame.zoom
+    from_x, to_x = cells_of_small_pixels(frame.left, step, width, frame.width, columns)
+    bottom = min(max(np.int64(np.floor(frame.top)), 0), frame.map_height)
+    for y in range(frame.height):
+        line = frame.pixels[frame.y + y, frame.x : frame.x + frame.width]
+        top, bottom = bottom, min(max(np.int64(np.floor(frame.top + (y + 1) * step)), 0), frame.map_height)
+        if top == bottom or from_x == to_x:
+            line[:] = outside
+            continue
+        line[:from_x] = outside
+        line[to_x:] = outside
+        or_rows(words, width, top, bottom, scratch[0])
+        if bands.size:
+            max_rows(bands, width, top, bottom, scratch[1])
+            paint_hot_line(line, scratch[0], scratch[1], lut, columns, from_x, to_x, step > 3.0)
+        else:
+            paint_line(line, scratch[0], lut, columns, from_x, to_x, step > 3.0)
+
+
+@kernel
+def cells_of_small_pixels(origin, step, cells, pixels, out):
+    """First, middle and last column of cells of each pixel, for zoom < 1. Writes: out.
+
+    Returns the first pixel that shows the map and the one after the last.
+    """
+    start, end = np.int64(pixels), np.int64(0)
+    for x in range(pixels):
+        first = max(np.int64(np.floor(origin + x * step)), 0)
+        last = min(np.int64(np.floor(origin + (x + 1) * step)), cells) - 1
+        if first <= last:
+            out[0, x], out[1, x], out[2, x] = first, (first + last) // 2, last
+            start, end = min(start, x), np.int64(x + 1)
+    return min(start, end), end
+
+
+@kernel
+def or_rows(words, width, top, bottom, out):
+    """Or the rows of cells from `top` to before `bottom`, at least three in one go. Writes: out."""
+    second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
+    a = words[top * width : (top + 1) * width]
+    b = words[second * width : (second + 1) * width]
+    c = words[third * width : (third + 1) * width]
+    for x in range(a.size):
+        out[x] = a[x] | b[x] | c[x]
+    for row in range(top + 3, bottom):
+        a = words[row * width : (row + 1) * width]
+        for x in range(a.size):
+            out[x] |= a[x]
+
+
+@kernel
+def max_rows(bands, width, top, bottom, out):
+    """The largest of each column of the rows from `top` to before `bottom`. Writes: out."""
+    second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
+    a = bands[top * width : (top + 1) * width]
+    b = bands[second * width : (second + 1) * width]
+    c = bands[third * width : (third + 1) * width]
+    for x in range(a.size):
+        out[x] = max(max(a[x], b[x]), c[x])
+    for row in range(top + 3, bottom):
+        a = bands[row * width : (row + 1) * width]
+        for x in range(a.size):
+            out[x] = max(out[x], a[x])
+
+
+@kernel
+def paint_line(line, words, lut, columns, from_x, to_x, are_many):
+    """Writes: line."""
+    for x in range(from_x, to_x):
+        word = words[columns[0, x]] | words[columns[1, x]] | words[columns[2, x]]
+        if are_many:  # more than three columns of cells in a pixel
+            for column in range(columns[0, x] + 1, columns[2, x]):
+                word |= words[column]
+        line[x] = lut[word]
+
+
+@kernel
+def paint_hot_line(line, words, bands, lut, columns, from_x, to_x, are_many):
+    """Writes: line."""
+    for x in range(from_x, to_x):
+        first, middle, last = columns[0, x], columns[1, x], columns[2, x]
+        word = words[first] | words[middle] | words[last]
+        band = max(max(bands[first], bands[middle]), bands[last])
+        if are_many:
+            for column in range(first + 1, last):
+                word |= words[column]
+                band = max(band, bands[column])
+        line[x] = lut[np.uint32(band) << np.uint32(8) | np.uint32(word)]
+
+
+# --- pixels -------------------------------------------------------------------------------------------
+
+
+@kernel
+def blend(under, colour, alpha):
+    """The colour laid over `under`; alpha from 0 to 255."""
+    u, c = np.int64(under), np.int64(colour)
+    red = ((u >> 16 & 255) * (255 - alpha) + (c >> 16 & 255) * alpha + 127) // 255
+    green = ((u >> 8 & 255) * (255 - alpha) + (c >> 8 & 255) * alpha + 127) // 255
+    blue = ((u & 255) * (255 - alpha) + (c & 255) * alpha + 127) // 255
+    return red << 16 | green << 8 | blue
+
+
+@kernel
+def fill_rect(frame, x0, y0, x1, y1, colour):
+    """Fill a rectangle, its far ends excluded, given in pixels of the map area. Writes: frame.pixels."""
+    low, high = max(np.int64(x0), 0) + frame.x, min(np.int64(x1), frame.width) + frame.x
+    for y in range(max(np.int64(y0), 0) + frame.y, min(np.int64(y1), frame.height) + frame.y):
+        for x in range(low, high):
+            frame.pixels[y, x] = colour
+
+
+@kernel
+def stamp(frame, mask, x0, y0, colour):
+    """Lay a colour over the pixels of a mask of alphas whose upper left corner is given. Writes: frame.pixels."""
+    height, width = mask.shape
+    for row in range(max(0, -y0), min(height, frame.height - y0)):
+        for column in range(max(0, -x0), min(width, frame.width - x0)):
+            alpha = np.int64(mask[row, column])
+            if alpha:
+                y, x = frame.y + y0 + row, frame.x + x0 + column
+                frame.pixels[y, x] = blend(frame.pixels[y, x], colour, alpha)
+
+
+@kernel
+def stamp_at(frame, mask, cell_x, cell_y, colour):
+    """A mask in the middle of a map position given in cells. Writes: frame.pixels."""
+    height, width = mask.shape
+    x = np.int64(np.floor((cell_x - frame.left) * frame.zoom - 0.5 * width + 0.5))
+    y = np.int64(np.floor((cell_y - frame.top) * frame.zoom - 0.5 * height + 0.5))
+    stamp(frame, mask, x, y, colour)
+
+
+# --- what stands in a cell ----------------------------------------------------------------------------
+
+
+@kernel
+def paint_marks(
+    frame, words, terrain_masks, terrain_colours, edge_colour, open_mask, open_colour, casing_colour, hidden
+):
+    """The edge of closed cells, textures of special terrain, and the mark of open cells, for cells of 6 px and more.
+
+    `terrain_masks` are trees, swamp and water, without pixels where cells are small. A `casing_colour` below 0
+    means none. Bits in `hidden` belong to layers that are off. Writes: frame.pixels.
+    """
+    zoom = frame.zoom
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = left_of(row, frame.top, zoom)
+        if y0 >= frame.height:
+            break
+        y1 = left_of(row + 1, frame.top, zoom)
+        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
+            x0 = left_of(column, frame.left, zoom)
+            if x0 >= frame.width:
+                break
+            word = np.int64(words[row * frame.map_width + column]) & ~hidden
+            x1 = left_of(column + 1, frame.left, zoom)
+            if word & CLOSED and edge_colour >= 0:
+                outline(frame, x0 + 1, y0 + 1, x1, y1, edge_colour)
+            if word & (TREES | SWAMP | WATER):
+                kind = 0 if word & TREES else 1 if word & SWAMP else 2
+                stamp(frame, terrain_masks[kind], x0, y0, terrain_colours[kind])
+            if word & OPEN:
+                size = open_mask.shape[1]
+                x = x0 + (x1 - x0 - size + 1) // 2
+                y = y0 + (y1 - y0 - size + 1) // 2
+                if casing_colour >= 0:
+                    stamp(frame, open_mask[1], x, y, casing_colour)
+                stamp(frame, open_mask[0], x, y, open_colour)
+
+
+@kernel
+def outline(frame, x0, y0, x1, y1, colour):
+    """A rectangle's edge, 1 px, its far ends excluded. Writes: frame.pixels."""
+    fill_rect(frame, x0, y0, x1, y0 + 1, colour)
+    fill_rect(frame, x0, y1 - 1, x1, y1, colour)
+    fill_rect(frame, x0, y0 + 1, x0 + 1, y1 - 1, colour)
+    fill_rect(frame, x1 - 1, y0 + 1, x1, y1 - 1, colour)
+
+
+@kernel
+def paint_grid(frame, words, colour):
+    """Lines between cells, 1 px, left of and above each cell; none inside a block of walls. Writes: frame.pixels."""
+    zoom, width = frame.zoom, frame.map_width
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = left_of(row, frame.top, zoom)
+        if y0 >= frame.height:
+            break
+        y1 = left_of(row + 1, frame.top, zoom)
+        for column in range(first_cell(frame.left, zoom, width), width):
+            x0 = left_of(column, frame.left, zoom)
+            if x0 >= frame.width:
+                break
+            s = row * width + column
+            is_passable = words[s] & PASSABLE
+            if column > 0 and (is_passable or words[s - 1] & PASSABLE):
+                fill_rect(frame, x0, y0, x0 + 1, y1, colour)
+            if row > 0 and (is_passable or words[s - width] & PASSABLE):
+                fill_rect(frame, x0, y0, left_of(column + 1, frame.left, zoom), y0 + 1, colour)
+
+
+@kernel
+def tint_cells(frame, cells, colour, alpha):
+    """Lay a colour over whole cells, such as those that a brush would paint. Writes: frame.pixels."""
+    for i in range(cells.size):
+        column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
+        x0, y0 = left_of(column, frame.left, frame.zoom), left_of(row, frame.top, frame.zoom)
+        x1 = max(x0 + 1, left_of(column + 1, frame.left, frame.zoom))
+        y1 = max(y0 + 1, left_of(row + 1, frame.top, frame.zoom))
+        for y in range(max(y0, 0) + frame.y, min(y1, frame.height) + frame.y):
+            for x in range(max(x0, 0) + frame.x, min(x1, frame.width) + frame.x):
+                frame.pixels[y, x] = blend(frame.pixels[y, x], colour, alpha)

@@ -1,0 +1,215 @@
+"""Lines over cells: paths, trails, back-moves, trees. They run from cell middle to cell middle.
+
+Every line is drawn twice, first wider in its casing colour, then in its own, so that it shows on any background.
+"""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.octile import DX, DY, NOWHERE
+from ui.draw.kernels.cellwords import KNOWN, TREES, WALL
+from ui.draw.kernels.paint import fill_rect, first_cell, left_of
+
+
+@kernel
+def stroke(frame, ax, ay, bx, by, width, colour):
+    """A line between two points of the map area, in pixels, ends included. Writes: frame.pixels."""
+    half = 0.5 * width - 0.5
+    x0, y0 = np.int64(np.floor(ax - half)), np.int64(np.floor(ay - half))
+    x1, y1 = np.int64(np.floor(bx - half)), np.int64(np.floor(by - half))
+    if max(x0, x1) + width < 0 or max(y0, y1) + width < 0 or min(x0, x1) > frame.width or min(y0, y1) > frame.height:
+        return
+    if x0 == x1 or y0 == y1:
+        fill_rect(frame, min(x0, x1), min(y0, y1), max(x0, x1) + width, max(y0, y1) + width, colour)
+        return
+    steps = max(abs(x1 - x0), abs(y1 - y0))
+    for i in range(steps + 1):
+        x = x0 + (2 * i * (x1 - x0) + steps) // (2 * steps)
+        y = y0 + (2 * i * (y1 - y0) + steps) // (2 * steps)
+        fill_rect(frame, x, y, x + width, y + width, colour)
+
+
+@kernel
+def middle(cell, origin, zoom):
+    """The middle of a column (or row) of cells, as a pixel; a half means between two pixels."""
+    if zoom < 1.0:
+        return (cell + 0.5 - origin) * zoom - 0.5
+    return 0.5 * (left_of(cell, origin, zoom) + left_of(cell + 1, origin, zoom) - 1)
+
+
+@kernel
+def middle_x(frame, s):
+    return middle(s % frame.map_width, frame.left, frame.zoom)
+
+
+@kernel
+def middle_y(frame, s):
+    return middle(s // frame.map_width, frame.top, frame.zoom)
+
+
+@kernel
+def stroke_move(frame, s, dx, dy, width, colour):
+    """A line from the middle of cell s to that of a neighbour. Writes: frame.pixels."""
+    column, row = s % frame.map_width, s // frame.map_width
+    ax, ay = middle(column, frame.left, frame.zoom), middle(row, frame.top, frame.zoom)
+    bx, by = middle(column + dx, frame.left, frame.zoom), middle(row + dy, frame.top, frame.zoom)
+    stroke(frame, ax, ay, bx, by, width, colour)
+
+
+@kernel
+def stroke_cells(frame, cells, width, colour):
+    """A line through cells, one after the other. Writes: frame.pixels."""
+    for i in range(1, cells.size):
+        s, t = np.int64(cells[i - 1]), np.int64(cells[i])
+        stroke(frame, middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t), width, colour)
+
+
+@kernel
+def dash_cells(frame, cells, width, colour, dash, gap):
+    """A dashed line through cells; the dashes stay where they are while the far end grows. Writes: frame.pixels."""
+    at = 0.0  # pixels since the last dash began
+    for i in range(1, cells.size):
+        s, t = np.int64(cells[i - 1]), np.int64(cells[i])
+        ax, ay = middle_x(frame, s), middle_y(frame, s)
+        bx, by = middle_x(frame, t), middle_y(frame, t)
+        length = max(abs(bx - ax), abs(by - ay))
+        done = 0.0
+        while done < length:
+            left = (dash if at < dash else dash + gap) - at
+            part = min(left, length - done)
+            if at < dash:
+                p, q = done / length, (done + part) / length
+                stroke(
+                    frame, ax + p * (bx - ax), ay + p * (by - ay), ax + q * (bx - ax), ay + q * (by - ay), width, colour
+                )
+            done += part
+            at = at + part if at + part < dash + gap else 0.0
+
+
+@kernel
+def stroke_moves(frame, cells, ways, count, width, colour):
+    """A line for each listed move that is no back-move. Writes: frame.pixels."""
+    for i in range(count):
+        way = np.int64(ways[i])
+        if way < 8:
+            stroke_move(frame, np.int64(cells[i]), DX[way], DY[way], width, colour)
+
+
+@kernel
+def stroke_recent(frame, cells, marks, width, colour):
+    """A line through the last entries of a trail, back-moves left out. Writes: frame.pixels."""
+    for i in range(1, cells.size):
+        s, t = np.int64(cells[i - 1]), np.int64(cells[i])
+        if s != t and not marks[i] & (log.BACK_MOVE | log.TRIAL):
+            stroke(frame, middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t), width, colour)
+
+
+@kernel
+def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm):
+    """A dash for each listed back-move, to the right of where it leads, with a chevron of `arm` pixels at its end.
+
+    Where cells are too small for a dash each, every second stretch of a longer way back is left out; `seen` tells
+    whether the way goes on, so that a single move always shows. `extra` widens the line for its casing.
+    Writes: frame.pixels.
+    """
+    period = np.int64(max(1.0, np.ceil(3.0 / frame.zoom)))  # cells in a dash and in a gap where cells are small
+    for i in range(count):
+        way = np.int64(ways[i]) - 8
+        if way < 0:
+            continue
+        s = np.int64(cells[i])
+        dx, dy = DX[way], DY[way]
+        along = s // frame.map_width if dx == 0 else s % frame.map_width
+        goes_on = np.int64(seen[s + dx + dy * frame.map_width]) >> (way + 8) & 1
+        if frame.zoom >= 3.0 or not along // period & 1 or not goes_on:
+            back_move(frame, s, dx, dy, width, extra, colour, arm)
+
+
+@kernel
+def stroke_recent_back_moves(frame, cells, marks, width, extra, colour, arm):
+    """Like stroke_back_moves for the last entries of a trail. Writes: frame.pixels."""
+    for i in range(1, cells.size):
+        s, t = np.int64(cells[i - 1]), np.int64(cells[i])
+        if s != t and marks[i] & log.BACK_MOVE:
+            dx, dy = t % frame.map_width - s % frame.map_width, t // frame.map_width - s // frame.map_width
+            back_move(frame, s, dx, dy, width, extra, colour, arm)
+
+
+@kernel
+def back_move(frame, s, dx, dy, width, extra, colour, arm):
+    """One dash, a quarter of a cell beside the line from cell s towards (dx, dy). Writes: frame.pixels."""
+    zoom = frame.zoom
+    gap = max(1.5, 0.25 * zoom) + width - 1.0
+    ends = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
+    shift = 0.28 * zoom * (1.0 if dx == 0 or dy == 0 else 0.7)
+    ax, ay = middle_x(frame, s) - dy * shift, middle_y(frame, s) + dx * shift
+    px, py = ax + dx * zoom * ends, ay + dy * zoom * ends
+    qx, qy = ax + dx * zoom * (1.0 - ends), ay + dy * zoom * (1.0 - ends)
+    stroke(frame, px, py, qx, qy, width + extra, colour)
+    if arm > 0.0:
+        chevron(frame, qx, qy, dx, dy, arm, width + extra, colour)
+
+
+@kernel
+def chevron(frame, x, y, dx, dy, arm, width, colour):
+    """An arrow head that points along (dx, dy), its tip at (x, y). Writes: frame.pixels."""
+    if dx != 0 and dy != 0:
+        stroke(frame, x, y, x - arm * dx, y, width, colour)
+        stroke(frame, x, y, x, y - arm * dy, width, colour)
+    else:
+        stroke(frame, x, y, x - arm * (dx - dy), y - arm * (dy + dx), width, colour)
+        stroke(frame, x, y, x - arm * (dx + dy), y - arm * (dy - dx), width, colour)
+
+
+@kernel
+def stroke_tree(frame, words, nodes, number, width, colour):
+    """A line from every known cell in sight to its parent. Writes: frame.pixels."""
+    zoom = frame.zoom
+    for row in range(max(0, first_cell(frame.top, zoom, frame.map_height) - 1), frame.map_height):
+        if left_of(row - 1, frame.top, zoom) >= frame.height:
+            break
+        for column in range(max(0, first_cell(frame.left, zoom, frame.map_width) - 1), frame.map_width):
+            if left_of(column - 1, frame.left, zoom) >= frame.width:
+                break
+            s = row * frame.map_width + column
+            if not words[s] & KNOWN or nodes[s].search != number or nodes[s].came == NOWHERE:
+                continue
+            way = np.int64(nodes[s].came)
+            stroke_move(frame, s, -DX[way], -DY[way], width, colour)
+
+
+@kernel
+def mark_edits(frame, words, cells, is_blocked, reach, width, colours):
+    """Marks of edits: an x on a blocked cell, a dotted square on a freed one; `reach` is half their size in pixels.
+
+    `colours` are those on a wall, inside a block of walls, and elsewhere: the cell itself says what shows on it.
+    Writes: frame.pixels.
+    """
+    for i in range(cells.size):
+        s = np.int64(cells[i])
+        x, y = middle_x(frame, s), middle_y(frame, s)
+        if is_blocked[i]:
+            colour = colours[0] if words[s] & (WALL | TREES) else colours[1] if words[s] == 0 else colours[2]
+            cross(frame, x, y, reach[i], width, colour)
+        else:
+            dots(frame, x, y, reach[i], width, colours[2])
+
+
+@kernel
+def cross(frame, x, y, far, width, colour):
+    """An x around a point. Writes: frame.pixels."""
+    stroke(frame, x - far, y - far, x + far, y + far, width, colour)
+    stroke(frame, x - far, y + far, x + far, y - far, width, colour)
+
+
+@kernel
+def dots(frame, x, y, far, width, colour):
+    """A dotted square around a point. Writes: frame.pixels."""
+    count = max(1, np.int64(far / (1.5 * width + 1.0)))
+    for i in range(-count, count + 1):
+        at = i * far / count
+        stroke(frame, x + at, y - far, x + at, y - far, width, colour)
+        stroke(frame, x + at, y + far, x + at, y + far, width, colour)
+        stroke(frame, x - far, y + at, x - far, y + at, width, colour)
+        stroke(frame, x + far, y + at, x + far, y + at, width, colour)

@@ -1,0 +1,116 @@
+"""From cell words to pixel colours: one lookup table for everything that fills a cell."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ui.draw.cells import HeatScale
+from ui.draw.kernels.cellwords import BANDS, BLOCKED, CLOSED, DETOUR, FREE, OPEN, PASSABLE, SWAMP, TERRAIN, WALL, WATER
+from ui.draw.theme import Colour, Palette, mix, packed
+
+Table = npt.NDArray[np.uint32]
+
+FILL_LAYERS = ("terrain", "closed", "open", "detour")
+"""The layers whose visibility changes the table."""
+
+
+def fill_table(palette: Palette, visible: Mapping[str, bool], scale: HeatScale | None, *, fills_open: bool) -> Table:
+    """uint32[band << 8 | word]: the colour of a cell, or of several cells or-ed together.
+
+    `fills_open`: cells are too small for a mark, so open ones are filled.
+    """
+    shown = frozenset(layer for layer in FILL_LAYERS if visible.get(layer, True))
+    return _fill_table(palette, shown, scale, fills_open)
+
+
+@lru_cache(maxsize=64)
+def _fill_table(palette: Palette, shown: frozenset[str], scale: HeatScale | None, fills_open: bool) -> Table:
+    hidden = 0 if "closed" in shown and scale is None else CLOSED
+    hidden |= 0 if "detour" in shown and scale is None else DETOUR
+    # The open colour is one of the blues of A - B, and the frontier says nothing about two agents.
+    hidden |= 0 if "open" in shown and fills_open and not (scale and scale.is_difference) else OPEN
+    table = np.empty((BANDS + 1) * 256, np.uint32)
+    for band in range(BANDS + 1):
+        heat = band_colour(scale, band) if scale else None
+        for word in range(256):
+            seen = (word if "terrain" in shown else _plain(word)) & ~hidden
+            table[band << 8 | word] = packed(cell_colour(palette, seen, heat))
+    return table
+
+
+def band_colour(scale: HeatScale, band: int) -> Colour | None:
+    """The colour of a band as the kernels number them, None for band 0."""
+    if band == 0:
+        return None
+    if not scale.is_difference:
+        return scale.colours[band - 1]
+    step = (band + 1) // 2
+    return scale.colours[4 - step if band % 2 else 3 + step]
+
+
+def _plain(word: int) -> int:
+    """The word without kinds of terrain: free or blocked."""
+    bare = word & ~TERRAIN
+    if word & PASSABLE:
+        bare |= FREE
+    if word & BLOCKED:
+        bare |= WALL
+    return bare
+
+
+def cell_colour(palette: Palette, word: int, heat: Colour | None) -> Colour:
+    """The fill of a pixel that stands for cells with these bits.
+
+    A pixel of walls and others is a mixture, so that neither vanishes; one with an open cell is open.
+    """
+    if not word & TERRAIN:
+        return palette.rock
+    wall = palette.wall if word & WALL else palette.trees
+    if not word & PASSABLE:
+        return wall
+    fill = _passable_colour(palette, word, heat)
+    if not word & BLOCKED or word & OPEN:
+        return fill
+    return mix(fill, wall, 0.65)
+
+
+def _passable_colour(palette: Palette, word: int, heat: Colour | None) -> Colour:
+    if word & OPEN:
+        return palette.open
+    if heat:
+        return heat
+    if word & DETOUR:
+        return detour_colour(palette)
+    if word & CLOSED:
+        return palette.closed
+    if word & SWAMP:
+        return palette.swamp
+    return palette.water if word & WATER else palette.free
+
+
+def detour_colour(palette: Palette) -> Colour:
+    return mix(palette.free, palette.tracing, 0.55)
+
+
+def group_colours(palette: Palette) -> dict[str, Colour]:
+    """The tint of each of sim.agent_api.GROUP_NAMES."""
+    return {
+        "local space": palette.agent,
+        "queued": palette.tracing,
+        "dead": palette.wall,
+        "redundant": palette.trail,
+        "inconsistent": palette.tracing,
+    }
+
+
+def closed_edge(palette: Palette) -> Colour:
+    """The inset edge of closed cells: a second cue beside their fill."""
+    return mix(palette.closed, palette.open, 0.22)
+
+
+def texture_colours(palette: Palette) -> tuple[Colour, Colour, Colour]:
+    """What trees, swamp dots and waves are drawn with."""
+    away = palette.casing_dark
+    return mix(palette.trees, away, 0.45), mix(palette.swamp, away, 0.4), mix(palette.water, palette.casing_light, 0.4)

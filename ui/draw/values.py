@@ -1,0 +1,98 @@
+"""The numbers g, h and f in cells that are large enough to hold them."""
+
+from math import isfinite
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from sim.kernels import learned, octile
+from sim.world import Snapshot, WalkerView
+from ui.draw.cells import CellWords
+from ui.draw.kernels import cellwords
+from ui.draw.kernels.paint import left_of
+from ui.draw.theme import rgb
+from ui.model.camera import Camera
+from ui.widgets.canvas import Fonts
+
+TEXT_FROM_PX = 48.0
+WIDE_FROM_PX = 80  # from here on g and h fit side by side with all their digits
+
+_DARK_INK, _LIGHT_INK = rgb("#14171C"), rgb("#F1F3F6")
+_fonts = Fonts()
+
+
+def draw_values(
+    surface: pygame.Surface,
+    rect: tuple[int, int, int, int],
+    camera: Camera,
+    snapshot: Snapshot,
+    walker: WalkerView,
+    cells: CellWords,
+    table: npt.NDArray[np.uint32],
+) -> None:
+    """Write g upper left, h upper right and f below into every known cell in sight; `table` tells how dark it is."""
+    search = walker.agent.search
+    if search is None:
+        return
+    grid = snapshot.grid
+    zoom = float(camera.zoom)
+    size = max(10, min(15, int(zoom / 5)))
+    last_x, last_y = camera.to_map(rect[2], rect[3])
+    before = surface.get_clip()
+    surface.set_clip(pygame.Rect(rect).clip(before))
+    for y in range(max(0, int(camera.top)), min(grid.height, int(last_y) + 1)):
+        for x in range(max(0, int(camera.left)), min(grid.width, int(last_x) + 1)):
+            cell = grid.cell(x, y)
+            word = int(cells.words[cell])
+            if not word & cellwords.KNOWN:
+                continue
+            band = int(cells.bands[cell]) if cells.bands.size else 0
+            ink = _ink_on(int(table[band << 8 | word]))
+            left = rect[0] + int(left_of(x, camera.left, zoom))
+            top = rect[1] + int(left_of(y, camera.top, zoom))
+            _write(surface, (left, top, round(zoom)), values_of(snapshot, walker, cell), size, ink)
+    surface.set_clip(before)
+
+
+def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:
+    """Values g, h and f of a known cell, as the agent's search has them."""
+    search = walker.agent.search
+    assert search is not None
+    control = search.control[0]
+    g = float(search.nodes[cell].g)
+    x, y = snapshot.grid.xy(cell)
+    h = float(octile.h0(x, y, int(control.aim_x), int(control.aim_y), snapshot.grid.diagonal))
+    if walker.agent.learned is not None:
+        h += float(learned.excess(walker.agent.learned, cell))
+    return g, h, float(control.wg) * g + float(control.wh) * h
+
+
+def short(value: float, most: int) -> str:
+    """A number in at most three or four characters: with one decimal where that fits."""
+    if not isfinite(value):
+        return "inf"
+    text = f"{value:.1f}".removesuffix(".0")
+    return text if len(text) <= most else f"{value:.0f}"
+
+
+def _ink_on(colour: int) -> tuple[int, int, int]:
+    """Dark or light, whichever is easier to read on a packed colour."""
+    red, green, blue = colour >> 16 & 255, colour >> 8 & 255, colour & 255
+    return _DARK_INK if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else _LIGHT_INK
+
+
+def _write(
+    surface: pygame.Surface,
+    cell: tuple[int, int, int],
+    values: tuple[float, float, float],
+    size: int,
+    ink: tuple[int, int, int],
+) -> None:
+    left, top, side = cell
+    digits = 4 if side >= WIDE_FROM_PX else 3
+    texts = short(values[0], digits), short(values[1], digits), short(values[2], 4)
+    g, h, f = (_fonts.render(text, "mono", size, ink) for text in texts)
+    surface.blit(g, (left + 3, top + 1))
+    surface.blit(h, (left + side - 2 - h.get_width(), top + 1))
+    surface.blit(f, (left + side - 2 - f.get_width(), top + side - 1 - f.get_height()))

@@ -1,0 +1,91 @@
+"""Draws a tiny scene in every way once, so that no drawing kernel has to be compiled while somebody looks on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pygame
+
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig, EditCells
+from sim.grid import Grid
+from sim.kernels.learned import new_learned
+from sim.world import World
+from ui.draw.cells import BANDS, NO_CELLS, CellWords, Shown, update_all
+from ui.draw.kernels import cellwords
+from ui.draw.legend import legend_swatch
+from ui.draw.renderer import MapRenderer
+from ui.draw.theme import DARK
+from ui.model.camera import Camera
+from ui.model.layers import HEAT_KINDS, LAYERS, HeatSetting, LayerState
+from ui.model.trails import Trail
+
+ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
+ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)
+SIZE = (96, 64)
+
+
+def warm_pictures() -> None:
+    pygame.font.init()
+    surface = pygame.Surface(SIZE, 0, 32)
+    world = World(Grid.from_rows(list(ROWS)), 20, 29, BY_KEY, budget=12, watched=True)
+    for params in ({"shortcut": True}, {"share": 0.5, "trace_rate": 1.0}):
+        world.add(AgentConfig("tba", params=params))
+    trails = [Trail(w.position, 0, world.grid) for w in world.walkers]
+    cells = [CellWords() for _ in world.walkers]
+    for tick in range(12):
+        if tick == 6:
+            world.submit(EditCells(blocked=(23,)))
+        world.advance(1)
+        for walker, trail in zip(world.walkers, trails, strict=True):
+            trail.append(walker.rows)
+        _draw_all(surface, world, trails, cells, HEAT_KINDS[tick % len(HEAT_KINDS)], ZOOMS[tick % len(ZOOMS)])
+    _call_the_rest(world, cells[0])
+    for layer in LAYERS:
+        legend_swatch(surface, (0, 0, 20, 12), layer.key, DARK)
+
+
+def _call_the_rest(world: World, cells: CellWords) -> None:
+    """The kernels that a short run need not come by."""
+    view = world.walkers[0].agent.view()
+    search, detour = view.search, view.detour
+    assert search is not None and detour is not None
+    words = cells.words.copy()
+    cellwords.renew(words, search.nodes, 1, 0)
+    cellwords.renew_some(words, words, search.nodes, 1, NO_CELLS)
+    cellwords.mark_detour(words, detour.nodes, 1, NO_CELLS)
+    cellwords.clear_detour(words, NO_CELLS)
+    limits = np.zeros(BANDS, np.uint32)
+    cellwords.count_bands_at(search.heat, limits, words, NO_CELLS)
+    table = new_learned(world.grid.ground, world.goal, is_watched=True)
+    cellwords.learned_bands_at(table, np.zeros(BANDS), words, 0)
+    cellwords.g_bands_around(search.nodes, words, world.grid.width, np.zeros(BANDS), words, NO_CELLS)
+
+
+def _draw_all(
+    surface: pygame.Surface, world: World, trails: list[Trail], cells: list[CellWords], kind: str, zoom: float
+) -> None:
+    """Both agents with every layer and one kind of heat."""
+    snapshot = world.snapshot()
+    table = new_learned(world.grid.ground, snapshot.goal, is_watched=True)
+    views = [replace(view, agent=replace(view.agent, learned=table)) for view in snapshot.walkers]
+    layers = LayerState(dict.fromkeys(LayerState().visible, True), HeatSetting(kind))
+    shown = [Shown(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
+    scale = update_all(shown, layers.heat)
+    renderer = MapRenderer()
+    for panel in shown:
+        renderer.draw(
+            surface,
+            (0, 0, *SIZE),
+            Camera(zoom),
+            snapshot,
+            panel.walker,
+            panel.trail,
+            panel.cells,
+            layers,
+            DARK,
+            scale=scale,
+            edits={23: (snapshot.tick, True), 5: (snapshot.tick, False)},
+            hover=3,
+            preview_cells=(4, 5),
+            reveal=2,
+        )

@@ -1,0 +1,253 @@
+"""Recording from the window: begin and stop, the indicator, exports in the background, and takes that were lost.
+
+The work is done by a studio (studio.py), a process of its own; this is the window's end of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pygame
+
+from sim.params import ConfigError, Value
+from ui.commands.keys import shown_keys
+from ui.dialogs.question import Question
+from ui.dialogs.record import ExportDialog, RecordDialog, options_of
+from ui.draw.theme import rgb
+from ui.film import takes
+from ui.film.options import PICTURE
+from ui.film.replay import replay_of
+from ui.film.studio import Report, Studio
+from ui.model.look import look_of
+from ui.widgets.canvas import HotSpot
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+Values = dict[str, Value]
+
+RECORDING_RED = rgb("#E5484D")  # what a recording light looks like everywhere; orange has other meanings here
+
+
+class Recording:
+    """Everything about recording that belongs to one window."""
+
+    def __init__(self, app: "App") -> None:
+        self.app = app
+        self.filming: Studio | None = None
+        self.exports: list[Studio] = []
+        self._finishing: list[Studio] = []  # stopped, but not done yet
+        self._ending: list[Studio] = []  # done, but their processes are still there
+
+    # --- recording --------------------------------------------------------------------------------
+
+    @property
+    def is_on(self) -> bool:
+        return self.filming is not None
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether the simulation should let no tick pass until the studio has caught up."""
+        return self.filming is not None and self.filming.must_wait
+
+    def toggle(self) -> None:
+        """F9: ask what to record, or stop."""
+        if self.filming is not None:
+            self.stop()
+        else:
+            self.app.show(RecordDialog(self.app, self.begin))
+
+    def begin(self, values: Values) -> None:
+        """Record from the present tick on."""
+        app = self.app
+        options = options_of(values, app.window_size, app.session.panel_of(app.session.focused_id))
+        target = self._target(values)
+        self.filming = Studio.film(target, app.session, options, look_of(app))
+        app.say(f"recording to {target.name} in {target.parent}; F9 stops")
+
+    def _target(self, values: Values, last: int | None = None) -> Path:
+        """A new file in the folder for recordings; its name says who is in it and when."""
+        app = self.app
+        first = app.session.tick if last is None else int(values["from_tick"])
+        folder = takes.recordings_folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            got = "a file" if folder.is_file() else str(error.strerror or error).lower()
+            raise ConfigError(f"{folder}: expected a folder for recordings, got {got}") from None
+        suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
+        labels = [panel.view.label for panel in app.shown_panels]
+        promised = {studio.report.path for studio in (*self.exports, *self._finishing)}  # not all are there yet
+        target = takes.free_name(folder / takes.default_name(labels, first, suffix, last), promised)
+        takes.check_place(target)
+        return target
+
+    def stop(self) -> None:
+        """No more frames; the file is finished in the background."""
+        if self.filming is not None:
+            self.filming.follow(self.app.session, look_of(self.app))
+            self.filming.stop()
+            self._finishing.append(self.filming)
+            self.filming = None
+
+    def cut(self) -> None:
+        """The user goes to another tick: the video goes on there, without the ticks in between."""
+        if self.filming is not None:
+            self.filming.cut()
+
+    # --- exports ----------------------------------------------------------------------------------
+
+    def ask_export(self, first: int = 0, last: int | None = None) -> None:
+        """Ask which ticks to export, and how; those marked on the timeline stand in the form."""
+        session = self.app.session
+        end = max(session.recorded_end, session.tick) if last is None else last
+        parent = session.tree[session.branch].parent
+        self.app.show(ExportDialog(self.app, self.export, first, end, parent is not None))
+
+    def export(self, values: Values) -> None:
+        """Film a range of ticks of the branches on screen, or of the focused branch and its parent."""
+        app, session = self.app, self.app.session
+        first, last = int(values["from_tick"]), int(values["to_tick"])
+        if last < first:
+            raise ConfigError(f"to tick: expected {first:,} or later, got {last:,}")
+        if session.is_over and first > session.tick:
+            raise ConfigError(f"from tick: expected up to {session.tick:,}, where the run is over, got {first:,}")
+        options = options_of(values, app.window_size, session.panel_of(session.focused_id))
+        branches = None
+        parent = session.tree[session.branch].parent
+        look = look_of(app)
+        if values.get("beside_parent") and parent is not None:
+            branches = [parent, session.branch]
+            look = replace(look, order=())
+        target = self._target(values, last)
+        self.exports.append(Studio.export(target, replay_of(session, branches), (first, last + 1), options, look))
+        what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
+        app.say(f"exporting {what} to {target.name}")
+
+    # --- once a frame -----------------------------------------------------------------------------
+
+    def keep(self) -> None:
+        """Once a frame, after time has passed: tell the studio what happened, and the user what came of it."""
+        if self.filming is not None:
+            self.filming.follow(self.app.session, look_of(self.app))
+            if self.filming.report.is_done:  # it stopped by itself: a full disk, for example
+                self._tell(self.filming)
+                self.filming = None
+        self._finishing = [studio for studio in self._finishing if not self._is_told(studio)]
+        self.exports = [studio for studio in self.exports if not self._is_told(studio)]
+        self._ending = [studio for studio in self._ending if not studio.reap()]
+
+    def _is_told(self, studio: Studio) -> bool:
+        if studio.report.is_done:
+            self._tell(studio)
+        return studio.report.is_done
+
+    def _tell(self, studio: Studio) -> None:
+        """What became of a recording."""
+        report = studio.report
+        self._ending.append(studio)
+        if report.problem:
+            self.app.say(report.problem)
+        elif report.is_cancelled:
+            self.app.say("export cancelled")
+        else:
+            length = "1 frame" if report.frames == 1 else f"{report.seconds:.1f} s"
+            self.app.say(f"recorded {report.path}: {length}, {size_text(report.bytes)}")
+
+    def close(self) -> None:
+        """The window ends. Studios finish their files by themselves."""
+        if self.filming is not None:
+            self.stop()
+        for studio in (*self._finishing, *self.exports):
+            studio.close()
+
+    # --- takes that were lost ---------------------------------------------------------------------
+
+    def offer_leftovers(self) -> None:
+        """At the start: ask what to do with recordings that a kill has left, if there are any."""
+        found = takes.recoverable()
+        if not found or self.app.dialog is not None:
+            return
+        text = "A recording was not finished because the program ended:\n" if len(found) == 1 else ""
+        text = text or f"{len(found)} recordings were not finished because the program ended:\n"
+        text += "\n".join(str(leftover) for leftover in found[:5])
+        parts = [leftover.part for leftover in found]
+        answers = (
+            ("Throw away", partial(self._discard, parts), "danger"),
+            ("Later", _nothing, ""),
+            ("Finish", partial(self._recover, parts), "main"),
+        )
+        self.app.show(Question(self.app, "Unfinished recordings", text, answers))
+
+    def _recover(self, parts: list[Path]) -> None:
+        from ui.film.sinks import recover  # codecs are loaded only when something is recorded
+
+        for part in parts:
+            try:
+                self.app.say(f"finished {recover(part)}")
+            except ConfigError as error:
+                self.app.say(error.problems[0])
+
+    @staticmethod
+    def _discard(parts: list[Path]) -> None:
+        for part in parts:
+            takes.remove_part(part)
+
+    # --- the indicator ----------------------------------------------------------------------------
+
+    def draw(self, right: int, middle: int) -> int:
+        """A red dot with time and size, ending at `right`, while there is something to tell; returns its left end.
+
+        A click on it stops the recording.
+        """
+        for studio, action, command in self._shown():
+            right = self._draw_one(studio, action, command, right, middle)
+        return right
+
+    def _shown(self) -> list[tuple[Studio, Callable[[], None] | None, str]]:
+        shown: list[tuple[Studio, Callable[[], None] | None, str]] = [
+            (studio, None, "record") for studio in self._finishing
+        ]
+        shown += [(studio, studio.cancel, "export_video") for studio in self.exports]
+        if self.filming is not None:
+            shown.append((self.filming, self.stop, "record"))
+        return shown
+
+    def _draw_one(
+        self, studio: Studio, action: Callable[[], None] | None, command: str, right: int, middle: int
+    ) -> int:
+        canvas, palette = self.app.canvas, self.app.palette
+        px = canvas.px
+        text = indicator_text(studio.report, is_export=studio in self.exports)
+        width = canvas.text_width(text, 13, "mono") + px(34)
+        box = (right - width, middle - px(13), width, px(26))
+        is_filming = studio is self.filming
+        tip = f"{studio.report.path}. " + ("Click: stop" if is_filming else "Click: cancel" if action else "")
+        hot = canvas.spot(HotSpot(f"recording:{id(studio)}", box, action, tip, shown_keys(command)))
+        canvas.fill(box, palette.hover if hot else palette.raised, 6)
+        dot = RECORDING_RED if is_filming else palette.dim
+        pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))
+        canvas.text((box[0] + px(25), middle), text, size=13, face="mono", middle=True)
+        return box[0] - px(8)
+
+
+def indicator_text(report: Report, is_export: bool = False) -> str:
+    """What the indicator says: time of video and size; or how far an export or the finishing is."""
+    if report.phase == "starting":
+        return "starting"
+    if is_export or report.phase == "finishing":
+        return f"{report.phase if report.phase == 'finishing' else 'export'} {report.share:.0%}"
+    minutes, seconds = divmod(int(report.seconds), 60)
+    return f"{minutes}:{seconds:02} {size_text(report.bytes)}"
+
+
+def size_text(size: int) -> str:
+    if size < 1_000_000:
+        return f"{size / 1e3:.0f} kB"
+    return f"{size / 1e6:.1f} MB" if size < 1e9 else f"{size / 1e9:.2f} GB"
+
+
+def _nothing() -> None:
+    """Asked again at the next start."""

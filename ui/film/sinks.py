@@ -1,0 +1,440 @@
+"""The recorder: pictures go in, a file comes out, and what has been recorded is never lost.
+
+    recorder = Recorder("talk.mp4", (1280, 720), fps=30)       .mp4 .webm .mkv .gif .png, or a folder of pictures
+    recorder.add(surface)        one picture; waits while the queue is full, so no picture is ever left out
+    recorder.repeat(15)          the last one again, to let people read
+    recorder.status              frames, seconds of video, bytes, and why it stopped, if it did
+    recorder.finish()            the file that was asked for
+
+A worker thread encodes. While it does, a video lies in `talk.mp4.part.mkv` beside its target; if the program is
+killed, all but the last moment of it is there, and `recoverable()` finds it at the next start. A full disk stops
+the recording, not the program.
+"""
+
+import os
+import queue
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pygame
+
+from sim.files.map import write_atomically
+from sim.files.png import png_bytes
+from sim.params import ConfigError
+from ui.film import options as film_options
+from ui.film import video
+from ui.film.options import FOLDER, PICTURE, Encoding, check_size, kind_of
+from ui.film.takes import (
+    PART_SUFFIX,
+    enter_journal,
+    free_name,
+    is_being_written,
+    lock,
+    part_of,
+    recoverable,
+    remove_part,
+    target_of,
+)
+from ui.film.video import Pixels, seconds_of
+
+__all__ = ["Recorder", "Status", "recover", "recoverable"]
+
+QUEUE_LENGTH = 4
+"""Pictures that wait for the encoder. More would only hide that it is slower than the simulation."""
+
+_PICTURE_DIGITS = 6
+
+# --- where pictures go ----------------------------------------------------------------------------
+
+
+class _Sink(Protocol):
+    """What the worker thread writes to."""
+
+    target: Path
+    bytes: int
+
+    def add(self, pixels: Pixels) -> None: ...
+    def repeat(self) -> None: ...
+    def finish(self, progress: video.Progress) -> Path: ...
+    def stop(self, has_failed: bool = True) -> str: ...
+    def discard(self) -> None: ...
+
+
+class _VideoSink:
+    """A video, in its part file until it is finished."""
+
+    def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding, threads: int) -> None:
+        self.target, self._file = _open_part(path)
+        self.part = part_of(self.target)
+        enter_journal(self.part)
+        try:
+            self._encoder = video.Encoder(self._file, size, encoding, threads)
+        except BaseException:
+            self._give_up()
+            raise
+
+    @property
+    def bytes(self) -> int:
+        return self._file.written
+
+    def add(self, pixels: Pixels) -> None:
+        self._check_it_is_there()
+        self._encoder.add(pixels)
+
+    def repeat(self) -> None:
+        self._check_it_is_there()
+        self._encoder.repeat()
+
+    def _check_it_is_there(self) -> None:
+        """Some systems go on writing to a file without complaint after its folder was deleted."""
+        os.stat(self.part)
+
+    def finish(self, progress: video.Progress) -> Path:
+        """The file that was asked for. If that fails the part file stays."""
+        if self._encoder.frames == 0:
+            self._give_up()
+            raise ConfigError(f"{self.target}: there is no picture to write")
+        self._encoder.close()
+        self._file.close()
+        self.target = _finish(self.part, self.target, progress)
+        return self.target
+
+    def stop(self, has_failed: bool = True) -> str:
+        """Close without finishing; says where the part is that was written."""
+        if not has_failed:
+            with suppress(OSError, video.av.FFmpegError):
+                self._encoder.close()
+        self._encoder.abandon()
+        self._file.close()
+        if seconds_of(self.part) > 0:
+            return f"what was recorded is in {self.part}"
+        is_gone = not os.path.lexists(self.part)
+        remove_part(self.part)
+        return f"{self.part} is gone, and what was recorded with it" if is_gone else "nothing was recorded"
+
+    def discard(self) -> None:
+        self._encoder.abandon()
+        self._give_up()
+
+    def _give_up(self) -> None:
+        self._file.close()
+        remove_part(self.part)
+
+
+class _FolderSink:
+    """Numbered pictures in a folder of their own."""
+
+    def __init__(self, path: Path) -> None:
+        self.target = _make_folder(path)
+        self.bytes = self._count = 0
+        self._last = b""
+
+    def add(self, pixels: Pixels) -> None:
+        self._last = png_bytes(pixels)
+        self._write()
+
+    def repeat(self) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        with open(self._file(self._count), "xb") as file:
+            self._count += 1
+            file.write(self._last)
+        self.bytes += len(self._last)
+
+    def _file(self, number: int) -> Path:
+        return self.target / f"{number:0{_PICTURE_DIGITS}}{PICTURE}"
+
+    def finish(self, progress: video.Progress) -> Path:
+        if not self._count:
+            self.target.rmdir()
+            raise ConfigError(f"{self.target}: there is no picture to write")
+        return self.target
+
+    def stop(self, has_failed: bool = True) -> str:
+        if not self.target.is_dir():
+            return f"the folder {self.target} is gone, and the pictures with it"
+        return f"the pictures written so far are in {self.target}"
+
+    def discard(self) -> None:
+        for number in range(self._count):
+            with suppress(OSError):
+                self._file(number).unlink()
+        with suppress(OSError):
+            self.target.rmdir()
+
+
+class _PictureSink:
+    """Only the last picture."""
+
+    def __init__(self, path: Path, texts: dict[str, str]) -> None:
+        self.target = free_name(path)
+        self._texts = texts
+        self.bytes = 0
+        self._last: Pixels | None = None
+        with open(self.target, "xb"):  # say now, not after the run, that it cannot be written
+            pass
+        self.target.unlink()
+
+    def add(self, pixels: Pixels) -> None:
+        self._last = pixels.copy()
+
+    def repeat(self) -> None:
+        """It is the last one already."""
+
+    def finish(self, progress: video.Progress) -> Path:
+        if self._last is None:
+            raise ConfigError(f"{self.target}: there is no picture to write")
+        data = png_bytes(self._last, self._texts)
+        self.target = free_name(self.target)
+        write_atomically(self.target, data)
+        self.bytes = len(data)
+        return self.target
+
+    def stop(self, has_failed: bool = True) -> str:
+        return "nothing was written"
+
+    def discard(self) -> None:
+        """Nothing has been written yet."""
+
+
+class _PartFile(FileIO):
+    """A file that knows how much was written, and writes everything or raises."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "x")
+        self.written = 0
+        lock(self.fileno())
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        done = 0
+        while done < len(view):
+            done += super().write(view[done:]) or 0
+        self.written = max(self.written, self.tell())
+        return done
+
+
+def _open_part(path: Path) -> tuple[Path, _PartFile]:
+    """A part file of a name that is still free."""
+    while True:
+        target = free_name(path)
+        with suppress(FileExistsError):  # somebody else took it just now
+            return target, _PartFile(part_of(target))
+
+
+def _make_folder(path: Path) -> Path:
+    if path.is_dir() and not any(path.iterdir()):
+        return path
+    while True:
+        target = free_name(path)
+        with suppress(FileExistsError):
+            target.mkdir()
+            return target
+
+
+# --- the recorder ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a recording is doing."""
+
+    frames: int  # pictures that were given, repeated ones included
+    encoded: int  # of those, how many are on their way into the file
+    seconds: float  # of video
+    bytes: int
+    problem: str = ""  # why it stopped by itself
+
+    @property
+    def waiting(self) -> int:
+        """Pictures in the queue. None is ever dropped: the simulation waits."""
+        return self.frames - self.encoded
+
+
+_END = object()
+_REPEAT = object()
+
+
+class Recorder:
+    """Writes pictures to a file in a thread of its own."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        size: tuple[int, int],
+        fps: int = 30,
+        preset: str = film_options.NORMAL,
+        exact_colours: bool = False,
+        texts: dict[str, str] | None = None,
+        threads: int = 0,
+    ) -> None:
+        """`texts` are written into a single picture; `threads` of the codec, 0: as many as there are processors.
+
+        A ConfigError says in one line what cannot be had.
+        """
+        self.kind = kind_of(path)
+        is_video = self.kind in film_options.VIDEO_SUFFIXES
+        fps = int(film_options.FPS.parse(fps, "fps"))
+        self.fps = film_options.nearest_gif_rate(fps) if self.kind == film_options.GIF else fps
+        encoding = Encoding(self.kind, self.fps, preset, exact_colours) if is_video else None
+        check_size(size, encoding)
+        self.size = size
+        self._sink = _opened(Path(path), size, self.kind, encoding, texts or {}, threads)
+        self._jobs: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
+        self._free: queue.SimpleQueue[Pixels] = queue.SimpleQueue()
+        for _ in range(QUEUE_LENGTH + 2):
+            self._free.put(np.zeros((size[1], size[0]), np.uint32))
+        self._frames = self._encoded = 0
+        self._problem = ""
+        self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
+        self._thread.start()
+
+    @property
+    def target(self) -> Path:
+        """The file that is being made. Its name may differ from the one asked for, if that was taken."""
+        return self._sink.target
+
+    @property
+    def status(self) -> Status:
+        return Status(self._frames, self._encoded, self._frames / self.fps, self._sink.bytes, self._problem)
+
+    def add(self, picture: "pygame.Surface | Pixels") -> bool:
+        """The next picture; waits for room in the queue. False when the recording has stopped by itself."""
+        if self._problem:
+            return False
+        pixels = self._free.get()
+        if isinstance(picture, pygame.Surface):
+            assert picture.get_size() == self.size, (picture.get_size(), self.size)
+            np.copyto(pixels, pygame.surfarray.pixels2d(picture).T)
+        else:
+            np.copyto(pixels, picture)
+        self._jobs.put(pixels)
+        self._frames += 1
+        return True
+
+    def repeat(self, times: int = 1) -> bool:
+        """The last picture again, so many times."""
+        for _ in range(times):
+            if self._problem:
+                return False
+            self._jobs.put(_REPEAT)
+            self._frames += 1
+        return True
+
+    def finish(self, progress: video.Progress = lambda share: None) -> Path:
+        """Write everything that was given, and the file that was asked for; returns where it is.
+
+        After a problem that stopped the recording, what was written before it is finished if it can be.
+        """
+        self._jobs.put(_END)
+        self._thread.join()
+        if self._problem:
+            raise ConfigError(self._problem)
+        try:
+            return self._sink.finish(progress)
+        except (OSError, video.av.FFmpegError) as error:
+            self._problem = f"{self.target}: the recording could not be finished: {_reason(error)}; {self._sink.stop()}"
+            raise ConfigError(self._problem) from None
+
+    def stop(self) -> str:
+        """Stop without finishing; says where what was written is. `recover` can finish it later."""
+        self._jobs.put(_END)
+        self._thread.join()
+        return self._sink.stop(has_failed=bool(self._problem))
+
+    def discard(self) -> None:
+        """Stop and take away what was written."""
+        self._jobs.put(_END)
+        self._thread.join()
+        self._sink.discard()
+
+    # --- the worker thread ------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not _END:
+            if not self._problem:
+                self._take(job)
+            if job is not _REPEAT:
+                self._free.put(job)
+
+    def _take(self, job: Any) -> None:
+        try:
+            if job is _REPEAT:
+                self._sink.repeat()
+            else:
+                self._sink.add(job)
+            self._encoded += 1
+        except Exception as error:  # whatever it is, the run must go on, and what is written be kept
+            self._problem = f"{self.target}: the recording stopped: {_reason(error)}; {self._sink.stop()}"
+
+
+def _opened(
+    path: Path, size: tuple[int, int], kind: str, encoding: Encoding | None, texts: dict[str, str], threads: int
+) -> "_Sink":
+    """Where the pictures go; a ConfigError when it cannot be written."""
+    try:
+        if encoding:
+            return _VideoSink(path, size, encoding, threads)
+        return _FolderSink(path) if kind == FOLDER else _PictureSink(path, texts)
+    except (OSError, video.av.FFmpegError) as error:
+        raise ConfigError(f"{path}: cannot be written: {_reason(error)}") from None
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong, in a few words."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+# --- finishing, and what was left over ------------------------------------------------------------
+
+
+def _finish(part: Path, target: Path, progress: video.Progress) -> Path:
+    """Make the target from a part file and take that away; returns where the target is."""
+    suffix = target.suffix.lower()
+    if suffix == film_options.MKV:
+        place = _moved(part, target)
+    else:
+        draft = target.with_name(f"{target.name}.finishing{suffix}")
+        video.finish(part, draft, progress)
+        place = _moved(draft, target)
+    remove_part(part)
+    return place
+
+
+def _moved(source: Path, target: Path) -> Path:
+    """Give a file its name; another one if somebody has taken that in the meantime."""
+    number = 1
+    place = target
+    while os.path.lexists(place):
+        number += 1
+        place = target.with_name(f"{target.stem}-{number}{target.suffix}")
+    os.replace(source, place)
+    return place
+
+
+def recover(part: str | os.PathLike[str], progress: video.Progress = lambda share: None) -> Path:
+    """Finish a recording that was left over; returns where it is. A ConfigError says what is wrong."""
+    place = Path(part)
+    if not place.name.endswith(PART_SUFFIX):
+        raise ConfigError(f"{part}: expected a recording that was not finished, such as talk.mp4{PART_SUFFIX}")
+    if not place.is_file():
+        raise ConfigError(f"{part}: there is no such file")
+    try:
+        if is_being_written(place):
+            raise ConfigError(f"{part}: it is still being recorded")
+        if seconds_of(place) == 0:
+            raise ConfigError(f"{part}: there is no picture in it")
+        return _finish(place, target_of(place), progress)
+    except (OSError, video.av.FFmpegError) as error:
+        raise ConfigError(f"{part}: cannot be finished: {_reason(error)}") from None
+
+
+def discard(part: str | os.PathLike[str]) -> None:
+    """Throw a recording that was left over away."""
+    remove_part(Path(part))

@@ -1,0 +1,355 @@
+"""The stage: a run drawn to a surface of its own, of a fixed size, for videos and pictures.
+
+It draws with the window's own code, but for nobody's mouse, keyboard, focus or clock: what it shows depends on the
+run, the look and the size alone. So the window and a command without one make the same pictures, pixel by pixel.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pygame
+
+from sim.world import WalkerView
+from ui.app import MOST_PANELS, App
+from ui.draw import legend
+from ui.draw.theme import PALETTES
+from ui.film.options import PANELS, WINDOW, Part
+from ui.model import layout
+from ui.model.camera import Camera, fitted
+from ui.model.clock import SPEEDS
+from ui.model.layers import HEAT_NAMES, LAYERS, REPLACED_BY_HEAT, LayerState, compared_names
+from ui.model.layout import Box, Layout, PanelBoxes
+from ui.model.look import Look
+from ui.model.session import Panel, Session
+from ui.model.settings import Settings
+from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
+from ui.widgets.canvas import Canvas
+
+USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
+"""At these sizes texts are as large as in a window at 100 %."""
+
+LEAST_SCALE, MOST_SCALE = 0.75, 4.0
+
+TITLE_HEIGHT = 38
+LEGEND_ROW = 22
+SMALLEST_WITH_TITLE = (260, 220)  # design units; a smaller picture is all map
+SMALLEST_WITH_LEGEND = (420, 360)
+LEGEND_SHARE = 0.16  # of the height of a picture, at most
+MOST_CAPTIONS = 3
+_NOT_IN_LEGEND = ("terrain", "grid")  # they show what they are
+
+
+def scale_for(size: tuple[int, int], part: Part) -> float:
+    """The size of texts and lines that suits a picture: in steps of an eighth, so that shapes stay clean."""
+    usual = USUAL_SIZE[part.kind]
+    fitting = min(size[0] / usual[0], size[1] / usual[1])
+    return min(MOST_SCALE, max(LEAST_SCALE, round(fitting * 8) / 8))
+
+
+class FrameClock:
+    """What the window's clock is to a picture: agents stand where the frame wants them."""
+
+    ticks_per_second = 30.0
+
+    def __init__(self) -> None:
+        self.fraction = 1.0
+        self.is_running = True
+
+
+class Painter(App):
+    """The window's drawing without the window: one session, drawn to the whole of a surface."""
+
+    is_picture = True  # buttons that only a mouse could use are left out
+
+    def __init__(self, session: Session, surface: pygame.Surface, look: Look, part: Part, scale: float) -> None:
+        self.part = part
+        self.area: Box | None = None  # where the panels stand; None: as in the window
+        super().__init__(session, Settings(theme=look.theme, ui_scale=scale), surface)
+        self.clock = FrameClock()  # type: ignore[assignment]
+        self.canvas.takes_mouse = False
+        self.wear(look)
+
+    def _rebuild(self) -> None:
+        """There are no widgets in a picture."""
+        self.renderer.ui_scale = self.scale
+
+    def wear(self, look: Look) -> None:
+        """Draw with this look from now on."""
+        self.look = look
+        self.palette = PALETTES[look.theme]
+        self.settings.shows_sidebar = look.tab is not None
+        self.settings.sidebar_tab = look.tab or self.settings.sidebar_tab
+        self.layers = look.layer_state()
+        self.pinned = look.pinned if self.part.kind == WINDOW else None
+        self.clock.is_running = look.mode in (None, "running")
+        self.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
+
+    # --- what is shown ----------------------------------------------------------------------------
+
+    @property
+    def shown_walkers(self) -> tuple[WalkerView, ...]:
+        views = self.session.snapshot.walkers
+        if self.part.kind == WINDOW:
+            only = tuple(view for view in views if view.id == self.look.only)
+            return only or views[:MOST_PANELS]
+        if self.part.kind == PANELS:
+            return views[:MOST_PANELS]
+        return views[self.part.number - 1 : self.part.number]
+
+    def _compared(self) -> tuple[int, int]:
+        """As in the window; a panel that stands alone is A if it would have no part in the comparison."""
+        pair = self.session.compared()
+        own = self.part.number - 1
+        is_left_out = self.part.kind not in (WINDOW, PANELS) and own not in pair
+        return self.session.compared(own) if is_left_out else pair
+
+    def _least_reach(self) -> float:
+        """A picture does not depend on those before it."""
+        return 0.0
+
+    @property
+    def layout(self) -> Layout:
+        if self.area is None:
+            return super().layout
+        return _panels_in(self.area, self.window_size, self.scale, len(self.shown_walkers))
+
+    def camera(self, agent_id: int, boxes: PanelBoxes) -> Camera:
+        grid = self.session.world.grid
+        size = (boxes.map[2], boxes.map[3])
+        part = self.look.part_for(agent_id)
+        camera = part.camera(size) if part else fitted(grid.width, grid.height, *size)
+        if self.look.follows and (walker := self.session.walker(agent_id)):
+            camera = camera.following(grid.xy(walker.position), (grid.width, grid.height), size)
+        return camera
+
+    def mode_word(self) -> str:
+        if self.look.mode is not None:
+            return self.look.mode
+        return "finished" if self.session.is_over and self.session.tick else "running"
+
+    # --- drawing ----------------------------------------------------------------------------------
+
+    def begin_picture(self) -> None:
+        self.canvas.begin(self.window, self.palette, self.scale, (-1, -1))
+        self.window.fill(self.palette.window)
+        self._refresh_cells()
+
+    def draw_panels(self) -> None:
+        shown = self.shown_panels
+        for panel, boxes in zip(shown, self.layout.panels, strict=False):
+            agent_panel.draw_background(self, boxes)
+            self._draw_map(panel, boxes)
+            agent_panel.draw(self, boxes, panel, self.session.panel_of(panel.key))
+        if not shown:
+            overlay.draw_no_agents(self, self.layout)
+
+    def _draw_map(self, panel: Panel, boxes: PanelBoxes) -> None:
+        layers = self.layers
+        if self.look.left_out:
+            shown = {key: is_on and key not in self.look.left_out for key, is_on in layers.visible.items()}
+            self.layers = LayerState(shown, layers.heat)
+        super()._draw_map(panel, boxes)
+        self.layers = layers
+
+    def draw_window(self) -> None:
+        """The whole window, without messages, dialogs, tooltips and focus."""
+        plan = self.layout
+        self.draw_panels()
+        top_bar.draw(self, plan.top_bar)
+        transport.draw(self, plan.transport)
+        if plan.sidebar:
+            sidebar.draw(self, plan.sidebar)
+
+
+class Stage:
+    """One session on one surface."""
+
+    def __init__(
+        self,
+        session: Session,
+        size: tuple[int, int],
+        part: Part,
+        look: Look,
+        *,
+        has_legend: bool = True,
+        has_title: bool = True,
+        scale: float | None = None,
+    ) -> None:
+        pygame.font.init()
+        self.size, self.part, self.look = size, part, look
+        self.scale = scale or look.scale or scale_for(size, part)
+        self.has_legend, self.has_title = has_legend, has_title
+        self.surface = pygame.Surface(size, 0, 32)
+        self.canvas = Canvas()
+        self.canvas.takes_mouse = False
+        self.painter = Painter(session, self.surface, look, part, self.scale)
+        self.canvas.begin(self.surface, self.painter.palette, self.scale, (-1, -1))
+
+    def replace_session(self, session: Session) -> None:
+        """Another run in the place of the one so far."""
+        self.painter = Painter(session, self.surface, self.look, self.part, self.scale)
+
+    def wear(self, look: Look) -> None:
+        """Another look from the next picture on; texts keep their size, for a video has one size."""
+        self.look = look
+        self.painter.wear(look)
+
+    # --- a picture --------------------------------------------------------------------------------
+
+    def draw(self, glide: float = 1.0, captions: Sequence[str] = ()) -> pygame.Surface:
+        """Draw the session as it is. `glide`: how far agents have got from their last cell to this one."""
+        painter, plan = self.painter, self._plan()
+        painter.clock.fraction = glide  # type: ignore[misc]
+        painter.area = plan.panels
+        painter.begin_picture()
+        if self.part.kind == WINDOW:
+            painter.draw_window()
+        else:
+            painter.draw_panels()
+        self.canvas.begin(self.surface, painter.palette, self.scale, (-1, -1))
+        if plan.title:
+            self._draw_title(plan.title)
+        if plan.legend:
+            self._draw_legend(plan.legend)
+        self._draw_captions(captions)
+        return self.surface
+
+    def _plan(self) -> "_Plan":
+        """Where title, panels and legend stand."""
+        if self.part.kind == WINDOW:
+            return _Plan(None, None, None)
+        width, height = self.size
+        top, foot = 0, height
+        title = legend_box = None
+        if self.has_title and self._has_room(SMALLEST_WITH_TITLE):
+            title = (0, 0, width, self.px(TITLE_HEIGHT))
+            top = title[3]
+        if self.has_legend and self._has_room(SMALLEST_WITH_LEGEND):
+            foot = height - len(self._legend_rows()) * self.px(LEGEND_ROW) - self.px(6)
+            legend_box = (0, foot, width, height - foot)
+        return _Plan(title, (0, top, width, foot - top), legend_box)
+
+    def px(self, units: float) -> int:
+        return round(units * self.scale)
+
+    def _has_room(self, least: tuple[int, int]) -> bool:
+        return self.size[0] >= self.px(least[0]) and self.size[1] >= self.px(least[1])
+
+    # --- title ------------------------------------------------------------------------------------
+
+    def _draw_title(self, box: Box) -> None:
+        """What is shown and the tick, above the panels."""
+        canvas, session = self.canvas, self.painter.session
+        x, y, width, height = box
+        middle = y + height // 2
+        self.surface.fill(self.painter.palette.window, box)
+        tick = f"tick {session.tick:,}"
+        right = x + width - canvas.px(14)
+        canvas.text((right, middle), tick, size=15, face="mono", align="right", middle=True)
+        room = right - canvas.text_width(f"tick {session.tick:,}", 15, "mono") - canvas.px(24) - x
+        canvas.text((x + canvas.px(14), middle), session.setup.title, size=16, face="bold", middle=True, width=room)
+
+    # --- legend -----------------------------------------------------------------------------------
+
+    def _legend_rows(self) -> list[list[tuple[str, str, int]]]:
+        """The layers that are on, as (key, name, width), in rows that fit."""
+        state, scale = self.look.layer_state(), self.scale
+        names = [(layer.key, layer.name) for layer in LAYERS if state.visible[layer.key]]
+        names = [(key, name) for key, name in names if key not in self._not_in_legend()]
+        if state.heat.kind != "off":
+            names.append(("heat", f"{self._heat_name()} "))
+        rows: list[list[tuple[str, str, int]]] = [[]]
+        room = used = self.size[0] - 2 * self.px(14)
+        for key, name in names:
+            width = round(46 * scale) + self.canvas.fonts.width(name, "sans", round(12 * scale))
+            width += round(110 * scale) if key == "heat" else 0
+            if used + width > room:
+                if rows[0]:
+                    rows.append([])
+                used = 0
+            rows[-1].append((key, name, width))
+            used += width
+        return rows[: max(1, int(LEGEND_SHARE * self.size[1] / self.px(LEGEND_ROW)))]
+
+    def _not_in_legend(self) -> tuple[str, ...]:
+        """Layers that show what they are, and those in whose place there is heat. The same in all frames of a video."""
+        is_hot = self.look.heat.kind not in ("off", "difference")
+        return (*_NOT_IN_LEGEND, *(REPLACED_BY_HEAT if is_hot else ()))
+
+    def _heat_name(self) -> str:
+        """What the heat is of; A - B by the names of the two."""
+        pair = self.painter.compared_panels()
+        if not pair:
+            return HEAT_NAMES[self.look.heat.kind]
+        room = self.size[0] // 4
+        return " - ".join(self.canvas.cut(name, room, 12) for name in compared_names(*pair))
+
+    def _draw_legend(self, box: Box) -> None:
+        canvas, palette = self.canvas, self.painter.palette
+        px = canvas.px
+        self.surface.fill(palette.window, box)
+        y = box[1]
+        for row in self._legend_rows():
+            x, middle = box[0] + px(14), y + px(LEGEND_ROW) // 2
+            for key, name, width in row:
+                if key == "heat":
+                    self._draw_heat_bar(x, middle, name)
+                else:
+                    swatch = (x, middle - px(7), px(22), px(14))
+                    legend.legend_swatch(self.surface, swatch, key, palette, self.scale)
+                    canvas.text((x + px(28), middle), name, size=12, colour=palette.dim, middle=True)
+                x += width
+            y += px(LEGEND_ROW)
+
+    def _draw_heat_bar(self, x: int, middle: int, name: str) -> None:
+        """The bands of the heat with what the first and the last stand for."""
+        canvas, painter = self.canvas, self.painter
+        px, dim = canvas.px, painter.palette.dim
+        scale = painter.heat_scale
+        x += canvas.text((x, middle), name, size=12, colour=dim, middle=True) + px(4)
+        x += canvas.text((x, middle), scale.lowest, size=12, face="mono", colour=dim, middle=True) + px(5)
+        legend.draw_colour_bar(self.surface, (x, middle - px(5), px(80), px(10)), scale, painter.palette)
+        canvas.text((x + px(85), middle), scale.highest, size=12, face="mono", colour=dim, middle=True)
+
+    # --- captions ---------------------------------------------------------------------------------
+
+    def _draw_captions(self, captions: Sequence[str]) -> None:
+        """The latest captions, one above the other, at the foot of the maps."""
+        canvas, palette = self.canvas, self.painter.palette
+        px = canvas.px
+        maps = [boxes.map for _, boxes in self.painter.panels()]
+        right = max((box[0] + box[2] for box in maps), default=self.size[0])
+        bottom = max((box[1] + box[3] for box in maps), default=self.size[1]) - px(10)
+        for text in reversed(list(captions)[-MOST_CAPTIONS:]):
+            room = right - px(40)
+            width = min(room, canvas.text_width(text, 16, "bold")) + px(28)
+            height = px(34)
+            place = ((right - width) // 2, bottom - height, width, height)
+            canvas.fill(place, palette.text, 8)
+            middle = (place[0] + width // 2, place[1] + height // 2)
+            canvas.text(
+                middle, text, size=16, face="bold", colour=palette.surface, align="centre", middle=True, width=room
+            )
+            bottom = place[1] - px(6)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    title: Box | None
+    panels: Box | None  # None: as in the window
+    legend: Box | None
+
+
+def _panels_in(area: Box, size: tuple[int, int], scale: float, count: int) -> Layout:
+    """A layout of panels alone, in a part of a picture."""
+    x, y, width, height = area
+    bare = layout.lay_out((max(1, width), max(1, height)), scale, count, bare=True)
+    panels = tuple(
+        PanelBoxes(*(_moved(box, x, y) for box in (each.whole, each.header, each.map, each.hud)))
+        for each in bare.panels
+    )
+    return replace(bare, size=size, panels=panels)
+
+
+def _moved(box: Box, dx: int, dy: int) -> Box:
+    return (box[0] + dx, box[1] + dy, box[2], box[3])

@@ -1,0 +1,270 @@
+"""Video files: encoding, finishing and reading back, all through PyAV. No pygame here.
+
+While a video is being recorded it lies in a Matroska file that can be read up to the last quarter of a second,
+whatever happens to the program. When the recording ends, that part file becomes the file that was asked for: an
+.mp4 or .webm takes over the encoded pictures as they are, a .gif is made from them, for its colours are those of
+the whole clip.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fractions import Fraction
+from io import RawIOBase
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import numpy.typing as npt
+from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
+
+from sim.params import ConfigError
+from ui.film.options import GIF, MP4, WEBM, Encoding
+
+Pixels = npt.NDArray[np.uint32]  # [height, width], 0x00RRGGBB
+
+CLUSTER_MS = 250  # what a part file lags behind the encoder
+BT709 = 1  # what players assume for HD; untagged BT.601 shows errors of up to 40 in 255
+
+# --- encoding -------------------------------------------------------------------------------------
+
+
+class Encoder:
+    """Writes pictures into a part file. Whatever goes wrong with the file is an OSError."""
+
+    def __init__(self, file: RawIOBase, size: tuple[int, int], encoding: Encoding, threads: int = 0) -> None:
+        """`threads`: how many the codec may use, 0: as many as there are processors."""
+        self.size, self.encoding, self.threads = size, encoding, threads
+        self.frames = 0
+        self._last: Any = None  # the last picture as the codec takes it
+        self._reformatter = VideoReformatter()
+        self._container = av.open(
+            file,
+            "w",
+            format="matroska",
+            options={"flush_packets": "1", "cluster_time_limit": str(CLUSTER_MS)},
+        )
+        self._stream = self._make_stream()
+
+    def _make_stream(self) -> Any:
+        encoding = self.encoding
+        stream = self._container.add_stream(encoding.codec, rate=encoding.fps, options=encoding.options())
+        stream.width, stream.height = self.size
+        stream.pix_fmt = encoding.pixel_format
+        context = stream.codec_context
+        context.time_base = Fraction(1, encoding.fps)
+        context.thread_count = self.threads
+        context.gop_size = 2 * encoding.fps  # a player can jump to every second second
+        if not encoding.is_lossless:
+            context.colorspace = context.color_primaries = context.color_trc = BT709
+            context.color_range = ColorRange.MPEG
+        return stream
+
+    def add(self, pixels: Pixels) -> None:
+        """The next picture. It is read before this returns."""
+        self._last = self.convert(pixels)
+        self._encode()
+
+    def convert(self, pixels: Pixels) -> Any:
+        """The picture as the codec takes it."""
+        height, width = pixels.shape
+        frame = av.VideoFrame.from_numpy_buffer(pixels.view(np.uint8).reshape(height, width, 4), "bgra")
+        if self.encoding.is_lossless:
+            return self._reformatter.reformat(frame, format="rgb24", threads=self.threads)
+        return self._reformatter.reformat(
+            frame,
+            format=self.encoding.pixel_format,
+            dst_colorspace=Colorspace.ITU709,
+            dst_color_range=ColorRange.MPEG,
+            threads=self.threads,
+        )
+
+    def repeat(self) -> None:
+        """The last picture once more."""
+        self._encode()
+
+    def _encode(self) -> None:
+        self._last.pts = self.frames
+        self._last.time_base = Fraction(1, self.encoding.fps)
+        self.frames += 1
+        for packet in self._stream.encode(self._last):
+            self._container.mux(packet)
+
+    def close(self) -> None:
+        """Write what the codec still holds back, and the index."""
+        try:
+            for packet in self._stream.encode(None):
+                self._container.mux(packet)
+        finally:
+            self._container.close()
+
+    def abandon(self) -> None:
+        """Close what can be closed after the file could not be written."""
+        with suppress(OSError, av.FFmpegError):
+            self._container.close()
+
+
+# --- finishing ------------------------------------------------------------------------------------
+
+Progress = Callable[[float], None]  # told the share that is done
+
+
+def _no_progress(share: float) -> None:
+    pass
+
+
+def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
+    """Make the file that was asked for from a part file. Half a target is never left behind."""
+    try:
+        if target.suffix.lower() == GIF:
+            _make_gif(part, target, progress)
+        else:
+            _remux(part, target, progress)
+    except BaseException:
+        with suppress(OSError):
+            target.unlink()
+        raise
+
+
+def _remux(part: Path, target: Path, progress: Progress) -> None:
+    """The encoded pictures as they are in another kind of file.
+
+    Matroska counts in milliseconds; every picture gets its exact time back from its place.
+    """
+    options = {"movflags": "+faststart"} if target.suffix.lower() == MP4 else {}
+    kind = {MP4: "mp4", WEBM: "webm"}.get(target.suffix.lower(), "matroska")
+    with av.open(str(part)) as source, av.open(str(target), "w", format=kind, options=options) as file:
+        stream = source.streams.video[0]
+        copy = file.add_stream_from_template(stream)
+        rate = stream.average_rate or Fraction(30)
+        copy.time_base = 1 / rate
+        length = max(1, part.stat().st_size)
+        for place, packet in enumerate(_packets(source, stream)):
+            progress(min(1.0, (packet.pos or 0) / length))
+            packet.stream = copy
+            packet.time_base = 1 / rate
+            packet.pts = packet.dts = place
+            packet.duration = 1
+            file.mux(packet)
+
+
+def _packets(source: Any, stream: Any) -> Iterator[Any]:
+    """The whole packets of a file, which may end in the middle of one."""
+    try:
+        for packet in source.demux(stream):
+            if packet.size and packet.pts is not None and not packet.is_corrupt:
+                yield packet
+    except (av.InvalidDataError, av.EOFError):
+        return
+
+
+def pictures(part: Path) -> Iterator[Any]:
+    """The pictures of a video, as many as can be read."""
+    with av.open(str(part)) as source:
+        stream = source.streams.video[0]
+        stream.thread_type = "AUTO"
+        try:
+            yield from source.decode(stream)
+        except (av.InvalidDataError, av.EOFError):
+            return
+
+
+def count_pictures(path: Path) -> int:
+    """How many pictures a video has, without decoding them."""
+    with av.open(str(path)) as source:
+        return sum(1 for _ in _packets(source, source.streams.video[0]))
+
+
+def seconds_of(path: Path) -> float:
+    """Seconds of video that can be read from a file, 0 if it is no video."""
+    try:
+        with av.open(str(path)) as file:
+            rate = file.streams.video[0].average_rate or 30
+        return float(count_pictures(path) / rate)
+    except (OSError, IndexError, av.FFmpegError):
+        return 0.0
+
+
+def _make_gif(part: Path, target: Path, progress: Progress) -> None:
+    """One palette for the whole clip, then the clip in its colours. Read twice, so that no clip is too long."""
+    total = max(1, count_pictures(part))
+    palette = _palette(part, lambda done: progress(0.5 * done / total))
+    with av.open(str(part)) as source:
+        stream = source.streams.video[0]
+        rate, size = stream.average_rate or Fraction(10), (stream.width, stream.height)
+    delay = Fraction(1) / rate
+    with av.open(str(target), "w", format="gif", options={"loop": "0"}) as file:
+        copy = file.add_stream("gif", rate=rate)
+        copy.width, copy.height = size
+        copy.pix_fmt = "pal8"
+        copy.codec_context.time_base = Fraction(1, 100)
+        for place, frame in enumerate(_in_palette(part, palette)):
+            frame.pts = round(place * delay * 100)
+            frame.time_base = Fraction(1, 100)
+            file.mux(copy.encode(frame))
+            progress(0.5 + 0.5 * place / total)
+        file.mux(copy.encode(None))
+
+
+def _palette(part: Path, progress: Callable[[int], None]) -> Any:
+    """The 256 colours that serve the clip best."""
+    graph = None
+    for place, frame in enumerate(pictures(part)):
+        if graph is None:
+            graph = av.filter.Graph()
+            source = graph.add_buffer(template=None, **_shape(frame))
+            # No transparent entry: nothing in these pictures is.
+            maker = graph.add("palettegen", "stats_mode=full:reserve_transparent=0")
+            sink = graph.add("buffersink")
+            source.link_to(maker)
+            maker.link_to(sink)
+            graph.configure()
+        graph.push(_solid(frame))
+        progress(place)
+    if graph is None:
+        raise ConfigError(f"{part}: there is no picture in it")
+    graph.push(None)
+    return graph.pull()
+
+
+def _in_palette(part: Path, palette: Any) -> Iterator[Any]:
+    """The pictures in the colours of the palette, without dithering: our colours are flat."""
+    graph = None
+    for frame in pictures(part):
+        if graph is None:
+            graph = av.filter.Graph()
+            source = graph.add_buffer(template=None, **_shape(frame))
+            colours = graph.add_buffer(width=16, height=16, format="bgra", time_base=Fraction(1, 1000))
+            user = graph.add("paletteuse", "dither=none:diff_mode=rectangle")
+            sink = graph.add("buffersink")
+            source.link_to(user, 0, 0)
+            colours.link_to(user, 0, 1)
+            user.link_to(sink)
+            graph.configure()
+            palette.pts, palette.time_base = 0, Fraction(1, 1000)
+            colours.push(palette)
+            colours.push(None)
+        source.push(_solid(frame))
+        yield from _ready(sink)
+    if graph is not None:
+        source.push(None)
+        yield from _ready(sink)
+
+
+def _ready(sink: Any) -> Iterator[Any]:
+    while True:
+        try:
+            yield sink.pull()
+        except (av.BlockingIOError, av.EOFError):
+            return
+
+
+def _solid(frame: Any) -> Any:
+    """The picture with every pixel opaque, as the palette filters want it."""
+    solid = frame.reformat(format="bgra")
+    solid.pts, solid.time_base = frame.pts, frame.time_base
+    return solid
+
+
+def _shape(frame: Any) -> dict[str, Any]:
+    return {"width": frame.width, "height": frame.height, "format": "bgra", "time_base": frame.time_base}

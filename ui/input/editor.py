@@ -1,0 +1,153 @@
+"""Editing with the mouse: which cells a press, a drag and a release change. Knows cells, not pixels."""
+
+from dataclasses import dataclass
+
+from ui.input import tools
+from ui.input.tools import Point
+from ui.model.session import Session
+
+BRUSH, ERASER, LINE, RECTANGLE, FILL = "brush", "eraser", "line", "rectangle", "fill"
+TOOL_NAMES = {BRUSH: "Brush", ERASER: "Eraser", LINE: "Line", RECTANGLE: "Rectangle", FILL: "Fill"}
+MAX_BRUSH = 64
+
+
+@dataclass
+class Drag:
+    """A drag in progress: what it does and where it has been."""
+
+    kind: str  # a tool, "start" or "goal"
+    first: Point
+    last: Point
+    blocks: bool
+
+
+class Editor:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.tool = BRUSH
+        self.size = 1
+        self.drag: Drag | None = None
+        self.last_painted: Point | None = None  # where Shift+click draws its line from
+
+    # --- the mouse --------------------------------------------------------------------------------
+
+    def press(self, point: Point, *, erases: bool = False, line: bool = False, rectangle: bool = False) -> None:
+        """A button goes down over the map. The first cell decides whether the stroke blocks or frees."""
+        if not self._is_inside(point):
+            return
+        kind = self._kind(point, erases, rectangle)
+        blocks = kind in ("start", "goal") or (self._is_free(point) and not erases and kind != ERASER)
+        is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle begins where the drag does
+        start = self.last_painted if is_line and self.last_painted else point
+        self.drag = Drag(kind, start, point, blocks)
+        if kind in ("start", "goal"):
+            return
+        self.session.begin_stroke(kind)
+        if kind in (BRUSH, ERASER):
+            self._paint(tools.stroke(start, point, self.size))
+        elif kind == FILL:
+            self._paint(tools.flood(self.session.free_map(), point))
+
+    def _kind(self, point: Point, erases: bool, rectangle: bool) -> str:
+        world = self.session.world
+        cell = world.grid.cell(*point)
+        if not erases and not rectangle:
+            if cell == world.goal:
+                return "goal"
+            if cell == world.start:
+                return "start"
+        if rectangle:
+            return RECTANGLE
+        return ERASER if erases and self.tool != FILL else self.tool
+
+    def move(self, point: Point) -> None:
+        """The pointer moved with the button down. Strokes have no gaps, however fast it went."""
+        drag = self.drag
+        if drag is None or point == drag.last:
+            return
+        if drag.kind in (BRUSH, ERASER):
+            self._paint(tools.stroke(drag.last, point, self.size))
+        drag.last = point
+
+    def release(self) -> None:
+        drag, self.drag = self.drag, None
+        if drag is None:
+            return
+        if drag.kind == "goal":
+            self.drop_goal(drag.last)
+        elif drag.kind == "start":
+            self.drop_start(drag.last)
+        else:
+            if drag.kind in (LINE, RECTANGLE):
+                self._paint(self._shape(drag), drag.blocks)
+            self.session.end_stroke()
+            self.last_painted = drag.last
+
+    def put_away(self) -> None:
+        """Back to the brush: a tool that nobody can see chosen would surprise whoever draws next."""
+        self.tool = BRUSH
+
+    def forget(self) -> None:
+        """Another run: no line may begin at a cell of the old map."""
+        self.put_away()
+        self.drag = self.last_painted = None
+
+    def cancel(self) -> bool:
+        """Take back the drag in progress; False when there is none."""
+        drag, self.drag = self.drag, None
+        if drag is None:
+            return False
+        self.session.cancel_stroke()
+        return True
+
+    # --- what it does -----------------------------------------------------------------------------
+
+    def _paint(self, cells: list[Point], blocks: bool | None = None) -> None:
+        grid = self.session.world.grid
+        if blocks is None:
+            blocks = self.drag is not None and self.drag.blocks
+        inside = tools.clipped(cells, grid.width, grid.height)
+        self.session.paint([grid.cell(x, y) for x, y in inside], block=blocks)
+
+    def _shape(self, drag: Drag) -> list[Point]:
+        if drag.kind == LINE:
+            return tools.stroke(drag.first, drag.last, self.size)
+        return tools.rectangle(drag.first, drag.last)
+
+    def preview(self, hover: Point | None) -> list[Point]:
+        """The cells that a release, or a press, would change."""
+        if self.drag and self.drag.kind in (LINE, RECTANGLE):
+            return self._shape(self.drag)
+        if self.drag and self.drag.kind in ("start", "goal"):
+            return [self.drag.last]
+        if hover is None:
+            return []
+        return tools.brush(hover, self.size) if self.tool in (BRUSH, ERASER, LINE) else [hover]
+
+    def drop_goal(self, point: Point) -> None:
+        world = self.session.world
+        if self._is_inside(point) and world.grid.cell(*point) != world.goal:
+            self.session.move_goal(int(world.grid.cell(*point)))
+
+    def drop_start(self, point: Point) -> None:
+        """Another start: the run begins again there, on the map as it is."""
+        world = self.session.world
+        if not self._is_inside(point) or world.grid.cell(*point) == world.start:
+            return
+        if not self._is_free(point):
+            self.session.messages.append(f"the start cannot be at {point}: that cell is blocked")
+            return
+        self.session.restart_with(start=int(world.grid.cell(*point)))
+
+    def toggle(self, point: Point) -> None:
+        """Block or free one cell, for the keyboard."""
+        if self._is_inside(point):
+            cell = self.session.world.grid.cell(*point)
+            self.session.paint([cell], block=self._is_free(point))
+
+    def _is_inside(self, point: Point) -> bool:
+        return self.session.world.grid.contains(*point)
+
+    def _is_free(self, point: Point) -> bool:
+        grid = self.session.world.grid
+        return grid.is_free(grid.cell(*point))

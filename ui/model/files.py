@@ -1,0 +1,500 @@
+"""From files to what the window opens, and back: scenarios, maps, problem lists, tables. No pygame here.
+
+Whatever is wrong with a file or a folder comes out as a ConfigError, whose lines are shown as they stand.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.registry import BY_KEY
+from sim.agent_api import Status
+from sim.commands import AgentConfig, SetTerrain
+from sim.files.commands import TimedCommand
+from sim.files.map import (
+    ScenFile,
+    ScenRow,
+    find_map,
+    read_file,
+    read_map,
+    read_scen,
+    row_problem,
+    write_atomically,
+    write_map,
+)
+from sim.files.png import png_texts
+from sim.files.scenario import MapFile, MapRecipe, MapRows, MapSource, Scenario, load_scenario, open_grid, save_scenario
+from sim.files.session import Saved, is_session, load_session, parse_session
+from sim.generate import Generated, largest_component, opposite_ends
+from sim.grid import Grid
+from sim.kernels import log
+from sim.params import ConfigError, Value, did_you_mean
+from sim.world import WalkerView
+from ui.model.session import Session
+from ui.model.setup import Setup
+from ui.model.trails import Trail
+
+SCENARIO_SUFFIXES = (".yaml", ".yml")
+MAP_SUFFIX, PROBLEMS_SUFFIX, CSV_SUFFIX = ".map", ".scen", ".csv"
+PICTURE_SUFFIX = ".png"
+KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX, PICTURE_SUFFIX)
+PICTURE_TEXT = "Scenario"
+"""The text of our pictures that holds the session they show."""
+
+ROOT = Path(__file__).resolve().parents[2]
+GALLERY_FOLDER = ROOT / "assets" / "scenarios"
+MAPS_FOLDER = ROOT / "assets" / "maps"
+
+DEFAULT_BUDGET = 16
+DEFAULT_AGENTS = (
+    AgentConfig("tba"),
+    AgentConfig("tb-wa", params={"weight": 1.0}),
+    AgentConfig("tb-wa", params={"weight": 3.0}),
+    AgentConfig("tb-gbfs"),
+)
+"""Who walks on a map that brings no agents: the papers' comparison, from much scrubbing to none."""
+
+MAX_PICTURE_BYTES = 1 << 28
+
+MOST_EDITED_CELLS = 4096
+"""A map edited in more cells than that is written out whole; fewer are kept as an edit at tick 0."""
+
+_EXAMPLE_ORDER = (
+    "scrubbing",
+    "weights",
+    "bridges",
+    "rooms",
+    "acting-early",
+    "indecision",
+    "two-corridors",
+    "reopening",
+    "random-changes",
+    "no-path",
+    "corner",
+    "learning",
+    "lookahead",
+    "dstar-lite",
+)
+"""From what everybody should see first to the finer points; further examples come after these, by name."""
+
+_MOST_MAPS = 32  # different maps of one problem list that are looked at when it is opened
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a file holds: a run to begin, and where it was a problem list, the list."""
+
+    setup: Setup
+    path: Path
+    problems: ScenFile | None = None
+    saved: Saved | None = None  # a session, with its branches and everything that was done
+    view: Mapping[str, Any] = field(default_factory=dict)  # layers and cameras that a scenario asks for
+
+
+# --- opening --------------------------------------------------------------------------------------
+
+
+def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Opened:
+    """What a scenario, a map or a problem list holds; `agents` walk where the file names none."""
+    place = Path(path)
+    suffix = place.suffix.lower()
+    if suffix in SCENARIO_SUFFIXES and is_session_file(place):
+        return _opened_session(load_session(place, BY_KEY, (ROOT / "assets",)), place)
+    if suffix == PICTURE_SUFFIX:
+        return _open_picture(place)
+    if suffix in SCENARIO_SUFFIXES:
+        scenario = load_scenario(place, BY_KEY, (ROOT / "assets",))
+        return Opened(setup_from_scenario(scenario, place), place, view=scenario.view)
+    if suffix == MAP_SUFFIX:
+        return Opened(setup_from_map(place, agents), place)
+    if suffix == PROBLEMS_SUFFIX:
+        return _open_problems(place, agents)
+    raise ConfigError(_unknown_kind(place, suffix))
+
+
+def _opened_session(saved: Saved, place: Path) -> Opened:
+    return Opened(setup_from_scenario(saved.scenario, place), place, saved=saved, view=saved.scenario.view)
+
+
+def _open_picture(place: Path) -> Opened:
+    """The run that a picture of ours shows, at the tick that it shows."""
+    data = read_file(place, MAX_PICTURE_BYTES, PICTURE_SUFFIX)
+    try:
+        text = png_texts(data).get(PICTURE_TEXT)
+    except ValueError as error:
+        raise ConfigError(f"{place}: expected a PNG file, got one that cannot be read: {error}") from None
+    if text is None:
+        raise ConfigError(f"{place}: expected a picture that Backmove has made, got one without a scenario in it")
+    return _opened_session(parse_session(text, str(place), BY_KEY, place.parent, (ROOT / "assets",)), place)
+
+
+def is_session_file(place: Path) -> bool:
+    """Whether a file holds a whole session rather than a scenario."""
+    try:
+        with open(place, "rb") as file:
+            return is_session(file.read(4096))
+    except OSError:
+        return False  # whoever reads it next says what is wrong
+
+
+def _unknown_kind(place: Path, suffix: str) -> str:
+    if place.is_dir():
+        return f"{place}: expected a file, got a folder"
+    near = did_you_mean(suffix, KNOWN_SUFFIXES)
+    hint = near if "did you mean" in near else ""
+    return f"{place}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{place.name}'{hint}"
+
+
+def setup_from_scenario(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Setup:
+    """What a scenario begins with."""
+    grid = open_grid(scenario)
+    return Setup(
+        grid,
+        grid.cell(*scenario.start),
+        grid.cell(*scenario.goal),
+        tuple(scenario.agents),
+        scenario.budget,
+        scenario.seed,
+        {name: tuple(int(grid.cell(x, y)) for x, y in cells) for name, cells in scenario.switches.items()},
+        scenario.changes,
+        tuple((edit.tick, edit.command) for edit in scenario.edits),
+        scenario.title or (Path(path).stem if path else scenario.map_name),
+        scenario.caption,
+        source=scenario.map,
+        trials=scenario.trials,
+    )
+
+
+def setup_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Setup:
+    """A map alone: start and goal at opposite ends of its largest connected part."""
+    place = Path(path)
+    grid = read_map(place)
+    start, goal = far_ends(grid)
+    return Setup(grid, start, goal, tuple(agents), DEFAULT_BUDGET, title=place.stem, source=_map_source(place))
+
+
+def setup_from_generated(
+    generated: Generated, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET, seed: int = 0
+) -> Setup:
+    """A map that a generator made, with its problem and its switches."""
+    grid, recipe = generated.grid, dict(generated.recipe)
+    kind = str(recipe.pop("kind"))
+    number = f", seed {recipe['seed']}" if "seed" in recipe else ""
+    return Setup(
+        grid,
+        grid.cell(*generated.start),
+        grid.cell(*generated.goal),
+        tuple(agents),
+        budget,
+        seed,
+        {name: tuple(int(grid.cell(x, y)) for x, y in cells) for name, cells in generated.switches.items()},
+        title=f"{kind.replace('-', ' ').capitalize()} {grid.width} x {grid.height}{number}",
+        source=MapRecipe(kind, recipe, grid.diagonal),
+    )
+
+
+def examples() -> list[Path]:
+    """The scenarios of the gallery, in their order."""
+    found = {path.stem: path for suffix in SCENARIO_SUFFIXES for path in GALLERY_FOLDER.glob(f"*{suffix}")}
+    known = [name for name in _EXAMPLE_ORDER if name in found]
+    return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
+
+
+def is_shipped(path: str | os.PathLike[str]) -> bool:
+    """Whether a file came with the program, and should not be written over."""
+    return Path(os.path.realpath(path)).is_relative_to(ROOT / "assets")
+
+
+def far_ends(grid: Grid) -> tuple[int, int]:
+    """Start and goal for a map that names none. Ground counts, water only where there is nothing else."""
+    for letters in (b".GSB", b"W"):
+        mask = np.isin(grid.terrain, np.frombuffer(letters, np.uint8))
+        if mask.any():
+            start, goal = opposite_ends(largest_component(mask))
+            return int(grid.cell(*start)), int(grid.cell(*goal))
+    raise ConfigError(f"{grid.name}: expected a map with a free cell, got none")
+
+
+def _map_source(path: Path) -> MapFile:
+    return MapFile(path.name, Path(os.path.realpath(path)))
+
+
+# --- problem lists --------------------------------------------------------------------------------
+
+
+def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
+    """A problem list and the first problem on it that can be run."""
+    problems = checked_problems(read_scen(path))
+    row = next((row for row in problems.rows if row.problem is None), None)
+    if row is None:
+        reasons = [f"{path}:{row.line}: {row.problem}" for row in problems.rows[:5]]
+        raise ConfigError([f"{path}: expected a problem that can be run, got none", *reasons])
+    return Opened(setup_of_row(problems, row, agents), path, problems)
+
+
+def checked_problems(problems: ScenFile) -> ScenFile:
+    """The list with what is wrong with each row on the map that it names."""
+    grids = {name: _map_or_reason(problems, name) for name in problems.map_names()[:_MOST_MAPS]}
+
+    def check(row: ScenRow) -> ScenRow:
+        found = grids.get(row.map_name)
+        if not row.is_readable or found is None:
+            return row
+        return replace(row, problem=found if isinstance(found, str) else row_problem(row, found))
+
+    return replace(problems, rows=[check(row) for row in problems.rows])
+
+
+def _map_or_reason(problems: ScenFile, name: str) -> Grid | str:
+    try:
+        return read_map(find_map(problems.name, name, _map_folders()))
+    except ConfigError as error:
+        return error.problems[0]
+
+
+def _map_folders() -> tuple[Path, ...]:
+    return (MAPS_FOLDER,)
+
+
+def setup_of_row(
+    problems: ScenFile, row: ScenRow, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET
+) -> Setup:
+    """The problem in a row of a list, on the map that the row names."""
+    place = find_map(problems.name, row.map_name, _map_folders())
+    setup = setup_for_problem(row, read_map(place), agents, budget)
+    return replace(setup, title=f"{place.stem}, problem {row.number}", source=_map_source(place))
+
+
+def setup_for_problem(
+    row: ScenRow, grid: Grid, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET
+) -> Setup:
+    """A problem of a list on this map."""
+    problem = row_problem(row, grid)
+    if problem:
+        raise ConfigError(f"problem {row.number}: {problem}")
+    return Setup(
+        grid,
+        int(grid.cell(*row.start)),
+        int(grid.cell(*row.goal)),
+        tuple(agents),
+        budget,
+        title=f"{grid.name}, problem {row.number}",
+        listed_optimal=row.optimal,
+    )
+
+
+# --- saving ---------------------------------------------------------------------------------------
+
+
+def with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> Path:
+    """The path, ending in one of the suffixes; the first is added where none is there."""
+    known = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
+    place = Path(path)
+    return place if place.suffix.lower() in known else place.with_name(place.name + known[0])
+
+
+def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
+    """Write the map as it is now; returns where."""
+    place = with_suffix(path, MAP_SUFFIX)
+    write_map(session.world.grid, place)
+    session.mark_map_saved()
+    return place
+
+
+def save_session_scenario(
+    session: Session, path: str | os.PathLike[str], view: Mapping[str, Any] | None = None
+) -> Path:
+    """Write map, agents and settings as a scenario, with how the window looks; returns where."""
+    place = with_suffix(path, SCENARIO_SUFFIXES)
+    save_scenario(replace(scenario_from_session(session), view=dict(view or {})), place)
+    if len(session.tree.branches) == 1:
+        session.mark_saved()
+    return place
+
+
+def scenario_from_session(session: Session) -> Scenario:
+    """The open run as something to begin again: tick 0, the user's edits, the agents as they are set now.
+
+    The script and the random changes of the run stay what they were; what they have done so far is not kept,
+    or they would do it twice.
+    """
+    setup, world = session.setup, session.world
+    pair = setup.grid.xy
+    source, edits = _source_and_edits(session)
+    changes = world.random_changes
+    return Scenario(
+        source,
+        pair(world.start),
+        pair(world.goal),
+        tuple(config_as_file(config) for config in session.configs()),
+        setup.title,
+        setup.caption,
+        setup.seed,
+        world.budget,
+        {name: tuple(pair(cell) for cell in cells) for name, cells in setup.switches.items()},
+        changes if changes.rate > 0 else None,
+        tuple(sorted(edits, key=lambda edit: edit.tick)),
+        trials=setup.trials,
+        terrain=None if isinstance(source, MapRows) else setup.grid.terrain,
+    )
+
+
+def config_as_file(config: AgentConfig) -> AgentConfig:
+    """Only parameters that differ from their defaults, so that the file says what matters."""
+    spec = BY_KEY[config.kind]
+    params = {p.name: config.params[p.name] for p in spec.params if config.params.get(p.name, p.default) != p.default}
+    return replace(config, params=params)
+
+
+def _source_and_edits(session: Session) -> tuple[MapSource, list[TimedCommand]]:
+    """Where the map comes from and everything that changes it, in order: first map, script, the user's strokes.
+
+    Rows take the place of a source when the edits would be longer, or when start or goal would be blocked on it.
+    """
+    setup, world = session.setup, session.world
+    script = [TimedCommand(tick, command) for tick, command in setup.script]
+    letters = {cell: letter for stroke in session.strokes for cell, letter in stroke.after.items()}
+    first, original = session.first_terrain.reshape(-1), setup.grid.terrain.reshape(-1)
+    early = {int(cell): int(first[cell]) for cell in np.flatnonzero(first != original)}
+    ends_are_free = setup.grid.is_free(world.start) and setup.grid.is_free(world.goal)
+    if setup.source and ends_are_free and len(early) + len(letters) <= MOST_EDITED_CELLS:
+        return setup.source, [*_terrain_edit(early), *script, *_terrain_edit(letters)]
+    terrain = session.first_terrain.copy()
+    terrain.reshape(-1)[list(letters)] = list(letters.values())
+    rows = tuple(bytes(row).decode("ascii") for row in terrain)
+    # A script that paints at tick 0 comes after the rows; what the user has drawn comes after the script.
+    is_painted_over = any(edit.tick == 0 for edit in script)
+    return MapRows(rows, setup.grid.diagonal), [*script, *(_terrain_edit(letters) if is_painted_over else [])]
+
+
+def _terrain_edit(letters: Mapping[int, int]) -> list[TimedCommand]:
+    if not letters:
+        return []
+    cells = tuple(sorted(letters))
+    text = bytes(letters[cell] for cell in cells).decode("ascii")
+    return [TimedCommand(0, SetTerrain(cells, text))]
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the comparison, for the table on screen and for the CSV file."""
+
+    key: str
+    title: str
+    help: str
+    value: Callable[[Session, WalkerView], Cell]
+    digits: int = 0  # shown after the point
+
+
+def _metric(name: str) -> Callable[[Session, WalkerView], Cell]:
+    return lambda session, view: getattr(view.metrics, name)
+
+
+def arrived_at(session: Session, view: WalkerView) -> int | None:
+    """The tick at which an agent reached the goal."""
+    trail = session.trails.get(view.id)
+    if view.status is not Status.AT_GOAL or trail is None:
+        return None
+    return trail.last_tick
+
+
+def params_text(params: Mapping[str, Value], separator: str = " ") -> str:
+    return separator.join(f"{name}={_plain(value)}" for name, value in params.items())
+
+
+def _plain(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("agent", "Agent", "name of the agent", lambda s, w: w.label),
+    Column("kind", "Kind", "algorithm", lambda s, w: w.spec.key),
+    Column("params", "Parameters", "all parameters", lambda s, w: params_text(w.params)),
+    Column("budget", "k", "expansions allowed in a tick", lambda s, w: w.budget),
+    Column("state", "State", "what it is doing", lambda s, w: w.state_word),
+    Column("trial", "Trial", "number of the present walk from start to goal", _metric("trial")),
+    Column("cost", "Cost", "cost of the way walked so far, in all trials", _metric("cost"), 2),
+    Column("optimal", "Optimal", "cost of the cheapest way when the goal was set", _metric("optimal"), 2),
+    Column("suboptimality", "x optimal", "cost of the present trial / optimal", _metric("suboptimality"), 3),
+    Column("moves", "Moves", "changes of cell", _metric("moves")),
+    Column("back_moves", "Back", "moves back along parents", _metric("back_moves")),
+    Column("back_move_share", "Back %", "back-moves in percent of non-optimal moves", _metric("back_move_share"), 1),
+    Column("nonoptimal_moves", "Non-opt.", "moves that are on no cheapest way", _metric("nonoptimal_moves")),
+    Column("revisits", "Revisits", "moves onto cells stood on before", _metric("revisits")),
+    Column("longest_stay", "Stays", "most visits of one cell", _metric("longest_stay")),
+    Column("waits", "Waits", "ticks without a move", _metric("waits")),
+    Column("expansions", "Expanded", "cells expanded in all", _metric("expansions")),
+    Column("mean_expansions", "/ move", "cells expanded for each move", _metric("mean_expansions"), 1),
+    Column("traced", "Traced", "parents followed to make paths", _metric("traced")),
+    Column("max_expansions", "Most", "most expansions in one tick", _metric("max_expansions")),
+    Column("over_budget", "Over", "ticks above the budget", _metric("over_budget")),
+    Column("restarts", "Restarts", "searches begun again", _metric("restarts")),
+    Column("first_move", "First move", "tick of the first move", _metric("first_move")),
+    Column("arrived", "Arrived", "tick of the arrival", arrived_at),
+)
+
+TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expanded_total", "cost", "revisits")
+
+
+def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
+    """Write one row for each agent on screen, of whatever branch; returns where."""
+    header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
+    run = session.setup.title
+    rows = ([run, p.branch, session.tick, *(c.value(session, p.view) for c in COLUMNS)] for p in session.panels)
+    return _write_csv(path, header, rows)
+
+
+def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
+    """Write one row for each agent and tick; returns where."""
+    rows = (row for view in session.snapshot.walkers for row in _tick_rows(session, view))
+    return _write_csv(path, list(TICK_COLUMNS), rows)
+
+
+def _tick_rows(session: Session, view: WalkerView) -> Iterable[list[Cell]]:
+    trail: Trail = session.trails[view.id]
+    expanded = np.diff(trail.expanded, prepend=0)
+    for i, cell in enumerate(trail.cells.tolist()):
+        x, y = session.world.grid.xy(cell)
+        numbers = [int(expanded[i]), int(trail.expanded[i]), float(trail.cost[i]), int(trail.revisits[i])]
+        yield [view.label, view.spec.key, trail.first_tick + i, x, y, _mark_words(int(trail.marks[i])), *numbers]
+
+
+def _mark_words(marks: int) -> str:
+    words = (
+        ("back", log.BACK_MOVE),
+        ("restarted", log.RESTARTED),
+        ("bounced", log.BOUNCED),
+        ("trial", log.TRIAL),
+        ("arrived", log.ARRIVED),
+    )
+    return " ".join(word for word, bit in words if marks & bit)
+
+
+def _write_csv(path: str | os.PathLike[str], header: list[str], rows: Iterable[Sequence[Cell]]) -> Path:
+    place = with_suffix(path, CSV_SUFFIX)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+    write_atomically(place, text.getvalue().encode("utf-8"))
+    return place
+
+
+def _csv_cell(cell: Cell) -> Cell:
+    """Numbers in full, so that a table read back says the same; nothing where a number means nothing."""
+    if isinstance(cell, float):
+        return repr(cell) if np.isfinite(cell) else ""
+    return "" if cell is None else cell

@@ -1,0 +1,252 @@
+"""How a picture of a run looks: theme, layers, heat, which part of the map. Plain data, so it can be sent and saved.
+
+It comes from the window (`look_of`), or from the `view` of a scenario file (`look_from_view`):
+
+    view:
+      theme: light
+      layers: {tree: true, grid: false}
+      heat: {kind: visits, is_log: true, colours: cividis}
+      camera: {x: 48, y: 40, cells: 60}     # the middle, and how many cells fit into the shorter side; or: fit, follow
+      cameras: {0: fit, 1: {x: 9, y: 9, cells: 12}}      # of panels that look elsewhere, by their number
+      scale: 1.25                           # size of texts and lines; left out: chosen by the size of the picture
+      sidebar: compare                      # or false; only where the whole window is drawn
+
+No pygame here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sim.params import ConfigError, Param, did_you_mean, shown
+from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
+from ui.model.layers import LAYER_BY_KEY, HeatSetting, LayerState, default_visibility
+from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, THEME
+
+if TYPE_CHECKING:
+    from ui.app import App
+
+SCALE = Param("scale", float, 1.0, "size of texts and lines", 0.5, 8.0)
+CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_000, 10_000)
+CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a panel", 1.0, 20_000)
+
+KEYS = ("theme", "layers", "heat", "camera", "cameras", "scale", "sidebar")
+OTHER_KEYS = ("branches", "focus")  # what a session keeps there (ui/model/saving.py)
+
+
+@dataclass(frozen=True)
+class MapPart:
+    """Which part of the map a panel shows, whatever its size in pixels: the middle, and cells on its shorter side."""
+
+    x: float
+    y: float
+    cells: float
+
+    def camera(self, size: tuple[int, int]) -> Camera:
+        zoom = min(MAX_ZOOM, max(MIN_ZOOM, min(size) / self.cells))
+        if zoom >= 3.0:
+            zoom = float(round(zoom))  # whole pixels a cell, as in the window, so that all cells look alike
+        return Camera(zoom).centred_on(self.x, self.y, *size)
+
+
+def part_of(camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) -> MapPart | None:
+    """The part of the map that a camera shows; None: the whole map, as large as it goes."""
+    if camera == fitted(*map_size, *size):
+        return None
+    x, y = camera.to_map(size[0] / 2, size[1] / 2)
+    return MapPart(x, y, min(size) / camera.zoom)
+
+
+@dataclass(frozen=True)
+class Look:
+    theme: str = "dark"
+    visible: Mapping[str, bool] = field(default_factory=default_visibility)
+    heat: HeatSetting = field(default_factory=HeatSetting)
+    part: MapPart | None = None  # what every panel shows; None: the whole map
+    own_parts: Mapping[int, MapPart | None] = field(default_factory=dict)  # of single panels, by their key
+    follows: bool = False  # the camera stays on the agent
+    scale: float | None = None  # of texts and lines; None: by the size of the picture
+    tab: str | None = "layers"  # of the sidebar; None: no sidebar
+    order: tuple[int, ...] = ()  # keys of the panels in their order; others come after them
+    front: int = 0  # the place of the panel that a heat map A - B takes for A
+    only: int | None = None  # key of the one panel that is shown
+    speed: int = 30  # where the speed slider stands, if the whole window is drawn
+    pinned: tuple[int, int] | None = None  # the cell that the inspector tells about
+    mode: str | None = None  # what the window says it is doing; None: running, until the run is over
+    left_out: frozenset[str] = frozenset()  # layers that are on and not drawn on the maps all the same
+
+    def layer_state(self) -> LayerState:
+        return LayerState({**default_visibility(), **self.visible}, self.heat)
+
+    def part_for(self, panel: int) -> MapPart | None:
+        return self.own_parts.get(panel, self.part)
+
+
+# --- from the window ------------------------------------------------------------------------------
+
+
+def look_of(app: "App") -> Look:
+    """The look of the window as it is."""
+    settings, cameras = app.settings, app.cameras
+    part, own = _parts(app)
+    return Look(
+        theme=app.palette.name,
+        visible=dict(app.layers.visible),
+        heat=app.layers.heat,
+        part=part,
+        own_parts=own,
+        follows=cameras.follows,
+        scale=app.scale,
+        tab=settings.sidebar_tab if settings.shows_sidebar else None,
+        order=tuple(panel.key for panel in app.session.panels),
+        front=app.session.panel_of(app.session.focused_id),
+        only=app.session.focused_id if app.is_maximised else None,
+        speed=app.speed,
+        pinned=app.pinned,
+    )
+
+
+def _parts(app: "App") -> tuple[MapPart | None, dict[int, MapPart | None]]:
+    """What the panels show: one part for all when the cameras are linked, else one each."""
+    grid = app.session.world.grid
+    map_size = (grid.width, grid.height)
+    own = {}
+    for view, boxes in app.panels():
+        size = (boxes.map[2], boxes.map[3])
+        own[view.id] = part_of(app.camera(view.id, boxes), size, map_size)
+        if app.cameras.is_linked:
+            return own[view.id], {}
+    return None, own
+
+
+# --- from a scenario ------------------------------------------------------------------------------
+
+
+def look_from_view(view: Mapping[str, Any], where: str = "view") -> Look:
+    """The look that a scenario asks for; a ConfigError names everything that is wrong with it."""
+    reader = _Reader(where)
+    look = reader.look(view)
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    return look
+
+
+class _Reader:
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.problems: list[str] = []
+
+    def look(self, view: Mapping[str, Any]) -> Look:
+        self._check_keys({key: value for key, value in view.items() if key not in OTHER_KEYS}, KEYS, "")
+        base = Look()
+        part, follows = self._camera(view.get("camera", "fit"))
+        return Look(
+            theme=self._value(view, THEME, base.theme),
+            visible=self._layers(view.get("layers", {})),
+            heat=self._heat(view.get("heat", {})),
+            part=part,
+            own_parts=self._own_cameras(view.get("cameras", {})),
+            follows=follows,
+            scale=self._value(view, SCALE, None),
+            tab=self._tab(view.get("sidebar", base.tab)),
+        )
+
+    def _check_keys(self, data: Mapping[str, Any], known: tuple[str, ...], path: str) -> None:
+        self.problems += [
+            f"{self.where}{path}.{key}: no such key{did_you_mean(key, known)}" for key in data if key not in known
+        ]
+
+    def _mapping(self, data: Any, path: str) -> Mapping[str, Any]:
+        if isinstance(data, dict):
+            return data
+        self.problems.append(f"{self.where}{path}: expected a mapping, got {shown(data)}")
+        return {}
+
+    def _value(self, data: Mapping[str, Any], param: Param, default: Any, path: str = "") -> Any:
+        if param.name not in data:
+            return default
+        try:
+            return param.parse(data[param.name], f"{self.where}{path}.{param.name}")
+        except ConfigError as error:
+            self.problems += error.problems
+            return default
+
+    def _layers(self, data: Any) -> dict[str, bool]:
+        layers = self._mapping(data, ".layers")
+        self._check_keys(layers, tuple(LAYER_BY_KEY), ".layers")
+        visible = default_visibility()
+        for key in [key for key in layers if key in LAYER_BY_KEY]:
+            visible[key] = bool(self._value(layers, Param(key, bool, True, ""), visible[key], ".layers"))
+        return visible
+
+    def _heat(self, data: Any) -> HeatSetting:
+        if isinstance(data, str):
+            data = {"kind": data}
+        heat, base = self._mapping(data, ".heat"), HeatSetting()
+        self._check_keys(heat, ("kind", "is_log", "colours"), ".heat")
+        return HeatSetting(
+            self._value(heat, HEAT_KIND, base.kind, ".heat"),
+            self._value(heat, HEAT_IS_LOG, base.is_log, ".heat"),
+            self._value(heat, HEAT_COLOURS, base.colours, ".heat"),
+        )
+
+    def _own_cameras(self, data: Any) -> dict[int, MapPart | None]:
+        cameras = self._mapping(data, ".cameras")
+        wrong = [key for key in cameras if not str(key).isdecimal()]
+        self.problems += [f"{self.where}.cameras: expected the number of a panel, got {shown(key)}" for key in wrong]
+        return {int(k): self._camera(part, f".cameras.{k}")[0] for k, part in cameras.items() if k not in wrong}
+
+    def _camera(self, data: Any, path: str = ".camera") -> tuple[MapPart | None, bool]:
+        if data in ("fit", "follow"):
+            return None, data == "follow"
+        if not isinstance(data, dict):
+            wanted = "fit, follow, or a part of the map such as {x: 48, y: 40, cells: 60}"
+            self.problems.append(f"{self.where}{path}: expected {wanted}, got {shown(data)}")
+            return None, False
+        self._check_keys(data, ("x", "y", "cells", "follow"), path)
+        follows = bool(self._value(data, Param("follow", bool, False, ""), False, path))
+        missing = [key for key in ("x", "y", "cells") if key not in data and not (follows and key != "cells")]
+        self.problems += [f"{self.where}{path}.{key}: expected a number, got nothing" for key in missing]
+        x, y = (float(self._value(data, _named(CAMERA_X, key), 0.0, path)) for key in ("x", "y"))
+        return MapPart(x, y, float(self._value(data, CELLS, CELLS.default, path))), follows
+
+    def _tab(self, data: Any) -> str | None:
+        if data is False or data is None:
+            return None
+        if data in SIDEBAR_TABS:
+            return str(data)
+        self.problems.append(
+            f"{self.where}.sidebar: expected false or one of {', '.join(SIDEBAR_TABS)}, got {shown(data)}"
+        )
+        return None
+
+
+def _named(param: Param, name: str) -> Param:
+    return Param(name, param.kind, param.default, param.help, param.low, param.high)
+
+
+def view_of(look: Look) -> dict[str, Any]:
+    """The look as the `view` of a scenario; what is as usual is left out."""
+    usual = Look()
+    view: dict[str, Any] = {}
+    if look.theme != usual.theme:
+        view["theme"] = look.theme
+    changed = {key: is_on for key, is_on in look.visible.items() if usual.visible.get(key) != is_on}
+    if changed:
+        view["layers"] = changed
+    if look.heat != usual.heat:
+        view["heat"] = {"kind": look.heat.kind, "is_log": look.heat.is_log, "colours": look.heat.colours}
+    if look.part is not None:
+        camera = _part_data(look.part)
+        view["camera"] = {**camera, "follow": True} if look.follows else camera
+    elif look.follows:
+        view["camera"] = "follow"
+    if look.own_parts:
+        view["cameras"] = {key: _part_data(part) if part else "fit" for key, part in look.own_parts.items()}
+    if look.tab != usual.tab:
+        view["sidebar"] = look.tab or False
+    return view
+
+
+def _part_data(part: MapPart) -> dict[str, Any]:
+    return {"x": round(part.x, 3), "y": round(part.y, 3), "cells": round(part.cells, 3)}

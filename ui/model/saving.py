@@ -1,0 +1,131 @@
+"""Saving and opening whole sessions, and the journal that survives a kill. No pygame here."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.registry import BY_KEY
+from sim.files import session as session_file
+from sim.files.commands import TimedCommand
+from sim.files.journal import FOCUS_KEY, SHOWN_KEY, Journal
+from sim.files.scenario import MapRows, MapSource, Scenario
+from sim.files.session import Saved
+from ui.model import files
+from ui.model.session import SPAN, Session
+from ui.model.setup import Setup
+
+_NOTE_EVERY_S = 0.5  # how often a run that is paused or slow is noted; a fast one is every 100 ticks
+
+
+def beginning_of(session: Session, view: Mapping[str, Any] | None = None) -> Scenario:
+    """Tick 0 of a session as a scenario: map, agents and script, without what was done by hand."""
+    setup = session.setup
+    pair = setup.grid.xy
+    changes = setup.changes
+    return Scenario(
+        _source_of(session),
+        pair(setup.start),
+        pair(setup.goal),
+        tuple(files.config_as_file(config) for config in session.first_configs),
+        setup.title,
+        setup.caption,
+        setup.seed,
+        setup.budget,
+        {name: tuple(pair(cell) for cell in cells) for name, cells in setup.switches.items()},
+        changes if changes and changes.rate > 0 else None,
+        tuple(TimedCommand(tick, command) for tick, command in setup.script),
+        view={**(view or {}), SHOWN_KEY: list(session.shown), FOCUS_KEY: session.focused_id % SPAN},
+        terrain=setup.grid.terrain if setup.source and not _is_redrawn(session) else None,
+    )
+
+
+def _is_redrawn(session: Session) -> bool:
+    """Whether the map of tick 0 is another one than the file's."""
+    return not np.array_equal(session.first_terrain, session.setup.grid.terrain)
+
+
+def _source_of(session: Session) -> MapSource:
+    """The file or recipe of the map, or its rows where there is none or the user has redrawn it."""
+    setup = session.setup
+    if setup.source is not None and not _is_redrawn(session):
+        return setup.source
+    rows = tuple(bytes(row).decode("ascii") for row in session.first_terrain)
+    return MapRows(rows, setup.grid.diagonal)
+
+
+def describe(session: Session, view: Mapping[str, Any] | None = None) -> Saved:
+    return session_file.describe(beginning_of(session, view), session.tree, session.branch, session.setup.grid.original)
+
+
+def save(session: Session, path: Path, view: Mapping[str, Any] | None = None) -> Path:
+    """Write everything as one file, with how the window looks; returns where."""
+    place = files.with_suffix(path, files.SCENARIO_SUFFIXES)
+    session_file.save_session(describe(session, view), place)
+    session.mark_saved()
+    return place
+
+
+def text_of(session: Session, folder: Path, view: Mapping[str, Any] | None = None) -> str:
+    """Everything as text, for a file in this folder."""
+    return session_file.text_for(describe(session, view), folder)
+
+
+def setup_of(saved: Saved, path: Path | None = None) -> Setup:
+    """What a saved session begins with."""
+    setup = files.setup_from_scenario(saved.scenario, path)
+    cells, letters = saved.original
+    setup.grid.original.reshape(-1)[list(cells)] = np.frombuffer(letters.encode("ascii"), np.uint8)
+    return setup
+
+
+def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
+    """Put a saved session in place of the open one; its branches are on their way to their ticks."""
+    setup = setup_of(saved, path)
+    session.open(replace(setup, title=setup.title or "Session"))
+    configs = list(setup.agents)
+    tree = saved.plant(BY_KEY, setup=lambda: session.make_world(configs))
+    shown = saved.scenario.view.get(SHOWN_KEY)
+    numbers = [n for n in shown if n in tree.branches] if isinstance(shown, list) else []
+    shown_ones = numbers if saved.branch in numbers else [*numbers, saved.branch]
+    agent = saved.scenario.view.get(FOCUS_KEY)
+    session.focused_id = int(agent) if str(agent).isdecimal() else 0
+    session.plant(tree, saved.branch, shown_ones)
+    if path is None:
+        session.mark_unsaved()  # from a journal: nowhere else is it kept
+    else:
+        session.mark_saved()
+    session.messages += saved.warnings
+
+
+class Keeper:
+    """Keeps a journal of whatever run is open, and says once when it cannot."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.journal: Journal | None = None
+        self._said = False
+        self._noted_s = 0.0
+
+    def keep(self) -> None:
+        """Once a frame: a new journal for a new run, how far this one is, and what is on screen."""
+        if self.journal is None or self.journal.tree is not self.session.tree:
+            self.close()
+            session = self.session
+            self.journal = Journal(beginning_of(session), session.tree, session.setup.grid.original)
+        now = time.monotonic()
+        is_due = now - self._noted_s >= _NOTE_EVERY_S
+        self._noted_s = now if is_due else self._noted_s
+        self.journal.progress(self.session.shown, now=is_due)
+        self.journal.looks(self.session.shown, self.session.branch, self.session.focused_id % SPAN)
+        if self.journal.problem and not self._said:
+            self._said = True
+            self.session.messages.append(self.journal.problem)
+
+    def close(self) -> None:
+        if self.journal is not None:
+            self.journal.close()
+            self.journal = None

@@ -1,0 +1,760 @@
+"""What is open in the window: a tree of branches, each a run that can be wound back; some of them side by side.
+
+Everything that changes a world goes through `do`, as a command at a tick boundary; the commands with their ticks are
+the recording of the session. Panels of several worlds need names of their own: a panel's key is its branch's number
+times SPAN plus the agent's number, so in the first branch it is the agent's number itself. No pygame here.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.registry import BY_KEY
+from sim import commands
+from sim.commands import AgentConfig, Command
+from sim.grid import Grid
+from sim.kernels import log
+from sim.params import ConfigError, Value
+from sim.time.branches import Branch, BranchState, BranchTree
+from sim.time.recorded import MarkKind
+from sim.time.timeline import Entry, Timeline
+from sim.world import Snapshot, Walker, WalkerView, World
+from ui.model.script import Deed, deeds_of
+from ui.model.setup import Setup
+from ui.model.strokes import Stroke, Strokes
+from ui.model.trails import Trail
+
+SPAN = 4096
+SEEK_WORK = 8000.0
+"""Microseconds of replay in one frame while a seek is under way."""
+
+EDIT_SHOWN_TICKS = 200
+"""How long an edited cell stays marked on the map."""
+
+_AGAIN_AFTER = 10  # ticks until what is done once more is done
+
+MAP_EDITS = (commands.EditCells, commands.SetTerrain, commands.SetSwitch)
+WORTH_ASKING = (*MAP_EDITS, commands.MoveGoal)
+
+Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What one panel shows: an agent of one of the worlds on screen."""
+
+    key: int  # names the panel; the agent's number where there is only one world
+    snapshot: Snapshot  # of its own world
+    view: WalkerView  # its id is the key
+    branch: str = ""  # name of the branch, where several are shown
+
+
+@dataclass(frozen=True)
+class LeftRun:
+    """A run that was left by beginning again, as plain values: keyframes would hold its memory."""
+
+    setup: Setup
+    first_terrain: npt.NDArray[np.uint8]
+    configs: list[AgentConfig]
+    states: tuple[BranchState, ...]
+    groups: tuple[tuple[int, ...], ...]
+    focused: int
+    shown: tuple[int, ...]
+    order: tuple[int, ...]
+    strokes: list[Stroke]
+    undone: list[Stroke]
+    saved_work: "Work | None"
+    before: "LeftRun | None"  # the one that had been left for it
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """When a run that was started with "run until" pauses."""
+
+    name: str
+    is_met: Callable[["Session", int, np.ndarray], bool]  # asked for every panel after every tick, with its key
+
+
+def _next_move(session: "Session", key: int, row: np.ndarray) -> bool:
+    trail = session.trails[key].cells
+    return key == session.focused_id and len(trail) > 1 and trail[-1] != trail[-2]
+
+
+STOP_RULES = {
+    "move": StopRule("next move", _next_move),
+    "back_move": StopRule("next back-move", lambda s, key, row: bool(row["marks"] & log.BACK_MOVE)),
+    "restart": StopRule("next restart", lambda s, key, row: bool(row["marks"] & log.RESTARTED)),
+    "arrival": StopRule("next arrival", lambda s, key, row: bool(row["marks"] & log.ARRIVED)),
+}
+
+
+class Session(Strokes):
+    """The open run. `messages` collects what the user should be told; the window shows and clears them."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.messages: list[str] = []
+        self.stop_rule: StopRule | None = None
+        self.stop_tick: int | None = None
+        self.path: Path | None = None
+        self._builds = 0  # how many runs there have been: pictures begin anew with each
+        self.open(setup)
+
+    # --- opening and starting again ---------------------------------------------------------------
+
+    def open(self, setup: Setup) -> None:
+        """Begin with another map, other agents, or both."""
+        self.setup = setup
+        self.first_terrain = setup.grid.terrain.copy()
+        self.focused_id = 0
+        self._left: LeftRun | None = None
+        self._build(list(setup.agents))
+        self.mark_saved()
+
+    def make_world(self, configs: list[AgentConfig]) -> World:
+        """The world of tick 0, with its scripted commands in the queue."""
+        setup = self.setup
+        grid = Grid(self.first_terrain.copy(), setup.grid.diagonal, setup.grid.name)
+        grid.original = setup.grid.original.copy()
+        world = World(
+            grid,
+            setup.start,
+            setup.goal,
+            BY_KEY,
+            budget=setup.budget,
+            seed=setup.seed,
+            switches=setup.switches,
+            random_changes=setup.changes,
+            watched=True,
+            trials=setup.trials,
+        )
+        for config in configs:
+            try:
+                world.add(config)
+            except ConfigError as error:
+                self.messages += error.problems
+        world.submit_all(setup.script)
+        return world
+
+    def _build(self, configs: list[AgentConfig]) -> None:
+        """A new tree with one branch at tick 0."""
+        self.forget_strokes()
+        self.strokes_of_entries: dict[
+            int, int
+        ] = {}  # by entry, which pieces belong together; not saved, see ui/model/script.py
+        self._runs_since = 0  # tick at which the last "run until" began
+        self.first_configs = configs
+        said = len(self.messages)
+        self.tree = BranchTree(lambda: self.make_world(configs))
+        del self.messages[said:]  # the tree may make its first world more than once
+        self.branch = 0
+        self.shown = [0]
+        self.order: list[int] = []
+        self.trails: dict[int, Trail] = {}
+        self._builds += 1
+        self._told: set[tuple[int, str]] = set()
+        self._panels: tuple[Panel, ...] | None = None
+        self._edits: dict[int, dict[int, tuple[int, bool]]] = {}  # by branch
+        self.changed()
+
+    def plant(self, tree: BranchTree, branch: int, shown: list[int]) -> None:
+        """Take a tree that was saved, with these branches on screen."""
+        self.tree, self.branch, self.shown = tree, branch, shown
+        self.trails, self.order = {}, []
+        self._builds += 1
+        self.focused_id = key_of(branch, self.focused_id % SPAN)
+        self.begin_seek(tree[branch].timeline.target)
+
+    def reset(self, *, keeps_map: bool) -> None:
+        """Tick 0 again, with the agents as they are set now; on the first map, or on the map as edited.
+
+        What was drawn at tick 0, before the run began, stays in any case.
+        """
+        drawn = [] if keeps_map else [c for tick, c in self.log if tick == 0 and isinstance(c, MAP_EDITS)]
+        self._begin_again(keeps_map=keeps_map)
+        for command in drawn:
+            self.do(command)
+
+    def restart_with(self, **changes: object) -> None:
+        """Tick 0 with something of the setup changed, such as the start; the map as edited stays."""
+        self._begin_again(keeps_map=True, **changes)
+
+    def _begin_again(self, *, keeps_map: bool, **changes: object) -> None:
+        """A new run. The one before can be undone like a stroke: no single key destroys work."""
+        left, was_unsaved, configs = self._as_left(), self.has_unsaved_edits, self.configs()
+        self.first_terrain = (self.world.grid.terrain if keeps_map else self.first_terrain).copy()
+        self.setup = replace(self.setup, budget=self.world.budget, goal=self.world.goal)
+        self.setup = replace(self.setup, **changes)  # type: ignore[arg-type]
+        self._free_ends()
+        self._build(configs)
+        self._left = left
+        self._saved_work = None if was_unsaved else self._work()
+        if len(left.states) > 1 or any(not entry.is_scripted for entry in left.states[0].entries):
+            self.messages.append("begun again; Ctrl+Z goes back to the run before, with all its edits")
+
+    def _free_ends(self) -> None:
+        """A run cannot begin with a start or a goal that was blocked in the meantime."""
+        letters, original = self.first_terrain.reshape(-1), self.setup.grid.original.reshape(-1)
+        for name, cell in (("start", self.setup.start), ("goal", self.setup.goal)):
+            if not Grid.is_passable_letter(letters[cell : cell + 1])[0]:
+                letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
+                self.messages.append(f"the {name} is free again, for the run to begin")
+
+    def _as_left(self) -> "LeftRun":
+        return LeftRun(
+            self.setup,
+            self.first_terrain,
+            self.first_configs,
+            tuple(self.tree.states()),
+            tuple(map(tuple, self.tree.groups())),
+            self.focused_id,
+            tuple(self.shown),
+            tuple(self.order),
+            self.strokes,
+            self.undone,
+            self._saved_work,
+            self._left,
+        )
+
+    def undo(self) -> bool:
+        """Take back the last stroke, or when there is none, go back to the run before this one."""
+        return super().undo() or self._return()
+
+    def _return(self) -> bool:
+        left = self._left
+        if left is None:
+            return False
+        self._left = left.before
+        self.setup, self.first_terrain, self.first_configs = left.setup, left.first_terrain, left.configs
+        tree = BranchTree.restored(lambda: self.make_world(left.configs), left.states)
+        for group in left.groups:
+            tree.link(group)
+        self.strokes, self.undone, self.current = left.strokes, left.undone, None
+        self.plant(tree, left.focused // SPAN, list(left.shown))
+        self.focused_id, self.order = left.focused, list(left.order)
+        self._saved_work = left.saved_work
+        return True
+
+    # --- saved or not -----------------------------------------------------------------------------
+
+    def _work(self) -> Work:
+        """All that would have to be saved: branches, their names and commands."""
+        return tuple((b.number, b.name, b.timeline.entries()) for b in self.tree.branches.values())
+
+    def mark_saved(self) -> None:
+        self._saved_work = self._work()
+
+    def mark_unsaved(self) -> None:
+        """Whatever there is has not been saved, as after a crash."""
+        self._saved_work = None
+
+    def mark_map_saved(self) -> None:
+        """The map alone was saved: that is everything if nothing but the map was changed."""
+        if self.is_map_alone:
+            self.mark_saved()
+
+    @property
+    def is_map_alone(self) -> bool:
+        """Whether nothing but the map was changed."""
+        return len(self.tree.branches) == 1 and all(isinstance(c, MAP_EDITS) for _, c in self.log)
+
+    @property
+    def has_unsaved_edits(self) -> bool:
+        """Whether something was done since the run was opened or saved, other than strokes that were all undone."""
+        if self._saved_work == self._work():
+            return False
+        is_undone = self._left is None and not self.strokes and self.is_map_alone
+        return self._saved_work is None or not is_undone
+
+    @property
+    def would_lose_work(self) -> bool:
+        """Whether to ask before it is lost: settings that are turned by a key are not worth a question."""
+        if not self.has_unsaved_edits:
+            return False
+        commands_done = [c for branch in self.tree.branches.values() for c in by_hand(branch.timeline)]
+        is_work = len(self.tree.branches) > 1 or any(isinstance(c, WORTH_ASKING) for c in commands_done)
+        return is_work or self._saved_work is None
+
+    @property
+    def timeline(self) -> Timeline:
+        return self.tree[self.branch].timeline
+
+    @property
+    def shown_branches(self) -> list[Branch]:
+        return [self.tree[number] for number in self.shown]
+
+    @property
+    def world(self) -> World:
+        """The world of the focused branch."""
+        return self.timeline.world
+
+    @property
+    def generation(self) -> int:
+        """Rises whenever pictures have to begin anew."""
+        return self._builds * 1_000_000 + sum(b.timeline.generation for b in self.tree.branches.values())
+
+    @property
+    def log(self) -> list[tuple[int, Command]]:
+        """What was done by hand in the focused branch, with its ticks."""
+        return [(e.tick, e.command) for e in self.timeline.entries() if not e.is_scripted and e.is_enabled]
+
+    # --- time -------------------------------------------------------------------------------------
+
+    @property
+    def tick(self) -> int:
+        """The tick that is shown, or that a seek is under way to."""
+        return self.timeline.target
+
+    @property
+    def is_over(self) -> bool:
+        return all(b.timeline.is_over for b in self.shown_branches)
+
+    @property
+    def recorded_end(self) -> int:
+        return max(b.timeline.recorded_end for b in self.shown_branches)
+
+    @property
+    def is_seeking(self) -> bool:
+        return any(b.timeline.is_seeking for b in self.shown_branches)
+
+    def begin_seek(self, tick: int) -> None:
+        """Set out for another tick, all branches on screen together."""
+        for branch in self.shown_branches:
+            branch.timeline.begin_seek(max(0, tick))
+        if not self.continue_seek(SEEK_WORK):
+            self.changed()
+
+    def continue_seek(self, work: float = SEEK_WORK) -> bool:
+        """Go on with the seek for a frame's worth of work; whether it has arrived."""
+        if not self.is_seeking:
+            return True
+        arrived = [b.timeline.continue_seek(work / len(self.shown)) for b in self.shown_branches]
+        if all(arrived):
+            self.changed()
+        return all(arrived)
+
+    def seek(self, tick: int) -> None:
+        self.begin_seek(tick)
+        for branch in self.shown_branches:
+            branch.timeline.settle()
+        self.changed()
+
+    def advance(self, ticks: int) -> int:
+        """Let ticks pass; fewer when a stop rule is met or the world is over."""
+        if self.stop_rule is None and self.stop_tick is None:
+            return self._advance(ticks)
+        passed = 0
+        while passed < ticks and self._advance(1):
+            passed += 1
+            if self._must_stop():
+                break
+        return passed
+
+    def advance_for(self, seconds: float) -> int:
+        """As many ticks as fit into the time."""
+        deadline = time.perf_counter() + seconds
+        passed, bulk = 0, 1
+        while time.perf_counter() < deadline:
+            before = time.perf_counter()
+            done = self.advance(bulk)
+            passed += done
+            if done < bulk:
+                break
+            spent = max(1e-6, time.perf_counter() - before)
+            bulk = max(1, min(2048, int(bulk * 0.5 * (deadline - before) / spent)))
+        return passed
+
+    def _advance(self, ticks: int) -> int:
+        for branch in self.shown_branches:
+            branch.timeline.puts_off_keyframes = self.current is not None
+        passed = max(b.timeline.advance(ticks) for b in self.shown_branches)
+        self.changed()
+        return passed
+
+    def _must_stop(self) -> bool:
+        if self.tick <= self._runs_since:
+            return False
+        met = self.stop_tick is not None and self.tick >= self.stop_tick
+        if self.stop_rule and not met:
+            met = any(
+                walker.rows.size
+                and walker.rows_tick + walker.rows.size == self.tick
+                and self.stop_rule.is_met(self, key_of(branch.number, walker.id), walker.rows[-1])
+                for branch in self.shown_branches
+                for walker in branch.timeline.world.walkers
+            )
+        return met
+
+    def run_until(self, rule: str | None, tick: int | None = None) -> None:
+        self.stop_rule = STOP_RULES[rule] if rule else None
+        self.stop_tick = tick
+        self._runs_since = self.tick
+
+    def is_stopped_by_rule(self) -> bool:
+        """Whether what a "run until" waits for has happened in the last tick."""
+        return self._must_stop()
+
+    @property
+    def has_stop_rule(self) -> bool:
+        return self.stop_rule is not None or self.stop_tick is not None
+
+    def marks(self, kinds: Sequence[MarkKind] = tuple(MarkKind)) -> np.ndarray:
+        """What happened when in the focused branch, for the scrubber."""
+        return self.timeline.marks(0, max(self.timeline.recorded_end, self.timeline.horizon), kinds)
+
+    # --- commands ---------------------------------------------------------------------------------
+
+    def do(self, command: Command) -> None:
+        """Apply a command now to the focused branch, and to those that are linked with it."""
+        known = set(self.tree.branches)
+        entries = self.tree.do(self.branch, command)
+        if self.current is not None:
+            self.strokes_of_entries |= dict.fromkeys((entry.id for entry in entries), self.current.number)
+        for number in set(self.tree.branches) - known:
+            self.messages.append(f'the run as it was is kept as the branch "{self.tree[number].name}"')
+        self.changed()
+
+    def changed(self) -> None:
+        """Something happened: look again at everything that is remembered here."""
+        self._snapshot = self._panels = None
+        self._edits = {}
+        for branch in self.shown_branches:
+            if branch.timeline.is_seeking:
+                continue
+            for note in branch.timeline.notes():
+                if (note.tick, note.text) not in self._told:
+                    self._told.add((note.tick, note.text))
+                    self.messages.append(f"tick {note.tick}: {note.text}")
+        self._keep_focus()
+        self._follow_trails()
+
+    def _follow_trails(self) -> None:
+        for branch in self.shown_branches:
+            timeline = branch.timeline
+            if timeline.is_seeking:
+                continue
+            for walker in timeline.world.walkers:
+                key = key_of(branch.number, walker.id)
+                record = timeline.records[walker.id]
+                if key not in self.trails:
+                    self.trails[key] = Trail(record.start, record.joined, timeline.world.grid)
+                self.trails[key].follow(record.rows, record.rows_before(timeline.tick).size)
+
+    # --- panels -----------------------------------------------------------------------------------
+
+    def walker(self, key: int) -> Walker | None:
+        """The agent of a panel."""
+        number, agent = divmod(key, SPAN)
+        branch = self.tree.branches.get(number)
+        return branch.timeline.world.walker(agent) if branch else None
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        if self._panels is None:
+            found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of(branch)}
+            self.order = [key for key in self.order if key in found]
+            self.order += [key for key in found if key not in self.order]
+            self._panels = tuple(found[key] for key in self.order)
+        return self._panels
+
+    def _panels_of(self, branch: Branch) -> list[Panel]:
+        snapshot = branch.timeline.world.snapshot()
+        name = branch.name if len(self.shown) > 1 else ""
+        views = [replace(view, id=key_of(branch.number, view.id)) for view in snapshot.walkers]
+        return [Panel(view.id, snapshot, view, name) for view in views]
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The world of the focused branch, but with the agents of all panels, by their keys."""
+        if self._snapshot is None:
+            panels = self.panels
+            own = next((p.snapshot for p in panels if p.key // SPAN == self.branch), None) or self.world.snapshot()
+            self._snapshot = replace(own, walkers=tuple(panel.view for panel in panels))
+        return self._snapshot
+
+    def _keep_focus(self) -> None:
+        """The focus stays on a panel that is there."""
+        if self.is_seeking or not self.panels or any(panel.key == self.focused_id for panel in self.panels):
+            return
+        of_branch = [panel for panel in self.panels if panel.key // SPAN == self.branch]
+        self.focus((of_branch or self.panels)[-1].key)
+
+    @property
+    def focused(self) -> Walker | None:
+        return self.walker(self.focused_id)
+
+    def focus(self, agent_id: int) -> None:
+        """Focus a panel, and with it the branch that gets what is done."""
+        self.focused_id = agent_id
+        number = agent_id // SPAN
+        if number in self.tree.branches and number != self.branch:
+            self.branch = number
+            self._snapshot = None
+
+    def panel_of(self, agent_id: int) -> int:
+        return next((i for i, panel in enumerate(self.panels) if panel.key == agent_id), 0)
+
+    def compared(self, place: int | None = None) -> tuple[int, int]:
+        """The places of the panels A and B that a heat map A - B compares; twice the same where there is only one.
+
+        A is the focused panel, or the one at `place`. B is the same agent in the branch that A's comes from, or else in
+        one that comes from A's, or else in any other; without such a panel it is the next one.
+        """
+        panels, count = self.panels, len(self.panels)
+        a = min(self.panel_of(self.focused_id) if place is None else place, max(0, count - 1))
+        others = [(a + i) % count for i in range(1, count)]
+        return a, min(others, key=lambda b: self._distance_of_kin(panels[a].key, panels[b].key), default=a)
+
+    def _distance_of_kin(self, a: int, b: int) -> int:
+        (branch, agent), (other, same_agent) = divmod(a, SPAN), divmod(b, SPAN)
+        if same_agent != agent or other == branch:
+            return 3
+        if self.tree[branch].parent == other:
+            return 0
+        return 1 if self.tree[other].parent == branch else 2
+
+    def move_panel(self, agent_id: int, by: int) -> None:
+        """Another place among the panels. Agents do not meet, so their order changes nothing else."""
+        self._put_panel(agent_id, max(0, self.panel_of(agent_id) + by))
+
+    def _put_panel(self, key: int, place: int) -> None:
+        """Give a panel this place among the others, or the last one if there are fewer."""
+        others = [panel.key for panel in self.panels if panel.key != key]
+        self.order = [*others[:place], key, *others[place:]]
+        self._panels = self._snapshot = None
+
+    def add_agent(self, config: AgentConfig) -> bool:
+        """Put another agent on the start; False (and a message) when it is not legal."""
+        try:
+            self.world.check_agent(config)
+        except ConfigError as error:
+            self.messages += error.problems
+            return False
+        self.do(commands.AddAgent(config))
+        self.focus(key_of(self.branch, self.world.walkers[-1].id))
+        return True
+
+    def replace_agent(self, agent_id: int, config: AgentConfig) -> bool:
+        """Another agent in the same panel; it begins at the start now."""
+        self.focus(agent_id)
+        place = self.panel_of(agent_id)
+        if not self.add_agent(config):
+            return False
+        new = self.focused_id
+        self.do(commands.RemoveAgent(agent_id % SPAN))
+        self._put_panel(new, place)
+        self.focus(new)
+        return True
+
+    def remove_agent(self, agent_id: int) -> None:
+        self.focus(agent_id)
+        self.do(commands.RemoveAgent(agent_id % SPAN))
+
+    def set_param(self, agent_id: int, name: str, value: Value) -> None:
+        self.focus(agent_id)
+        walker = self.walker(agent_id)
+        param = walker.spec.param(name) if walker else None
+        if walker is None or param is None:
+            return
+        try:
+            legal = param.parse(value, f"{walker.label}: {name}")
+        except ConfigError as error:
+            self.messages += error.problems
+            return
+        if legal != walker.params[name]:
+            self.do(commands.SetParam(walker.id, name, legal))
+
+    def set_budget(self, agent_id: int, budget: int | None) -> None:
+        """A budget of its own for one agent, or the shared one again."""
+        self.focus(agent_id)
+        self.do(commands.SetBudget(budget, agent_id % SPAN))
+
+    def configs(self) -> list[AgentConfig]:
+        """The agents of the focused branch as they are set now, in the order of the panels."""
+        place = {key: i for i, key in enumerate(self.order)}
+        walkers = sorted(self.world.walkers, key=lambda w: place.get(key_of(self.branch, w.id), len(place)))
+        return [AgentConfig(w.config.kind, w.config.label, dict(w.params), w.budget) for w in walkers]
+
+    def free_map(self) -> npt.NDArray[np.bool_]:
+        """bool[height, width], for the flood fill."""
+        grid = self.world.grid
+        return grid.free.reshape(grid.height, grid.width)
+
+    # --- strokes ----------------------------------------------------------------------------------
+
+    def _goes_to_branch_of(self, strokes: list[Stroke]) -> bool:
+        """Go to the branch in which the last of these strokes was made; False when there is none."""
+        while strokes and strokes[-1].branch not in self.tree.branches:
+            strokes.pop()
+        if strokes and strokes[-1].branch != self.branch:
+            self.show_branch(strokes[-1].branch)
+        return bool(strokes)
+
+    def shown_edits(self, panel: int = 0) -> dict[int, tuple[int, bool]]:
+        """The cells that commands have edited lately in a panel's branch, those of the script too."""
+        number = panel // SPAN
+        if number not in self._edits:
+            self._edits[number] = self._edited_lately(self.tree[number].timeline)
+        return self._edits[number]
+
+    def _edited_lately(self, timeline: Timeline) -> dict[int, tuple[int, bool]]:
+        free, now = timeline.world.grid.free, timeline.tick
+        edited: dict[int, tuple[int, bool]] = {}
+        for entry in timeline.entries():
+            if entry.is_enabled and now - EDIT_SHOWN_TICKS <= entry.tick <= now:
+                for cell in self._cells_of(entry.command):
+                    edited[cell] = (entry.tick, not free[cell])
+        return edited
+
+    def _cells_of(self, command: Command) -> Sequence[int]:
+        match command:
+            case commands.EditCells(blocked, freed):
+                return (*blocked, *freed)
+            case commands.SetTerrain(cells, _):
+                return cells
+            case commands.SetSwitch(name, _):
+                return self.setup.switches.get(name, ())
+        return ()
+
+    # --- branches ---------------------------------------------------------------------------------
+
+    def branch_here(self) -> Branch:
+        """Another future from the present tick on, beside the one it comes from."""
+        agent = self.focused_id % SPAN
+        branch = self.tree.branch(self.branch)
+        branch.timeline.settle()
+        self.shown.append(branch.number)
+        self.changed()
+        self.focus(key_of(branch.number, agent))
+        return branch
+
+    def split(self, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
+        """One future for each setting of the focused agent; later commands go to all of them."""
+        agent = self.focused_id % SPAN
+        futures = self.tree.split_policy(self.branch, agent, variants)
+        for branch in futures:
+            branch.timeline.settle()
+        self.shown = [branch.number for branch in futures]
+        split = [key_of(number, agent) for number in self.shown]
+        self.order = [*split, *(key for key in self.order if key not in split)]  # first: there may be too many panels
+        self.changed()
+        self.focus(split[0])
+        return futures
+
+    def show_branch(self, number: int) -> None:
+        """Put a branch on screen, at the tick of the others, and focus it."""
+        if number not in self.shown:
+            self.shown.append(number)
+            self.tree[number].timeline.seek(self.tick)
+        self.changed()
+        first = next((p.key for p in self.panels if p.key // SPAN == number), None)
+        if first is not None:
+            self.focus(first)
+        else:
+            self.branch = number
+
+    def hide_branch(self, number: int) -> None:
+        """Take a branch off the screen; the last one stays."""
+        if len(self.shown) == 1 or number not in self.shown:
+            return
+        self.shown.remove(number)
+        if self.branch == number:
+            self.branch = self.shown[0]
+        self.changed()
+
+    def rename_branch(self, number: int, name: str) -> None:
+        if name.strip():
+            self.tree.rename(number, name.strip())
+            self.changed()
+
+    def delete_branch(self, number: int) -> None:
+        if len(self.tree.branches) == 1:
+            raise ConfigError("the only branch cannot be deleted")
+        if self.shown == [number]:
+            self.show_branch(next(n for n in self.tree.branches if n != number))
+        self.hide_branch(number)
+        self.tree.delete(number)
+        self.changed()
+
+    def compare_with_parent(self) -> bool:
+        """Put the focused branch and its parent side by side; False when it has none."""
+        parent = self.tree[self.branch].parent
+        if parent is None:
+            return False
+        number, focused = self.branch, self.focused_id
+        self.shown = [parent, number]
+        self.tree[parent].timeline.seek(self.tick)
+        self.order = []
+        self.changed()
+        self.show_branch(number)
+        if focused // SPAN == number:
+            self.focus(focused)
+        return True
+
+    # --- the script -------------------------------------------------------------------------------
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All commands of the focused branch, those of the scenario and those done by hand."""
+        return self.timeline.entries()
+
+    def deeds(self) -> list[Deed]:
+        """The same as a user sees it: a stroke is one."""
+        return deeds_of(self.entries(), self.world.grid.width, self.strokes_of_entries)
+
+    def move_deed(self, deed: Deed, by: int) -> None:
+        """The same so many ticks later or earlier; the run is computed again from there."""
+        ticks = {entry.id: entry.tick for entry in deed.entries}
+        by = max(by, -deed.tick)
+
+        def move(offset: int) -> None:
+            for number in self._still_there(ticks):
+                self.timeline.move(number, ticks[number] + offset)
+
+        self._rewrite_script(lambda: move(by), lambda: move(0))
+
+    def toggle_deed(self, deed: Deed) -> None:
+        def switch(is_enabled: bool) -> None:
+            for number in self._still_there(deed.ids):
+                self.timeline.set_enabled(number, is_enabled)
+
+        self._rewrite_script(lambda: switch(not deed.is_enabled), lambda: switch(deed.is_enabled))
+
+    def delete_deed(self, deed: Deed) -> None:
+        self._rewrite_script(lambda: self._take_out(deed.entries), lambda: self._put_back(deed.entries))
+
+    def duplicate_deed(self, deed: Deed) -> None:
+        made = tuple(self.timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER) for entry in deed.entries)
+        self.strokes_of_entries |= dict.fromkeys((entry.id for entry in made), -made[0].id)  # apart from the first
+        self._rewrite_script(lambda: self._put_back(made), lambda: self._take_out(made))
+
+    def _take_out(self, entries: Sequence[Entry]) -> None:
+        for number in self._still_there(entry.id for entry in entries):
+            self.timeline.delete(number)
+
+    def _still_there(self, numbers: Iterable[int]) -> list[int]:
+        """Those entries that are in the log: what is done in the past leaves later ones to another branch."""
+        there = {entry.id for entry in self.timeline.entries()}
+        return [number for number in numbers if number in there]
+
+    def _put_back(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self.timeline.put_back(entry)
+
+    def _rewrite_script(self, do: Callable[[], None], take_back: Callable[[], None]) -> None:
+        """Change the script, as a stroke that can be undone."""
+        do()
+        self.strokes.append(Stroke(name="script", branch=self.branch, turns=(take_back, do)))
+        self.undone.clear()
+        self.changed()
+
+
+def by_hand(timeline: Timeline) -> list[Command]:
+    """What was done in a timeline beside its script, also where it is switched off."""
+    return [entry.command for entry in timeline.entries() if not entry.is_scripted]
+
+
+def key_of(branch: int, agent: int) -> int:
+    return branch * SPAN + agent

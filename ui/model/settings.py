@@ -1,0 +1,229 @@
+"""What the window remembers between two starts, in one small file in the user's configuration folder.
+
+Nothing here may keep the program from starting: a file that cannot be read or makes no sense means defaults and
+one message, a folder that cannot be written means one message. No pygame here.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sim.files.map import write_atomically
+from sim.files.yaml import Inline, read_yaml, write_yaml
+from sim.params import ConfigError, Param
+from ui.draw.theme import HEAT_MAPS, PALETTES
+from ui.model.clock import AS_FAST_AS_POSSIBLE, SPEEDS
+from ui.model.layers import HEAT_KINDS, LAYER_BY_KEY, HeatSetting, default_visibility
+
+FOLDER_NAME = "backmove"
+FILE_NAME = "settings.yaml"
+MOST_RECENT_FILES = 12
+MAX_BYTES = 1 << 20
+SIDEBAR_TABS = ("layers", "edit", "inspect", "compare", "time")
+
+THEME = Param("theme", str, "dark", "colours of the window", choices=tuple(PALETTES))
+UI_SCALE = Param("ui_scale", float, 1.0, "size of text and controls", 0.75, 2.0, step=0.25)
+SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
+LINKED = Param("linked_cameras", bool, True, "whether all panels show the same part of the map")
+TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
+SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
+HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
+HEAT_IS_LOG = Param("is_log", bool, True, "logarithmic heat scale")
+HEAT_COLOURS = Param("colours", str, "cividis", "colours of the heat layer", choices=tuple(HEAT_MAPS))
+SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
+
+
+@dataclass
+class Settings:
+    theme: str = "dark"
+    ui_scale: float = 1.0
+    layers: dict[str, bool] = field(default_factory=default_visibility)
+    heat: HeatSetting = field(default_factory=HeatSetting)
+    linked_cameras: bool = True
+    speed: int = 30
+    window_size: tuple[int, int] = (1600, 900)
+    sidebar_tab: str = "layers"
+    shows_sidebar: bool = True
+    recent_files: list[str] = field(default_factory=list)  # the latest first
+
+    def remember(self, path: str | os.PathLike[str]) -> None:
+        """Put a file at the head of the recent ones."""
+        name = os.path.abspath(path)
+        self.recent_files = [name, *(other for other in self.recent_files if other != name)][:MOST_RECENT_FILES]
+
+    def forget(self, path: str | os.PathLike[str]) -> None:
+        name = os.path.abspath(path)
+        self.recent_files = [other for other in self.recent_files if other not in (name, str(path))]
+
+    @property
+    def last_folder(self) -> Path:
+        """Where a file dialog begins: beside the latest file that still has a folder."""
+        for name in self.recent_files:
+            if os.path.isdir(os.path.dirname(name)):
+                return Path(name).parent
+        return Path.cwd()
+
+
+def settings_path() -> Path:
+    """Where the settings of this user are kept, whether or not the file exists."""
+    home = Path.home() if _has_home() else Path.cwd()
+    if sys.platform == "win32":
+        base = os.environ.get("APPDATA") or home / "AppData" / "Roaming"
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        base = os.environ.get("XDG_CONFIG_HOME") or home / ".config"
+    return Path(base) / FOLDER_NAME / FILE_NAME
+
+
+def _has_home() -> bool:
+    try:
+        Path.home()
+    except RuntimeError:  # a user without an entry anywhere, as in some containers
+        return False
+    return True
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
+    """The settings kept for this user, and a message if they could not be read as they stand."""
+    place = path or settings_path()
+    try:
+        data = _read(place)
+    except (ConfigError, OSError, ValueError) as error:
+        return Settings(), f"settings not read, defaults used: {_one_line(error)}"
+    reader = _Reader(data)
+    settings = reader.settings()
+    if reader.problems:
+        more = f" (and {len(reader.problems) - 1} more)" if len(reader.problems) > 1 else ""
+        return settings, f"{place}: {reader.problems[0]}{more}; the default is used"
+    return settings, None
+
+
+def _read(place: Path) -> Mapping[str, Any]:
+    if not place.exists():
+        return {}
+    if not place.is_file():
+        raise ConfigError(f"{place}: expected a file")
+    if place.stat().st_size > MAX_BYTES:
+        raise ConfigError(f"{place}: expected at most {MAX_BYTES:,} bytes")
+    data = read_yaml(place.read_bytes(), str(place)).data
+    if not isinstance(data, dict):
+        raise ConfigError(f"{place}: expected settings, got something else")
+    return data
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    return str(error).splitlines()[0]
+
+
+class _Reader:
+    """Takes over what is legal; a value that is not leaves its default and a problem. Unknown keys may stay."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
+        self.problems: list[str] = []
+
+    def settings(self) -> Settings:
+        base = Settings()
+        speed = self._value(self.data, SPEED, base.speed)
+        return replace(
+            base,
+            theme=self._value(self.data, THEME, base.theme),
+            ui_scale=self._value(self.data, UI_SCALE, base.ui_scale),
+            layers=self._layers(),
+            heat=self._heat(),
+            linked_cameras=self._value(self.data, LINKED, base.linked_cameras),
+            speed=speed if speed in (*SPEEDS, AS_FAST_AS_POSSIBLE) else base.speed,
+            window_size=self._window_size(base.window_size),
+            sidebar_tab=self._value(self.data, TAB, base.sidebar_tab),
+            shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
+            recent_files=self._recent_files(),
+        )
+
+    def _value(self, data: Mapping[str, Any], param: Param, default: Any) -> Any:
+        if param.name not in data:
+            return default
+        return self._tried(lambda: param.parse(data[param.name], param.name), default)
+
+    def _tried(self, parse: Callable[[], Any], default: Any) -> Any:
+        try:
+            return parse()
+        except ConfigError as error:
+            self.problems += error.problems
+            return default
+
+    def _part(self, key: str, kind: type) -> Any:
+        """A mapping or a list; an empty one where something else stands."""
+        part = self.data.get(key, kind())
+        if isinstance(part, kind):
+            return part
+        self.problems.append(f"{key}: expected a {'mapping' if kind is dict else 'list'}")
+        return kind()
+
+    def _layers(self) -> dict[str, bool]:
+        visible = default_visibility()
+        for key, value in self._part("layers", dict).items():
+            if key in LAYER_BY_KEY:
+                param = Param(f"layers.{key}", bool, True, "")
+                visible[key] = self._value({param.name: value}, param, visible[key])
+        return visible
+
+    def _heat(self) -> HeatSetting:
+        part, base = self._part("heat", dict), HeatSetting()
+        return HeatSetting(
+            self._value(part, HEAT_KIND, base.kind),
+            self._value(part, HEAT_IS_LOG, base.is_log),
+            self._value(part, HEAT_COLOURS, base.colours),
+        )
+
+    def _window_size(self, default: tuple[int, int]) -> tuple[int, int]:
+        part = self._part("window_size", list) or list(default)
+        if len(part) != 2:
+            self.problems.append("window_size: expected two numbers")
+            return default
+        return self._tried(lambda: tuple(SIDE.parse(side, "window_size") for side in part), default)
+
+    def _recent_files(self) -> list[str]:
+        names = self._part("recent_files", list)
+        sound = [name for name in names if isinstance(name, str) and name and name.isprintable()]
+        return list(dict.fromkeys(sound))[:MOST_RECENT_FILES]
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def save_settings(settings: Settings, path: Path | None = None) -> str | None:
+    """Keep the settings for the next start. Returns why they could not be kept, or None."""
+    place = path or settings_path()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(place, settings_text(settings).encode("utf-8"))
+    except (ConfigError, OSError) as error:
+        return f"settings not kept: {_one_line(error)}"
+    return None
+
+
+def settings_text(settings: Settings) -> str:
+    heat = settings.heat
+    return write_yaml(
+        {
+            "theme": settings.theme,
+            "ui_scale": float(settings.ui_scale),
+            "layers": {key: bool(settings.layers[key]) for key in LAYER_BY_KEY if key in settings.layers},
+            "heat": {"kind": heat.kind, "is_log": heat.is_log, "colours": heat.colours},
+            "linked_cameras": settings.linked_cameras,
+            "speed": settings.speed,
+            "window_size": Inline(settings.window_size),
+            "sidebar_tab": settings.sidebar_tab,
+            "shows_sidebar": settings.shows_sidebar,
+            "recent_files": [name for name in settings.recent_files if name.isprintable()],
+        }
+    )

@@ -1,0 +1,382 @@
+"""Drawing and hit-testing of the window's own controls: text, chips, buttons, check boxes, meters, sliders.
+
+Everything is drawn anew in every frame, and whatever can be clicked leaves a HotSpot behind. So a control is one
+line of code, cannot be out of step with what it shows, and needs no rebuilding when the window, the scale or the
+theme changes. Controls with a state of their own (text fields, lists, file dialogs) are pygame_gui's.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+import pygame
+import pygame_gui
+
+from ui.draw.theme import Colour, Palette, mix
+from ui.model.layout import Box, contains
+
+_FONT_FOLDER = Path(pygame_gui.__file__).parent / "data"
+_FACES = {"sans": "NotoSans-Regular.ttf", "bold": "NotoSans-Bold.ttf", "mono": "FiraCode-Regular.ttf"}
+_CACHED_TEXTS = 4096
+_LARGEST_CACHED_BOX = 40_000  # pixels
+
+Action = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class HotSpot:
+    """A place that reacts to the mouse. `id` names it for tests and keeps keyboard focus from frame to frame."""
+
+    id: str
+    box: Box
+    action: Action | None = None
+    tip: str = ""
+    key: str = ""
+    drag: Callable[[tuple[int, int]], None] | None = None  # called with the position while the button is held
+    wheel: Callable[[int], None] | None = None
+
+
+class Fonts:
+    """Fonts and rendered texts, at final size: scaling text surfaces looks ragged."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, str, int, Colour], pygame.Surface] = {}
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def font(face: str, size: int) -> pygame.font.Font:
+        return pygame.font.Font(str(_FONT_FOLDER / _FACES[face]), size)
+
+    def render(self, text: str, face: str, size: int, colour: Colour) -> pygame.Surface:
+        key = (text, face, size, colour)
+        surface = self._texts.get(key)
+        if surface is None:
+            if len(self._texts) > _CACHED_TEXTS:
+                self._texts.clear()
+            surface = self.font(face, size).render(text, True, colour)
+            self._texts[key] = surface
+        return surface
+
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def width(text: str, face: str, size: int) -> int:
+        return Fonts.font(face, size).size(text)[0]
+
+
+class Canvas:
+    """One frame's drawing surface. `begin` it, draw, then ask it what was hit."""
+
+    def __init__(self) -> None:
+        self.fonts = Fonts()
+        self.spots: list[HotSpot] = []
+        self.focus_id: str | None = None  # control that has the keyboard focus
+        self.held: HotSpot | None = None
+        self.mouse: tuple[int, int] = (-1, -1)
+        self.takes_mouse = True  # False while a dialog is on top
+
+    def begin(self, surface: pygame.Surface, palette: Palette, scale: float, mouse: tuple[int, int]) -> None:
+        self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
+        self.spots = []
+
+    def px(self, units: float) -> int:
+        return round(units * self.scale)
+
+    # --- hot spots --------------------------------------------------------------------------------
+
+    def spot(self, spot: HotSpot) -> bool:
+        """Register a hot spot, as far as it can be seen; True while the mouse is over it."""
+        seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
+        if not seen.width or not seen.height:
+            return False
+        if seen != spot.box:
+            spot = replace(spot, box=tuple(seen))
+        self.spots.append(spot)
+        return self.is_hot(spot.box)
+
+    @contextmanager
+    def clipped(self, box: Box) -> Iterator[None]:
+        """Draw only inside a box; what lies outside cannot be clicked either."""
+        before = self.surface.get_clip()
+        self.surface.set_clip(pygame.Rect(box).clip(before))
+        yield
+        self.surface.set_clip(before)
+
+    def is_hot(self, box: Box) -> bool:
+        return self.takes_mouse and self.held is None and contains(box, self.mouse)
+
+    def spot_at(self, position: tuple[int, int]) -> HotSpot | None:
+        """The topmost hot spot under a position: what was drawn last lies on top."""
+        return next((s for s in reversed(self.spots) if contains(s.box, position)), None)
+
+    def wheel_spot_at(self, position: tuple[int, int]) -> HotSpot | None:
+        """The topmost hot spot under a position that the wheel does something to."""
+        return next((s for s in reversed(self.spots) if s.wheel and contains(s.box, position)), None)
+
+    def spot_named(self, spot_id: str) -> HotSpot | None:
+        return next((s for s in self.spots if s.id == spot_id), None)
+
+    def focus_next(self, step: int) -> None:
+        """Give the keyboard focus to the next control."""
+        usable = [s.id for s in self.spots if s.action]
+        if not usable:
+            return
+        if self.focus_id in usable:
+            self.focus_id = usable[(usable.index(self.focus_id) + step) % len(usable)]
+        else:
+            self.focus_id = usable[0 if step > 0 else -1]
+
+    def draw_focus(self) -> None:
+        spot = self.spot_named(self.focus_id) if self.focus_id else None
+        if spot:
+            rect = pygame.Rect(spot.box).inflate(self.px(4), self.px(4))
+            pygame.draw.rect(self.surface, self.palette.accent, rect, max(2, self.px(2)), self.px(6))
+
+    # --- text -------------------------------------------------------------------------------------
+
+    def text(
+        self,
+        position: tuple[int, int],
+        text: str,
+        *,
+        size: float = 13,
+        colour: Colour | None = None,
+        face: str = "sans",
+        align: str = "left",
+        width: int | None = None,
+        middle: bool = False,
+    ) -> int:
+        """Draw one line, cut to `width` pixels. Returns the pixels used. `middle`: position is the middle line."""
+        if width is not None:
+            text = self.cut(text, width, size, face)
+        if not text:
+            return 0
+        image = self.fonts.render(text, face, self.px(size), colour or self.palette.text)
+        x, y = position
+        if align == "right":
+            x -= image.get_width()
+        elif align == "centre":
+            x -= image.get_width() // 2
+        if middle:
+            y -= image.get_height() // 2 + (
+                self.px(1.5) if face == "bold" else 0
+            )  # the bold face sits lower in its line
+        self.surface.blit(image, (x, y))
+        return image.get_width()
+
+    def text_width(self, text: str, size: float = 13, face: str = "sans") -> int:
+        return self.fonts.width(text, face, self.px(size))
+
+    def cut(self, text: str, width: int, size: float = 13, face: str = "sans") -> str:
+        """The text, shortened with an ellipsis if it is wider than `width` pixels."""
+        return _cut(self.fonts.font(face, self.px(size)), text, width)
+
+    def wrapped(self, box: Box, text: str, *, size: float = 13, colour: Colour | None = None) -> int:
+        """Draw a paragraph in a box, as many lines as fit. Returns the height used."""
+        x, y, width, height = box
+        line_height = self.px(size * 1.45)
+        lines = self.wrap_lines(text, width, size)
+        shown = max(0, height // line_height)
+        for i, line in enumerate(lines[:shown]):
+            is_last = i == shown - 1 and len(lines) > shown
+            self.text(
+                (x, y + i * line_height), line + (" ..." if is_last else ""), size=size, colour=colour, width=width
+            )
+        return min(len(lines), shown) * line_height
+
+    def wrap_lines(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
+        return list(_wrap(self.fonts.font(face, self.px(size)), text, width))
+
+    # --- shapes -----------------------------------------------------------------------------------
+
+    def fill(self, box: Box, colour: Colour, radius: float = 0) -> None:
+        """A filled box. Small rounded ones are blitted from a cache: drawing their corners costs five times that."""
+        if radius == 0:
+            self.surface.fill(colour, box)
+        elif box[2] * box[3] > _LARGEST_CACHED_BOX:
+            pygame.draw.rect(self.surface, colour, box, border_radius=self.px(radius))
+        elif box[2] > 0 and box[3] > 0:
+            self.surface.blit(_rounded(box[2], box[3], colour, self.px(radius)), box[:2])
+
+    def outline(self, box: Box, colour: Colour, radius: float = 0, width: float = 1) -> None:
+        pygame.draw.rect(self.surface, colour, box, max(1, self.px(width)), self.px(radius))
+
+    def hline(self, x: int, y: int, width: int) -> None:
+        pygame.draw.line(self.surface, self.palette.edge, (x, y), (x + width - 1, y))
+
+    def polygon(self, points: list[tuple[float, float]], colour: Colour) -> None:
+        pygame.draw.polygon(self.surface, colour, points)
+
+    # --- controls ---------------------------------------------------------------------------------
+
+    def button(
+        self,
+        spot_id: str,
+        box: Box,
+        label: str,
+        action: Action | None,
+        *,
+        tip: str = "",
+        key: str = "",
+        is_on: bool = False,
+        shows_key: bool = False,
+        size: float = 13,
+        colour: Colour | None = None,
+    ) -> None:
+        """A labelled button; filled with the accent when it is on; dim when it has no action."""
+        palette = self.palette
+        hot = self.spot(HotSpot(spot_id, box, action, tip or label, key)) and action is not None
+        ground = palette.accent if is_on else palette.hover if hot else palette.raised
+        self.fill(box, ground, 6)
+        ink = palette.on_accent if is_on else colour or (palette.text if action else palette.dim)
+        x, y, width, height = box
+        key_width = self.text_width(key, 11, "mono") + self.px(8) if shows_key and key else 0
+        if key_width and width < key_width + self.text_width(label, size) + self.px(16):
+            key_width = 0
+        middle = y + height // 2
+        self.text(
+            (x + (width - key_width) // 2, middle),
+            label,
+            size=size,
+            colour=ink,
+            align="centre",
+            middle=True,
+            width=width - key_width - self.px(6),
+        )
+        if key_width:
+            dim = mix(ink, ground, 0.35)
+            self.text(
+                (x + width - self.px(8), middle), key, size=11, face="mono", colour=dim, align="right", middle=True
+            )
+
+    def check_box(self, spot_id: str, box: Box, is_on: bool, action: Action, *, tip: str = "", key: str = "") -> None:
+        """A box with a tick at the left end of `box`; the whole of `box` reacts."""
+        hot = self.spot(HotSpot(spot_id, box, action, tip, key))
+        side = self.px(15)
+        square = (box[0], box[1] + (box[3] - side) // 2, side, side)
+        palette = self.palette
+        if is_on:
+            self.fill(square, palette.accent, 4)
+            x, y, s, _ = square
+            points = [(x + s * 0.22, y + s * 0.52), (x + s * 0.43, y + s * 0.74), (x + s * 0.80, y + s * 0.28)]
+            pygame.draw.lines(self.surface, palette.on_accent, False, points, max(2, self.px(2)))
+        else:
+            self.fill(square, palette.hover if hot else palette.raised, 4)
+            self.outline(square, palette.edge, 4)
+
+    def segments(
+        self, spot_id: str, box: Box, options: list[tuple[str, str, str]], chosen: str, choose: Callable[[str], None]
+    ) -> None:
+        """A row of exclusive choices: (value, label, tip). Each has the width of its label, and the rest is shared."""
+        x, y, width, height = box
+        gap = self.px(3)
+        widths = [self.text_width(label, 12) for _, label, _ in options]
+        spare = (width + gap - sum(widths)) / len(options)
+        ends = [x + round(total) for total in accumulate((own + spare for own in widths), initial=0)]
+        for (value, label, tip), (left, end) in zip(options, pairwise(ends), strict=True):
+            right = end - gap
+            self.button(
+                f"{spot_id}:{value}",
+                (left, y, right - left, height),
+                label,
+                lambda value=value: choose(value),  # type: ignore[misc]
+                tip=tip,
+                is_on=value == chosen,
+                size=12,
+            )
+
+    def meter(self, box: Box, share: float, colour: Colour) -> None:
+        """A bar filled to a share between 0 and 1."""
+        self.fill(box, self.palette.raised, 3)
+        x, y, width, height = box
+        filled = round(width * max(0.0, min(1.0, share)))
+        if filled:
+            self.fill((x, y, max(filled, self.px(3)), height), colour, 3)
+
+    def slider(
+        self,
+        spot_id: str,
+        box: Box,
+        share: float,
+        drag_to: Callable[[float], None],
+        step: Callable[[int], None],
+        tip: str,
+    ) -> None:
+        """A horizontal slider; `share` is where its handle stands between 0 and 1, the wheel makes steps."""
+        x, y, width, height = box
+        radius = self.px(7)
+
+        def drag(position: tuple[int, int]) -> None:
+            drag_to(max(0.0, min(1.0, (position[0] - x - radius) / max(1, width - 2 * radius))))
+
+        hot = self.spot(HotSpot(spot_id, box, None, tip, drag=drag, wheel=step))
+        middle = y + height // 2
+        handle = x + radius + round((width - 2 * radius) * max(0.0, min(1.0, share)))
+        track = self.px(4)
+        self.fill((x, middle - track // 2, width, track), self.palette.raised, 2)
+        self.fill((x, middle - track // 2, handle - x, track), self.palette.accent, 2)
+        pygame.draw.circle(
+            self.surface,
+            self.palette.text if hot else mix(self.palette.text, self.palette.surface, 0.1),
+            (handle, middle),
+            radius,
+        )
+
+    def tooltip(self, spot: HotSpot) -> None:
+        """What a control does and its key, in a small box beside it."""
+        text, key = spot.tip, spot.key
+        pad = self.px(8)
+        lines = self.wrap_lines(text, self.px(280), 12)
+        key_width = self.text_width(key, 12, "mono") + self.px(12) if key else 0
+        width = max(self.text_width(line, 12) for line in lines) + 2 * pad + key_width
+        height = len(lines) * self.px(18) + self.px(10)
+        screen_width, screen_height = self.surface.get_size()
+        x = min(max(self.px(4), spot.box[0]), screen_width - width - self.px(4))
+        y = spot.box[1] + spot.box[3] + self.px(6)
+        if y + height > screen_height:
+            y = spot.box[1] - height - self.px(6)
+        self.fill((x, y, width, height), self.palette.text, 5)
+        for i, line in enumerate(lines):
+            self.text((x + pad, y + self.px(4) + i * self.px(18)), line, size=12, colour=self.palette.surface)
+        if key:
+            dim = mix(self.palette.surface, self.palette.text, 0.3)
+            self.text((x + width - pad, y + self.px(4)), key, size=12, face="mono", colour=dim, align="right")
+
+
+@lru_cache(maxsize=1024)
+def _rounded(width: int, height: int, colour: Colour, radius: int) -> pygame.Surface:
+    image = pygame.Surface((width, height), pygame.SRCALPHA)
+    pygame.draw.rect(image, colour, image.get_rect(), border_radius=radius)
+    return image
+
+
+@lru_cache(maxsize=4096)
+def _cut(font: pygame.font.Font, text: str, width: int) -> str:
+    if font.size(text)[0] <= width:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if font.size(text[:middle].rstrip() + "...")[0] <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip() + "..." if low > 0 else ""
+
+
+@lru_cache(maxsize=512)
+def _wrap(font: pygame.font.Font, text: str, width: int) -> tuple[str, ...]:
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split():
+            trial = f"{line} {word}" if line else word
+            if line and font.size(trial)[0] > width:
+                lines.append(line)
+                line = word
+            else:
+                line = trial
+        lines.append(line)
+    return tuple(lines)

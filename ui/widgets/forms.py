@@ -1,0 +1,397 @@
+"""Declared parameters as a form: a slider and a field for a number, segments for a choice, a box for yes or no.
+
+Changes are told after a moment's rest, not for every pixel of a drag or every digit of a number, because each of
+them may begin a search anew.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pygame
+from pygame_gui.elements import UIScrollingContainer
+
+from sim.params import ConfigError, Param, Value
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Check, Choice, Control, Field, Picture, Slider
+
+if TYPE_CHECKING:
+    from ui.dialogs.base import Dialog
+
+_TYPING_REST_S, _DRAG_REST_S = 0.7, 0.12
+_NAME, _CONTROL, _HELP_LINE, _GAP = 24, 30, 17, 14
+_HELP_SIZE = 12
+_FIELD = 84
+_FINE = 400  # steps of a slider over a range that has no step of its own
+_SCROLL_BAR = 20  # pygame_gui's, in pixels at every scale
+
+
+class ParamForm:
+    """The rows of some parameters in a scrolling area. `values` is what they are set to."""
+
+    def __init__(
+        self,
+        dialog: "Dialog",
+        rect: pygame.Rect,
+        params: Sequence[Param],
+        values: Mapping[str, Value],
+        changed: Callable[[str, Value], None],
+        *,
+        gives_back: bool = False,
+    ) -> None:
+        """`gives_back`: a field that is left with nonsense shows its value again. That is for forms whose changes
+        work at once; where a button acts on the form, the nonsense stays, or the button would act on something else
+        than was entered.
+        """
+        self.dialog, self.rect, self.gives_back = dialog, rect, gives_back
+        self.values = dict(values)
+        self.changed = changed
+        self.rows: list[_Row] = []
+        self._build(params)
+
+    def _build(self, params: Sequence[Param]) -> None:
+        dialog, rect = self.dialog, self.rect
+        pen = dialog.pen
+        pen.scale = dialog.host.scale
+        width = rect.width - _SCROLL_BAR - dialog.px(8)
+        heights = [_Row.height(pen, param, width) for param in params]
+        self.scroller = UIScrollingContainer(
+            rect, dialog.host.gui, container=dialog.container, parent_element=dialog.panel, allow_scroll_x=False
+        )
+        whole = max(rect.height, sum(heights))
+        self.scroller.set_scrollable_area_dimensions((width, whole))
+        y = 0
+        for param, height in zip(params, heights, strict=True):
+            row = pygame.Rect(dialog.px(4), y, width, height)
+            self.rows.append(_Row(self, param, row))
+            y += height
+
+    def controls(self) -> list[Control]:
+        """In the order of the Tab key."""
+        return [control for row in self.rows for control in row.controls]
+
+    def kill(self) -> None:
+        for row in self.rows:
+            row.kill()
+        self.scroller.kill()
+
+    def update(self, seconds: float) -> None:
+        for row in self.rows:
+            row.update(seconds)
+
+    def flush(self) -> None:
+        """Tell what was entered and not told yet."""
+        for row in self.rows:
+            row.flush()
+
+    def show(self, values: Mapping[str, Value]) -> None:
+        """Take over values that changed elsewhere. What is being entered in other rows stays."""
+        for row in self.rows:
+            name = row.param.name
+            if name in values and values[name] != self.values[name] and not row.is_pending:
+                row.show(values[name])
+
+    @property
+    def problems(self) -> list[str]:
+        """What is said to be wrong."""
+        return [row.problem for row in self.rows if row.problem]
+
+    def stops(self) -> bool:
+        """Whether something is entered that is not legal; then the focus goes there."""
+        self.flush()
+        wrong = next((row for row in self.rows if row.is_wrong), None)
+        if wrong is not None:
+            field = wrong.controls[-1]
+            self.dialog.focus(field)
+            self.reveal(field)
+        return wrong is not None
+
+    def refuse(self, name: str, value: Value, problem: str) -> bool:
+        """Go back to the value that a parameter had, and say why; False when there is no room for all of it."""
+        row = self._row(name)
+        row.show(value)
+        row.complain(problem)
+        return row.has_room_for(problem)
+
+    def object(self, name: str, problem: str) -> None:
+        """What is entered does not go with the rest of the form; "" when it does."""
+        row = self._row(name)
+        says_more = row.is_wrong and not row.is_objected  # the field itself holds nothing legal
+        if not says_more and problem != row.problem and (problem or row.is_objected):
+            row.complain(problem, is_wrong=bool(problem))
+            row.is_objected = bool(problem)
+
+    def offer(self, name: str, choices: Sequence[str], value: str, remark: str = "") -> None:
+        """Other choices for a parameter, and the one that is chosen now."""
+        row = self._row(name)
+        row.offer(choices)
+        row.show(value)
+        row.complain(remark)
+
+    def _row(self, name: str) -> "_Row":
+        return next(row for row in self.rows if row.param.name == name)
+
+    def reveal(self, control: Control) -> None:
+        """Scroll so that the row of a control is in view."""
+        row = next((row for row in self.rows if control in row.controls), None)
+        bar = self.scroller.vert_scroll_bar
+        if row is None or bar is None or not self.scroller.vert_scroll_bar_active:
+            return
+        whole = self.scroller.scrollable_container.rect.height
+        top = self.scroller.rect.top - self.scroller.scrollable_container.rect.top
+        if row.rect.top < top or row.rect.bottom > top + self.rect.height:
+            wanted = row.rect.top if row.rect.top < top else row.rect.bottom - self.rect.height
+            bar.set_scroll_from_start_percentage(wanted / max(1, whole))
+
+
+class _Row:
+    """Name, control and help of one parameter."""
+
+    def __init__(self, form: ParamForm, param: Param, rect: pygame.Rect) -> None:
+        self.form, self.param, self.rect = form, param, rect
+        self.problem = ""
+        self.is_wrong = False  # what is entered is not legal
+        self.is_objected = False  # it is, but not with the rest of the form
+        self.is_pending = False
+        self._rest_s = 0.0
+        self.controls: list[Control] = []
+        self._value: Value = form.values.get(param.name, param.default)
+        px = form.dialog.px
+        self.text = Picture(form.dialog, rect, self._paint, form.scroller)
+        place = pygame.Rect(rect.x, rect.y + px(_NAME), rect.width - px(4), px(_CONTROL))
+        self._make(place)
+        for control in self.controls:
+            control.name = f"{param.name} {type(control).__name__}"
+
+    @staticmethod
+    def height(pen: Canvas, param: Param, width: int) -> int:
+        lines = max(len(pen.wrap_lines(text, width, _HELP_SIZE)) for text in (param.help, _longest_problem(param)))
+        if param.kind is bool:
+            return pen.px(_CONTROL + _HELP_LINE * lines + _GAP)
+        return pen.px(_NAME + _CONTROL + 4 + _HELP_LINE * max(1, lines) + _GAP)
+
+    # --- controls -------------------------------------------------------------------------------------
+
+    def _make(self, place: pygame.Rect) -> None:
+        param, dialog = self.param, self.form.dialog
+        inside = self.form.scroller
+        if param.kind is bool:
+            place.y = self.rect.y
+            self.controls = [Check(dialog, place, named(param), bool(self._value), self._enter, inside)]
+        elif param.choices:
+            options = [(choice, choice) for choice in param.choices]
+            self.controls = [Choice(dialog, place, options, str(self._value), self._enter, inside)]
+        else:
+            self._make_number(place)
+
+    def _make_number(self, place: pygame.Rect) -> None:
+        dialog, inside = self.form.dialog, self.form.scroller
+        field_width = dialog.px(_FIELD)
+        self.scale = _Scale(self.param) if _has_range(self.param) else None
+        room = place.width - field_width - dialog.px(14)
+        if self.scale:
+            high = dialog.px(18)
+            track = pygame.Rect(place.x, place.centery - high // 2, room, high)
+            start = self.scale.place_of(float(self._value))
+            slider = Slider(dialog, track, start, self.scale.last, self._slid, self._stepped, inside)
+            self.slider: Slider | None = slider
+            self.controls.append(slider)
+        else:
+            self.slider = None
+        spot = pygame.Rect(place.right - field_width, place.y, field_width, place.height)
+        if not self.slider:
+            spot.x = place.x
+        text = shown_number(self._value)
+        self.field = Field(
+            dialog, spot, text, self._typed, mono=True, longest=20, container=inside, finished=self._left
+        )
+        self.controls.append(self.field)
+
+    def _slid(self, place: int) -> None:
+        assert self.scale is not None
+        self._value = self.scale.value_at(place)
+        self.field.set(shown_number(self._value))
+        self._pend(_DRAG_REST_S)
+
+    def _stepped(self, steps: int) -> None:
+        assert self.scale is not None and self.slider is not None
+        self._value = self.scale.stepped(float(self._value), steps)
+        self.slider.set(self.scale.place_of(float(self._value)))
+        self.field.set(shown_number(self._value))
+        self._pend(_DRAG_REST_S)
+
+    def _typed(self, text: str) -> None:
+        try:
+            self._value = self.param.parse(text.strip())
+        except ConfigError as error:
+            self.is_pending = False
+            self.complain(error.problems[0], is_wrong=True)
+            return
+        if self.slider and self.scale:
+            self.slider.set(self.scale.place_of(float(self._value)))
+        self._pend(_TYPING_REST_S)
+
+    def _left(self) -> None:
+        """The focus leaves the field."""
+        self.flush()
+        if self.is_wrong and self.form.gives_back:
+            self.show(self.form.values.get(self.param.name, self.param.default))
+
+    def _enter(self, value: Value) -> None:
+        self._value = value
+        self._pend(0.0)
+
+    # --- telling --------------------------------------------------------------------------------------
+
+    def _pend(self, rest_s: float) -> None:
+        self.is_pending, self._rest_s = True, rest_s
+        if self.problem:
+            self.complain("")
+        if rest_s == 0.0:
+            self.flush()
+
+    def update(self, seconds: float) -> None:
+        if self.is_pending:
+            self._rest_s -= seconds
+            if self._rest_s <= 0.0:
+                self.flush()
+
+    def flush(self) -> None:
+        if not self.is_pending:
+            return
+        self.is_pending = False
+        if self._value != self.form.values.get(self.param.name):
+            self.form.values[self.param.name] = self._value
+            self.form.changed(self.param.name, self._value)
+
+    def show(self, value: Value) -> None:
+        self.form.values[self.param.name] = value
+        if self.problem:
+            self.complain("")
+        if value == self._value and not self._differs_from_text():
+            return
+        self._value = value
+        control = self.controls[0]
+        if isinstance(control, Check):
+            control.set(bool(value))
+        elif isinstance(control, Choice):
+            control.set(str(value))
+        else:
+            if self.slider and self.scale:
+                self.slider.set(self.scale.place_of(float(value)))
+            self.field.set(shown_number(value))
+
+    def _differs_from_text(self) -> bool:
+        return hasattr(self, "field") and self.field.text != shown_number(self._value)
+
+    def offer(self, choices: Sequence[str]) -> None:
+        self.param = replace(self.param, choices=tuple(choices))
+        control = self.controls[0]
+        assert isinstance(control, Choice)
+        control.offer([(choice, choice) for choice in choices])
+
+    def complain(self, problem: str, is_wrong: bool = False) -> None:
+        self.problem, self.is_wrong, self.is_objected = problem, is_wrong, False
+        self.text.refresh()
+
+    def has_room_for(self, problem: str) -> bool:
+        pen, (width, height) = self.form.dialog.pen, self.text.element.surface.get_size()
+        pen.scale = self.form.dialog.host.scale
+        lines = len(pen.wrap_lines(problem, width, _HELP_SIZE))
+        return lines * pen.px(_HELP_SIZE * 1.45) <= height - pen.px(self._help_top)
+
+    def kill(self) -> None:
+        self.text.kill()
+        for control in self.controls:
+            control.kill()
+
+    # --- drawing --------------------------------------------------------------------------------------
+
+    def _paint(self, pen: Canvas) -> None:
+        param, palette = self.param, pen.palette
+        width = pen.surface.get_width()
+        is_check = param.kind is bool
+        if not is_check:
+            used = pen.text((0, pen.px(2)), named(param), size=14, width=width)
+            if param.symbol:
+                pen.text((used + pen.px(8), pen.px(3)), param.symbol, size=12, face="mono", colour=palette.dim)
+        top = pen.px(self._help_top)
+        left = pen.px(28) if is_check else 0
+        text, colour = (self.problem, palette.warning) if self.problem else (param.help, palette.dim)
+        height = pen.surface.get_height() - top
+        pen.wrapped((left, top, width - left, height), text, size=_HELP_SIZE, colour=colour)
+
+    @property
+    def _help_top(self) -> int:
+        return _CONTROL if self.param.kind is bool else _NAME + _CONTROL + 4
+
+
+class _Scale:
+    """Places on a slider for the values of a number. A range over several powers of ten is logarithmic."""
+
+    def __init__(self, param: Param) -> None:
+        assert param.low is not None and param.high is not None
+        self.param = param
+        self.low, self.high = float(param.low), float(param.high)
+        least = 1.0 if param.kind is int else 0.01
+        self.base = max(self.low, least)
+        self.is_log = self.high / self.base > 60 and self.high > 60
+        self.step = param.step or (1.0 if param.kind is int else (self.high - self.low) / 100.0)
+        counted = (self.high - self.low) / self.step
+        self.last = _FINE if self.is_log or counted > _FINE else max(1, round(counted))
+        self._zeros = 1 if self.is_log and self.low <= 0 else 0  # the first place is for 0, which has no logarithm
+
+    def place_of(self, value: float) -> int:
+        if not self.is_log:
+            return round((value - self.low) / (self.high - self.low) * self.last)
+        if value < self.base:
+            return 0
+        share = math.log(value / self.base) / math.log(self.high / self.base)
+        return round(self._zeros + share * (self.last - self._zeros))
+
+    def value_at(self, place: int) -> Value:
+        if not self.is_log:
+            return self._legal(self.low + place / self.last * (self.high - self.low), self.step)
+        if place < self._zeros:
+            return self._legal(0.0, 1.0)
+        share = (place - self._zeros) / (self.last - self._zeros)
+        value = self.base * (self.high / self.base) ** share
+        return self._legal(value, self._step_at(value))
+
+    def stepped(self, value: float, steps: int) -> Value:
+        """A value some key presses away: by the step, which on a logarithmic scale grows with the value."""
+        for _ in range(abs(steps)):
+            step = self.param.step or (self._step_at(value) if self.is_log else self.step)
+            value = float(self._legal(value + math.copysign(step, steps), step))
+        return self._legal(value, 0.0)
+
+    def _step_at(self, value: float) -> float:
+        """A twentieth or so of the value, as a power of ten."""
+        step = 10.0 ** (math.floor(math.log10(max(value, self.base))) - 1)
+        return max(step, 1.0) if self.param.kind is int else step
+
+    def _legal(self, value: float, step: float) -> Value:
+        """Rounded to whole steps and inside the range."""
+        if step > 0:
+            value = round(value / step) * step
+        value = min(max(value, self.low), self.high)
+        return round(value) if self.param.kind is int else float(f"{value:.10g}")
+
+
+def _longest_problem(param: Param) -> str:
+    """About as long as it gets what a field has to say, for which its row keeps room."""
+    return "" if param.kind is bool or param.choices else f"expected {param.expected()}, got '{'0' * 12}'"
+
+
+def _has_range(param: Param) -> bool:
+    return param.low is not None and param.high is not None and param.high > param.low and param.name != "seed"
+
+
+def named(param: Param) -> str:
+    """The name of a parameter as a form writes it."""
+    return param.name.replace("_", " ").replace("-", " ").capitalize()
+
+
+def shown_number(value: Value) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,147 @@
+"""The look of pygame_gui's widgets, made from the window's palette: flat, rounded, one accent.
+
+pygame_gui cannot change its text size while running, so another scale or theme means another manager: make one
+with make_manager and let the dialogs rebuild themselves in it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pygame_gui
+
+from ui.draw.theme import Colour, Palette, mix
+
+FONT_FOLDER = Path(pygame_gui.__file__).parent / "data"
+TEXT_SIZE = 14
+SMALL_SIZE = 13
+
+_SANS = {
+    "regular_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),
+    "bold_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
+    "italic_path": str(FONT_FOLDER / "NotoSans-Italic.ttf"),
+    "bold_italic_path": str(FONT_FOLDER / "NotoSans-BoldItalic.ttf"),
+}
+# One weight only is shipped; pygame_gui asks for a path of each.
+_MONO = dict.fromkeys(_SANS, str(FONT_FOLDER / "FiraCode-Regular.ttf"))
+
+
+def make_manager(size: tuple[int, int], palette: Palette, scale: float) -> pygame_gui.UIManager:
+    """A manager for a window of this size, with all fonts loaded that its widgets use."""
+    return pygame_gui.UIManager(
+        size, make_theme(palette, scale), enable_live_theme_updates=False, starting_language="en"
+    )
+
+
+def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
+    """The theme as pygame_gui's data. Anything that it names is loaded when the manager is made."""
+
+    def px(units: float) -> int:
+        return max(1, round(units * scale))
+
+    flat = {
+        "shape": "rounded_rectangle",
+        "shape_corner_radius": str(px(6)),
+        "border_width": "0",
+        "shadow_width": "0",
+    }
+    square = {"shape": "rectangle", "border_width": "0", "shadow_width": "0"}
+    text = _font("backmove_sans", px(TEXT_SIZE), _SANS)
+    return {
+        "defaults": {"colours": _colours(palette), "font": text},
+        "button": {"misc": flat, "font": text},
+        "#main_button": {"colours": _main_button_colours(palette), "misc": flat, "font": text},
+        "#danger_button": {"colours": _text_only(palette.warning), "misc": flat, "font": text},
+        "label": {"misc": {"text_horiz_alignment": "left"}, "font": text},
+        "text_entry_line": {
+            "colours": {
+                "selected_bg": code(mix(palette.accent, palette.raised, 0.45)),
+                "selected_text": code(palette.text),
+            },
+            "misc": flat | {"border_width": str(px(1)), "padding": f"{px(8)},{px(2)}"},
+            "font": text,
+        },
+        "#mono_field": {"font": _font("backmove_mono", px(TEXT_SIZE), _MONO)},
+        "horizontal_slider": {
+            "misc": flat | {"enable_arrow_buttons": "0", "sliding_button_width": str(px(14))},
+            "colours": {"dark_bg": code(palette.raised)},
+        },
+        "horizontal_slider.#sliding_button": {
+            "misc": flat | {"shape_corner_radius": str(px(5))},
+            "colours": _all_states(palette.accent, mix(palette.accent, palette.text, 0.25)),
+        },
+        "vertical_scroll_bar": {
+            "misc": flat | {"enable_arrow_buttons": "0"},
+            "colours": {"dark_bg": code(palette.surface)},
+        },
+        "vertical_scroll_bar.#sliding_button": {
+            "misc": flat | {"shape_corner_radius": str(px(4))},
+            "colours": _all_states(palette.hover, mix(palette.hover, palette.text, 0.3)),
+        },
+        "scrolling_container": {"misc": square},
+    }
+
+
+def code(colour: Colour, alpha: int = 255) -> str:
+    """The colour as a theme writes it."""
+    return f"#{colour[0]:02X}{colour[1]:02X}{colour[2]:02X}{alpha:02X}"
+
+
+def _font(name: str, size: int, paths: dict[str, str]) -> dict[str, str]:
+    return {"name": name, "size": str(size), "bold": "0", "italic": "0", **paths}
+
+
+def _colours(palette: Palette) -> dict[str, str]:
+    text, dim = code(palette.text), code(palette.dim)
+    clear = "#00000000"
+    return {
+        "normal_bg": code(palette.raised),
+        "hovered_bg": code(palette.hover),
+        "disabled_bg": code(mix(palette.raised, palette.surface, 0.5)),
+        "selected_bg": code(palette.accent),
+        "active_bg": code(palette.edge),
+        "dark_bg": code(palette.raised),
+        "disabled_dark_bg": code(palette.surface),
+        "normal_text": text,
+        "hovered_text": text,
+        "disabled_text": code(mix(palette.dim, palette.surface, 0.4)),
+        "selected_text": code(palette.on_accent),
+        "active_text": text,
+        "normal_text_shadow": clear,
+        "hovered_text_shadow": clear,
+        "disabled_text_shadow": clear,
+        "selected_text_shadow": clear,
+        "active_text_shadow": clear,
+        "normal_border": code(palette.edge),
+        "hovered_border": dim,
+        "disabled_border": code(palette.edge),
+        "selected_border": code(palette.accent),
+        "active_border": code(palette.accent),
+        "link_text": code(palette.accent),
+        "link_hover": code(palette.accent),
+        "link_selected": code(palette.accent),
+        "text_shadow": clear,
+        "filled_bar": code(palette.accent),
+        "unfilled_bar": code(palette.raised),
+        "text_cursor": text,
+    }
+
+
+def _main_button_colours(palette: Palette) -> dict[str, str]:
+    """The button that Enter presses: filled with the accent."""
+    hovered = mix(palette.accent, palette.text, 0.18)
+    return _all_states(palette.accent, hovered) | dict.fromkeys(
+        ("normal_text", "hovered_text", "selected_text", "active_text"), code(palette.on_accent)
+    )
+
+
+def _text_only(colour: Colour) -> dict[str, str]:
+    return dict.fromkeys(("normal_text", "hovered_text", "selected_text", "active_text"), code(colour))
+
+
+def _all_states(normal: Colour, hovered: Colour) -> dict[str, str]:
+    return {
+        "normal_bg": code(normal),
+        "hovered_bg": code(hovered),
+        "selected_bg": code(hovered),
+        "active_bg": code(hovered),
+    }

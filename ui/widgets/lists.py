@@ -1,0 +1,272 @@
+"""Dense lists of rows in columns: only what is in view is drawn, so a list of thousands opens at once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pygame
+
+from ui.draw.theme import mix
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import _MODIFIERS, Drawn, tint
+from ui.widgets.scrolling import ScrollBar, Scrolled
+
+if TYPE_CHECKING:
+    from ui.dialogs.base import Dialog
+
+ROW, TALL_ROW, HEAD = 30, 48, 28
+_PAD = 10
+_DOUBLE_CLICK_MS = 500
+
+
+@dataclass(frozen=True)
+class Col:
+    title: str = ""
+    width: float = 0  # at 100 %; 0: shares what is left
+    align: str = "left"
+    face: str = "sans"
+    role: str = "text"  # colour of the palette
+
+
+@dataclass(frozen=True)
+class Item:
+    cells: tuple[str, ...]
+    value: Any = None
+    detail: str = ""  # a second line, small and grey
+    is_dim: bool = False
+    roles: dict[int, str] = field(default_factory=dict)  # colours of single cells
+
+
+class Rows(Scrolled):
+    """A list with one selected row. Arrows and the mouse select; `chosen` is for a double click."""
+
+    shows_ring = False
+
+    def __init__(
+        self,
+        dialog: "Dialog",
+        rect: pygame.Rect,
+        columns: Sequence[Col],
+        items: Sequence[Item],
+        *,
+        place: int = 0,
+        chosen: Callable[[], None] | None = None,
+        selected: Callable[[int], None] | None = None,
+        sort_by: tuple[int, bool] | None = None,
+        sorted_by: Callable[[int, bool], None] | None = None,
+        empty: str = "nothing here",
+        container: object = None,
+    ) -> None:
+        """`sort_by` is (column, descending), or column -1; `sorted_by` is told when the user wants another order."""
+        super().__init__(dialog)
+        self.columns, self.items = list(columns), list(items)
+        self.chosen, self.selected, self.sorted_by = chosen, selected, sorted_by
+        self.sort_by, self.empty = sort_by, empty
+        self.place = place
+        self._hot = -1
+        self._clicked = (-1, -10_000)  # row and time of the last click
+        self.element = Drawn(dialog, rect, self._paint, container)
+        self.set(items, place, tells=False)
+
+    # --- contents ---------------------------------------------------------------------------------
+
+    def set(self, items: Sequence[Item], place: int = 0, tells: bool = True) -> None:
+        """Other rows, with this one selected."""
+        self.items = list(items)
+        self._row = self.dialog.px(TALL_ROW if any(item.detail for item in self.items) else ROW)
+        self.head = self.dialog.px(HEAD) if any(column.title for column in self.columns) else 0
+        self.bar.measure(self.element.surface.get_height() - self.head, len(self.items) * self._row)
+        self.place = -1
+        self.select(place, tells=tells)
+
+    @property
+    def item(self) -> Item | None:
+        return self.items[self.place] if 0 <= self.place < len(self.items) else None
+
+    def select(self, place: int, tells: bool = True) -> None:
+        before = self.place
+        self.place = min(max(place, 0), len(self.items) - 1)
+        if self.place >= 0:
+            self.bar.reveal(self.place * self._row, (self.place + 1) * self._row)
+        self.element.refresh()
+        if tells and self.place != before and self.selected and self.place >= 0:
+            self.selected(self.place)
+
+    # --- keys and mouse ---------------------------------------------------------------------------
+
+    def key(self, event: pygame.event.Event) -> bool:
+        if event.mod & _MODIFIERS:
+            return False
+        page = max(1, self.bar.view // self._row - 1)
+        steps = {pygame.K_UP: -1, pygame.K_DOWN: 1, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
+        if event.key in steps:
+            self.select(self.place + steps[event.key])
+            return True
+        if event.key in (pygame.K_HOME, pygame.K_END):
+            self.select(0 if event.key == pygame.K_HOME else len(self.items) - 1)
+            return True
+        return self._sort_key(event)
+
+    def _sort_key(self, event: pygame.event.Event) -> bool:
+        """Left and right choose the column to sort by, space turns the order round."""
+        if self.sorted_by is None or self.sort_by is None:
+            return False
+        column, is_descending = self.sort_by
+        step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key)
+        if step is not None:
+            self._sort((column + step) % len(self.columns) if column >= 0 else 0, is_descending)
+            return True
+        if event.key == pygame.K_SPACE:
+            self._sort(max(0, column), not is_descending)
+            return True
+        return False
+
+    def _sort(self, column: int, is_descending: bool) -> None:
+        self.sort_by = (column, is_descending)
+        if self.sorted_by:
+            self.sorted_by(column, is_descending)
+        self.element.refresh()
+
+    @property
+    def line(self) -> int:
+        return self._row
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if super().mouse(event, position):
+            return True
+        x, y = position[0] - self.element.rect.x, position[1] - self.element.rect.y
+        if event.type == pygame.MOUSEMOTION:
+            self._hover(self._row_at(y) if self.is_under(position) and not self.is_on_bar(position) else -1)
+        if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or not self.is_under(position):
+            return False
+        self._pressed(x, y)
+        return True
+
+    def _hover(self, row: int) -> None:
+        if row != self._hot:
+            self._hot = row
+            self.element.refresh()
+
+    def _pressed(self, x: int, y: int) -> None:
+        if y < self.head:
+            self._pressed_head(x)
+            return
+        row, now = self._row_at(y), pygame.time.get_ticks()
+        if row < 0:
+            return
+        last_row, last_time = self._clicked
+        self._clicked = (row, now)
+        self.select(row)
+        if row == last_row and now - last_time < _DOUBLE_CLICK_MS and self.chosen:
+            self._clicked = (-1, now)
+            self.chosen()
+
+    def _pressed_head(self, x: int) -> None:
+        if self.sorted_by is None:
+            return
+        for column, (left, width) in enumerate(self._widths()):
+            if left <= x < left + width:
+                was, is_descending = self.sort_by or (-1, False)
+                self._sort(column, not is_descending if was == column else False)
+                return
+
+    def _row_at(self, y: int) -> int:
+        row = int((y - self.head + self.bar.position) // self._row)
+        return row if y >= self.head and 0 <= row < len(self.items) else -1
+
+    # --- drawing ----------------------------------------------------------------------------------
+
+    def set_focused(self, has_focus: bool) -> None:
+        if has_focus != self.has_focus:
+            self.has_focus = has_focus
+            self.element.refresh()
+
+    def _widths(self) -> list[tuple[int, int]]:
+        """Left edge and width of each column."""
+        px = self.dialog.px
+        room = self.element.surface.get_width() - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
+        fixed = sum(px(column.width) for column in self.columns)
+        shares = sum(1 for column in self.columns if not column.width)
+        if shares:
+            rest, stretch = max(px(60), (room - fixed) // shares), 1.0
+        else:
+            rest, stretch = 0, room / max(1, fixed)
+        if fixed + rest * shares > room and shares:
+            stretch = max(0.2, (room - rest * shares) / max(1, fixed))
+        boxes, left = [], 0.0
+        for column in self.columns:
+            width = px(column.width) * stretch if column.width else rest
+            boxes.append((round(left), max(1, round(left + width) - round(left))))
+            left += width
+        return boxes
+
+    def _paint(self, pen: Canvas) -> None:
+        width = self.element.surface.get_width()
+        boxes = self._widths()
+        if not self.items:
+            pen.text((pen.px(_PAD), self.head + pen.px(14)), self.empty, size=14, colour=pen.palette.dim)
+        first = int(self.bar.position // self._row)
+        last = min(len(self.items), first + self.bar.view // self._row + 2)
+        for place in range(first, last):
+            self._paint_row(pen, place, self.head + place * self._row - round(self.bar.position), boxes)
+        self.bar.paint(pen, width, self.head)
+        if self.head:
+            self._paint_head(pen, boxes)
+
+    def _paint_head(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
+        palette = pen.palette
+        width = self.element.surface.get_width()
+        pen.fill((0, 0, width, self.head), palette.surface)
+        for place, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
+            is_sorted = self.sort_by is not None and self.sort_by[0] == place
+            colour = palette.accent if is_sorted else palette.dim
+            mark = pen.px(12) if is_sorted else 0
+            used = self._paint_cell(
+                pen, column.title, left, room - mark, self.head // 2, column.align, 12, "sans", colour
+            )
+            if is_sorted and self.sort_by:
+                end = (
+                    left + room - pen.px(_PAD) - mark + pen.px(6)
+                    if column.align == "right"
+                    else left + pen.px(_PAD + 5) + used
+                )
+                _triangle(pen, end, self.head // 2, self.sort_by[1], colour)
+        pen.hline(0, self.head - 1, width)
+
+    def _paint_row(self, pen: Canvas, place: int, top: int, boxes: list[tuple[int, int]]) -> None:
+        item, palette = self.items[place], pen.palette
+        width = boxes[-1][0] + boxes[-1][1]
+        box = (0, top, width, self._row - 1)
+        if place == self.place:
+            pen.fill(box, tint(pen, 0.30 if self.has_focus else 0.18), 5)
+            if self.has_focus:
+                pen.fill((0, top + pen.px(4), pen.px(3), self._row - 1 - pen.px(8)), palette.accent, 1.5)
+        elif place == self._hot:
+            pen.fill(box, mix(palette.surface, palette.hover, 0.5), 5)
+        middle = top + (pen.px(16) if item.detail else self._row // 2)
+        for i, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
+            role = "dim" if item.is_dim else item.roles.get(i, column.role)
+            text = item.cells[i] if i < len(item.cells) else ""
+            self._paint_cell(pen, text, left, room, middle, column.align, 14, column.face, getattr(palette, role))
+        if item.detail:
+            position = (pen.px(_PAD), top + pen.px(35))
+            pen.text(position, item.detail, size=12, colour=palette.dim, middle=True, width=width - pen.px(2 * _PAD))
+
+    @staticmethod
+    def _paint_cell(
+        pen: Canvas, text: str, left: int, room: int, middle: int, align: str, size: float, face: str, colour: Any
+    ) -> int:
+        pad = pen.px(_PAD)
+        if face == "mono":
+            size -= 1  # Fira Code stands taller than Noto Sans
+        if align == "right":
+            spot = (left + room - pad, middle)
+            return pen.text(
+                spot, text, size=size, face=face, colour=colour, align="right", middle=True, width=room - pad
+            )
+        return pen.text((left + pad, middle), text, size=size, face=face, colour=colour, middle=True, width=room - pad)
+
+
+def _triangle(pen: Canvas, x: int, y: int, points_down: bool, colour: Any) -> None:
+    a, b = pen.px(4), pen.px(3) * (1 if points_down else -1)
+    pen.polygon([(x - a, y - b), (x + a, y - b), (x, y + b)], colour)

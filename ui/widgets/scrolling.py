@@ -1,0 +1,149 @@
+"""What is taller than its window: a scroll bar, and the base of controls that have one."""
+
+import math
+from typing import TYPE_CHECKING
+
+import pygame
+
+from ui.draw.theme import mix
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Control, Drawn
+
+if TYPE_CHECKING:
+    from ui.dialogs.base import Dialog
+
+_LEAST_THUMB = 28
+_WHEEL_LINES = 3
+
+
+class ScrollBar:
+    """Position and thumb of something taller than its window, in pixels."""
+
+    WIDTH = 8
+
+    def __init__(self) -> None:
+        self.position = 0.0
+        self.view = self.whole = 1
+        self._grabbed_at: float | None = None
+
+    @property
+    def last(self) -> int:
+        return max(0, self.whole - self.view)
+
+    @property
+    def is_needed(self) -> bool:
+        return self.last > 0
+
+    @property
+    def is_held(self) -> bool:
+        return self._grabbed_at is not None
+
+    def measure(self, view: int, whole: int) -> None:
+        self.view, self.whole = max(1, view), max(1, whole)
+        self.scroll_to(self.position)
+
+    def scroll_to(self, position: float) -> None:
+        self.position = min(max(0.0, position), self.last)
+
+    def reveal(self, top: float, bottom: float) -> None:
+        if top < self.position:
+            self.scroll_to(top)
+        elif bottom > self.position + self.view:
+            self.scroll_to(bottom - self.view)
+
+    def thumb(self, least: int) -> tuple[int, int]:
+        """Top and height of the thumb within the view."""
+        height = max(least, round(self.view * self.view / self.whole))
+        top = round((self.view - height) * self.position / self.last) if self.last else 0
+        return top, min(height, self.view)
+
+    def press(self, y: float, least: int) -> None:
+        top, height = self.thumb(least)
+        if not top <= y < top + height:
+            self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
+            top, height = self.thumb(least)
+        self._grabbed_at = y - top
+
+    def drag(self, y: float, least: int) -> None:
+        if self._grabbed_at is not None:
+            _, height = self.thumb(least)
+            self.scroll_to(self.last * (y - self._grabbed_at) / max(1, self.view - height))
+
+    def release(self) -> None:
+        self._grabbed_at = None
+
+    def paint(self, pen: Canvas, right: int, top: int) -> None:
+        if self.is_needed:
+            start, height = self.thumb(pen.px(_LEAST_THUMB))
+            width = pen.px(self.WIDTH)
+            colour = mix(pen.palette.raised, pen.palette.dim, 0.55 if self.is_held else 0.3)
+            pen.fill((right - width, top + start, width, height), colour, self.WIDTH / 2)
+
+
+class Scrolled(Control):
+    """A drawing that scrolls: by wheel, arrows, page keys, and by dragging its bar."""
+
+    element: Drawn
+    head = 0  # pixels at the top that stay where they are
+
+    def __init__(self, dialog: "Dialog") -> None:
+        super().__init__(dialog)
+        self.bar = ScrollBar()
+
+    @property
+    def line(self) -> int:
+        """Pixels that an arrow key moves; the wheel moves three times that."""
+        raise NotImplementedError
+
+    def scroll_to(self, position: float) -> None:
+        self.bar.scroll_to(position)
+        self.element.refresh()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        page = self.bar.view - self.line
+        steps = {pygame.K_UP: -self.line, pygame.K_DOWN: self.line, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
+        ends = {pygame.K_HOME: 0, pygame.K_END: self.bar.whole}
+        if event.key not in steps and event.key not in ends:
+            return False
+        self.scroll_to(ends.get(event.key, self.bar.position + steps.get(event.key, 0)))
+        return True
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if self.bar.is_held:
+            return self._drag(event, position)
+        if not self.is_under(position):
+            return False
+        if event.type == pygame.MOUSEWHEEL:
+            self.scroll_to(self.bar.position - steps_of(event.y) * _WHEEL_LINES * self.line)
+            return True
+        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_on_bar(position):
+            self.bar.press(self._height_of(position), self.dialog.px(_LEAST_THUMB))
+            self.is_held = True
+            self.element.refresh()
+            return True
+        return False
+
+    def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        """The mouse holds the bar, wherever it goes."""
+        if event.type == pygame.MOUSEMOTION:
+            self.bar.drag(self._height_of(position), self.dialog.px(_LEAST_THUMB))
+        elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
+            self.bar.release()
+            self.is_held = False
+        else:
+            return False
+        self.element.refresh()
+        return True
+
+    def _height_of(self, position: tuple[int, int]) -> int:
+        return position[1] - self.element.rect.y - self.head
+
+    def is_on_bar(self, position: tuple[int, int]) -> bool:
+        x = position[0] - self.element.rect.x
+        is_right = x >= self.element.surface.get_width() - self.dialog.px(ScrollBar.WIDTH + 4)
+        return self.bar.is_needed and is_right and self._height_of(position) >= 0
+
+
+def steps_of(count: float) -> int:
+    """Whole steps of a wheel event, at least one."""
+    return int(math.copysign(max(1, abs(count)), count)) if count else 0
