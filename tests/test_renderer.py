@@ -1087,8 +1087,8 @@ def test_slow_mode_marks_the_last_shown_expansion():
 # --- preparing ----------------------------------------------------------------------------------------
 
 COUNT_KERNELS = """
-from sim.kernels import cellwords, paint, strokes
-from ui.warm_pictures import warm_pictures
+from ui.draw.kernels import cellwords, paint, strokes
+from ui.draw.warm_pictures import warm_pictures
 warm_pictures()
 modules = {{"cellwords": cellwords, "paint": paint, "strokes": strokes}}
 for name in "{names}".split():
@@ -1101,7 +1101,7 @@ for name in "{names}".split():
 @pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
 def test_all_drawing_kernels_are_prepared_before_the_first_frame():
     root = Path(__file__).parent.parent
-    sources = "".join(path.read_text() for path in sorted((root / "ui").glob("*.py")))
+    sources = "".join(path.read_text() for path in sorted((root / "ui" / "draw").glob("*.py")))
     names = sorted(set(re.findall(r"\b(?:cellwords|paint|strokes)\.[a-z_]+(?=\()", sources)))
     assert len(names) > 25
     script = COUNT_KERNELS.format(names=" ".join(names))
