@@ -75,7 +75,7 @@ def test_the_simulation_looks_at_no_clock() -> None:
 
 
 def test_simulation_and_headless_commands_load_without_a_window() -> None:
-    modules = "sim.scenario, agents.registry, main, cli.run, cli.solve, cli.agents, cli.readme"
+    modules = "sim.files.scenario, agents.registry, main, cli.run, cli.solve, cli.agents, cli.readme"
     loaded = run_python(f"import sys, {modules}; print(*sys.modules)").split()
     assert not DRAWING & set(loaded)
     assert not [name for name in loaded if name.split(".")[0] == "ui"]
