@@ -482,6 +482,19 @@ def test_a_start_on_the_goal_has_nothing_to_learn() -> None:
 # --- the table of learned values -------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("watched", [True, False], ids=["ball", "fast path"])
+def test_where_path_max_makes_all_neighbours_equal_the_nearest_to_the_goal_wins(watched: bool) -> None:
+    """Cells that became free leave values that are too high; the longer step led away from the goal then."""
+    rows = ["....@", "..@..", ".@.@.", "....@", "..@@@", ".@..."]
+    grid = Grid.from_rows(rows)
+    world = World(grid, grid.cell(1, 4), grid.cell(3, 1), BY_KEY, budget=1, watched=watched)
+    walker = world.add(AgentConfig("lrta"))
+    freed = tuple(grid.cell(x, y) for x, y in ((2, 1), (1, 2), (3, 2), (3, 4), (4, 4), (4, 0)))
+    world.submit(EditCells(freed=freed), 8)
+    world.advance(100)
+    assert world.metrics(walker).moves == 10
+
+
 def test_ties_among_neighbours_are_won_by_the_order_of_their_list() -> None:
     """Larger g, then smaller cell, for both kinds of diagonal costs."""
     for dearer, order in ((1, [7, 4, 6, 5, 0, 3, 1, 2]), (0, [7, 0, 4, 3, 1, 6, 2, 5])):

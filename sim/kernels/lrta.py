@@ -3,7 +3,9 @@
 Papers: Korf 1990 (depth 1); the deeper lookahead, mini-min with path-max, as in the control of "TBA*: Time-Bounded
 A*"; the lookahead limited by cost as in figure 2 of "Real-time heuristic search for pathfinding in video games".
 
-Ties on f: the goal, then larger g, then smaller cell. A budget cannot cut a lookahead: less of it is another agent.
+Ties on f: the goal, the least g + h before path-max, larger g, smaller cell. Path-max lifts every
+neighbour to the agent's own h where that is too high, as after a cell was freed: without the second rule all would be
+equal there, and the agent might turn away from the goal. A budget cannot cut a lookahead: less of it is another agent.
 """
 
 from typing import NamedTuple
@@ -90,7 +92,7 @@ def step_classic(ground, learned, st):
 def best_neighbour(ground, learned, s, least):
     """The successor t of s with the least f = max(least, c(s,t) + h[t]), and that f. There must be one."""
     h, step, cost = learned.h, ground.step, ground.cost
-    best_f, best = np.inf, np.int64(-1)
+    best_f, best_sum, best = np.inf, np.inf, np.int64(-1)
     is_dearer = np.int64(cost[FIRST_DIAGONAL] > 1.0)
     successors = np.int64(_BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
     while successors:
@@ -102,9 +104,12 @@ def best_neighbour(ground, learned, s, least):
         if h_t == 0.0:
             h_t = h_of(learned, t)
             is_goal = h_t == 0.0
-        f = max(least, cost[d] + h_t)
-        if f < best_f or (is_goal and f == best_f):
-            best_f, best = f, t
+        total = cost[d] + h_t
+        f = max(least, total)
+        if is_goal:
+            total = -1.0  # wins every tie
+        if f < best_f or (f == best_f and total < best_sum):
+            best_f, best_sum, best = f, total, t
     return best, best_f
 
 
@@ -231,7 +236,7 @@ def add_to_rim(search, cells, count, s):
 def best_of_rim(learned, ball, st):
     """The frontier cell with the least path-max f, -1 if there is none. Writes: the frontier as an open list."""
     search, fh = ball.search, ball.fh
-    best = np.int64(-1)
+    best, best_sum = np.int64(-1), np.inf
     found = 0
     for i in range(1, st.closed):
         t = np.int64(ball.cells[i])
@@ -240,12 +245,13 @@ def best_of_rim(learned, ball, st):
             continue
         node.place = found
         found += 1
+        total = -1.0 if t == st.goal else node.g + h_of(learned, t)
         if best < 0 or fh[t] < fh[best]:
-            best = t
-        elif fh[t] == fh[best] and best != st.goal:
+            best, best_sum = t, total
+        elif fh[t] == fh[best] and total <= best_sum:
             g, best_g = node.g, search.nodes[best].g
-            if t == st.goal or g > best_g or (g == best_g and t < best):
-                best = t
+            if total < best_sum or g > best_g or (g == best_g and t < best):
+                best, best_sum = t, total
     search.control[0].open_size = found
     return best
 
