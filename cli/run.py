@@ -7,13 +7,14 @@ from typing import Any
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
+from cli.prepare import prepare
 from cli.progress import Progress
 from cli.results import STOPPED, STUCK, outcome_of, print_result, result
 from cli.trace import Trace
 from cli.warm import warm_up
 from sim.commands import AddAgent
 from sim.files.commands import LAST_TICK
-from sim.files.scenario import Scenario, build_world, load_scenario
+from sim.files.scenario import Scenario, build_world, load_scenario, open_grid
 from sim.params import Param
 from sim.world import Walker, World
 
@@ -36,6 +37,8 @@ def run_scenario(scenario: Scenario, ticks: int = int(TICKS.default), trace_path
     progress = Progress()
     added = [edit.command.config for edit in scenario.edits if isinstance(edit.command, AddAgent)]
     warm_up([*scenario.agents, *added], BY_KEY, progress)
+    grid = open_grid(scenario)
+    prepare(scenario.agents, BY_KEY, grid, (grid.cell(*scenario.start), grid.cell(*scenario.goal)), progress)
     run = Run(scenario, build_world(scenario, BY_KEY, stopwatch=time.perf_counter), progress)
     with Trace(trace_path) as trace:
         was_stopped = run.go(ticks, trace)

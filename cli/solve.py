@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, cell, checked
+from cli.prepare import prepare
 from cli.progress import Progress
 from cli.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, print_result, result, trial_result
 from cli.spec import parse_agent
@@ -183,11 +184,12 @@ class _Solver:
 
     def _solve(self, task: Task, share: float) -> bool:
         """Let every agent walk. False if the user has had enough."""
+        ends = task.grid.cell(*task.start), task.grid.cell(*task.goal)
         for config in self.configs:
+            prepare([config], BY_KEY, task.grid, ends, self.progress)
             world = World(
                 task.grid,
-                task.grid.cell(*task.start),
-                task.grid.cell(*task.goal),
+                *ends,
                 BY_KEY,
                 budget=self.budget,
                 stopwatch=time.perf_counter,

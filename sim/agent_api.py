@@ -4,7 +4,7 @@ An agent knows the whole map and one problem on it. It never touches the world, 
 world asks it to plan and act for some ticks, judges the moves, and tells it what changed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from sim.kernels import log
 from sim.kernels.learned import Learned
 from sim.kernels.search import Search
 from sim.params import Param, Value
+from sim.prepared import Prepared, Step, Stopwatch
 
 Cells = npt.NDArray[np.int32]
 
@@ -73,6 +74,8 @@ class AgentView:
     learned: Learned | None = None  # learned heuristic, where the agent learns one
     groups: Mapping[str, Cells] = field(default_factory=dict)  # named sets of cells, see GROUP_NAMES
     numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
+    prepared: tuple[Prepared, ...] = ()  # data computed before the run that it uses
+    is_stale: bool = False  # the map is not the one that this data was computed on
 
 
 class Agent(Protocol):
@@ -120,6 +123,10 @@ def _nothing(params: Mapping[str, Value]) -> int:
     return 0
 
 
+def _no_preparation(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
+    return iter(())
+
+
 @dataclass(frozen=True)
 class AgentSpec:
     """One declaration of an agent, from which come panel, scenario keys, command line, index and tests."""
@@ -140,6 +147,8 @@ class AgentSpec:
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget
     needed: Callable[[Mapping[str, Value]], int] = _nothing
     """Most expansions of a tick that no budget can cut. Where they are more, the referee marks the tick."""
+    prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[Step]] = _no_preparation
+    """Computes, in pieces, the data that `make` will want; see prepared.py. It may be left out: `make` then does it."""
 
     def param(self, name: str) -> Param | None:
         return next((p for p in self.params if p.name == name), None)

@@ -17,6 +17,7 @@ from sim.agent_api import AgentSpec
 from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid
 from sim.params import Value
+from sim.prepared import SHELF
 from sim.world import Walker, World
 
 from .naive import Board
@@ -34,6 +35,9 @@ settings.register_profile(  # the same examples each time, and no minutes of shr
     "ci", settings.get_profile("local"), derandomize=True, phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+SHELF.folder = None  # data computed before a run: no test reads or writes the user's own files
 
 
 @pytest.fixture(scope="session", autouse=True)

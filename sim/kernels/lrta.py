@@ -18,7 +18,7 @@ from sim.kernels.labels import count_expansion
 from sim.kernels.learned import h_of, learn, raise_to
 from sim.kernels.learner import has_no_way, move_to
 from sim.kernels.memory import zeros
-from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS
+from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, NOWHERE, SUCCESSORS
 from sim.kernels.openlist import key_of, sift_down, sift_up
 from sim.kernels.search import CLOSED, Search, forget, new_search, parent
 
@@ -40,20 +40,6 @@ def new_ball(cells: int, is_watched: bool) -> Ball:
 
 
 # --- depth 1 --------------------------------------------------------------------------------------------
-
-
-def _best_first_lists() -> np.ndarray:
-    """For every move mask, its directions as nibbles of direction + 1 in the order in which ties on f are won."""
-    table = np.zeros(2 * 256, np.uint32)
-    for diagonals_cost_more in (0, 1):
-        order = sorted(range(8), key=lambda d: (-diagonals_cost_more * (d >= FIRST_DIAGONAL), DY[d], DX[d]))
-        for moves in range(256):
-            for place, d in enumerate(d for d in order if moves >> d & 1):
-                table[diagonals_cost_more << 8 | moves] |= (d + 1) << 4 * place
-    return table
-
-
-_BEST_FIRST = _best_first_lists()
 
 
 @kernel
@@ -94,7 +80,7 @@ def best_neighbour(ground, learned, s, least):
     h, step, cost = learned.h, ground.step, ground.cost
     best_f, best_sum, best = np.inf, np.inf, np.int64(-1)
     is_dearer = np.int64(cost[FIRST_DIAGONAL] > 1.0)
-    successors = np.int64(_BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
     while successors:
         d = np.uint64((successors & 15) - 1)
         successors >>= 4

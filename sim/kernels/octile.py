@@ -94,3 +94,17 @@ def _successor_lists() -> np.ndarray:
 SUCCESSORS = _successor_lists()
 """uint32[9 * 256]: for a cell reached by direction `came` and with move mask `moves`, the successors
 worth looking at, as nibbles of direction + 1, lowest first, 0 at the end. Row NOWHERE holds all of them."""
+
+
+def _best_first_lists() -> np.ndarray:
+    table = np.zeros(2 * 256, np.uint32)
+    for diagonals_cost_more in (0, 1):
+        order = sorted(range(8), key=lambda d: (-diagonals_cost_more * (d >= FIRST_DIAGONAL), DY[d], DX[d]))
+        for moves in range(256):
+            table[diagonals_cost_more << 8 | moves] = _pack([d for d in order if moves >> d & 1])
+    return table
+
+
+BEST_FIRST = _best_first_lists()
+"""uint32[2 * 256]: for a move mask (and 256 more where diagonals cost more than 1) its directions as above, but in the
+order in which ties on f are won: larger cost, then smaller cell."""

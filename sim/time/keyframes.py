@@ -34,6 +34,7 @@ import numpy.typing as npt
 from sim import commands
 from sim.agent_api import AgentSpec
 from sim.params import Param
+from sim.prepared import Prepared
 from sim.world import Note, World
 
 PART = 1024
@@ -44,7 +45,17 @@ BUDGET = 512 * 1024 * 1024
 _ZERO_PART = bytes(PART)
 _OVERHEAD = 56  # bytes that Python and malloc take for a part beside its content
 
-_KEPT_TYPES = (type, FunctionType, np.dtype, AgentSpec, Param, Note, commands.AgentConfig, *get_args(commands.Command))
+_KEPT_TYPES = (
+    type,
+    FunctionType,
+    np.dtype,
+    AgentSpec,
+    Param,
+    Prepared,
+    Note,
+    commands.AgentConfig,
+    *get_args(commands.Command),
+)
 
 Memory = npt.NDArray[np.uint8]
 Block = tuple[bytes, ...]

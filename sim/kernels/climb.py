@@ -1,0 +1,71 @@
+"""Hill climbing: whether greedy steps lead from one cell to another, and over which cells.
+
+A step goes to the successor with the least c + h0; ties: larger c, then smaller cell, as in LRTA* with one expansion a
+move, which therefore walks exactly these cells as long as it has learned nothing. Where no successor is nearer by h0,
+climbing gives up. It is directed: from a to b says nothing of b to a. Between neighbours it always succeeds.
+
+Paper: section 5.1 of "Real-time heuristic search for pathfinding in video games". Steps are counted apart, they are
+no expansions.
+"""
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, h0_cells
+
+NO_CAP = np.int64(1) << 62
+FAILED = -1
+
+
+@kernel
+def climb(ground, a, b, cap):
+    """Steps from a to b, FAILED if climbing gives up or needs more than `cap` of them."""
+    return climb_counted(ground, a, b, cap)[0]
+
+
+@kernel
+def climb_counted(ground, a, b, cap):
+    """The same, and the number of steps that were made in any case."""
+    s, h = np.int64(a), h0_cells(ground, a, b)
+    steps = np.int64(0)
+    while s != b:
+        if steps == cap:
+            return np.int64(FAILED), steps
+        t = climb_step(ground, s, b)
+        if t < 0:
+            return np.int64(FAILED), steps
+        h_t = h0_cells(ground, t, b)
+        if h_t >= h:
+            return np.int64(FAILED), steps
+        s, h = t, h_t
+        steps += 1
+    return steps, steps
+
+
+@kernel
+def climb_step(ground, s, b):
+    """The successor of s with the least c + h0 to b, -1 if s has none."""
+    best, best_f = np.int64(-1), np.inf
+    is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
+    successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    while successors:
+        d = (successors & 15) - 1
+        successors >>= 4
+        t = np.int64(s) + ground.step[d]
+        f = ground.cost[d] + h0_cells(ground, t, b)
+        if f < best_f:
+            best, best_f = t, f
+    return best
+
+
+@kernel
+def climbed(ground, a, b, way):
+    """Write the cells from a to b into `way`, both included. Returns how many; climb() must have succeeded."""
+    s = np.int64(a)
+    way[0] = s
+    count = 1
+    while s != b:
+        s = climb_step(ground, s, b)
+        way[count] = s
+        count += 1
+    return count

@@ -1,0 +1,178 @@
+"""Learned heuristics toward several targets: one table of h for each, and LRTA* toward the one aimed at.
+
+Agents with subgoals head for one cell, then for another. Values learned toward one say nothing of another, so they
+are never shared, and a table is kept because its target may come back. That of the global goal is a Learned of the
+whole map, as in every agent that learns; those of all other targets lie together in one hash table, by target and
+cell, which holds only what differs from h0. (A dense table for each of a hundred targets would be paid in memory
+pages and keyframes.)
+
+    targets = new_targets(ground, goal)           aimed at the goal
+    aim_at(ground, targets, cell)                 from now on h_toward, raise_toward, step_toward mean this target
+    step_toward(ground, targets, st)              one move of LRTA* with one expansion; st is a learner.STATE record
+    if is_crowded(targets): targets = grown(targets)     Python does this: kernels make no arrays
+
+Reaching a target other than the goal ends nothing. And h above the longest way proves only for the goal that there
+is no path; of another target it says that it should be dropped.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from sim.kernels.learned import TARGET, Learned, aim, h_of, initial, new_learned, raise_to
+from sim.kernels.learner import move_to
+from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL
+
+CELL_BITS = 25  # as many as the largest map needs (grid.MAX_CELLS)
+_CAPACITY = 1 << 8
+
+COUNTS = np.dtype(
+    [
+        ("entries", "i8"),  # values kept in the hash table
+        ("tables", "i8"),  # targets, other than the goal, of which something was learned
+    ],
+    align=True,
+)
+
+
+class Targets(NamedTuple):
+    """What an agent has learned toward its goal and toward other cells. Make it only with new_targets()."""
+
+    goal: Learned
+    keys: np.ndarray  # int64[2^n] (target << CELL_BITS | cell) + 1, or 0
+    values: np.ndarray  # float64[2^n]
+    aimed: np.ndarray  # TARGET[1] the present target; its changes and highest are those of all but the goal
+    counts: np.ndarray  # COUNTS[1]
+
+
+def new_targets(ground: Any, goal: int, is_watched: bool = False) -> Targets:
+    """Tables in which nothing is learned yet, aimed at the goal."""
+    learned = new_learned(ground, goal, is_watched)
+    aimed = np.zeros(1, TARGET).view(np.recarray)
+    aim(ground, aimed, goal)
+    counts = np.zeros(1, COUNTS).view(np.recarray)
+    return Targets(learned, np.zeros(_CAPACITY, np.int64), np.zeros(_CAPACITY, np.float64), aimed, counts)
+
+
+def grown(targets: Targets) -> Targets:
+    """The same with twice the room."""
+    capacity = 2 * targets.keys.size
+    larger = targets._replace(keys=np.zeros(capacity, np.int64), values=np.zeros(capacity, np.float64))
+    _move_over(targets.keys, targets.values, larger.keys, larger.values)
+    return larger
+
+
+@kernel
+def is_crowded(targets):
+    """Whether the hash table should grow before the next value is learned. One step of LRTA* learns one."""
+    return 2 * (targets.counts[0].entries + 2) > targets.keys.size
+
+
+@kernel
+def aim_at(ground, targets, target):
+    """Head for this cell from now on."""
+    if targets.aimed[0].goal != target:
+        aim(ground, targets.aimed, target)
+
+
+@kernel
+def is_goal_aimed_at(targets):
+    return targets.aimed[0].goal == targets.goal.target[0].goal
+
+
+@kernel
+def h_toward(targets, s):
+    """The estimate of the cost from cell s to the present target."""
+    if is_goal_aimed_at(targets):
+        return h_of(targets.goal, s)
+    key = np.int64(targets.aimed[0].goal) << CELL_BITS | np.int64(s)
+    place = place_of(targets.keys, key + 1)
+    if targets.keys[place] != 0:
+        return targets.values[place]
+    return initial(targets.aimed, s)
+
+
+@kernel
+def raise_toward(targets, s, value):
+    """Raise the estimate of cell s toward the present target, if that is higher. Writes: a table, counts."""
+    if is_goal_aimed_at(targets):
+        raise_to(targets.goal, s, value)
+    elif value > h_toward(targets, s):
+        aimed, counts = targets.aimed[0], targets.counts[0]
+        _mark_table(targets, np.int64(aimed.goal), counts)
+        counts.entries += _put(targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value)
+        aimed.changes += 1
+        aimed.highest = max(aimed.highest, value)
+
+
+@kernel
+def _mark_table(targets, target, counts):
+    """Count the table of this target once. Of the target itself nothing is ever learned: its place says so."""
+    if _put(targets.keys, targets.values, target << CELL_BITS | target, 0.0):
+        counts.tables += 1
+        counts.entries += 1
+
+
+@kernel
+def place_of(keys, key):
+    """Where this key is, or where it would have to be put."""
+    mask = keys.size - 1
+    mixed = (key >> CELL_BITS) * 40_503 + key
+    mixed ^= mixed >> 15
+    place = ((mixed & 0x7FFFFFFF) * 0x5F356495 >> 24) & mask  # 31 times 31 bits: no overflow
+    while keys[place] != 0 and keys[place] != key:
+        place = (place + 1) & mask
+    return place
+
+
+@kernel
+def _put(keys, values, key, value):
+    """Keep a value. Returns 1 if its key is new, else 0."""
+    place = place_of(keys, key + 1)
+    is_new = keys[place] == 0
+    keys[place] = key + 1
+    values[place] = value
+    return np.int64(is_new)
+
+
+@kernel
+def _move_over(keys, values, new_keys, new_values):
+    for i in range(keys.size):
+        if keys[i] != 0:
+            _put(new_keys, new_values, keys[i] - 1, values[i])
+
+
+@kernel
+def step_toward(ground, targets, st):
+    """LRTA* with one expansion: expand the agent's cell, learn, move. There must be a move.
+
+    Returns False, without a move, if the estimate is beyond any way: there is none to this target.
+    """
+    s = np.int64(st.loc)
+    t, f = best_toward(ground, targets, s)
+    f = max(f, h_toward(targets, s))
+    st.updates += 1
+    st.best = t
+    raise_toward(targets, s, f)
+    if f > st.limit:
+        return False
+    move_to(st, t)
+    return True
+
+
+@kernel
+def best_toward(ground, targets, s):
+    """The successor t of s with the least c(s,t) + h[t], and that sum. Ties: the target, larger c, smaller cell."""
+    best, best_f = np.int64(-1), np.inf
+    target = targets.aimed[0].goal
+    is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
+    successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    while successors:
+        d = np.uint64((successors & 15) - 1)
+        successors >>= 4
+        t = s + ground.step[d]
+        f = ground.cost[d] + h_toward(targets, t)
+        if f < best_f or (t == target and f == best_f):
+            best, best_f = t, f
+    return best, best_f

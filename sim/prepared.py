@@ -1,0 +1,218 @@
+"""Data that agents need computed before the run: abstractions, databases of subgoals, records of solved problems.
+
+    prepared = fetch(recipe, grid)                  what it makes of this map: from memory, from disk, or made now
+    for step in obtain(recipe, grid): show(step)    the same in pieces; whoever stops asking has cancelled it
+    spec.prepare(problem, params)                   such pieces for all that an agent will fetch when it is made
+
+An agent fetches in its constructor, which is before the run, or when the world tells it of a change, which is between
+two ticks; never while it plans. A window or a command first goes through spec.prepare() with a bar of progress; after
+that fetching finds everything in memory.
+
+What was made is known by a digest of the map (its legal moves and the cost of a diagonal), the kind, the parameters
+and the version of the recipe. It never changes afterwards, so agents, branches and keyframes share it. What took long
+to make is kept in the user's cache folder; a file that is damaged is not believed, and made again.
+
+The simulation looks at no clock: whoever wants to know how long it took hands a stopwatch in.
+"""
+
+import io
+import json
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sim.grid import Grid
+from sim.kernels import CACHE_FOLDER
+from sim.params import Value
+
+WORTH_KEEPING = 50_000
+"""Expansions of the making from which on a file is written: anything smaller is made faster than read."""
+
+_MEMORY = 256 * 1024 * 1024
+_DISK = 1024 * 1024 * 1024
+_CHECK = 16  # bytes of the digest before a file's content
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far the making has come."""
+
+    text: str
+    share: float  # from 0 to 1
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a recipe's function hands back."""
+
+    tables: Any  # a NamedTuple of arrays, of the class that the recipe names
+    expansions: int  # of all searches; what else visits cells counts each visit
+
+
+Making = Generator[Step, None, Made]
+Stopwatch = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make some data from a map."""
+
+    kind: str
+    params: tuple[tuple[str, Value], ...]
+    make: Callable[[Grid], Making]
+    form: type[Any]  # the NamedTuple class of the tables
+    version: int = 1  # raise it when the same map and parameters would give other tables
+
+    def key(self, grid: Grid) -> str:
+        """The digest by which what it makes of this map is known."""
+        head = json.dumps([self.kind, self.version, self.params, grid.width, grid.height, grid.diagonal])
+        return blake2b(head.encode() + grid.moves.tobytes(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Data computed before the run. Nobody writes to it."""
+
+    kind: str
+    params: tuple[tuple[str, Value], ...]
+    tables: Any
+    build_expansions: int
+    build_ms: float | None = None  # None: nobody held a stopwatch
+    disk_bytes: int = 0  # of its file, 0 if it has none
+
+    @property
+    def bytes(self) -> int:
+        """Its size in memory."""
+        return sum(array.nbytes for array in self.tables)
+
+
+@dataclass
+class Shelf:
+    """Where prepared data is kept: the latest in memory, the dear ones in a folder."""
+
+    folder: Path | None = field(default_factory=lambda: CACHE_FOLDER.parent / "prepared")  # None: no files
+    held: "OrderedDict[str, Prepared]" = field(default_factory=OrderedDict)
+
+    def get(self, key: str, recipe: Recipe) -> Prepared | None:
+        if key in self.held:
+            self.held.move_to_end(key)
+            return self.held[key]
+        found = self._read(key, recipe)
+        if found is not None:
+            self._hold(key, found)
+        return found
+
+    def put(self, key: str, prepared: Prepared) -> Prepared:
+        if prepared.build_expansions >= WORTH_KEEPING:
+            prepared = self._write(key, prepared)
+        self._hold(key, prepared)
+        return prepared
+
+    def _hold(self, key: str, prepared: Prepared) -> None:
+        self.held[key] = prepared
+        size = sum(other.bytes for other in self.held.values())
+        while size > _MEMORY and len(self.held) > 1:
+            size -= self.held.popitem(last=False)[1].bytes
+
+    def _path(self, key: str, kind: str) -> Path | None:
+        return self.folder / f"{kind.replace(' ', '-')}-{key}.npz" if self.folder else None
+
+    def _read(self, key: str, recipe: Recipe) -> Prepared | None:
+        """What an earlier run has kept; None if there is no file, or none that can be believed."""
+        path = self._path(key, recipe.kind)
+        with suppress(OSError, ValueError, KeyError, EOFError):
+            if path is None or not path.is_file():
+                return None
+            data = path.read_bytes()
+            content = data[_CHECK:]
+            if data[:_CHECK] != blake2b(content, digest_size=_CHECK).digest():
+                return None
+            os.utime(path)  # used last: see _make_room
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                tables = recipe.form(**{name: arrays[name] for name in recipe.form._fields})
+                about = json.loads(bytes(arrays["about"]).decode())
+            expansions, build_ms = int(about["expansions"]), about["build_ms"]
+            return Prepared(recipe.kind, recipe.params, tables, expansions, build_ms, len(data))
+        return None
+
+    def _write(self, key: str, prepared: Prepared) -> Prepared:
+        """Keep it in a file; where that is impossible it is made anew by the next run, no more."""
+        path = self._path(key, prepared.kind)
+        if path is None:
+            return prepared
+        about = json.dumps({"expansions": prepared.build_expansions, "build_ms": prepared.build_ms})
+        file = io.BytesIO()
+        np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
+        content = file.getvalue()
+        data = blake2b(content, digest_size=_CHECK).digest() + content
+        part = path.with_name(f"{path.name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_room(path.parent, len(data))
+            part.write_bytes(data)
+            part.replace(path)
+        except OSError:
+            with suppress(OSError):
+                part.unlink()
+            return prepared
+        return Prepared(
+            prepared.kind,
+            prepared.params,
+            prepared.tables,
+            prepared.build_expansions,
+            prepared.build_ms,
+            len(data),
+        )
+
+    @staticmethod
+    def _make_room(folder: Path, size: int) -> None:
+        """Give up the files that were not used for the longest time."""
+        files = sorted(((f.stat().st_mtime, f.stat().st_size, f) for f in folder.iterdir()), reverse=True)
+        for _, length, path in files:
+            size += length
+            if size > _DISK:
+                path.unlink(missing_ok=True)
+
+
+SHELF = Shelf()
+"""That of this process."""
+
+
+def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Generator[Step, None, Prepared]:
+    """What the recipe makes of this map, in pieces."""
+    key = recipe.key(grid)
+    found = SHELF.get(key, recipe)
+    if found is not None:
+        return found
+    before = stopwatch() if stopwatch else 0.0
+    made = yield from recipe.make(grid)
+    build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
+    return SHELF.put(key, Prepared(recipe.kind, recipe.params, made.tables, made.expansions, build_ms))
+
+
+def fetch(recipe: Recipe, grid: Grid) -> Prepared:
+    """What the recipe makes of this map, at once."""
+    making = obtain(recipe, grid)
+    while True:
+        try:
+            next(making)
+        except StopIteration as end:
+            prepared: Prepared = end.value
+            return prepared
+
+
+def is_ready(recipe: Recipe, grid: Grid) -> bool:
+    """Whether fetching takes no time to speak of."""
+    return SHELF.get(recipe.key(grid), recipe) is not None
+
+
+def params_of(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
+    """Those parameters of an agent on which a recipe depends, as a recipe wants them."""
+    return tuple((name, params[name]) for name in names)
