@@ -43,9 +43,9 @@ PHASE_WORDS = {
 STATUS_WORDS = {Status.AT_GOAL: "arrived", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}
 
 
-GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent")
+GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent", "new contour")
 """What sets of cells an agent may show: the search space of its last plan, P LRTA*'s queue, RIBS's pruned states, the
-states that D* Lite has yet to repair. Each has a layer of its own."""
+states that D* Lite has yet to repair, those that IDA* enters for the first time in this iteration."""
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,7 @@ def group_colours(palette: Palette) -> dict[str, Colour]:
         "dead": palette.wall,
         "redundant": palette.trail,
         "inconsistent": palette.tracing,
+        "new contour": palette.tracing,
     }
 
 

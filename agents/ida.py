@@ -1,0 +1,86 @@
+"""IDA*: iterative-deepening A*, the reference that explains RIBS.
+
+Depth-first searches within a limit on f that rises from one to the next; memory linear in the length of a path. It
+waits until it has the whole path, then walks it.
+
+Paper: Korf 1985; as in section 3.2 of "Real-Time Heuristic Search for Pathfinding in Video Games".
+Known weakness: it expands a cell once for every way that leads to it, and on grids these are exponentially many. So it
+gives up after `most` expansions; where it is done before, the path is a cheapest one.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.best_first import BestFirstAgent
+from agents.sliced import MODE
+from sim.agent_api import AgentSpec, AgentView, Problem
+from sim.grid import MapChange
+from sim.kernels import ida
+from sim.kernels.distance import UNLIMITED
+from sim.kernels.labels import new_labels
+from sim.kernels.route import new_route
+from sim.kernels.search import Search
+from sim.params import Param, Value
+
+
+class IdaStar(BestFirstAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params, ida.STATE)
+        self.stack = ida.new_stack(problem.grid.cells)
+        self.route = new_route(problem.grid.cells)
+        self._reset(problem.start)
+
+    def _new_search(self) -> Search:
+        return new_labels(self.problem.grid.cells, self.problem.watched)
+
+    def _reset(self, start: int) -> None:
+        most = int(self.params["most"])
+        ida.reset(self.ground, self.search, self.stack, self.state, start, self.goal, most)
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
+        return int(ida.run(self.ground, self.search, self.stack, self.route, self.state, expansions, rows))
+
+    def on_change(self, change: MapChange) -> None:
+        ida.on_change(self.ground, self.search, self.stack, self.state, change.tails, change.rose)
+
+    def best(self) -> int:
+        """None: the search goes on at the top of its stack."""
+        return -1
+
+    def view(self) -> AgentView:
+        st = self.state[0]
+        numbers = {"limit": float(st.limit), "iteration": float(st.iteration)}
+        if np.isfinite(st.next_limit):
+            numbers["next limit"] = float(st.next_limit)
+        return AgentView(
+            search=self.search,
+            root=int(st.root),
+            path=self.route.cells[: int(st.length)],
+            tracing=np.empty(0, np.int32) if st.found else self.stack.cells[: int(st.depth)][::-1],
+            groups={"new contour": self._contour(int(st.iteration))},
+            numbers=numbers,
+        )
+
+    def _contour(self, iteration: int) -> np.ndarray:
+        """The cells that this iteration was the first to enter."""
+        cells = np.empty(self.problem.grid.cells, np.int32)
+        return cells[: int(ida.first_entered(self.search, self.stack, iteration, cells))]
+
+
+SPEC = AgentSpec(
+    key="ida",
+    name="IDA*",
+    paper="Korf 1985",
+    summary="Depth-first searches within a rising limit on f: no memory but its stack, so only for small maps.",
+    make=IdaStar,
+    params=(
+        MODE,
+        Param("most", int, 1_000_000, "expansions after which it gives up", 100, 1_000_000_000),
+    ),
+    family="reference",
+    is_real_time=False,
+    is_complete=False,
+    proves_no_path=False,
+)

@@ -1,0 +1,245 @@
+"""IDA*: depth-first searches with a limit T on f = g + h0 that rises from one to the next.
+
+Paper: Korf 1985; here from section 3.2 of "Real-Time Heuristic Search for Pathfinding in Video Games". An iteration
+starts at the root, goes down to children with f <= T in the fixed order of directions, never onto a cell of its own
+stack, and remembers the least f that was beyond T: the next limit. It has no memory but its stack, so it expands a cell
+once for every way that leads to it. The labels are for whoever looks: they say which cells have been entered at all,
+and in which iteration first (the contours); the search itself never reads them.
+
+One expansion is one cell put on the stack. The goal is never expanded.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.labels import REVERSED, count_expansion
+from sim.kernels.memory import zeros
+from sim.kernels.octile import NOWHERE, h0_cells
+from sim.kernels.route import adopt, place_on
+from sim.kernels.search import CLOSED, forget, is_known
+from sim.kernels.tb_bfs import opens_a_way
+
+STATE = np.dtype(
+    [
+        ("loc", "i8"),
+        ("goal", "i8"),
+        ("root", "i8"),
+        ("status", "i8"),
+        ("found", "i8"),
+        ("length", "i8"),  # of the route, once the goal was found
+        ("depth", "i8"),  # cells on the stack
+        ("iteration", "i8"),  # 1 with the first limit
+        ("limit", "f8"),  # T
+        ("next_limit", "f8"),  # least f beyond T in this iteration, infinity when there is none
+        ("most", "i8"),  # expansions after which the search is given up
+        ("marks", "i8"),
+        ("restarts", "i8"),
+    ],
+    align=True,
+)
+
+
+class Stack(NamedTuple):
+    """The way from the root to the cell that is looked at. Make it only with new_stack()."""
+
+    cells: np.ndarray  # int32[cells] from the root on
+    turn: np.ndarray  # uint8[cells] the direction that is tried next at each cell of the stack
+    came: np.ndarray  # uint8[cells] the direction by which it was entered
+    g: np.ndarray  # float64[cells]
+    holds: np.ndarray  # uint8[map cells] whether a cell is on the stack
+    contour: np.ndarray  # int32[map cells] the iteration in which a cell was first entered; counts where it is known
+
+
+def new_stack(cells: int) -> Stack:
+    return Stack(
+        zeros(cells, np.int32),
+        zeros(cells, np.uint8),
+        zeros(cells, np.uint8),
+        zeros(cells, np.float64),
+        zeros(cells, np.uint8),
+        zeros(cells, np.int32),
+    )
+
+
+@kernel
+def reset(ground, labels, stack, state, start, goal, most):
+    """Know nothing, stand at `start`."""
+    st = state[0]
+    st.loc = start
+    st.goal = goal
+    st.most = most
+    st.marks = 0
+    st.restarts = 0
+    begin_here(ground, labels, stack, st)
+
+
+@kernel
+def begin_here(ground, labels, stack, st):
+    """Before the first iteration from the agent's cell: its limit is known, nothing is on the stack."""
+    clear(stack, st)
+    forget(ground, labels, st.goal, st.goal)
+    labels.control[0].root = st.loc
+    st.root = st.loc
+    st.found = 0
+    st.length = 0
+    st.iteration = 0
+    st.limit = 0.0
+    st.next_limit = h0_cells(ground, st.loc, st.goal)
+    st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
+
+
+@kernel
+def clear(stack, st):
+    for i in range(st.depth):
+        stack.holds[stack.cells[i]] = 0
+    st.depth = 0
+
+
+@kernel
+def run(ground, labels, stack, route, state, expansions, rows):
+    """Plan and act for up to len(rows) ticks, with up to `expansions` in each. Returns the ticks done."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used = 0
+        if not st.found:
+            used = search_on(ground, labels, stack, st, expansions)
+            if st.found:
+                take_route(stack, route, st)
+        phase = walk(route, st)
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def search_on(ground, labels, stack, st, room):
+    """Go on with the depth-first search for up to `room` expansions. Returns how many. Writes: stack, labels, st."""
+    used = 0
+    while not st.found and st.status == log.ACTIVE:
+        if st.depth == 0:
+            if st.next_limit == np.inf:  # nothing was cut off: there is nothing beyond
+                st.status = log.NO_PATH
+                break
+            if used == room:
+                break
+            st.limit, st.next_limit = st.next_limit, np.inf
+            st.iteration += 1
+            enter(labels, stack, st, st.root, NOWHERE, 0.0)
+            used += 1
+            continue
+        if labels.control[0].expansions >= st.most:
+            st.status = log.GAVE_UP
+            break
+        d = next_child(ground, stack, st)
+        if d < 0:
+            st.depth -= 1
+            stack.holds[stack.cells[st.depth]] = 0
+            continue
+        top = st.depth - 1
+        t = stack.cells[top] + ground.step[d]
+        if t == st.goal:
+            st.found = 1
+            break
+        if used == room:
+            break
+        stack.turn[top] = d + 1
+        enter(labels, stack, st, t, d, stack.g[top] + ground.cost[d])
+        used += 1
+    return used
+
+
+@kernel
+def enter(labels, stack, st, s, came, g):
+    """Put cell s on the stack: this is its expansion. Its g in the labels is that of the cheapest way so far."""
+    stack.cells[st.depth] = s
+    stack.turn[st.depth] = 0
+    stack.came[st.depth] = came
+    stack.g[st.depth] = g
+    stack.holds[s] = 1
+    st.depth += 1
+    node = labels.nodes[s]
+    if not is_known(labels, s):
+        node.search = labels.control[0].search
+        node.place = CLOSED
+        node.g = np.inf
+        stack.contour[s] = st.iteration
+    if g < node.g:
+        node.g = g
+        node.came = came
+    count_expansion(labels, s)
+
+
+@kernel
+def next_child(ground, stack, st):
+    """The direction of the next child of the cell on top that lies within the limit, -1 if none is left.
+
+    Writes: turn of the cell on top, next_limit.
+    """
+    top = st.depth - 1
+    s = stack.cells[top]
+    moves = np.int64(ground.moves[s])
+    for d in range(stack.turn[top], 8):
+        stack.turn[top] = d
+        if not moves >> d & 1 or (stack.came[top] != NOWHERE and d == REVERSED[stack.came[top]]):
+            continue
+        t = s + ground.step[d]
+        if stack.holds[t]:
+            continue
+        f = stack.g[top] + ground.cost[d] + h0_cells(ground, t, st.goal)
+        if f <= st.limit:
+            return d
+        st.next_limit = min(st.next_limit, f)
+    return -1
+
+
+@kernel
+def take_route(stack, route, st):
+    """The stack and the goal behind it become the route to walk."""
+    route.scratch[0] = st.goal
+    for i in range(st.depth):
+        route.scratch[st.depth - i] = stack.cells[i]
+    st.length = adopt(route, route.scratch, st.depth + 1)
+
+
+@kernel
+def walk(route, st):
+    """One move along the route, or none. Returns the phase of the tick."""
+    if st.status != log.ACTIVE:
+        return log.WAITING
+    if not st.found:
+        return log.SEARCHING
+    st.loc = route.cells[place_on(route, st.length, st.loc) + 1]
+    if st.loc == st.goal:
+        st.status = log.AT_GOAL
+    return log.FOLLOWING
+
+
+@kernel
+def on_change(ground, labels, stack, state, tails, rose):
+    """Begin again where the agent stands, unless the change can mean nothing to the search."""
+    st = state[0]
+    if st.status == log.AT_GOAL or st.status == log.GAVE_UP or tails.size == 0:
+        return
+    if st.status == log.NO_PATH and not opens_a_way(labels, tails, rose):
+        return
+    if st.status == log.ACTIVE and labels.control[0].expansions == 0:
+        return
+    begin_here(ground, labels, stack, st)
+    st.restarts += 1
+    st.marks |= log.RESTARTED
+
+
+@kernel
+def first_entered(labels, stack, iteration, cells):
+    """List the cells that were first entered in an iteration. Returns how many. Writes: cells."""
+    count = 0
+    for s in range(labels.nodes.size):
+        if is_known(labels, s) and stack.contour[s] == iteration:
+            cells[count] = s
+            count += 1
+    return count
