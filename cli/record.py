@@ -20,6 +20,7 @@ from cli.progress import Progress
 from cli.warm import warm_up
 from sim.files.png import png_bytes
 from sim.params import ConfigError
+from ui.draw.layers import LAYER_BY_KEY
 from ui.film import options as film_options
 from ui.film.film import Done, Film, export, picture
 from ui.film.options import (
@@ -199,7 +200,7 @@ def _replay(opened: files.Opened, branches: list[str]) -> Replay:
 
 def _look(opened: files.Opened, theme: str | None) -> Look:
     """How the scenario wants to be seen."""
-    look = look_from_view(opened.view, f"{opened.path}: view")
+    look = look_from_view(opened.view, LAYER_BY_KEY, f"{opened.path}: view")
     return replace(look, theme=theme) if theme else look
 
 

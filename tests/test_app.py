@@ -13,9 +13,9 @@ from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands import keys
 from ui.draw.cells import scale_for
+from ui.draw.layers import LAYERS
 from ui.draw.legend import BADGE_COLOURS
 from ui.draw.theme import SERIES
-from ui.model.layers import LAYER_BY_KEY
 from ui.model.session import SPAN
 from ui.model.setup import Setup
 from ui.model.wording import hud_fields, next_label
@@ -185,7 +185,7 @@ RUNNING_COMMANDS = {
     "previous_control": lambda a: a.canvas.focus_id is not None,
     **{f"focus_{n}": lambda a, n=n: a.session.focused_id == (n - 1 if n <= 2 else 0) for n in range(1, 9)},
     **{f"switch_{n}": lambda a: "no switch" in a.toasts[-1][0] for n in range(3, 10)},
-    **{f"layer_{key}": lambda a, key=key: a.layers.visible[key] == (key == "tree") for key in LAYER_BY_KEY},
+    **{f"layer_{k.key}": lambda a, k=k: a.layers.shows(k) == (k.key == "tree") for k in LAYERS},
 }
 EDITING_COMMANDS = {
     f"tool_{name}": lambda a, name=name: a.editor.tool == name

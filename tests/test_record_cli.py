@@ -13,6 +13,7 @@ from sim import commands
 from sim.files.png import png_texts
 from tests.conftest import ROOT
 from tests.filming import read, replay, shown, stage_of
+from ui.draw.layers import LAYER_BY_KEY
 from ui.film import takes
 from ui.film.options import Part
 from ui.film.replay import Replay, replay_of
@@ -110,7 +111,9 @@ def test_the_view_of_the_scenario_decides_how_it_looks(run: Any, scenario: Path,
     opened = files.open_any(scenario)
     session = Replay(opened.setup).begin()
     session.go_to(7)
-    stage = stage_of(session, (320, 200), look_from_view(opened.view), part=Part("panel", 2), has_legend=False)
+    stage = stage_of(
+        session, (320, 200), look_from_view(opened.view, LAYER_BY_KEY), part=Part("panel", 2), has_legend=False
+    )
     there = pygame.surfarray.array3d(pygame.image.load(tmp_path / "a.png"))
     expected = shown(stage)
     packed = there[..., 0].astype("u4") << 16 | there[..., 1].astype("u4") << 8 | there[..., 2]

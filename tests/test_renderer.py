@@ -34,13 +34,15 @@ from sim.world import World
 from ui.draw import marks
 from ui.draw.cells import CellWords, HeatScale, Shown, scale_for, update_all
 from ui.draw.kernels import cellwords as bits
+from ui.draw.layers import LAYERS
 from ui.draw.legend import draw_colour_bar, legend_swatch
 from ui.draw.map_colours import detour_colour
-from ui.draw.renderer import RECENT_TICKS, MapRenderer
+from ui.draw.picture import RECENT_TICKS
+from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK, DIVERGING, HEAT_MAPS, LIGHT, Colour, Palette, mix, packed
 from ui.draw.thumb import thumbnail
 from ui.model.camera import Camera, fitted
-from ui.model.layers import LAYERS, HeatSetting, LayerState
+from ui.model.layers import HeatSetting, LayerState
 from ui.model.trails import Trail
 
 from .naive import Board
@@ -1118,7 +1120,7 @@ def test_every_layer_has_a_swatch_of_its_own(palette, scale):
     pictures = set()
     for layer in LAYERS:
         surface = pygame.Surface((int(28 * scale), int(18 * scale)), 0, 32)
-        legend_swatch(surface, (0, 0, *surface.get_size()), layer.key, palette, scale)
+        legend_swatch(surface, (0, 0, *surface.get_size()), layer, palette, scale)
         pictures.add(pixels_of(surface))
     assert len(pictures) == len(LAYERS)
 

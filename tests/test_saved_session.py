@@ -80,7 +80,7 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
         assert camera.zoom == cameras[view.id].zoom
         assert (camera.left, camera.top) == pytest.approx((cameras[view.id].left, cameras[view.id].top), abs=0.1)
     other.store_settings()
-    assert not other.settings.layers["tree"] and other.settings.heat.kind == "off", "the user's own"
+    assert not other.settings.layers.get("tree") and other.settings.heat.kind == "off", "the user's own"
     other.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
     assert other.layers.visible == usual and other.layers.heat.kind == "off"
 

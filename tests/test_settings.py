@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui.model import settings as module
-from ui.model.layers import HeatSetting, default_visibility
+from ui.model.layers import HeatSetting
 from ui.model.look import look_from_view
 from ui.model.settings import MOST_RECENT_FILES, Settings, load_settings, save_settings, settings_path
 
 OTHER = Settings(
     theme="light",
     ui_scale=1.5,
-    layers=default_visibility() | {"tree": True, "closed": False},
+    layers={"tree": True, "closed": False},
     heat=HeatSetting("visits", False, "magma"),
     linked_cameras=False,
     speed=0,
@@ -70,7 +70,7 @@ def test_what_is_wrong_is_left_at_its_default_and_the_rest_is_taken(tmp_path: Pa
     base = Settings()
     assert settings == replace(
         base,
-        layers=base.layers | {"trail": False},
+        layers={"trail": False, "unknown": True},  # a layer that a later version may know
         heat=HeatSetting("visits", True, "cividis"),
         recent_files=["a"],
     )
@@ -168,4 +168,4 @@ def test_every_tab_of_the_sidebar_can_be_kept(tmp_path: Path) -> None:
         settings = replace(Settings(), sidebar_tab=key)
         assert save_settings(settings, tmp_path / "settings.yaml") is None
         assert load_settings(tmp_path / "settings.yaml") == (settings, None)
-        assert look_from_view({"sidebar": key}).tab == key
+        assert look_from_view({"sidebar": key}, ()).tab == key

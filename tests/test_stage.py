@@ -13,6 +13,7 @@ from tests.filming import OPTIONS, SMALL, replay, setup, shown, stage_of
 from tests.window import drag, make_app, press
 from ui.app import App
 from ui.draw.cells import scale_for
+from ui.draw.layers import LAYER_BY_KEY
 from ui.draw.legend import BADGE_COLOURS
 from ui.film.film import Film, picture
 from ui.film.options import FilmOptions, Part, check_size, frames_between, parse_part, parse_ticks_per_frame
@@ -20,7 +21,7 @@ from ui.film.pictures import draw_panel, draw_window, surface_pixels
 from ui.film.replay import replay_of
 from ui.film.stage import Stage
 from ui.model.camera import Camera, fitted
-from ui.model.layers import HeatSetting, default_visibility
+from ui.model.layers import HeatSetting
 from ui.model.look import Look, MapPart, look_from_view, look_of, part_of, view_of
 from ui.model.session import SPAN
 
@@ -33,7 +34,7 @@ HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
 @pytest.mark.parametrize("heat", HEATS)
 def test_the_way_to_a_tick_does_not_show(heat: str) -> None:
     """One tick after the other, in one go, or there and back: the same pixels."""
-    look = Look(heat=HeatSetting(heat, is_log=False), visible={**default_visibility(), "tree": True})
+    look = Look(heat=HeatSetting(heat, is_log=False), visible={"tree": True})
     slow, fast, back = (replay().begin() for _ in range(3))
     stages = [stage_of(session, look=look) for session in (slow, fast, back)]
     for tick in range(19):
@@ -140,7 +141,7 @@ def test_the_legend_names_only_layers_that_are_on() -> None:
 
     all_on = names(Look())
     assert "Back-moves" in all_on and "Parent tree" not in all_on
-    hidden = Look(visible={**default_visibility(), "back_moves": False})
+    hidden = Look(visible={"back_moves": False})
     assert set(all_on) - set(names(hidden)) == {"Back-moves"}
     assert any(name.startswith("visits") for name in names(Look(heat=HeatSetting("visits"))))
 
@@ -292,12 +293,12 @@ def test_a_view_of_a_scenario_is_a_look() -> None:
         "sidebar": "compare",
         "branches": [0],
     }
-    look = look_from_view(view)
+    look = look_from_view(view, LAYER_BY_KEY)
     assert look.own_parts == {1: MapPart(3, 4, 5), 2: None}
     assert look.visible["tree"] and not look.visible["grid"] and look.part == MapPart(12, 6.5, 10)
-    assert look_from_view(view_of(look)) == look
-    assert look_from_view({}) == Look() and view_of(Look()) == {}
-    assert look_from_view({"camera": "follow"}).follows
+    assert look_from_view(view_of(look), LAYER_BY_KEY) == look
+    assert look_from_view({}, LAYER_BY_KEY) == Look() and view_of(Look()) == {}
+    assert look_from_view({"camera": "follow"}, LAYER_BY_KEY).follows
 
 
 def test_everything_wrong_with_a_view_is_said_at_once() -> None:
@@ -309,7 +310,7 @@ def test_everything_wrong_with_a_view_is_said_at_once() -> None:
         "sidbar": "compare",
     }
     with pytest.raises(ConfigError) as caught:
-        look_from_view(view, "a.yaml: view")
+        look_from_view(view, LAYER_BY_KEY, "a.yaml: view")
     text = str(caught.value)
     for part in ("theme", "layers.tre:", "layers.open", "heat.kind", "camera.y", "camera.cells", "sidbar"):
         assert f"a.yaml: view.{part}" in text, part
@@ -323,7 +324,7 @@ def test_everything_wrong_with_a_view_is_said_at_once() -> None:
         {"cameras": {1: 3}},
     ):
         with pytest.raises(ConfigError):
-            look_from_view(wrong if isinstance(wrong, dict) else {"camera": wrong})
+            look_from_view(wrong if isinstance(wrong, dict) else {"camera": wrong}, LAYER_BY_KEY)
 
 
 def test_a_look_keeps_the_part_of_the_map_at_any_size() -> None:

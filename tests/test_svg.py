@@ -15,12 +15,16 @@ from sim.files.png import png_texts
 from sim.grid import Grid
 from tests.filming import replay, setup
 from tests.window import make_app
-from ui.draw.svg import back_runs, line_path, outline_path, panel_svg, walked_lines
+from ui.draw.layers import LAYERS
+from ui.draw.layers.back_moves import back_runs
+from ui.draw.layers.trail import walked_lines
+from ui.draw.svg import panel_svg
+from ui.draw.svg_paths import line_path, outline_path
 from ui.draw.theme import DARK, LIGHT, PALETTES
 from ui.film.pictures import save_panel, save_svg, save_window
 from ui.film.replay import Replay, ReplaySession
 from ui.film.takes import FOLDER_VARIABLE
-from ui.model.layers import LAYERS, HeatSetting, default_visibility
+from ui.model.layers import HeatSetting
 from ui.model.look import Look, MapPart
 from ui.model.session import SPAN
 from ui.model.trails import Trail
@@ -145,7 +149,7 @@ def test_the_inside_of_a_block_of_walls_is_rock(palette) -> None:
     "layer", [layer.key for layer in LAYERS if layer.key not in ("terrain", "grid", "tracing", "detour", "groups")]
 )
 def test_a_layer_that_is_off_leaves_no_trace(layer: str) -> None:
-    shown = {**default_visibility(), "tree": True}
+    shown = {"tree": True}
     with_it = panel_svg(session_at(14), 0, Look(visible=shown), has_legend=False)
     without = panel_svg(session_at(14), 0, Look(visible={**shown, layer: False}), has_legend=False)
     assert len(without) < len(with_it)

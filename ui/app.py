@@ -72,7 +72,7 @@ class App:
         self.session, self.settings, self.window = session, settings, window
         self.palette = PALETTES[settings.theme]
         self.scale = settings.ui_scale
-        self.layers = LayerState({**LayerState().visible, **settings.layers}, settings.heat)
+        self.layers = LayerState(dict(settings.layers), settings.heat)
         self.clock = StepClock()
         self.speed = self.last_speed = settings.speed
         self.cameras = Cameras()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sim.params import ConfigError
+from ui.draw.layers import LAYER_BY_KEY
 from ui.model.layers import LayerState
 from ui.model.look import Look, look_from_view, look_of, view_of
 
@@ -33,7 +34,7 @@ class Dressing:
         """Look as this view says; a view that cannot be understood is told of and left alone."""
         self.take_off()
         try:
-            look = look_from_view(view)
+            look = look_from_view(view, LAYER_BY_KEY)
         except ConfigError as error:
             self.app.say(f"not all of the file's view could be used: {error.problems[0]}")
             return

@@ -167,7 +167,8 @@ def make_app(case: Case) -> "App":
     import pygame
 
     from ui.app import App
-    from ui.model.layers import HeatSetting, default_visibility
+    from ui.draw.layers import LAYER_BY_KEY
+    from ui.model.layers import HeatSetting
     from ui.model.session import Session
     from ui.model.settings import Settings
     from ui.model.setup import Setup as Run
@@ -179,7 +180,7 @@ def make_app(case: Case) -> "App":
     grid: Grid = made.grid
     agents = tuple(AGENTS[i % len(AGENTS)] for i in range(case.panels))
     run = Run(grid, grid.cell(*made.start), grid.cell(*made.goal), agents, BUDGET, changes=_CHANGES)
-    layers = dict.fromkeys(default_visibility(), True)
+    layers = dict.fromkeys(LAYER_BY_KEY, True)
     settings = Settings(layers=layers, heat=HeatSetting(case.heat), window_size=case.size)
     return App(Session(run), settings, window)
 

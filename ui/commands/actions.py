@@ -23,9 +23,9 @@ from ui.dialogs.recent import RecentFiles
 from ui.dialogs.split import SplitPolicy
 from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.worst_block import WorstBlock
+from ui.draw.layers import LAYERS, Layer
 from ui.model import clock, files, wording
 from ui.model.cameras import PAN_STEP_PX
-from ui.model.layers import LAYERS
 from ui.panels import tab_layers
 
 if TYPE_CHECKING:
@@ -449,14 +449,11 @@ def compare_table(app: "App") -> None:
     app.show(ComparisonTable(app))
 
 
-def _layer(key: str) -> Action:
-    def toggle(app: "App") -> None:
-        app.layers.visible[key] = not app.layers.visible[key]
-
-    return toggle
+def _layer(layer: Layer) -> Action:
+    return lambda app: app.layers.toggle(layer)
 
 
-ACTIONS |= {f"layer_{layer.key}": _layer(layer.key) for layer in LAYERS}
+ACTIONS |= {f"layer_{layer.key}": _layer(layer) for layer in LAYERS}
 
 
 # --- branches -------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import pygame
 
+from ui.draw.layers import LAYERS
+
 ANY, RUN, EDIT = "any", "run", "edit"
 
 
@@ -16,14 +18,6 @@ class Command:
     help: str
     group: str
     mode: str = ANY  # RUN: only outside edit mode; EDIT: only in it
-
-
-def _layer_commands() -> tuple[Command, ...]:
-    from ui.model.layers import LAYERS
-
-    return tuple(
-        Command(f"layer_{layer.key}", (layer.shortcut,), f"Layer: {layer.name.lower()}", "Layers") for layer in LAYERS
-    )
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -160,7 +154,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("quit", ("Ctrl+Q",), "Quit", "Files"),
     Command("next_control", ("Ctrl+Tab", "F6"), "Next control of the window", "Help"),
     Command("previous_control", ("Ctrl+Shift+Tab", "Shift+F6"), "Previous control", "Help"),
-    *_layer_commands(),
+    *(Command(f"layer_{layer.key}", (layer.shortcut,), f"Layer: {layer.name.lower()}", "Layers") for layer in LAYERS),
 )
 
 BY_ID = {command.id: command for command in COMMANDS}

@@ -1,41 +1,45 @@
 """From cell words to pixel colours: one lookup table for everything that fills a cell."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from ui.draw.cells import HeatScale
-from ui.draw.kernels.cellwords import BANDS, BLOCKED, CLOSED, DETOUR, FREE, OPEN, PASSABLE, SWAMP, TERRAIN, WALL, WATER
+from ui.draw.kernels.cellwords import (
+    BANDS,
+    BLOCKED,
+    CLOSED,
+    DETOUR,
+    FREE,
+    OPEN,
+    PASSABLE,
+    SWAMP,
+    TERRAIN,
+    TREES,
+    WALL,
+    WATER,
+)
 from ui.draw.theme import Colour, Palette, mix, packed
 
 Table = npt.NDArray[np.uint32]
 
-FILL_LAYERS = ("terrain", "closed", "open", "detour")
-"""The layers whose visibility changes the table."""
-
-
-def fill_table(palette: Palette, visible: Mapping[str, bool], scale: HeatScale | None, *, fills_open: bool) -> Table:
-    """uint32[band << 8 | word]: the colour of a cell, or of several cells or-ed together.
-
-    `fills_open`: cells are too small for a mark, so open ones are filled.
-    """
-    shown = frozenset(layer for layer in FILL_LAYERS if visible.get(layer, True))
-    return _fill_table(palette, shown, scale, fills_open)
+KINDS_OF_TERRAIN = TREES | SWAMP | WATER
 
 
 @lru_cache(maxsize=64)
-def _fill_table(palette: Palette, shown: frozenset[str], scale: HeatScale | None, fills_open: bool) -> Table:
-    hidden = 0 if "closed" in shown and scale is None else CLOSED
-    hidden |= 0 if "detour" in shown and scale is None else DETOUR
-    # The open colour is one of the blues of A - B, and the frontier says nothing about two agents.
-    hidden |= 0 if "open" in shown and fills_open and not (scale and scale.is_difference) else OPEN
+def fill_table(palette: Palette, hidden: int, scale: HeatScale | None) -> Table:
+    """uint32[band << 8 | word]: the colour of a cell, or of several cells or-ed together.
+
+    Bits in `hidden` are not filled; without kinds of terrain a cell is free or blocked.
+    """
+    is_plain = bool(hidden & KINDS_OF_TERRAIN)
+    kept = ~(hidden & ~KINDS_OF_TERRAIN)
     table = np.empty((BANDS + 1) * 256, np.uint32)
     for band in range(BANDS + 1):
         heat = band_colour(scale, band) if scale else None
         for word in range(256):
-            seen = (word if "terrain" in shown else _plain(word)) & ~hidden
+            seen = (_plain(word) if is_plain else word) & kept
             table[band << 8 | word] = packed(cell_colour(palette, seen, heat))
     return table
 

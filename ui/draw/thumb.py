@@ -6,7 +6,6 @@ from sim.grid import Grid
 from ui.draw.cells import TerrainWords
 from ui.draw.map_colours import fill_table
 from ui.draw.theme import Palette
-from ui.model.layers import default_visibility
 
 
 def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
@@ -37,7 +36,7 @@ def _within(place: int, scale: float, length: int, margin: int) -> int:
 
 def _cells(grid: Grid, palette: Palette) -> pygame.Surface:
     """One pixel for each cell, in the colours of the map."""
-    colours = fill_table(palette, default_visibility(), None, fills_open=False)
+    colours = fill_table(palette, 0, None)
     words = TerrainWords(grid).words.reshape(grid.height, grid.width)
     surface = pygame.Surface((grid.width, grid.height), 0, 32)
     pixels = pygame.surfarray.pixels2d(surface)

@@ -12,11 +12,12 @@ from sim.kernels.learned import new_learned
 from sim.world import World
 from ui.draw.cells import BANDS, NO_CELLS, CellWords, Shown, update_all
 from ui.draw.kernels import cellwords
+from ui.draw.layers import LAYER_BY_KEY, LAYERS
 from ui.draw.legend import legend_swatch
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK
 from ui.model.camera import Camera
-from ui.model.layers import HEAT_KINDS, LAYERS, HeatSetting, LayerState
+from ui.model.layers import HEAT_KINDS, HeatSetting, LayerState
 from ui.model.trails import Trail
 
 ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
@@ -41,7 +42,7 @@ def warm_pictures() -> None:
         _draw_all(surface, world, trails, cells, HEAT_KINDS[tick % len(HEAT_KINDS)], ZOOMS[tick % len(ZOOMS)])
     _call_the_rest(world, cells[0])
     for layer in LAYERS:
-        legend_swatch(surface, (0, 0, 20, 12), layer.key, DARK)
+        legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
 
 def _call_the_rest(world: World, cells: CellWords) -> None:
@@ -68,7 +69,7 @@ def _draw_all(
     snapshot = world.snapshot()
     table = new_learned(world.grid.ground, snapshot.goal, is_watched=True)
     views = [replace(view, agent=replace(view.agent, learned=table)) for view in snapshot.walkers]
-    layers = LayerState(dict.fromkeys(LayerState().visible, True), HeatSetting(kind))
+    layers = LayerState(dict.fromkeys(LAYER_BY_KEY, True), HeatSetting(kind))
     shown = [Shown(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
     scale = update_all(shown, layers.heat)
     renderer = MapRenderer()

@@ -12,12 +12,13 @@ import pygame
 from sim.world import WalkerView
 from ui.app import MOST_PANELS, App
 from ui.draw import legend
+from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
 from ui.draw.theme import PALETTES
 from ui.film.options import PANELS, WINDOW, Part
 from ui.model import layout
 from ui.model.camera import Camera, fitted
 from ui.model.clock import SPEEDS
-from ui.model.layers import HEAT_NAMES, LAYERS, REPLACED_BY_HEAT, LayerState, compared_names
+from ui.model.layers import HEAT_NAMES, compared_names
 from ui.model.layout import Box, Layout, PanelBoxes
 from ui.model.look import Look
 from ui.model.session import Panel, Session
@@ -36,7 +37,6 @@ SMALLEST_WITH_TITLE = (260, 220)  # design units; a smaller picture is all map
 SMALLEST_WITH_LEGEND = (420, 360)
 LEGEND_SHARE = 0.16  # of the height of a picture, at most
 MOST_CAPTIONS = 3
-_NOT_IN_LEGEND = ("terrain", "grid")  # they show what they are
 
 
 def scale_for(size: tuple[int, int], part: Part) -> float:
@@ -145,9 +145,7 @@ class Painter(App):
 
     def _draw_map(self, panel: Panel, boxes: PanelBoxes) -> None:
         layers = self.layers
-        if self.look.left_out:
-            shown = {key: is_on and key not in self.look.left_out for key, is_on in layers.visible.items()}
-            self.layers = LayerState(shown, layers.heat)
+        self.layers = layers.without(self.look.left_out)
         super()._draw_map(panel, boxes)
         self.layers = layers
 
@@ -254,8 +252,7 @@ class Stage:
     def _legend_rows(self) -> list[list[tuple[str, str, int]]]:
         """The layers that are on, as (key, name, width), in rows that fit."""
         state, scale = self.look.layer_state(), self.scale
-        names = [(layer.key, layer.name) for layer in LAYERS if state.visible[layer.key]]
-        names = [(key, name) for key, name in names if key not in self._not_in_legend()]
+        names = [(layer.key, layer.name) for layer in LAYERS if state.shows(layer) and self._is_in_legend(layer)]
         if state.heat.kind != "off":
             names.append(("heat", f"{self._heat_name()} "))
         rows: list[list[tuple[str, str, int]]] = [[]]
@@ -271,10 +268,10 @@ class Stage:
             used += width
         return rows[: max(1, int(LEGEND_SHARE * self.size[1] / self.px(LEGEND_ROW)))]
 
-    def _not_in_legend(self) -> tuple[str, ...]:
-        """Layers that show what they are, and those in whose place there is heat. The same in all frames of a video."""
+    def _is_in_legend(self, layer: Layer) -> bool:
+        """Not if there is heat in its place. The same in all frames of a video."""
         is_hot = self.look.heat.kind not in ("off", "difference")
-        return (*_NOT_IN_LEGEND, *(REPLACED_BY_HEAT if is_hot else ()))
+        return layer.is_in_legend and not (is_hot and layer.is_replaced_by_heat)
 
     def _heat_name(self) -> str:
         """What the heat is of; A - B by the names of the two."""
@@ -296,7 +293,7 @@ class Stage:
                     self._draw_heat_bar(x, middle, name)
                 else:
                     swatch = (x, middle - px(7), px(22), px(14))
-                    legend.legend_swatch(self.surface, swatch, key, palette, self.scale)
+                    legend.legend_swatch(self.surface, swatch, LAYER_BY_KEY[key], palette, self.scale)
                     canvas.text((x + px(28), middle), name, size=12, colour=palette.dim, middle=True)
                 x += width
             y += px(LEGEND_ROW)

@@ -1,49 +1,21 @@
-"""The layers of a map picture: name, key, whether it is on at first, and what its legend says."""
+"""Which layers of a map picture are on, and which heat is shown. The layers themselves are in ui/draw/layers/."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from ui.model.session import Panel
 
 
-@dataclass(frozen=True)
-class Layer:
-    key: str
-    name: str
-    shortcut: str  # as in keys.py
-    legend: str  # what the mark means, one short sentence
-    is_on: bool = True
+class Switchable(Protocol):
+    """A layer, as far as switching it goes."""
 
+    @property
+    def key(self) -> str: ...
+    @property
+    def is_on(self) -> bool: ...  # at first
 
-LAYERS: tuple[Layer, ...] = (
-    Layer("terrain", "Terrain", "Ctrl+1", "walls, trees, swamp and water; off: free and blocked only"),
-    Layer("closed", "Closed", "Ctrl+2", "cells that the current search has expanded"),
-    Layer("open", "Open frontier", "Ctrl+3", "cells generated but not yet expanded"),
-    Layer("tracing", "Path being traced", "Ctrl+4", "parents followed so far, from the far end (TBA*)"),
-    Layer("path", "Path followed", "Ctrl+5", "the way to the best open cell, thicker where it lies ahead"),
-    Layer("trail", "Trail", "Ctrl+6", "where the agent has walked; older parts are thinner"),
-    Layer(
-        "back_moves", "Back-moves", "Ctrl+7", "moves back along parents, beside the way out; chevrons point backwards"
-    ),
-    Layer("tree", "Parent tree", "Ctrl+8", "from each known cell to the cell it was reached from", is_on=False),
-    Layer("best", "Best open cell", "Ctrl+9", "the cell that would be expanded next"),
-    Layer("edits", "Edits", "Ctrl+Shift+1", "cells that were blocked (x) or freed (dotted) during the run"),
-    Layer("ends", "Start and goal", "Ctrl+Shift+2", "start: square; goal: ring with a dot"),
-    Layer("agent", "Agent", "Ctrl+Shift+3", "where the agent is"),
-    Layer("detour", "Shortcut search", "Ctrl+Shift+4", "TBA*'s search from the path to the agent"),
-    Layer(
-        "groups",
-        "Marks of the agent",
-        "Ctrl+Shift+5",
-        "what the algorithm sets apart: local search space, queue, dead, redundant, inconsistent",
-    ),
-    Layer("grid", "Grid lines", "Ctrl+Shift+6", "from 12 pixels a cell"),
-)
-LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
-
-REPLACED_BY_HEAT = ("closed", "detour")
-"""A cell has one fill: where there is heat, these are not drawn."""
 
 HEAT_KINDS = ("off", "visits", "expansions", "learned", "g", "difference")
 HEAT_NAMES = {
@@ -73,13 +45,22 @@ def compared_names(a: "Panel", b: "Panel") -> tuple[str, str]:
     return f"{names[0]} ({a.branch})", f"{names[1]} ({b.branch})"
 
 
-def default_visibility() -> dict[str, bool]:
-    return {layer.key: layer.is_on for layer in LAYERS}
-
-
 @dataclass
 class LayerState:
-    """What is switched on, for all panels."""
+    """What is switched on, for all panels. Only what differs from the usual is noted."""
 
-    visible: dict[str, bool] = field(default_factory=default_visibility)
+    visible: dict[str, bool] = field(default_factory=dict)
     heat: HeatSetting = field(default_factory=HeatSetting)
+
+    def shows(self, layer: Switchable) -> bool:
+        return self.visible.get(layer.key, layer.is_on)
+
+    def toggle(self, layer: Switchable) -> None:
+        wanted = not self.shows(layer)
+        self.visible.pop(layer.key, None)
+        if wanted != layer.is_on:
+            self.visible[layer.key] = wanted
+
+    def without(self, keys: Collection[str]) -> "LayerState":
+        """The same with these layers off."""
+        return LayerState({**self.visible, **dict.fromkeys(keys, False)}, self.heat)

@@ -14,13 +14,13 @@ It comes from the window (`look_of`), or from the `view` of a scenario file (`lo
 No pygame here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sim.params import ConfigError, Param, did_you_mean, shown
 from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
-from ui.model.layers import LAYER_BY_KEY, HeatSetting, LayerState, default_visibility
+from ui.model.layers import HeatSetting, LayerState
 from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, THEME
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def part_of(camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) ->
 @dataclass(frozen=True)
 class Look:
     theme: str = "dark"
-    visible: Mapping[str, bool] = field(default_factory=default_visibility)
+    visible: Mapping[str, bool] = field(default_factory=dict)  # layers that are not as usual
     heat: HeatSetting = field(default_factory=HeatSetting)
     part: MapPart | None = None  # what every panel shows; None: the whole map
     own_parts: Mapping[int, MapPart | None] = field(default_factory=dict)  # of single panels, by their key
@@ -76,7 +76,7 @@ class Look:
     left_out: frozenset[str] = frozenset()  # layers that are on and not drawn on the maps all the same
 
     def layer_state(self) -> LayerState:
-        return LayerState({**default_visibility(), **self.visible}, self.heat)
+        return LayerState(dict(self.visible), self.heat)
 
     def part_for(self, panel: int) -> MapPart | None:
         return self.own_parts.get(panel, self.part)
@@ -122,9 +122,12 @@ def _parts(app: "App") -> tuple[MapPart | None, dict[int, MapPart | None]]:
 # --- from a scenario ------------------------------------------------------------------------------
 
 
-def look_from_view(view: Mapping[str, Any], where: str = "view") -> Look:
-    """The look that a scenario asks for; a ConfigError names everything that is wrong with it."""
-    reader = _Reader(where)
+def look_from_view(view: Mapping[str, Any], layers: Collection[str], where: str = "view") -> Look:
+    """The look that a scenario asks for; a ConfigError names everything that is wrong with it.
+
+    `layers`: the keys of all layers that there are.
+    """
+    reader = _Reader(where, layers)
     look = reader.look(view)
     if reader.problems:
         raise ConfigError(reader.problems)
@@ -132,8 +135,8 @@ def look_from_view(view: Mapping[str, Any], where: str = "view") -> Look:
 
 
 class _Reader:
-    def __init__(self, where: str) -> None:
-        self.where = where
+    def __init__(self, where: str, layers: Collection[str]) -> None:
+        self.where, self.known_layers = where, tuple(layers)
         self.problems: list[str] = []
 
     def look(self, view: Mapping[str, Any]) -> Look:
@@ -173,11 +176,9 @@ class _Reader:
 
     def _layers(self, data: Any) -> dict[str, bool]:
         layers = self._mapping(data, ".layers")
-        self._check_keys(layers, tuple(LAYER_BY_KEY), ".layers")
-        visible = default_visibility()
-        for key in [key for key in layers if key in LAYER_BY_KEY]:
-            visible[key] = bool(self._value(layers, Param(key, bool, True, ""), visible[key], ".layers"))
-        return visible
+        self._check_keys(layers, self.known_layers, ".layers")
+        params = {key: Param(key, bool, True, "") for key in layers if key in self.known_layers}
+        return {key: bool(self._value(layers, param, True, ".layers")) for key, param in params.items()}
 
     def _heat(self, data: Any) -> HeatSetting:
         if isinstance(data, str):
@@ -231,9 +232,8 @@ def view_of(look: Look) -> dict[str, Any]:
     view: dict[str, Any] = {}
     if look.theme != usual.theme:
         view["theme"] = look.theme
-    changed = {key: is_on for key, is_on in look.visible.items() if usual.visible.get(key) != is_on}
-    if changed:
-        view["layers"] = changed
+    if look.visible:
+        view["layers"] = dict(look.visible)
     if look.heat != usual.heat:
         view["heat"] = {"kind": look.heat.kind, "is_log": look.heat.is_log, "colours": look.heat.colours}
     if look.part is not None:

@@ -16,7 +16,7 @@ from sim.files.yaml import Inline, read_yaml, write_yaml
 from sim.params import ConfigError, Param
 from ui.draw.theme import HEAT_MAPS, PALETTES
 from ui.model.clock import AS_FAST_AS_POSSIBLE, SPEEDS
-from ui.model.layers import HEAT_KINDS, LAYER_BY_KEY, HeatSetting, default_visibility
+from ui.model.layers import HEAT_KINDS, HeatSetting
 
 FOLDER_NAME = "backmove"
 FILE_NAME = "settings.yaml"
@@ -40,7 +40,7 @@ SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
 class Settings:
     theme: str = "dark"
     ui_scale: float = 1.0
-    layers: dict[str, bool] = field(default_factory=default_visibility)
+    layers: dict[str, bool] = field(default_factory=dict)  # those that are not as usual
     heat: HeatSetting = field(default_factory=HeatSetting)
     linked_cameras: bool = True
     speed: int = 30
@@ -169,11 +169,13 @@ class _Reader:
         return kind()
 
     def _layers(self) -> dict[str, bool]:
-        visible = default_visibility()
+        """What is not yes or no is left out; so are, where they are drawn, layers that there are no longer."""
+        visible: dict[str, bool] = {}
         for key, value in self._part("layers", dict).items():
-            if key in LAYER_BY_KEY:
-                param = Param(f"layers.{key}", bool, True, "")
-                visible[key] = self._value({param.name: value}, param, visible[key])
+            try:
+                visible[str(key)] = bool(Param(f"layers.{key}", bool, True, "").parse(value, f"layers.{key}"))
+            except ConfigError as error:
+                self.problems += error.problems
         return visible
 
     def _heat(self) -> HeatSetting:
@@ -217,7 +219,7 @@ def settings_text(settings: Settings) -> str:
         {
             "theme": settings.theme,
             "ui_scale": float(settings.ui_scale),
-            "layers": {key: bool(settings.layers[key]) for key in LAYER_BY_KEY if key in settings.layers},
+            "layers": {key: bool(is_on) for key, is_on in sorted(settings.layers.items())},
             "heat": {"kind": heat.kind, "is_log": heat.is_log, "colours": heat.colours},
             "linked_cameras": settings.linked_cameras,
             "speed": settings.speed,

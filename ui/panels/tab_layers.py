@@ -5,9 +5,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ui.draw import legend
-from ui.draw.renderer import HEAT_TRAILS_FROM_PX
+from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
+from ui.draw.picture import HEAT_TRAILS_FROM_PX
 from ui.draw.theme import HEAT_MAPS
-from ui.model.layers import HEAT_KINDS, HEAT_NAMES, LAYERS, REPLACED_BY_HEAT, Layer, compared_names
+from ui.model.layers import HEAT_KINDS, HEAT_NAMES, compared_names
 from ui.model.layout import Box
 from ui.widgets.canvas import HotSpot
 
@@ -61,12 +62,12 @@ def _draw_row(app: "App", box: Box, layer: Layer) -> None:
     canvas = app.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
-    is_on = app.layers.visible[layer.key]
+    is_on = app.layers.shows(layer)
     canvas.check_box(
         f"layer:{layer.key}", box, is_on, partial(app.run, f"layer_{layer.key}"), tip=layer.legend, key=layer.shortcut
     )
     swatch = (x + px(24), middle - px(7), px(22), px(14))
-    legend.legend_swatch(canvas.surface, swatch, layer.key, app.palette, app.scale)
+    legend.legend_swatch(canvas.surface, swatch, layer, app.palette, app.scale)
     canvas.text((x + px(56), middle), layer.name, size=14, colour=None if is_on else app.palette.dim, middle=True)
     canvas.text(
         (x + width, middle), layer.shortcut, size=11, face="mono", colour=app.palette.dim, align="right", middle=True
@@ -163,7 +164,7 @@ def _draw_meanings(app: "App", box: Box) -> int:
         if key == "heat":
             legend.draw_colour_bar(canvas.surface, swatch, app.heat_scale, app.palette)
         else:
-            legend.legend_swatch(canvas.surface, swatch, key, app.palette, app.scale)
+            legend.legend_swatch(canvas.surface, swatch, LAYER_BY_KEY[key], app.palette, app.scale)
         for line in canvas.wrap_lines(text, width - px(30), 12):
             canvas.text((x + px(30), y), line, size=12, colour=app.palette.dim)
             y += px(18)
@@ -174,14 +175,12 @@ def _draw_meanings(app: "App", box: Box) -> int:
 def meanings(app: "App") -> list[tuple[str, str]]:
     """(layer or "heat", what it means) of all marks that can be seen and do not explain themselves."""
     hot = _hot_panels(app)
-    left_out = {"terrain", "grid", "agent"}
-    if hot and hot == len(app.shown_panels):
-        left_out.update(REPLACED_BY_HEAT)
+    is_all_hot = hot == len(app.shown_panels) > 0
     found = [("heat", _heat_meaning(app))] if hot else []
     return found + [
         (layer.key, f"{layer.name}: {layer.legend}")
         for layer in LAYERS
-        if app.layers.visible[layer.key] and layer.key not in left_out
+        if layer.is_explained and app.layers.shows(layer) and not (is_all_hot and layer.is_replaced_by_heat)
     ]
 
 

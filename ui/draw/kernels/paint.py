@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from ui.draw.kernels.cellwords import CLOSED, OPEN, PASSABLE, SWAMP, TREES, WATER
+from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WATER
 
 
 class Frame(NamedTuple):
@@ -239,14 +239,8 @@ def stamp_at(frame, mask, cell_x, cell_y, colour):
 
 
 @kernel
-def paint_marks(
-    frame, words, terrain_masks, terrain_colours, edge_colour, open_mask, open_colour, casing_colour, hidden
-):
-    """The edge of closed cells, textures of special terrain, and the mark of open cells, for cells of 6 px and more.
-
-    `terrain_masks` are trees, swamp and water, without pixels where cells are small. A `casing_colour` below 0
-    means none. Bits in `hidden` belong to layers that are off. Writes: frame.pixels.
-    """
+def paint_edges(frame, words, bit, colour):
+    """An inset edge, 1 px, in every cell whose word has this bit. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -257,20 +251,50 @@ def paint_marks(
             x0 = left_of(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
-            word = np.int64(words[row * frame.map_width + column]) & ~hidden
-            x1 = left_of(column + 1, frame.left, zoom)
-            if word & CLOSED and edge_colour >= 0:
-                outline(frame, x0 + 1, y0 + 1, x1, y1, edge_colour)
+            if np.int64(words[row * frame.map_width + column]) & bit:
+                outline(frame, x0 + 1, y0 + 1, left_of(column + 1, frame.left, zoom), y1, colour)
+
+
+@kernel
+def paint_textures(frame, words, masks, colours):
+    """The textures of trees, swamp and water, whose masks and colours are given in this order. Writes: frame.pixels."""
+    zoom = frame.zoom
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = left_of(row, frame.top, zoom)
+        if y0 >= frame.height:
+            break
+        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
+            x0 = left_of(column, frame.left, zoom)
+            if x0 >= frame.width:
+                break
+            word = np.int64(words[row * frame.map_width + column])
             if word & (TREES | SWAMP | WATER):
                 kind = 0 if word & TREES else 1 if word & SWAMP else 2
-                stamp(frame, terrain_masks[kind], x0, y0, terrain_colours[kind])
-            if word & OPEN:
-                size = open_mask.shape[1]
-                x = x0 + (x1 - x0 - size + 1) // 2
+                stamp(frame, masks[kind], x0, y0, colours[kind])
+
+
+@kernel
+def paint_rings(frame, words, bit, masks, colour, casing_colour):
+    """A mark in the middle of every cell whose word has this bit.
+
+    `masks` are the mark and its casing; a `casing_colour` below 0 means none. Writes: frame.pixels.
+    """
+    zoom, size = frame.zoom, masks.shape[1]
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = left_of(row, frame.top, zoom)
+        if y0 >= frame.height:
+            break
+        y1 = left_of(row + 1, frame.top, zoom)
+        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
+            x0 = left_of(column, frame.left, zoom)
+            if x0 >= frame.width:
+                break
+            if np.int64(words[row * frame.map_width + column]) & bit:
+                x = x0 + (left_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
                 y = y0 + (y1 - y0 - size + 1) // 2
                 if casing_colour >= 0:
-                    stamp(frame, open_mask[1], x, y, casing_colour)
-                stamp(frame, open_mask[0], x, y, open_colour)
+                    stamp(frame, masks[1], x, y, casing_colour)
+                stamp(frame, masks[0], x, y, colour)
 
 
 @kernel

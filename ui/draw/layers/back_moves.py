@@ -1,0 +1,96 @@
+"""Back-moves: moves back along parents, beside the way out, with chevrons that point backwards."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from sim.kernels import log
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import strokes
+from ui.draw.layer import Layer
+from ui.draw.picture import RECENT_TICKS, Picture
+from ui.draw.svg_paths import Point, n
+from ui.draw.swatch import Swatch
+from ui.model.trails import Trail
+
+CHEVRONS_FROM_PX = 10
+
+
+def draw(picture: Picture) -> None:
+    trail, moves, frame = picture.shown_trail, picture.cells.moves, picture.frame
+    if picture.walker is None or trail is None:
+        return
+    cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
+    width = picture.px(picture.line)
+    recent_width = width + (0 if picture.has_marks else picture.px(1))
+    arm = _arm(picture)
+    for extra, colour in picture.cased(picture.palette.back_move):
+        strokes.stroke_back_moves(frame, moves.cells, moves.ways, moves.count, moves.seen, width, extra, colour, arm)
+        strokes.stroke_recent_back_moves(frame, cells, kinds, recent_width, extra, colour, arm)
+
+
+def _arm(picture: Picture) -> float:
+    """The length of a chevron's arms; none where cells are small."""
+    if picture.zoom < CHEVRONS_FROM_PX:
+        return 0.0
+    return min(max(3.0, 0.17 * picture.zoom), 7.0) * picture.ui_scale
+
+
+def swatch(swatch: Swatch) -> None:
+    middle = swatch.height / 2 - 0.5
+    for extra, colour in swatch.cased(swatch.palette.back_move):
+        width, half = swatch.px(2) + extra, swatch.width * 0.15
+        for x in (swatch.width * 0.26, swatch.width * 0.76):
+            strokes.stroke(swatch.frame, x - half, middle, x + half, middle, width, colour)
+            strokes.chevron(swatch.frame, x - half, middle, -1, 0, float(swatch.px(3)), width, colour)
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    """Each run beside the way out, to its right, with a head where it leads."""
+    parts = []
+    aside, arm = 0.28, max(0.22, 2.2 * drawing.line)
+    for (ax, ay), (bx, by) in back_runs(drawing.trail, drawing.width):
+        wx, wy = way((ax, ay), (bx, by))
+        length = (wx * wx + wy * wy) ** 0.5
+        ox, oy = -wy / length * aside, wx / length * aside
+        ux, uy = wx / length, wy / length
+        x, y = bx + ox - ux * 0.2, by + oy - uy * 0.2
+        parts.append(f"M{n(ax + ox + ux * 0.2)} {n(ay + oy + uy * 0.2)}L{n(x)} {n(y)}")
+        for side in (1.0, -1.0):
+            tip_x, tip_y = x - (ux - side * uy) * arm * 0.7, y - (uy + side * ux) * arm * 0.7
+            parts.append(f"M{n(x)} {n(y)}L{n(tip_x)} {n(tip_y)}")
+    return drawing.cased("".join(parts), drawing.palette.back_move, 1.0)
+
+
+def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
+    """The back-moves as straight runs (from, to), each stretch once."""
+    cells, marks = trail.cells.tolist(), trail.marks.tolist()
+    seen: set[tuple[int, int]] = set()
+    runs: list[tuple[Point, Point]] = []
+    for before, now, mark in zip(cells, cells[1:], marks[1:], strict=False):
+        if before == now or not mark & log.BACK_MOVE or (before, now) in seen:
+            continue
+        seen.add((before, now))
+        here, there = (before % width, before // width), (now % width, now // width)
+        if runs and runs[-1][1] == here and way(*runs[-1]) == way(here, there):
+            runs[-1] = (runs[-1][0], there)
+        else:
+            runs.append((here, there))
+    return runs
+
+
+def way(a: Point, b: Point) -> Point:
+    return int(np.sign(b[0] - a[0])), int(np.sign(b[1] - a[1]))
+
+
+LAYER = Layer(
+    key="back_moves",
+    name="Back-moves",
+    place=7,
+    depth=120,
+    legend="moves back along parents, beside the way out; chevrons point backwards",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.back_move, data="M2 .5H.1M.5 .2L.1 .5L.5 .8"),
+)

@@ -1,0 +1,106 @@
+"""Edits: a cross on cells that were blocked during the run, a dotted square on those that were freed. They fade."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.world import Snapshot
+from ui.draw import marks
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import paint, strokes
+from ui.draw.layer import Layer
+from ui.draw.picture import MARKS_FROM_PX, Edits, Picture
+from ui.draw.svg_paths import hexed, n
+from ui.draw.swatch import Swatch
+from ui.draw.theme import packed
+
+MOST_EDIT_MARKS = 2000
+
+
+@dataclass(frozen=True)
+class EditMarks:
+    """The edits to mark."""
+
+    cells: npt.NDArray[np.int32]
+    is_blocked: npt.NDArray[np.bool_]
+    age: npt.NDArray[np.float64]  # from 0, just made, to 1, about to go
+
+    @classmethod
+    def of(cls, edits: Edits, snapshot: Snapshot, fade_ticks: int, spacing: int) -> "EditMarks":
+        """The last edits; only one in each square of `spacing` cells, so that marks of tiny cells keep apart."""
+        now, width = snapshot.tick, snapshot.grid.width
+        chosen: dict[tuple[int, int, bool], tuple[int, bool, float]] = {}
+        for cell, (tick, is_blocked) in islice(reversed(edits.items()), MOST_EDIT_MARKS):
+            if 0 <= now - tick <= fade_ticks:
+                place = cell % width // spacing, cell // width // spacing, is_blocked
+                chosen.setdefault(place, (cell, is_blocked, (now - tick) / max(1, fade_ticks)))
+        cells, blocked, age = zip(*chosen.values(), strict=True) if chosen else ((), (), ())
+        return cls(np.array(cells, np.int32), np.array(blocked, np.bool_), np.array(age, np.float64))
+
+
+def marks_of(picture: Picture) -> EditMarks:
+    """The marks to draw, made once for all panels that show the same edits."""
+    edits, snapshot, fade_ticks = picture.moment.edits, picture.snapshot, picture.moment.fade_ticks
+    spacing = 1 if picture.has_marks else ceil(MARKS_FROM_PX / picture.zoom)
+    key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, fade_ticks, spacing)
+    kept: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.kept.get("edits")
+    if kept is None or kept[0] != key:
+        kept = picture.scratch.kept["edits"] = (key, EditMarks.of(edits, snapshot, fade_ticks, spacing))
+    return kept[1]
+
+
+def draw(picture: Picture) -> None:
+    if not picture.moment.edits:
+        return
+    marked, palette = marks_of(picture), picture.palette
+    cells = (picture.frame, picture.cells.words, marked.cells, marked.is_blocked)
+    if picture.has_marks:
+        reach, width = (0.3 - 0.2 * marked.age) * picture.zoom, picture.px(1 if picture.zoom < 16 else 2)
+        strokes.mark_edits(*cells, reach, width, (packed(palette.outside), *2 * (packed(palette.text),)))
+        return
+    reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.px(1)
+    strokes.mark_edits(*cells, reach, width + 2 * picture.px(1), 3 * (packed(marks.casing_of(palette, palette.text)),))
+    strokes.mark_edits(*cells, reach, width, 3 * (packed(palette.text),))
+
+
+def swatch(swatch: Swatch) -> None:
+    half, middle = swatch.width // 2, swatch.height / 2 - 0.5
+    palette, width = swatch.palette, swatch.px(1)
+    paint.fill_rect(swatch.frame, 0, 0, half, swatch.height, packed(palette.wall))
+    reach = min(swatch.height, half) * 0.3
+    strokes.cross(swatch.frame, half / 2 - 0.5, middle, reach, width, packed(palette.outside))
+    strokes.dots(swatch.frame, half * 1.5 - 0.5, middle, reach, width, packed(palette.text))
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    crosses, squares = [], []
+    for cell, (_, is_blocked) in drawing.edits.items():
+        x, y = drawing.xy(cell)
+        if is_blocked:
+            crosses.append(f"M{n(x - 0.3)} {n(y - 0.3)}l.6 .6m-.6 0l.6-.6")
+        else:
+            squares.append(f"M{n(x - 0.3)} {n(y - 0.3)}h.6v.6h-.6z")
+    yield from drawing.cased("".join(crosses), drawing.palette.text, 0.8)
+    yield from drawing.cased("".join(squares), drawing.palette.text, 0.8)
+
+
+def svg_swatch(drawing: Drawing) -> str:
+    ink = f'fill="none" stroke="{hexed(drawing.palette.text)}" stroke-width=".12"'
+    return f'<path d="M.2 .2l.6 .6m-.6 0l.6-.6M1.2 .2h.6v.6h-.6z" {ink}/>'
+
+
+LAYER = Layer(
+    key="edits",
+    name="Edits",
+    place=10,
+    depth=200,
+    legend="cells that were blocked (x) or freed (dotted) during the run",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=svg_swatch,
+)

@@ -1,0 +1,35 @@
+"""Grid lines between cells, where these are large enough."""
+
+from ui.draw import marks
+from ui.draw.kernels import paint
+from ui.draw.layer import Layer
+from ui.draw.picture import Picture
+from ui.draw.swatch import Swatch
+from ui.draw.theme import packed
+
+
+def draw(picture: Picture) -> None:
+    if picture.zoom >= marks.TEXTURES_FROM_PX:
+        paint.paint_grid(picture.frame, picture.cells.words, packed(picture.palette.grid_line))
+
+
+def swatch(swatch: Swatch) -> None:
+    step = max(6, swatch.height // 2)
+    colour = packed(swatch.palette.grid_line)
+    for x in range(swatch.width // 2 % step, swatch.width, step):
+        paint.fill_rect(swatch.frame, x, 0, x + 1, swatch.height, colour)
+    for y in range(swatch.height // 2 % step, swatch.height, step):
+        paint.fill_rect(swatch.frame, 0, y, swatch.width, y + 1, colour)
+
+
+LAYER = Layer(
+    key="grid",
+    name="Grid lines",
+    place=15,
+    depth=25,
+    legend="from 12 pixels a cell",
+    draw=draw,
+    swatch=swatch,
+    is_in_legend=False,
+    is_explained=False,
+)

@@ -1,0 +1,51 @@
+"""Open frontier: a ring in each open cell; a square or the whole cell where cells are small."""
+
+from collections.abc import Iterable
+
+from ui.draw import marks
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import cellwords, paint
+from ui.draw.layer import Layer
+from ui.draw.picture import Picture
+from ui.draw.swatch import Swatch
+from ui.draw.theme import packed
+
+
+def is_filled(picture: Picture) -> bool:
+    """Cells without room for a mark are filled. Not under A - B, where the open colour is one of the blues."""
+    return not picture.has_marks and not (picture.scale and picture.scale.is_difference)
+
+
+def draw(picture: Picture) -> None:
+    if not picture.has_marks:
+        return
+    colour = picture.palette.open
+    casing = packed(marks.casing_of(picture.palette, colour, True)) if picture.has_heat else -1
+    masks = marks.open_masks(int(picture.zoom))
+    paint.paint_rings(picture.frame, picture.cells.words, cellwords.OPEN, masks, packed(colour), casing)
+
+
+def swatch(swatch: Swatch) -> None:
+    masks = marks.open_masks(max(12, min(swatch.height, 18 * swatch.px(1))))
+    size = masks.shape[1]
+    x, y = (swatch.width - size) // 2, (swatch.height - size) // 2
+    paint.stamp(swatch.frame, masks[0], x, y, packed(swatch.palette.open))
+
+
+def svg_fill(drawing: Drawing) -> Iterable[str]:
+    return drawing.fill(drawing.words & cellwords.OPEN != 0, drawing.palette.open)
+
+
+LAYER = Layer(
+    key="open",
+    name="Open frontier",
+    place=3,
+    depth=40,
+    legend="cells generated but not yet expanded",
+    fills=cellwords.OPEN,
+    is_filled=is_filled,
+    draw=draw,
+    swatch=swatch,
+    svg_fill=svg_fill,
+    svg_swatch=lambda drawing: drawing.box_swatch(drawing.palette.open),
+)

@@ -1,0 +1,44 @@
+"""Path followed: the cells that the agent follows, thicker where they lie ahead of it."""
+
+from collections.abc import Iterable
+
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import strokes
+from ui.draw.layer import Layer
+from ui.draw.picture import Picture
+from ui.draw.svg_paths import line_path
+from ui.draw.swatch import STRIP, Swatch
+
+
+def draw(picture: Picture) -> None:
+    if picture.walker is None or picture.walker.agent.path.size < 2:
+        return
+    path, head = picture.walker.agent.path, picture.walker.agent.head
+    for extra, colour in picture.cased(picture.palette.path):
+        strokes.stroke_cells(picture.frame, path[: head + 1], picture.px(picture.line) + extra, colour)
+        strokes.stroke_cells(picture.frame, path[head:], picture.px(picture.line + 1) + extra, colour)
+
+
+def swatch(swatch: Swatch) -> None:
+    for extra, colour in swatch.cased(swatch.palette.path):
+        strokes.stroke_cells(swatch.frame, STRIP, swatch.px(3) + extra, colour)
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    path, head = drawing.agent.path, drawing.agent.head
+    if path.size > 1:
+        yield from drawing.cased(line_path(drawing.points(path[: head + 1])), drawing.palette.path, 1.0)
+        yield from drawing.cased(line_path(drawing.points(path[head:])), drawing.palette.path, 2.0)
+
+
+LAYER = Layer(
+    key="path",
+    name="Path followed",
+    place=5,
+    depth=130,
+    legend="the way to the best open cell, thicker where it lies ahead",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.path, ".3"),
+)

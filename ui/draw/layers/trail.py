@@ -1,0 +1,65 @@
+"""Trail: where the agent has walked, each move once; the last moves are a little wider."""
+
+from collections.abc import Iterable
+
+from sim.kernels import log
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import strokes
+from ui.draw.layer import Layer
+from ui.draw.picture import RECENT_TICKS, Picture
+from ui.draw.svg_paths import Point, line_path
+from ui.draw.swatch import STRIP, Swatch
+from ui.model.trails import Trail
+
+
+def draw(picture: Picture) -> None:
+    trail, moves = picture.shown_trail, picture.cells.moves
+    if picture.walker is None or trail is None:
+        return
+    cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
+    width = picture.px(picture.line)
+    for extra, colour in picture.cased(picture.palette.trail):
+        strokes.stroke_moves(picture.frame, moves.cells, moves.ways, moves.count, width + extra, colour)
+        strokes.stroke_recent(picture.frame, cells, kinds, width + picture.px(1) + extra, colour)
+
+
+def swatch(swatch: Swatch) -> None:
+    for extra, colour in swatch.cased(swatch.palette.trail):
+        strokes.stroke_cells(swatch.frame, STRIP, swatch.px(2) + extra, colour)
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    data = "".join(line_path(line) for line in walked_lines(drawing.trail, drawing.width))
+    return drawing.cased(data, drawing.palette.trail, 1.0)
+
+
+def walked_lines(trail: Trail, width: int) -> list[list[Point]]:
+    """The ways of an agent without its back-moves: every stretch once, in lines as long as they go."""
+    cells, marks = trail.cells.tolist(), trail.marks.tolist()
+    seen: set[tuple[int, int]] = set()
+    lines: list[list[Point]] = []
+    open_line: list[Point] = []
+    for before, now, mark in zip(cells, cells[1:], marks[1:], strict=False):
+        edge = (min(before, now), max(before, now))
+        is_new = before != now and not mark & (log.BACK_MOVE | log.TRIAL) and edge not in seen
+        if is_new:
+            seen.add(edge)
+            here = (before % width, before // width)
+            if not open_line or open_line[-1] != here:
+                open_line = [here]
+                lines.append(open_line)
+            open_line.append((now % width, now // width))
+    return lines
+
+
+LAYER = Layer(
+    key="trail",
+    name="Trail",
+    place=6,
+    depth=110,
+    legend="where the agent has walked; older parts are thinner",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.trail),
+)

@@ -1,0 +1,59 @@
+"""Parent tree: from each known cell to the cell it was reached from."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from sim.kernels.octile import DX, DY, NOWHERE
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import strokes
+from ui.draw.layer import Layer
+from ui.draw.picture import Picture
+from ui.draw.svg_paths import hexed, n, piece
+from ui.draw.swatch import STRIP, Swatch
+from ui.draw.theme import packed
+
+TREE_FROM_PX = 3.0
+
+
+def draw(picture: Picture) -> None:
+    search = picture.walker.agent.search if picture.walker else None
+    if search is None or picture.zoom < TREE_FROM_PX:
+        return
+    number, colour = int(search.control[0].search), packed(picture.palette.tree)
+    width = picture.px(1 if picture.zoom < 16 else 2)
+    strokes.stroke_tree(picture.frame, picture.cells.words, search.nodes, number, width, colour)
+
+
+def swatch(swatch: Swatch) -> None:
+    strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(swatch.palette.tree))
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    search = drawing.agent.search
+    if search is None:
+        return
+    nodes, number = search.nodes, int(search.control[0]["search"])
+    known = np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NOWHERE))
+    parts = []
+    for cell in known.tolist():
+        x, y = drawing.xy(cell)
+        way = int(nodes[cell]["came"])
+        parts.append(f"M{x} {y}{piece(-int(DX[way]), -int(DY[way]))}")
+    if parts:
+        colour, width = hexed(drawing.palette.tree), n(0.5 * drawing.line)
+        yield f'<path stroke="{colour}" stroke-width="{width}" d="{"".join(parts)}"/>'
+
+
+LAYER = Layer(
+    key="tree",
+    name="Parent tree",
+    place=8,
+    depth=100,
+    legend="from each known cell to the cell it was reached from",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.tree),
+    is_on=False,
+)

@@ -1,0 +1,179 @@
+"""One panel in one frame: what its layers draw with (ui/draw/layers/).
+
+All pixels are painted by kernels, straight into the window's memory. That view locks the surface, so it lives only
+between `lock` and `unlock`; text is blitted outside.
+"""
+
+from dataclasses import dataclass, field
+from math import atan2, pi
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from sim.world import Snapshot, WalkerView
+from ui.draw import marks, masks
+from ui.draw.cells import CellWords, HeatScale
+from ui.draw.kernels import paint
+from ui.draw.kernels.paint import Frame
+from ui.draw.theme import Colour, Palette, packed
+from ui.model.camera import Camera
+from ui.model.trails import Trail
+
+MARKS_FROM_PX = 6.0
+HEAT_TRAILS_FROM_PX = 12.0
+RECENT_TICKS = 64
+EDIT_FADE_TICKS = 200
+
+Edits = dict[int, tuple[int, bool]]
+Rect = tuple[int, int, int, int]
+Cells = npt.NDArray[np.int32]
+
+_NO_PIXELS = np.zeros((0, 0), np.uint32)
+
+
+@dataclass
+class Scratch:
+    """Memory that panels and frames share; one serves all panels of a window."""
+
+    columns: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((3, 0), np.uint32))
+    rows: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    map_rows: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros((2, 0), np.uint8))
+    kept: dict[str, Any] = field(default_factory=dict)  # what layers keep for the next panel, by their keys
+
+    def make_room(self, rect: Rect, map_width: int) -> None:
+        if self.columns.shape[1] < rect[2]:
+            self.columns = np.zeros((3, rect[2]), np.uint32)
+        if self.rows.size < rect[3]:
+            self.rows = np.zeros(rect[3], np.uint32)
+        if self.map_rows.shape[1] < map_width:
+            self.map_rows = np.zeros((2, map_width), np.uint8)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a picture shows beside the world and the agent's mind."""
+
+    glide: float = 1.0  # how far the agent has got from its last cell to this one
+    edits: Edits = field(default_factory=dict)
+    fade_ticks: int = EDIT_FADE_TICKS  # after which the mark of an edit is gone
+    reveal: int | None = None  # slow motion: so many expansions of the last tick
+
+
+class Picture:
+    def __init__(
+        self,
+        surface: pygame.Surface,
+        rect: Rect,
+        camera: Camera,
+        snapshot: Snapshot,
+        walker: WalkerView | None,
+        trail: Trail | None,
+        cells: CellWords,
+        palette: Palette,
+        scale: HeatScale | None,
+        moment: Moment,
+        scratch: Scratch,
+        ui_scale: float,
+    ) -> None:
+        grid = snapshot.grid
+        self.rect, self.camera = _clipped(rect, camera, surface.get_size())
+        scratch.make_room(self.rect, grid.width)
+        self.surface, self.scratch, self.ui_scale = surface, scratch, ui_scale
+        self.snapshot, self.walker, self.trail, self.cells = snapshot, walker, trail, cells
+        self.palette, self.moment = palette, moment
+        self.zoom = float(self.camera.zoom)
+        self.frame = Frame(
+            _NO_PIXELS, *self.rect, self.zoom, float(self.camera.left), float(self.camera.top), grid.width, grid.height
+        )
+        self.scale = scale if cells.bands.size else None
+        self.lock()
+
+    def lock(self) -> None:
+        """Take hold of the window's memory; nothing can be blitted until unlock()."""
+        self.frame = self.frame._replace(pixels=marks.window_pixels(self.surface))
+
+    def unlock(self) -> None:
+        self.frame = self.frame._replace(pixels=_NO_PIXELS)
+
+    # --- what layers ask ------------------------------------------------------------------------------
+
+    @property
+    def has_heat(self) -> bool:
+        return self.scale is not None
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether cells are large enough for a mark inside them."""
+        return self.zoom >= MARKS_FROM_PX
+
+    @property
+    def line(self) -> int:
+        """The width of a line of ordinary weight at this zoom, in design units."""
+        return 1 if self.zoom < 6 else 2 if self.zoom < 24 else 3
+
+    @property
+    def shown_trail(self) -> Trail | None:
+        """Over small cells the lines would cover every cell that was walked on, and with them the heat."""
+        return None if self.has_heat and self.zoom < HEAT_TRAILS_FROM_PX else self.trail
+
+    def px(self, units: float) -> int:
+        return max(1, round(units * self.ui_scale))
+
+    def cased(self, colour: Colour) -> tuple[tuple[int, int], tuple[int, int]]:
+        """What to add to a line's width, and its colour: first for the casing, then for the line."""
+        casing = marks.casing_of(self.palette, colour, self.has_heat)
+        return (2 * self.px(1), packed(casing)), (0, packed(colour))
+
+    # --- drawing --------------------------------------------------------------------------------------
+
+    def tint(self, cells: Cells, colour: Colour, alpha: int) -> None:
+        """Lay a colour over cells. Where several share a pixel each gives less: areas look alike at any zoom."""
+        if self.zoom < 1.0:
+            alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))
+        paint.tint_cells(self.frame, np.ascontiguousarray(cells, np.int32), packed(colour), alpha)
+
+    def stamp_cell(self, name: str, cell: int) -> None:
+        """A marker in the middle of a cell."""
+        x, y = self.snapshot.grid.xy(cell)
+        self.stamp(name, x + 0.5, y + 0.5)
+
+    def stamp(self, name: str, x: float, y: float) -> None:
+        for mask, colour in marks.marker(name, self.zoom, self.ui_scale, self.palette):
+            paint.stamp_at(self.frame, mask, x, y, colour)
+
+    def point_out(self, cell: int, colour: Colour) -> None:
+        """An arrow at the edge of the view towards a cell that lies outside it."""
+        frame = self.frame
+        x, y = self.snapshot.grid.xy(cell)
+        px, py = (x + 0.5 - frame.left) * frame.zoom, (y + 0.5 - frame.top) * frame.zoom
+        if 0 <= px < frame.width and 0 <= py < frame.height:
+            return
+        size = self.px(17) | 1
+        inset = size // 2 + self.px(3)
+        at_x = min(max(px, inset), frame.width - inset)
+        at_y = min(max(py, inset), frame.height - inset)
+        way = round(atan2(py - at_y, px - at_x) * 8 / pi) % 16
+        for length, tint in ((size - 1.0, marks.casing_of(self.palette, colour)), (size - 6.0, colour)):
+            mask = masks.arrow_head(size, length, way)
+            paint.stamp(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, packed(tint))
+
+    def outline_cell(self, cell: int) -> None:
+        frame = self.frame
+        column, row = self.snapshot.grid.xy(cell)
+        x0, y0 = paint.left_of(column, frame.left, frame.zoom), paint.left_of(row, frame.top, frame.zoom)
+        x1 = max(x0 + 3, paint.left_of(column + 1, frame.left, frame.zoom))
+        y1 = max(y0 + 3, paint.left_of(row + 1, frame.top, frame.zoom))
+        paint.outline(frame, x0 - 1, y0 - 1, x1 + 1, y1 + 1, packed(self.palette.casing_dark))
+        paint.outline(frame, x0, y0, x1, y1, packed(self.palette.casing_light))
+
+
+def _clipped(rect: Rect, camera: Camera, size: tuple[int, int]) -> tuple[Rect, Camera]:
+    """The part of a rectangle that lies on a surface, and the camera for that part: kernels check no bounds."""
+    x, y, width, height = rect
+    x0, y0 = max(0, x), max(0, y)
+    x1, y1 = min(size[0], x + width), min(size[1], y + height)
+    if (x0, y0) != (x, y):
+        camera = camera.panned(x - x0, y - y0)
+    return (x0, y0, max(0, x1 - x0), max(0, y1 - y0)), camera

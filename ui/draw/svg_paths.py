@@ -1,0 +1,129 @@
+"""Shapes as SVG path data: outlines around cells, and lines through their middles. The unit is a cell. No pygame here.
+
+Walls and other fills are outlines around all cells of a kind, not rectangles: no seams between neighbours in any
+viewer, and a tenth of the bytes. Lines are in straight runs, each stretch once however often the agent walked it.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ui.draw.theme import Colour
+
+Point = tuple[int, int]
+Mask = npt.NDArray[np.bool_]
+
+
+# --- shapes of cells ------------------------------------------------------------------------------
+
+
+def outline_path(mask: Mask) -> str:
+    """The outlines around all set cells of a mask [row, column], as path data to be filled by the even-odd rule."""
+    across, down = _edges(mask), _edges(mask.T)
+    # Along rows the inside lies to the right of the way, along columns to its left: turned round, they join up.
+    next_across = _by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in across)
+    next_down = _by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in down)
+    parts = []
+    while next_across:
+        start = next(iter(next_across))
+        parts.append(_loop(start, next_across, next_down))
+    return "".join(parts)
+
+
+def _edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
+    """The straight stretches of border along rows: (row line, from, to, whether the inside lies below)."""
+    height, width = mask.shape
+    padded = np.zeros((height + 2, width), np.int8)
+    padded[1:-1] = mask
+    change = np.diff(padded, axis=0)  # 1: the inside begins below this line, -1: it ends above
+    found = []
+    for kind in (1, -1):
+        hits = np.zeros((height + 1, width + 2), np.int8)
+        hits[:, 1:-1] = change == kind
+        turns = np.diff(hits, axis=1)
+        starts, ends = np.argwhere(turns == 1), np.argwhere(turns == -1)
+        found += [(int(y), int(x0), int(x1), kind == 1) for (y, x0), (_, x1) in zip(starts, ends, strict=True)]
+    return found
+
+
+def _by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Point]]:
+    """Where each stretch ends, by where it starts; two start at a corner where cells touch."""
+    found: dict[Point, list[Point]] = {}
+    for x0, y0, x1, y1 in edges:
+        found.setdefault((x0, y0), []).append((x1, y1))
+    return found
+
+
+def _loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[Point, list[Point]]) -> str:
+    """One closed outline; takes its stretches out of the tables."""
+    parts = [f"M{start[0]} {start[1]}"]
+    here = start
+    while True:
+        x, y = _take(next_across, here)
+        parts.append(f"h{x - here[0]}")
+        here = _take(next_down, (x, y))
+        if here == start:
+            break
+        parts.append(f"v{here[1] - y}")
+    return "".join(parts) + "z"
+
+
+def _take(table: dict[Point, list[Point]], start: Point) -> Point:
+    ends = table[start]
+    end = ends.pop()
+    if not ends:
+        del table[start]
+    return end
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+def line_path(points: Sequence[Point]) -> str:
+    """A line through neighbouring cells, straight runs in one piece."""
+    if len(points) < 2:
+        return ""
+    parts = [f"M{points[0][0]} {points[0][1]}"]
+    run_x = run_y = 0
+    last = (0, 0)
+    for (x0, y0), (x1, y1) in pairwise(points):
+        step = (x1 - x0, y1 - y0)
+        if step == last or last == (0, 0):
+            run_x, run_y = run_x + step[0], run_y + step[1]
+        else:
+            parts.append(piece(run_x, run_y))
+            run_x, run_y = step
+        last = step if step != (0, 0) else last
+    return "".join([*parts, piece(run_x, run_y)])
+
+
+def piece(dx: int, dy: int) -> str:
+    if dy == 0:
+        return f"h{dx}" if dx else ""
+    return f"v{dy}" if dx == 0 else f"l{dx} {dy}"
+
+
+# --- numbers and colours ---------------------------------------------------------------------------
+
+
+def n(value: float) -> str:
+    """A number with three digits after the point at most, without what it does not need."""
+    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    if text in ("-0", ""):
+        return "0"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def hexed(colour: Colour) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def box(x: float, y: float, width: float, height: float) -> str:
+    return f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"'
+
+
+def is_light(colour: Colour) -> bool:
+    red, green, blue = colour
+    return 0.299 * red + 0.587 * green + 0.114 * blue > 110

@@ -1,0 +1,53 @@
+"""A small patch of map on which a legend shows the exact mark of a layer."""
+
+import numpy as np
+import pygame
+
+from ui.draw import marks
+from ui.draw.kernels import paint
+from ui.draw.kernels.paint import Frame
+from ui.draw.map_colours import fill_table
+from ui.draw.theme import Colour, Palette, packed
+
+STRIP = np.arange(3, dtype=np.int32)
+"""Three cells in a row: their middles lie at the left edge, in the middle and at the right edge of a swatch."""
+
+
+class Swatch:
+    """A patch of free ground that fills a surface, to be drawn on by a layer. Call `unlock` before blitting it."""
+
+    def __init__(self, surface: pygame.Surface, palette: Palette, ui_scale: float) -> None:
+        self.palette, self.ui_scale = palette, ui_scale
+        self.width, self.height = surface.get_size()
+        zoom = self.width / 2.0
+        top = 0.5 - self.height / 2.0 / zoom
+        self.frame = Frame(marks.window_pixels(surface), 0, 0, self.width, self.height, zoom, 0.5, top, 3, 1)
+        self.fill(0, self.width, packed(palette.free))
+
+    def unlock(self) -> None:
+        self.frame = self.frame._replace(pixels=np.zeros((0, 0), np.uint32))
+
+    def px(self, units: float) -> int:
+        return max(1, round(units * self.ui_scale))
+
+    def fill(self, left: int, right: int, colour: int) -> None:
+        paint.fill_rect(self.frame, left, 0, right, self.height, colour)
+
+    def fill_words(self, *words: int) -> None:
+        """Cells of these words side by side, in the colours that the map gives them."""
+        table = fill_table(self.palette, 0, None)
+        for i, word in enumerate(words):
+            self.fill(i * self.width // len(words), (i + 1) * self.width // len(words), int(table[word]))
+
+    def markers(self, *names: str) -> None:
+        """Markers side by side."""
+        for i, name in enumerate(names):
+            share = (i + 0.5) / len(names)
+            for mask, colour in marks.marker(name, min(16.0, self.height * 0.9), self.ui_scale * 0.9, self.palette):
+                size = mask.shape[0]
+                x, y = round(self.width * share - size / 2), round(self.height / 2 - size / 2)
+                paint.stamp(self.frame, mask, x, y, colour)
+
+    def cased(self, colour: Colour) -> tuple[tuple[int, int], tuple[int, int]]:
+        """What to add to a line's width, and its colour: first for the casing, then for the line."""
+        return (2 * self.px(1), packed(marks.casing_of(self.palette, colour))), (0, packed(colour))
