@@ -12,8 +12,7 @@ from cli.progress import Progress
 from cli.results import STOPPED, STUCK, outcome_of, print_result, result
 from cli.trace import Trace
 from cli.warm import warm_up
-from sim.commands import AddAgent
-from sim.files.commands import LAST_TICK
+from sim.commands import LAST_TICK, AddAgent
 from sim.files.scenario import Scenario, build_world, load_scenario, open_grid
 from sim.params import Param
 from sim.world import Walker, World

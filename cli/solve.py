@@ -15,8 +15,7 @@ from cli.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, print_result, re
 from cli.spec import parse_agent
 from cli.trace import Trace
 from cli.warm import warm_up
-from sim.commands import AgentConfig
-from sim.files.commands import BUDGET, TRIALS
+from sim.commands import BUDGET, TRIALS, AgentConfig
 from sim.files.map import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem
 from sim.grid import Grid
 from sim.params import ConfigError, Param

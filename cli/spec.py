@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from sim.agent_api import AgentSpec
-from sim.commands import AgentConfig
-from sim.files.commands import BUDGET, MAX_NAME
+from sim.commands import BUDGET, MAX_NAME, AgentConfig
 from sim.params import ConfigError, did_you_mean, parse_params
 
 

@@ -11,6 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.grid import Grid
+from sim.params import Param
+
+EVERY = Param("every", int, 10, "ticks between random changes", 1, 1_000_000_000)
+RATE = Param("rate", float, 0.0, "percent of cells that one random change redraws", 0.0, 100.0)
 
 
 @dataclass(frozen=True)

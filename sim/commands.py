@@ -1,12 +1,26 @@
 """Everything that can happen to a world from outside. Commands are plain data: they are the recording of a run.
 
-A command is due at a tick and is applied before any agent plans in that tick.
+A command is due at a tick and is applied before any agent plans in that tick. Each says here what it does to a world
+and what it is in words; how files write and read it stands in the table of sim/files/commands.py. A new command is a
+class here and a row there.
 """
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from sim.params import Value
+from sim.changes import RandomChanges
+from sim.params import Param, Value
+
+MAX_AGENTS = 64
+MAX_NAME = 60  # characters of a label or of a switch's name
+LAST_TICK = 1_000_000_000
+
+TICK = Param("tick", int, 0, "when a command is due", 0, LAST_TICK)
+BUDGET = Param("budget", int, 16, "cells that each agent may expand a tick", 1, 1_000_000_000, symbol="k")
+TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
+AGENT = Param("agent", int, 0, "the number of an agent", 0, 1_000_000)
 
 
 @dataclass(frozen=True)
@@ -19,87 +33,213 @@ class AgentConfig:
     budget: int | None = None  # its own budget instead of the world's
 
 
+class Changeable(Protocol):
+    """What commands can do to a world. What is not possible there, the world refuses with a note."""
+
+    def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
+    def put_terrain(self, cells: Sequence[int], letters: str) -> None: ...
+    def set_switch(self, name: str, is_blocked: bool) -> None: ...
+    def move_goal(self, cell: int) -> None: ...
+    def set_budget(self, budget: int | None, agent: int | None) -> None: ...
+    def set_param(self, agent: int, name: str, value: Value) -> None: ...
+    def add_agent(self, config: AgentConfig, agent: int | None) -> None: ...
+    def remove_agent(self, agent: int) -> None: ...
+    def set_random_changes(self, changes: RandomChanges) -> None: ...
+    def set_trials(self, count: int) -> None: ...
+
+
+class Names(Protocol):
+    """What the things of one run are called."""
+
+    def cell(self, cell: int) -> str: ...
+    def agent(self, agent: int) -> str: ...
+    def algorithm(self, kind: str) -> str: ...
+
+
 @dataclass(frozen=True)
-class EditCells:
+class Command(ABC):
+    @abstractmethod
+    def apply(self, world: Changeable) -> None:
+        """Do it."""
+
+    @abstractmethod
+    def say(self, names: Names) -> str:
+        """What happened, in a few words."""
+
+    def joined(self, later: "Command") -> "Command | None":
+        """This and a later one as one thing that was done, None where they are two."""
+        return None
+
+
+@dataclass(frozen=True)
+class EditCells(Command):
     """Block some cells and free others. One stroke of the brush is one command."""
 
     blocked: tuple[int, ...] = ()
     freed: tuple[int, ...] = ()
 
+    def apply(self, world: Changeable) -> None:
+        world.edit_cells(self.blocked, self.freed)
+
+    def say(self, names: Names) -> str:
+        parts = ((self.blocked, "blocked"), (self.freed, "freed"))
+        return ", ".join(f"{_cells(cells, names)} {word}" for cells, word in parts if cells) or "nothing edited"
+
+    def joined(self, later: Command) -> Command | None:
+        if not isinstance(later, EditCells):
+            return None
+        return EditCells(_each_once(self.blocked + later.blocked), _each_once(self.freed + later.freed))
+
 
 @dataclass(frozen=True)
-class SetTerrain:
+class SetTerrain(Command):
     """Put exact terrain characters on cells: what undoes an EditCells."""
 
     cells: tuple[int, ...]
     letters: str
 
+    def apply(self, world: Changeable) -> None:
+        world.put_terrain(self.cells, self.letters)
+
+    def say(self, names: Names) -> str:
+        return f"{_cells(self.cells, names)} changed"
+
+    def joined(self, later: Command) -> Command | None:
+        if not isinstance(later, SetTerrain):
+            return None
+        letters = dict(zip(self.cells + later.cells, self.letters + later.letters, strict=True))
+        return SetTerrain(tuple(letters), "".join(letters.values()))
+
 
 @dataclass(frozen=True)
-class SetSwitch:
+class SetSwitch(Command):
     """Block or free a named group of cells, such as a bridge."""
 
     name: str
     blocked: bool
 
+    def apply(self, world: Changeable) -> None:
+        world.set_switch(self.name, self.blocked)
+
+    def say(self, names: Names) -> str:
+        return f"{self.name} {'blocked' if self.blocked else 'open'}"
+
 
 @dataclass(frozen=True)
-class MoveGoal:
+class MoveGoal(Command):
     cell: int
 
+    def apply(self, world: Changeable) -> None:
+        world.move_goal(self.cell)
+
+    def say(self, names: Names) -> str:
+        return f"goal moved to {names.cell(self.cell)}"
+
 
 @dataclass(frozen=True)
-class SetBudget:
+class SetBudget(Command):
     """Change the shared budget, or the own budget of one agent (None: back to the shared one)."""
 
     budget: int | None
     agent: int | None = None
 
+    def apply(self, world: Changeable) -> None:
+        world.set_budget(self.budget, self.agent)
+
+    def say(self, names: Names) -> str:
+        text = f"budget {self.budget:,} a tick" if self.budget else "budget as all"
+        return text if self.agent is None else f"{names.agent(self.agent)}: {text}"
+
 
 @dataclass(frozen=True)
-class SetParam:
+class SetParam(Command):
     agent: int
     name: str
     value: Value
 
+    def apply(self, world: Changeable) -> None:
+        world.set_param(self.agent, self.name, self.value)
+
+    def say(self, names: Names) -> str:
+        value = ("on" if self.value else "off") if isinstance(self.value, bool) else self.value
+        return f"{names.agent(self.agent)}: {self.name.replace('_', ' ')} {value}"
+
 
 @dataclass(frozen=True)
-class AddAgent:
+class AddAgent(Command):
     """Put another agent on the start."""
 
     config: AgentConfig
     agent: int | None = None  # the number it gets, so that it keeps it whatever becomes of other commands
 
+    def apply(self, world: Changeable) -> None:
+        world.add_agent(self.config, self.agent)
+
+    def say(self, names: Names) -> str:
+        return f"{self.config.label or names.algorithm(self.config.kind)} joins"
+
 
 @dataclass(frozen=True)
-class RemoveAgent:
+class RemoveAgent(Command):
     agent: int
 
+    def apply(self, world: Changeable) -> None:
+        world.remove_agent(self.agent)
+
+    def say(self, names: Names) -> str:
+        return f"{names.agent(self.agent)} leaves"
+
 
 @dataclass(frozen=True)
-class SetChanges:
+class SetChanges(Command):
     """Begin, alter or (rate 0) end the random changes of the map."""
 
     every: int
     rate: float
 
+    def apply(self, world: Changeable) -> None:
+        world.set_random_changes(RandomChanges(self.every, self.rate))
+
+    def say(self, names: Names) -> str:
+        is_on = self.rate > 0
+        return f"random changes: {self.rate:g} % every {self.every:,} ticks" if is_on else "random changes end"
+
 
 @dataclass(frozen=True)
-class SetTrials:
+class SetTrials(Command):
     """Let agents that learn walk from start to goal so often, those that have arrived included."""
 
     count: int
 
+    def apply(self, world: Changeable) -> None:
+        world.set_trials(self.count)
 
-Command = (
-    EditCells
-    | SetTerrain
-    | SetSwitch
-    | MoveGoal
-    | SetBudget
-    | SetParam
-    | AddAgent
-    | RemoveAgent
-    | SetChanges
-    | SetTrials
-)
+    def say(self, names: Names) -> str:
+        return f"{self.count:,} trials" if self.count > 1 else "one trial"
+
+
+@dataclass(frozen=True)
+class TimedCommand:
+    tick: int
+    command: Command
+
+
+def together(commands: Iterable[Command]) -> list[Command]:
+    """What was done at once, with the many pieces of a stroke as one."""
+    found: list[Command] = []
+    for command in commands:
+        for i, earlier in enumerate(found):
+            if (both := earlier.joined(command)) is not None:
+                found[i] = both
+                break
+        else:
+            found.append(command)
+    return found
+
+
+def _each_once(cells: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(cells))
+
+
+def _cells(cells: Sequence[int], names: Names) -> str:
+    return f"cell {names.cell(cells[0])}" if len(cells) == 1 else f"{len(cells):,} cells"

@@ -5,7 +5,7 @@ in order plan and act, then the referee. A tick is a bulk of one: `advance(1000)
 because nothing but a command can come between an agent's ticks.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, cast
@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from sim import changes, commands
+from sim import changes
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Status
 from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command
@@ -405,7 +405,7 @@ class World:
                 self._redraw_map()
         while self._queue and self._queue[0][0] <= self.tick:
             self._applying = self._queue.pop(0)[1]
-            self._apply(self._applying)
+            self._applying.apply(self)
         self._applying = None
 
     _event_tick = -1  # last tick asked for its random event: once, and before its commands
@@ -426,43 +426,26 @@ class World:
         self._event = Event(blocked, np.concatenate([freed, back.blocked[stays]]))
         self._announce(self.grid.edit(np.flatnonzero(was_free & ~free), np.flatnonzero(free & ~was_free)))
 
-    def _apply(self, command: Command) -> None:
-        match command:
-            case commands.EditCells(blocked, freed):
-                self._edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
-            case commands.SetTerrain(cells, letters):
-                self._put_terrain(np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8))
-            case commands.SetSwitch(name, blocked):
-                self._set_switch(name, blocked)
-            case commands.MoveGoal(cell):
-                self._move_goal(cell)
-            case commands.SetBudget(budget, agent):
-                self._set_budget(budget, agent)
-            case commands.SetParam(agent, name, value):
-                self._set_param(agent, name, value)
-            case commands.AddAgent(config, agent_id):
-                self._try_add(config, agent_id)
-            case commands.RemoveAgent(agent):
-                self._remove(agent)
-            case commands.SetChanges(every, rate):
-                self.random_changes = RandomChanges(every, rate)
-            case commands.SetTrials(count):
-                self._set_trials(count)
+    # What commands can do, see commands.Changeable.
+
+    def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
+        self._edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
     def _edit(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
         self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))
 
-    def _set_switch(self, name: str, blocked: bool) -> None:
+    def set_switch(self, name: str, is_blocked: bool) -> None:
         if name not in self.switches:
             self.note(f"no switch '{name}'{did_you_mean(name, self.switches)}")
             return
         group, none = np.asarray(self.switches[name], np.int32), np.empty(0, np.int32)
-        self._edit(*((group, none) if blocked else (none, group)))
+        self._edit(*((group, none) if is_blocked else (none, group)))
 
-    def _put_terrain(self, cells: npt.NDArray[np.int32], letters: npt.NDArray[np.uint8]) -> None:
-        allowed = self.grid.is_passable_letter(letters)
-        allowed[~allowed] = self._may_block(cells[~allowed])
-        self._announce(self.grid.put_terrain(cells[allowed], letters[allowed]))
+    def put_terrain(self, cells: Sequence[int], letters: str) -> None:
+        places, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
+        allowed = self.grid.is_passable_letter(characters)
+        allowed[~allowed] = self._may_block(places[~allowed])
+        self._announce(self.grid.put_terrain(places[allowed], characters[allowed]))
 
     def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Which cells may be blocked: not the ones that agents stand on."""
@@ -484,7 +467,7 @@ class World:
         for walker in self.walkers:
             walker.agent.on_change(change)
 
-    def _move_goal(self, cell: int) -> None:
+    def move_goal(self, cell: int) -> None:
         if not self.grid.is_free(cell):
             self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
             return
@@ -495,7 +478,7 @@ class World:
         for walker in self.walkers:
             walker.agent.set_goal(cell)
 
-    def _set_budget(self, budget: int | None, agent: int | None) -> None:
+    def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
         if agent is not None and not chosen:
             self._note_missing(agent)
@@ -510,7 +493,7 @@ class World:
             for walker in chosen:
                 walker.budget = budget
 
-    def _set_param(self, agent: int, name: str, value: Value) -> None:
+    def set_param(self, agent: int, name: str, value: Value) -> None:
         walker = self.walker(agent)
         param = walker.spec.param(name) if walker else None
         if walker is None:
@@ -531,12 +514,15 @@ class World:
         walker.params = params
         walker.agent.set_param(name, params[name])
 
-    def _set_trials(self, count: int) -> None:
+    def set_random_changes(self, changes: RandomChanges) -> None:
+        self.random_changes = changes
+
+    def set_trials(self, count: int) -> None:
         self.trials = count
         for walker in self.walkers:
             walker.most_trials = count if walker.spec.keeps_h else 1
 
-    def _remove(self, agent: int) -> None:
+    def remove_agent(self, agent: int) -> None:
         if self.walker(agent) is None:
             self._note_missing(agent)
         self.walkers = [w for w in self.walkers if w.id != agent]
@@ -544,9 +530,9 @@ class World:
     def _note_missing(self, agent: int) -> None:
         self.note(f"agent {agent} is not there")
 
-    def _try_add(self, config: AgentConfig, agent_id: int | None) -> None:
+    def add_agent(self, config: AgentConfig, agent: int | None) -> None:
         try:
-            self.add(config, agent_id)
+            self.add(config, agent)
         except ConfigError as error:
             for problem in error.problems:
                 self.note(problem)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agents.registry import SPECS, spec_of
 from sim.agent_api import AgentSpec
-from sim.files.commands import AGENT_KEYS
+from sim.files.agents import AGENT_KEYS
 from sim.params import ConfigError, Param, did_you_mean, parse_params, shown
 
 COUNT = Param("count", int, 3, "how many", 1, 10)

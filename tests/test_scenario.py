@@ -12,8 +12,7 @@ from agents.registry import BY_KEY, SPECS
 from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChanges
-from sim.commands import AgentConfig
-from sim.files.commands import TimedCommand
+from sim.commands import AgentConfig, TimedCommand
 from sim.files.map import write_map
 from sim.files.scenario import (
     MapFile,

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetParam
+from sim.files.commands import runs_data
 from sim.files.fields import Field, Problems
-from sim.files.log import LogReader, cells_data, entry_data
+from sim.files.log import LogReader, entry_data
 from sim.files.map import write_map
 from sim.files.scenario import MapFile, MapRecipe, MapRows, Scenario, TimedCommand, open_grid
 from sim.files.session import (
@@ -80,14 +81,14 @@ def test_any_entry_reads_back_equal(command, tick, flags):
 
 @given(st.lists(st.one_of(st.integers(0, 34), st.just(34)), max_size=60))
 def test_cells_keep_their_order_in_runs(cells):
-    data = cells_data(cells, 7)
+    data = runs_data(cells, 7)
     field = Field(Problems(Document("a", data, 1)), (), data)
     assert LogReader(7, 5).cells(field) == tuple(cells)
 
 
 def test_a_filled_map_is_a_few_words():
     whole = tuple(range(512 * 512))
-    assert len(str(cells_data(whole, 512))) < 6000
+    assert len(str(runs_data(whole, 512))) < 6000
 
 
 @pytest.mark.parametrize(

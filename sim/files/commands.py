@@ -1,432 +1,327 @@
-"""Agents and timed commands as the plain data of scenario and session files, read and written.
+"""How files say commands: one table, a row a command.
 
-    {kind: rtb-wa, label: lazy, weight: 2}              an agent
-    {tick: 40, block: south bridge}                     a switch, or cells: {tick: 40, block: [[60, 99]], free: []}
-    {tick: 41, terrain: {cells: [[3, 4]], letters: T}}  exact characters
-    {tick: 50, goal: [9, 9]}    {tick: 50, budget: 4}   {tick: 50, agent: lazy, budget: 4}
-    {tick: 60, agent: lazy, set: {weight: 3}}           parameters of a running agent
-    {tick: 70, add: {kind: tba}}    {tick: 75, agent: 9, add: {kind: tba}}    {tick: 80, remove: lazy}
-    {tick: 90, changes: {every: 10, rate: 5}}           {tick: 95, trials: 20}
+    {block: [[3, 4]], free: {runs: 3-40,4 3-40,5}}   cells; many of them as runs along a row
+    {terrain: {cells: [[3, 4]], letters: T}}         exact characters
+    {block: south bridge}                            a switch
+    {goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
+    {agent: lazy, set: {weight: 3}}                  parameters of a running agent
+    {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
+    {changes: {every: 10, rate: 5}}                  {trials: 20}
 
-Files say [x, y] and names; commands hold flat cells and the numbers that the world gives to agents. The numbers
-follow from the order in which agents join, so a Roster plays the joining through while commands are read.
+Two kinds of files use it. A scenario (edits.py) is written by people: it calls agents by their labels, and whatever
+cannot be is a problem of the file. A log (log.py) tells what was done, also where it came to nothing: it calls agents
+by their numbers, and only has to have the right form. A Reader and a Writer stand for the difference.
 """
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sim import commands
-from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
-from sim.commands import AgentConfig, Command
-from sim.files.fields import Field, Pair, require
+from sim.commands import BUDGET, TRIALS, AgentConfig, Command
+from sim.files.agents import agent_data, changes_data, read_changes
+from sim.files.fields import Field, require
 from sim.files.yaml import Inline, InlineMap
 from sim.grid import PASSABLE, SOLID
-from sim.params import Param, Value, did_you_mean, parse_params, shown
+from sim.params import Value
 
-MAX_AGENTS = 64
-MAX_NAME = 60  # characters of a label or of a switch's name
-LAST_TICK = 1_000_000_000
+Fields = Mapping[str, Field]
 
-BUDGET = Param("budget", int, 16, "cells that each agent may expand a tick", 1, 1_000_000_000, symbol="k")
-TICK = Param("tick", int, 0, "when a command is due", 0, LAST_TICK)
-EVERY = Param("every", int, 10, "ticks between random changes", 1, LAST_TICK)
-NUMBER = Param("agent", int, 0, "the number of an agent", 0, 1_000_000)
-TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
-RATE = Param("rate", float, 0.0, "percent of cells that one random change redraws", 0.0, 100.0)
+_RUN = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?,([0-9]{1,5})")
+_FEW = 8  # cells up to this number are written one by one
 
-AGENT_KEYS = ("kind", "label", "budget")
-EDIT_KEYS = ("tick", "block", "free", "terrain", "goal", "budget", "agent", "set", "add", "remove", "changes", "trials")
+
+class Writer(ABC):
+    """How one kind of file spells cells and agents."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def cell(self, cell: int) -> Inline:
+        return Inline([int(cell) % self.width, int(cell) // self.width])
+
+    @abstractmethod
+    def cells(self, cells: Iterable[int]) -> Inline | InlineMap: ...
+
+    @abstractmethod
+    def agent(self, number: int) -> int | str: ...
+
+
+class Reader(ABC):
+    """What one kind of file may say, on a map of some size. Problems go to the document of the fields."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+
+    @abstractmethod
+    def agent(self, part: Field) -> int | None:
+        """The number of an agent that is meant."""
+
+    @abstractmethod
+    def switch(self, part: Field) -> str | None:
+        """The name of a switch."""
+
+    @abstractmethod
+    def allows_budget(self, part: Field, budget: int | None, agent: int | None) -> bool:
+        """Whether the agents can live with a new budget."""
+
+    @abstractmethod
+    def settings(self, part: Field, agent: int) -> dict[str, Value]:
+        """Parameters of an agent and their new values."""
+
+    @abstractmethod
+    def newcomer(self, part: Field, number: Field | None) -> tuple[AgentConfig, int | None] | None:
+        """An agent that joins, with the number that it asks for."""
+
+    def leaves(self, agent: int) -> None:  # noqa: B027  a log keeps no list of who is there
+        """An agent is gone from here on."""
+
+    def cell(self, part: Field) -> int | None:
+        pair = part.cell(self.width, self.height)
+        return None if pair is None else pair[1] * self.width + pair[0]
+
+    def cells(self, part: Field) -> tuple[int, ...] | None:
+        """Flat cells from pairs or from runs."""
+        if not isinstance(part.value, dict):
+            pairs = part.cells(self.width, self.height)
+            return None if pairs is None else tuple(y * self.width + x for x, y in pairs)
+        fields = part.keys(("runs",), "cells such as [[3, 4]] or {runs: 3-9,4}")
+        runs = require(fields, "runs", part, "runs of cells")
+        if runs is None or not isinstance(runs.value, str):
+            if runs is not None:
+                runs.expect("runs of cells such as 3-9,4")
+            return None
+        return self._cells_of_runs(runs, runs.value)
+
+    def _cells_of_runs(self, part: Field, text: str) -> tuple[int, ...] | None:
+        cells: list[int] = []
+        for word in text.split():
+            match = _RUN.fullmatch(word)
+            first, last, y = (int(match[1]), int(match[2] or match[1]), int(match[3])) if match else (1, 0, 0)
+            if not (first <= last < self.width and y < self.height):
+                part.complain(f"expected runs within the map, which is {self.width} x {self.height}, got {word[:40]!r}")
+                return None
+            # A few letters can name thousands of cells, but no edit names more than a map or two has.
+            if len(cells) > 4 * self.width * self.height:
+                part.complain(f"expected at most four times the {self.width} x {self.height} cells of the map")
+                return None
+            cells += range(y * self.width + first, y * self.width + last + 1)
+        return tuple(cells)
+
+    def letters(self, entry: Field) -> tuple[tuple[int, ...], str] | None:
+        """Cells and a terrain letter for each, written {cells: ..., letters: ...}."""
+        parts = entry.keys(("cells", "letters"), "terrain such as {cells: [[3, 4]], letters: T}")
+        cells_field = require(parts, "cells", entry, "a list of cells") if parts else None
+        letters_field = require(parts, "letters", entry, "a terrain letter for each cell") if parts else None
+        if cells_field is None or letters_field is None:
+            return None
+        cells, letters = self.cells(cells_field), letters_field.value
+        if not isinstance(letters, str) or not set(letters) <= set(PASSABLE + SOLID):
+            letters_field.expect(f"letters of {' '.join(PASSABLE + SOLID)}")
+            return None
+        if cells is not None and len(cells) != len(letters):
+            letters_field.complain(f"expected {len(cells):,} letters, one for each cell, got {len(letters):,}")
+            return None
+        return None if cells is None else (cells, letters)
+
+
+def runs_data(cells: Iterable[int], width: int) -> Inline | InlineMap:
+    """Cells in their order: as pairs, or as runs along the rows when there are many."""
+    flat = [int(cell) for cell in cells]
+    if len(flat) <= _FEW:
+        return Inline(Inline([cell % width, cell // width]) for cell in flat)
+    return InlineMap(runs=" ".join(_run_text(first, last, width) for first, last in _runs(flat, width)))
+
+
+def _runs(cells: list[int], width: int) -> list[tuple[int, int]]:
+    """First and last cell of each run of neighbours along a row, in the order of the cells."""
+    runs: list[tuple[int, int]] = []
+    for cell in cells:
+        if runs and cell == runs[-1][1] + 1 and cell % width:
+            runs[-1] = (runs[-1][0], cell)
+        else:
+            runs.append((cell, cell))
+    return runs
+
+
+def _run_text(first: int, last: int, width: int) -> str:
+    x = f"{first % width}-{last % width}" if last > first else f"{first % width}"
+    return f"{x},{first // width}"
+
+
+# --- the table ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class TimedCommand:
-    tick: int
-    command: Command
+class Row:
+    """How files say one kind of command."""
+
+    kind: type[Command]
+    keys: tuple[str, ...]  # by which it is known
+    write: Callable[[Any, Writer], dict[str, Any]]
+    read: Callable[[Fields, Reader], list[Command]]
+    agent: str = "never"  # whether `agent` stands beside it: "never", "maybe", "always"
 
 
-# --- who takes part -------------------------------------------------------------------------------
+def _write_cells(command: commands.EditCells, writer: Writer) -> dict[str, Any]:
+    cells = {"block": command.blocked, "free": command.freed}
+    return {key: writer.cells(some) for key, some in cells.items() if some} or {"block": Inline()}
 
 
-@dataclass
-class Member:
-    """An agent as it stands at some point of the script."""
-
-    label: str
-    kind: str
-    spec: AgentSpec | None  # None: its own entry is wrong, so that nothing more can be said about it
-    params: dict[str, Value]
-    budget: int | None
-    is_gone: bool = False
-
-
-@dataclass
-class Roster:
-    """The agents by the number that the world gives them: the next one, or the one that was asked for."""
-
-    specs: Mapping[str, AgentSpec]
-    budget: int
-    members: dict[int, Member] = field(default_factory=dict)
-    next_number: int = 0
-
-    def join(self, config: AgentConfig, number: int | None = None) -> None:
-        spec = self.specs[config.kind]
-        params = parse_params(spec.params, config.params, "", [])
-        self._take_place(Member(config.label, config.kind, spec, params, config.budget), number)
-
-    def join_unread(self, entry: object, number: int | None = None) -> None:
-        """Keep the place and the name of an agent whose entry is wrong, so that no later line is blamed for it."""
-        given = entry if isinstance(entry, dict) else {}
-        self._take_place(Member(str(given.get("label", "")), str(given.get("kind", "")), None, {}, None), number)
-
-    def _take_place(self, member: Member, number: int | None) -> None:
-        place = self.next_number if number is None else number
-        self.members[place] = member
-        self.next_number = max(self.next_number, place + 1)
-
-    def is_taken(self, number: int) -> bool:
-        return number in self.members and not self.members[number].is_gone
-
-    def find(self, name: object) -> int | str:
-        """The number of the agent that a file calls `name`, or what is wrong with that name."""
-        if isinstance(name, int) and not isinstance(name, bool):
-            known = ", ".join(map(str, self.members)) or "none"
-            return self._still_there(name) if name in self.members else f"no agent {name}; known: {known}"
-        for names in ({n: m.label for n, m in self.members.items()}, {n: m.kind for n, m in self.members.items()}):
-            found = [number for number, known in names.items() if known == name]
-            present = [number for number in found if self.is_taken(number)]
-            if len(present) > 1:
-                return f"agents {', '.join(map(str, present))} are called {shown(name)}; say which by its number"
-            if found:
-                return self._still_there((present or found)[0])
-        return f"no agent {shown(name)}{did_you_mean(name, [m.label or m.kind for m in self.members.values()])}"
-
-    def _still_there(self, number: int) -> int | str:
-        member = self.members[number]
-        return number if self.is_taken(number) else f"agent {number} ({member.label or member.kind}) was removed before"
-
-
-# --- reading an agent -----------------------------------------------------------------------------
-
-
-def read_agent(entry: Field, specs: Mapping[str, AgentSpec], shared_budget: int) -> AgentConfig | None:
-    """The agent that a mapping of the file describes, or None after noting all of its problems."""
-    fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
-    before = len(entry.problems.found)
-    kind = require(fields, "kind", entry, "the key of an agent")
-    label = fields["label"].text(MAX_NAME) if "label" in fields else ""
-    budget = fields["budget"].integer(BUDGET) if "budget" in fields else None
-    if kind is None:
-        return None
-    spec = specs.get(kind.value) if isinstance(kind.value, str) else None
-    if spec is None:
-        kind.complain(f"no agent {shown(kind.value)}{did_you_mean(kind.value, specs)}")
-        return None
-    params = _agent_params(entry, spec, {key: part for key, part in fields.items() if key not in AGENT_KEYS})
-    config = AgentConfig(spec.key, label or "", params, budget)
-    if len(entry.problems.found) > before:
-        return None
-    full = parse_params(spec.params, params, "", [])
-    if complaint := spec.check_budget(budget or shared_budget, full):
-        entry.complain(complaint)
-        return None
-    return config
-
-
-def _agent_params(entry: Field, spec: AgentSpec, fields: dict[str, Field]) -> dict[str, Value]:
-    """The parameters that are given, each legal."""
-    params: dict[str, Value] = {}
-    for key, part in fields.items():
-        param = spec.param(key)
-        if param is None:
-            names = [*AGENT_KEYS, *(p.name for p in spec.params)]
-            part.complain(f"{spec.key} has no such parameter{did_you_mean(key, names)}")
-        elif (value := part.parse(param)) is not None:
-            params[key] = value
-    return params
-
-
-# --- reading commands -----------------------------------------------------------------------------
-
-
-@dataclass
-class Script:
-    """What commands may refer to while they are read in the order of their ticks."""
-
-    width: int
-    height: int
-    switches: Mapping[str, object] | None  # None: not known, because the map that has them is wrong
-    roster: Roster
-
-    def flat(self, pairs: Iterable[Pair]) -> tuple[int, ...]:
-        return tuple(y * self.width + x for x, y in pairs)
-
-    def pair(self, cell: int) -> Inline:
-        return Inline([cell % self.width, cell // self.width])
-
-    def pairs(self, cells: Iterable[int]) -> Inline:
-        return Inline([self.pair(cell) for cell in cells])
-
-
-def read_edits(entry: Field, script: Script) -> tuple[TimedCommand, ...]:
-    """All commands of a list, by tick; commands of one tick keep the order of the file."""
-    timed = []
-    for part in entry.items("a list of commands such as {tick: 40, block: [[3, 4]]}"):
-        fields = part.keys(EDIT_KEYS, "a command such as {tick: 40, block: [[3, 4]]}")
-        tick_field = require(fields, "tick", part, "the tick at which it is due") if fields else None
-        tick = tick_field.integer(TICK) if tick_field else None
-        if tick is not None:
-            timed.append((tick, part, fields))
-    timed.sort(key=lambda item: item[0])
-    return tuple(
-        TimedCommand(tick, command) for tick, part, fields in timed for command in _read_command(part, fields, script)
-    )
-
-
-def _read_command(entry: Field, fields: dict[str, Field], script: Script) -> list[Command]:
-    """The commands of one entry: one, or one for each parameter under `set`."""
-    given = [key for key in fields if key not in ("tick", "agent")]
-    if set(given) == {"block", "free"}:
-        return _read_cells(fields, script)
-    if len(given) != 1:
-        entry.complain(f"expected one of {', '.join(_READERS)}, got {' and '.join(given) or 'none of them'}")
-        return []
-    takes_agent = {"budget": False, "set": True, "add": False}  # and whether it needs one
-    if "agent" in fields and given[0] not in takes_agent:
-        fields["agent"].complain(f"'{given[0]}' is for no agent in particular")
-        return []
-    if takes_agent.get(given[0]) and require(fields, "agent", entry, "the label or number of an agent") is None:
-        return []
-    return _READERS[given[0]](fields, script)
-
-
-def _read_cells(fields: dict[str, Field], script: Script) -> list[Command]:
+def _read_cells(fields: Fields, reader: Reader) -> list[Command]:
     """block, free, or both."""
-    for key, is_blocked in (("block", True), ("free", False)):
-        if key in fields and isinstance(fields[key].value, str):
-            return _read_switch(fields, key, is_blocked, script)
-    cells = {key: fields[key].cells(script.width, script.height) for key in ("block", "free") if key in fields}
+    cells = {key: reader.cells(fields[key]) for key in ("block", "free") if key in fields}
     if None in cells.values():
         return []
-    return [commands.EditCells(script.flat(cells.get("block") or ()), script.flat(cells.get("free") or ()))]
+    return [commands.EditCells(cells.get("block") or (), cells.get("free") or ())]
 
 
-def _read_switch(fields: dict[str, Field], key: str, is_blocked: bool, script: Script) -> list[Command]:
-    part = fields[key]
-    if script.switches is not None and part.value not in script.switches:
-        part.complain(f"no switch {shown(part.value)}{did_you_mean(part.value, script.switches)}")
+def _write_terrain(command: commands.SetTerrain, writer: Writer) -> dict[str, Any]:
+    return {"terrain": InlineMap(cells=writer.cells(command.cells), letters=command.letters)}
+
+
+def _read_terrain(fields: Fields, reader: Reader) -> list[Command]:
+    found = reader.letters(fields["terrain"])
+    return [commands.SetTerrain(*found)] if found else []
+
+
+def _write_switch(command: commands.SetSwitch, writer: Writer) -> dict[str, Any]:
+    return {"block" if command.blocked else "free": command.name}
+
+
+def _read_switch(fields: Fields, reader: Reader) -> list[Command]:
+    """Block or free, with a name in the place of cells."""
+    key, part = next((key, part) for key, part in fields.items() if isinstance(part.value, str))
+    name = reader.switch(part)
+    if name is None:
         return []
-    if len(fields) > 2:
+    if {"block", "free"} <= set(fields):
         part.complain("expected a switch alone, or cells to block and cells to free")
         return []
-    return [commands.SetSwitch(part.value, is_blocked)]
+    return [commands.SetSwitch(name, key == "block")]
 
 
-def _read_terrain(fields: dict[str, Field], script: Script) -> list[Command]:
-    entry = fields["terrain"]
-    parts = entry.keys(("cells", "letters"), "terrain such as {cells: [[3, 4]], letters: T}")
-    cells_field = require(parts, "cells", entry, "a list of cells") if parts else None
-    letters_field = require(parts, "letters", entry, "a terrain letter for each cell") if parts else None
-    if cells_field is None or letters_field is None:
+def _write_goal(command: commands.MoveGoal, writer: Writer) -> dict[str, Any]:
+    return {"goal": writer.cell(command.cell)}
+
+
+def _read_goal(fields: Fields, reader: Reader) -> list[Command]:
+    cell = reader.cell(fields["goal"])
+    return [] if cell is None else [commands.MoveGoal(cell)]
+
+
+def _write_budget(command: commands.SetBudget, writer: Writer) -> dict[str, Any]:
+    who = {} if command.agent is None else {"agent": writer.agent(command.agent)}
+    return {**who, "budget": command.budget}
+
+
+def _read_budget(fields: Fields, reader: Reader) -> list[Command]:
+    """A number; of one agent also nothing, which is back to the budget of all."""
+    part = fields["budget"]
+    agent = reader.agent(fields["agent"]) if "agent" in fields else None
+    is_wrong = "agent" in fields and agent is None
+    is_back_to_shared = agent is not None and part.value is None
+    budget = None if is_back_to_shared or is_wrong else part.integer(BUDGET)
+    if is_wrong or (budget is None and not is_back_to_shared) or not reader.allows_budget(part, budget, agent):
         return []
-    cells, letters = cells_field.cells(script.width, script.height), letters_field.value
-    if not isinstance(letters, str) or not set(letters) <= set(PASSABLE + SOLID):
-        letters_field.expect(f"letters of {' '.join(PASSABLE + SOLID)}")
-    elif cells is not None and len(letters) == len(cells):
-        return [commands.SetTerrain(script.flat(cells), letters)]
-    elif cells is not None:
-        letters_field.complain(f"expected {len(cells):,} letters, one for each cell, got {len(letters):,}")
-    return []
+    return [commands.SetBudget(budget, agent)]
 
 
-def _read_goal(fields: dict[str, Field], script: Script) -> list[Command]:
-    pair = fields["goal"].cell(script.width, script.height)
-    return [commands.MoveGoal(cell) for cell in script.flat([pair])] if pair else []
+def _write_set(command: commands.SetParam, writer: Writer) -> dict[str, Any]:
+    return {"agent": writer.agent(command.agent), "set": InlineMap({command.name: command.value})}
 
 
-def _read_budget(fields: dict[str, Field], script: Script) -> list[Command]:
-    entry, roster = fields["budget"], script.roster
-    number = _read_agent_number(fields["agent"], roster) if "agent" in fields else None
-    if "agent" in fields and number is None:
+def _read_set(fields: Fields, reader: Reader) -> list[Command]:
+    agent = reader.agent(fields["agent"])
+    if agent is None:
         return []
-    is_back_to_shared = number is not None and entry.value is None
-    budget = None if is_back_to_shared else entry.integer(BUDGET)
-    if budget is None and not is_back_to_shared:
+    return [commands.SetParam(agent, name, value) for name, value in reader.settings(fields["set"], agent).items()]
+
+
+def _write_add(command: commands.AddAgent, writer: Writer) -> dict[str, Any]:
+    number = {} if command.agent is None else {"agent": command.agent}
+    return {**number, "add": agent_data(command.config)}
+
+
+def _read_add(fields: Fields, reader: Reader) -> list[Command]:
+    found = reader.newcomer(fields["add"], fields.get("agent"))
+    return [commands.AddAgent(*found)] if found else []
+
+
+def _write_remove(command: commands.RemoveAgent, writer: Writer) -> dict[str, Any]:
+    return {"remove": writer.agent(command.agent)}
+
+
+def _read_remove(fields: Fields, reader: Reader) -> list[Command]:
+    agent = reader.agent(fields["remove"])
+    if agent is None:
         return []
-    if not _allows_budget(entry, roster, budget, number):
-        return []
-    if number is None:
-        roster.budget = budget or roster.budget
-    else:
-        roster.members[number].budget = budget
-    return [commands.SetBudget(budget, number)]
+    reader.leaves(agent)
+    return [commands.RemoveAgent(agent)]
 
 
-def _allows_budget(entry: Field, roster: Roster, budget: int | None, number: int | None) -> bool:
-    """Whether every agent concerned can live with a new budget, as the world will ask at the time."""
-    shared = roster.budget if budget is None else budget
-    allowed = True
-    for i, member in roster.members.items():
-        is_concerned = i == number if number is not None else member.budget is None and not member.is_gone
-        if is_concerned and member.spec and (complaint := member.spec.check_budget(shared, member.params)):
-            entry.complain(f"agent {i} ({member.label or member.kind}): {complaint.removeprefix('budget: ')}")
-            allowed = False
-    return allowed
+def _write_changes(command: commands.SetChanges, writer: Writer) -> dict[str, Any]:
+    return {"changes": changes_data(RandomChanges(command.every, command.rate))}
 
 
-def _read_set(fields: dict[str, Field], script: Script) -> list[Command]:
-    number = _read_agent_number(fields["agent"], script.roster)
-    if number is None:
-        return []
-    member = script.roster.members[number]
-    parts = fields["set"].any_keys("parameters such as {weight: 3}")
-    found: list[Command] = []
-    for name, value in (_set_values(parts, member.spec) if member.spec else {}).items():
-        params = {**member.params, name: value}
-        if member.spec and (complaint := member.spec.check_budget(member.budget or script.roster.budget, params)):
-            parts[name].complain(complaint)
-            continue
-        member.params = params
-        found.append(commands.SetParam(number, name, value))
-    return found
-
-
-def _set_values(parts: dict[str, Field], spec: AgentSpec) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for name, part in parts.items():
-        param = spec.param(name)
-        if param is None:
-            part.complain(f"{spec.key} has no such parameter{did_you_mean(name, [p.name for p in spec.params])}")
-        elif (value := part.parse(param)) is not None:
-            values[name] = value
-    return values
-
-
-def _read_agent_number(entry: Field, roster: Roster) -> int | None:
-    found = roster.find(entry.value)
-    if isinstance(found, int):
-        return found
-    entry.complain(found)
-    return None
-
-
-def _read_add(fields: dict[str, Field], script: Script) -> list[Command]:
-    """An agent to add. An `agent` beside it is the number that it gets."""
-    roster = script.roster
-    if len(roster.members) >= MAX_AGENTS:
-        fields["add"].complain(f"expected at most {MAX_AGENTS} agents in all")
-        return []
-    number = fields["agent"].integer(NUMBER) if "agent" in fields else None
-    if number is not None and roster.is_taken(number):
-        fields["agent"].complain(f"there is an agent {number} already")
-    config = read_agent(fields["add"], roster.specs, roster.budget)
-    if config is None:
-        roster.join_unread(fields["add"].value, number)
-        return []
-    roster.join(config, number)
-    return [commands.AddAgent(config, number)]
-
-
-def _read_remove(fields: dict[str, Field], script: Script) -> list[Command]:
-    number = _read_agent_number(fields["remove"], script.roster)
-    if number is None:
-        return []
-    script.roster.members[number].is_gone = True
-    return [commands.RemoveAgent(number)]
-
-
-def _read_changes(fields: dict[str, Field], script: Script) -> list[Command]:
+def _read_changes(fields: Fields, reader: Reader) -> list[Command]:
     changes = read_changes(fields["changes"])
     return [commands.SetChanges(changes.every, changes.rate)] if changes else []
 
 
-def _read_trials(fields: dict[str, Field], script: Script) -> list[Command]:
+def _write_trials(command: commands.SetTrials, writer: Writer) -> dict[str, Any]:
+    return {"trials": command.count}
+
+
+def _read_trials(fields: Fields, reader: Reader) -> list[Command]:
     count = fields["trials"].integer(TRIALS)
     return [] if count is None else [commands.SetTrials(count)]
 
 
-def read_changes(entry: Field) -> RandomChanges | None:
-    """The random dynamics, written {every: 10, rate: 5}."""
-    parts = entry.keys(("every", "rate"), "random changes such as {every: 10, rate: 5}")
-    every = require(parts, "every", entry, "the ticks between changes") if parts else None
-    rate = require(parts, "rate", entry, "the percentage of cells that change") if parts else None
-    if every is None or rate is None:
+TABLE = (
+    Row(commands.EditCells, ("block", "free"), _write_cells, _read_cells),
+    Row(commands.SetSwitch, ("block", "free"), _write_switch, _read_switch),
+    Row(commands.SetTerrain, ("terrain",), _write_terrain, _read_terrain),
+    Row(commands.MoveGoal, ("goal",), _write_goal, _read_goal),
+    Row(commands.SetBudget, ("budget",), _write_budget, _read_budget, agent="maybe"),
+    Row(commands.SetParam, ("set",), _write_set, _read_set, agent="always"),
+    Row(commands.AddAgent, ("add",), _write_add, _read_add, agent="maybe"),
+    Row(commands.RemoveAgent, ("remove",), _write_remove, _read_remove),
+    Row(commands.SetChanges, ("changes",), _write_changes, _read_changes),
+    Row(commands.SetTrials, ("trials",), _write_trials, _read_trials),
+)
+KEYS = tuple(dict.fromkeys(key for row in TABLE for key in row.keys))
+
+_BY_KIND = {row.kind: row for row in TABLE}
+_SWITCH = _BY_KIND[commands.SetSwitch]
+
+
+def command_data(command: Command, writer: Writer) -> dict[str, Any]:
+    """A command as a file says it, without its tick."""
+    return _BY_KIND[type(command)].write(command, writer)
+
+
+def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
+    """The commands of one entry: mostly one; a scenario may set several parameters at once."""
+    row = _row_of(entry, fields)
+    if row is None:
+        return []
+    if "agent" in fields and row.agent == "never":
+        fields["agent"].complain(f"'{next(key for key in row.keys if key in fields)}' is for no agent in particular")
+        return []
+    if row.agent == "always" and require(fields, "agent", entry, "the label or number of an agent") is None:
+        return []
+    return row.read({key: fields[key] for key in (*row.keys, "agent") if key in fields}, reader)
+
+
+def _row_of(entry: Field, fields: Fields) -> Row | None:
+    given = [key for key in KEYS if key in fields]
+    row = next((row for row in TABLE if given and set(given) <= set(row.keys)), None)
+    if row is None or (len(given) > 1 and set(given) != {"block", "free"}):
+        entry.complain(f"expected one of {', '.join(KEYS)}, got {' and '.join(given) or 'none of them'}")
         return None
-    ticks, percent = every.integer(EVERY), rate.parse(RATE)
-    return None if ticks is None or percent is None else RandomChanges(ticks, float(percent))
-
-
-_READERS: dict[str, Callable[[dict[str, Field], Script], list[Command]]] = {
-    "block": _read_cells,
-    "free": _read_cells,
-    "terrain": _read_terrain,
-    "goal": _read_goal,
-    "budget": _read_budget,
-    "set": _read_set,
-    "add": _read_add,
-    "remove": _read_remove,
-    "changes": _read_changes,
-    "trials": _read_trials,
-}
-
-
-# --- writing --------------------------------------------------------------------------------------
-
-
-def agent_data(config: AgentConfig) -> InlineMap:
-    data = InlineMap(kind=config.kind)
-    if config.label:
-        data["label"] = config.label
-    if config.budget is not None:
-        data["budget"] = config.budget
-    data.update(config.params)
-    return data
-
-
-def edits_data(configs: Iterable[AgentConfig], edits: Iterable[TimedCommand], width: int) -> list[InlineMap]:
-    """The commands as a file says them. `configs` are the agents that are there from the beginning."""
-    timed = sorted(edits, key=lambda edit: edit.tick)
-    names = _names(configs, (edit.command for edit in timed))
-    script = Script(width, 0, None, Roster({}, 1))
-    return [InlineMap(tick=edit.tick, **_command_data(edit.command, script, names)) for edit in timed]
-
-
-def _names(configs: Iterable[AgentConfig], later: Iterable[Command]) -> dict[int, str]:
-    """What agents can be called by: the labels that one agent alone ever has. The others go by their number."""
-    joined = list(enumerate(config.label for config in configs))
-    for command in later:
-        if isinstance(command, commands.AddAgent):
-            following = max((number for number, _ in joined), default=-1) + 1
-            joined.append((following if command.agent is None else command.agent, command.config.label))
-    labels, numbers = [label for _, label in joined], [number for number, _ in joined]
-    return {n: label for n, label in joined if label and labels.count(label) == numbers.count(n) == 1}
-
-
-def _command_data(command: Command, script: Script, names: Mapping[int, str]) -> dict[str, Any]:
-    match command:
-        case commands.EditCells(blocked, freed):
-            cells = {"block": script.pairs(blocked), "free": script.pairs(freed)}
-            return {key: pairs for key, pairs in cells.items() if pairs} or {"block": Inline()}
-        case commands.SetTerrain(cells, letters):
-            return {"terrain": InlineMap(cells=script.pairs(cells), letters=letters)}
-        case commands.SetSwitch(name, blocked):
-            return {"block" if blocked else "free": name}
-        case commands.MoveGoal(cell):
-            return {"goal": script.pair(cell)}
-        case commands.SetBudget(budget, agent):
-            return {"budget": budget} if agent is None else {"agent": names.get(agent, agent), "budget": budget}
-        case commands.SetParam(agent, name, value):
-            return {"agent": names.get(agent, agent), "set": InlineMap({name: value})}
-        case commands.AddAgent(config, agent):
-            return ({} if agent is None else {"agent": agent}) | {"add": agent_data(config)}
-        case commands.RemoveAgent(agent):
-            return {"remove": names.get(agent, agent)}
-        case commands.SetChanges(every, rate):
-            return {"changes": changes_data(RandomChanges(every, rate))}
-        case commands.SetTrials(count):
-            return {"trials": count}
-
-
-def changes_data(changes: RandomChanges) -> InlineMap:
-    return InlineMap(every=changes.every, rate=changes.rate)
+    names_a_switch = row.kind is commands.EditCells and any(isinstance(fields[key].value, str) for key in given)
+    return _SWITCH if names_a_switch else row

@@ -6,7 +6,7 @@
     journal.close()                             a clean end: nothing is left behind
 
     for crashed in find_crashed(): ...          journals whose program is gone
-    saved = restore(crashed.path, specs)        the session as it was, see sessionfile.Saved
+    saved = restore(crashed.path, specs)        the session as it was, see session.Saved
     discard(crashed.path)
 
 A journal is one JSON object a line, each handed to the operating system before anything else happens: a kill loses
@@ -35,9 +35,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentSpec
-from sim.files.commands import LAST_TICK, MAX_NAME
+from sim.commands import LAST_TICK, MAX_NAME
+from sim.files.commands import runs_data
 from sim.files.fields import Field, Problems, require
-from sim.files.log import LogReader, cells_data, entry_data
+from sim.files.log import LogReader, entry_data
 from sim.files.scenario import MapFile, MapRows, Scenario, dump_scenario, open_grid, parse_scenario
 from sim.files.session import NUMBER, Digest, Saved, SavedBranch, difference
 from sim.files.yaml import Document
@@ -210,7 +211,7 @@ def _header(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> dict[
         data["map_folder"] = str(scenario.map.path.parent)
     cells, letters = difference(scenario, original)
     if cells:
-        data["original"] = {"cells": cells_data(cells, grid.width), "letters": letters}
+        data["original"] = {"cells": runs_data(cells, grid.width), "letters": letters}
     return data
 
 

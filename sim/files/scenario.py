@@ -1,8 +1,8 @@
 """Scenario files: one map, one problem, its agents and what happens to them, as a small YAML file.
 
 A file is checked as a whole: the map is opened, every name and every cell looked up, and all problems come out in
-one ConfigError, a line each. What is read is plain data; see yamlfile.py for the limits and commandfile.py for the
-agents and the timed commands.
+one ConfigError, a line each. What is read is plain data; see yaml.py for the limits, agents.py for the agents and
+edits.py for the timed commands.
 """
 
 import os
@@ -16,22 +16,9 @@ import numpy.typing as npt
 
 from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
-from sim.commands import AgentConfig
-from sim.files.commands import (
-    BUDGET,
-    MAX_AGENTS,
-    MAX_NAME,
-    TRIALS,
-    Roster,
-    Script,
-    TimedCommand,
-    agent_data,
-    changes_data,
-    edits_data,
-    read_agent,
-    read_changes,
-    read_edits,
-)
+from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, TRIALS, AgentConfig, TimedCommand
+from sim.files.agents import agent_data, changes_data, read_agent, read_changes
+from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Pair, Problems, require
 from sim.files.map import SWAMP, read_file, read_map, write_atomically
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
@@ -231,7 +218,7 @@ class _Reader:
         roster = Roster(self.specs, budget)
         agents = self._agents(roster)
         knows_switches = self.opened is not None or "switches" in self.fields
-        edits = self._edits(Script(self.width, self.height, switches if knows_switches else None, roster))
+        edits = self._edits(EditReader(self.width, self.height, switches if knows_switches else None, roster))
         title, caption = self._text("title", 120), self._text("caption", 1000, lines=True)
         seed, changes, view = self._integer("seed", SEED), self._changes(), self._view()
         trials = self._integer("trials", TRIALS)
@@ -329,11 +316,11 @@ class _Reader:
                 roster.join_unread(part.value)
         return tuple(configs)
 
-    def _edits(self, script: Script) -> tuple[TimedCommand, ...]:
+    def _edits(self, reader: EditReader) -> tuple[TimedCommand, ...]:
         entry = self.fields.get("edits")
         if entry is None or entry.value is None:
             return ()
-        return read_edits(entry, script)
+        return read_edits(entry, reader)
 
 
 def _nearest_format(value: object) -> str:

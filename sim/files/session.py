@@ -10,7 +10,7 @@ A session file has the keys of a scenario and these:
 
     map_sha256: ...                             of the terrain
     original: {cells: ..., letters: ...}        where the map as it was opened differs from the one of tick 0
-    log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     what was done by hand, see logfile.py
+    log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     what was done by hand, see log.py
     branches:
       - {number: 0, name: run, parent: null, at: 0, tick: 120, horizon: 300, log: [1, 2, 4],
          digests: {every: 100, values: [...], last: [120, ...]}}
@@ -32,10 +32,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentSpec
-from sim.commands import AddAgent, Command
-from sim.files.commands import LAST_TICK, MAX_NAME
+from sim.commands import LAST_TICK, MAX_NAME, AddAgent, Command
+from sim.files.commands import runs_data
 from sim.files.fields import Field, Problems, require
-from sim.files.log import LogReader, cells_data, entry_data
+from sim.files.log import LogReader, entry_data
 from sim.files.map import read_file, write_atomically
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
@@ -156,7 +156,7 @@ def dump_session(saved: Saved) -> str:
     data: dict[str, Any] = {"map_sha256": terrain_hash(grid.terrain)}
     if saved.original[0]:
         cells, letters = saved.original
-        data["original"] = InlineMap(cells=cells_data(cells, grid.width), letters=letters)
+        data["original"] = InlineMap(cells=runs_data(cells, grid.width), letters=letters)
     data["log"] = [entry_data(entry, grid.width) for entry in pool.log]
     data["branches"] = [_branch_data(branch, log) for branch, log in zip(saved.branches, lists, strict=True)]
     if saved.linked:

@@ -17,8 +17,7 @@ Work done at a past tick never overwrites a future that no other branch has: it 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sim.commands import AddAgent, AgentConfig, Command, SetBudget, SetParam
-from sim.files.commands import BUDGET
+from sim.commands import BUDGET, AddAgent, AgentConfig, Command, SetBudget, SetParam
 from sim.params import ConfigError, Value
 from sim.time.keyframes import BUDGET as MEMORY
 from sim.time.keyframes import KeyframeStore

@@ -26,7 +26,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,7 @@ _KEPT_TYPES = (
     Prepared,
     Note,
     commands.AgentConfig,
-    *get_args(commands.Command),
+    commands.Command,
 )
 
 Memory = npt.NDArray[np.uint8]

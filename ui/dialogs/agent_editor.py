@@ -7,8 +7,7 @@ import pygame
 
 from agents.registry import BY_KEY, SPECS
 from sim.agent_api import AgentSpec
-from sim.commands import AgentConfig
-from sim.files.commands import BUDGET
+from sim.commands import BUDGET, AgentConfig
 from sim.params import ConfigError, Param, Value
 from sim.world import Walker
 from ui.dialogs.base import Dialog, Host, take_top

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sim.files.commands import LAST_TICK
+from sim.commands import LAST_TICK
 from sim.params import ConfigError
 from ui.film import video
 from ui.film.captions import Happening

@@ -15,8 +15,7 @@ import numpy as np
 
 from agents.registry import BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, SetTerrain
-from sim.files.commands import TimedCommand
+from sim.commands import AgentConfig, SetTerrain, TimedCommand
 from sim.files.map import (
     ScenFile,
     ScenRow,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from agents.registry import BY_KEY
+from sim.commands import TimedCommand
 from sim.files import session as session_file
-from sim.files.commands import TimedCommand
 from sim.files.journal import FOCUS_KEY, SHOWN_KEY, Journal
 from sim.files.scenario import MapRows, MapSource, Scenario
 from sim.files.session import Saved

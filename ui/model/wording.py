@@ -3,11 +3,13 @@
 import math
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import count
 
 from sim.agent_api import STATUS_WORDS
 from sim.metrics import Metrics
 from sim.params import Param, Value
+from sim.time.timeline import Timeline
 from sim.world import WalkerView
 
 NOTHING = "-"
@@ -151,3 +153,21 @@ def _nonoptimal(m: Metrics) -> tuple[str, str, str]:
     share = percent(m.back_move_share)
     tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
     return f"{or_nothing(m.nonoptimal_moves)}, {share} back", "", tip
+
+
+@dataclass(frozen=True)
+class RunNames:
+    """What cells and agents are called where commands are put into words."""
+
+    timeline: Timeline
+
+    def cell(self, cell: int) -> str:
+        return f"{self.timeline.world.grid.xy(cell)}"
+
+    def agent(self, agent: int) -> str:
+        record = self.timeline.records.get(agent)
+        return record.label if record else f"agent {agent}"
+
+    def algorithm(self, kind: str) -> str:
+        spec = self.timeline.world.specs.get(kind)
+        return spec.name if spec else kind

@@ -3,14 +3,13 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim import commands
-from sim.commands import Command
 from sim.time.branches import Branch
 from ui.commands.keys import shown_keys
 from ui.draw.theme import mix
 from ui.model.layout import Box
 from ui.model.script import Deed
 from ui.model.session import Session
+from ui.model.wording import RunNames
 from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ def _draw_deed(app: "App", session: Session, x: int, y: int, width: int, deed: D
         partial(session.toggle_deed, deed),
         tip="Takes part in the run, or not",
     )
-    text = command_text(session, deed.command)
+    text = deed.command.say(RunNames(session.timeline))
     canvas.spot(
         HotSpot(
             f"deed_text:{deed.id}",
@@ -224,43 +223,3 @@ def _draw_deed_buttons(app: "App", session: Session, x: int, y: int, deed: Deed)
         canvas.button(f"deed:{deed.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
         x += width + px(4)
     return y + px(20)
-
-
-def command_text(session: Session, command: Command) -> str:
-    """A command in a few words."""
-    match command:
-        case commands.EditCells(blocked, freed):
-            return ", ".join(
-                f"{word} {_cells(session, cells)}" for word, cells in (("block", blocked), ("free", freed)) if cells
-            )
-        case commands.SetTerrain(cells, _):
-            return f"put back {_cells(session, cells)}"
-        case commands.SetSwitch(name, blocked):
-            return f"{'block' if blocked else 'free'} {name}"
-        case commands.MoveGoal(cell):
-            return f"goal to {session.world.grid.xy(cell)}"
-        case commands.SetBudget(budget, agent):
-            return f"budget {budget}" if agent is None else f"{_label(session, agent)}: budget {budget or 'shared'}"
-        case commands.SetParam(agent, name, value):
-            return f"{_label(session, agent)}: {name.replace('_', ' ')} {value}"
-        case commands.AddAgent(config):
-            return f"add {config.label or config.kind}"
-        case commands.RemoveAgent(agent):
-            return f"remove {_label(session, agent)}"
-        case commands.SetChanges(every, rate):
-            return f"changes {rate:g} % every {every}" if rate else "changes off"
-        case commands.SetTrials(count):
-            return f"trials {count:,}"
-    return type(command).__name__
-
-
-def _cells(session: Session, cells: tuple[int, ...]) -> str:
-    if len(cells) == 1:
-        x, y = session.world.grid.xy(cells[0])
-        return f"({x}, {y})"
-    return f"{len(cells):,} cells"
-
-
-def _label(session: Session, agent: int) -> str:
-    record = session.timeline.records.get(agent)
-    return record.label if record else f"agent {agent}"

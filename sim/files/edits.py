@@ -1,0 +1,205 @@
+"""The commands of a scenario file, with their ticks: {tick: 40, block: south bridge}. See commands.py for the forms.
+
+Files say names where commands hold the numbers that the world gives to agents. The numbers follow from the order in
+which agents join, so a Roster plays the joining through while commands are read.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sim.agent_api import AgentSpec
+from sim.commands import AGENT, MAX_AGENTS, TICK, AddAgent, AgentConfig, Command, TimedCommand
+from sim.files.agents import read_agent
+from sim.files.commands import KEYS, Reader, Writer, command_data, read_command
+from sim.files.fields import Field, require
+from sim.files.yaml import Inline, InlineMap
+from sim.params import Value, did_you_mean, parse_params, shown
+
+# --- who takes part -------------------------------------------------------------------------------
+
+
+@dataclass
+class Member:
+    """An agent as it stands at some point of the script."""
+
+    label: str
+    kind: str
+    spec: AgentSpec | None  # None: its own entry is wrong, so that nothing more can be said about it
+    params: dict[str, Value]
+    budget: int | None
+    is_gone: bool = False
+
+
+@dataclass
+class Roster:
+    """The agents by the number that the world gives them: the next one, or the one that was asked for."""
+
+    specs: Mapping[str, AgentSpec]
+    budget: int
+    members: dict[int, Member] = field(default_factory=dict)
+    next_number: int = 0
+
+    def join(self, config: AgentConfig, number: int | None = None) -> None:
+        spec = self.specs[config.kind]
+        params = parse_params(spec.params, config.params, "", [])
+        self._take_place(Member(config.label, config.kind, spec, params, config.budget), number)
+
+    def join_unread(self, entry: object, number: int | None = None) -> None:
+        """Keep the place and the name of an agent whose entry is wrong, so that no later line is blamed for it."""
+        given = entry if isinstance(entry, dict) else {}
+        self._take_place(Member(str(given.get("label", "")), str(given.get("kind", "")), None, {}, None), number)
+
+    def _take_place(self, member: Member, number: int | None) -> None:
+        place = self.next_number if number is None else number
+        self.members[place] = member
+        self.next_number = max(self.next_number, place + 1)
+
+    def is_taken(self, number: int) -> bool:
+        return number in self.members and not self.members[number].is_gone
+
+    def find(self, name: object) -> int | str:
+        """The number of the agent that a file calls `name`, or what is wrong with that name."""
+        if isinstance(name, int) and not isinstance(name, bool):
+            known = ", ".join(map(str, self.members)) or "none"
+            return self._still_there(name) if name in self.members else f"no agent {name}; known: {known}"
+        for names in ({n: m.label for n, m in self.members.items()}, {n: m.kind for n, m in self.members.items()}):
+            found = [number for number, known in names.items() if known == name]
+            present = [number for number in found if self.is_taken(number)]
+            if len(present) > 1:
+                return f"agents {', '.join(map(str, present))} are called {shown(name)}; say which by its number"
+            if found:
+                return self._still_there((present or found)[0])
+        return f"no agent {shown(name)}{did_you_mean(name, [m.label or m.kind for m in self.members.values()])}"
+
+    def _still_there(self, number: int) -> int | str:
+        member = self.members[number]
+        return number if self.is_taken(number) else f"agent {number} ({member.label or member.kind}) was removed before"
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+class EditReader(Reader):
+    """Reads what people write: every name has to be known at that point of the script, every value legal."""
+
+    def __init__(self, width: int, height: int, switches: Mapping[str, object] | None, roster: Roster) -> None:
+        """`switches`: None where they are not known, because the map that has them is wrong."""
+        super().__init__(width, height)
+        self.switches, self.roster = switches, roster
+
+    def agent(self, part: Field) -> int | None:
+        found = self.roster.find(part.value)
+        if isinstance(found, int):
+            return found
+        part.complain(found)
+        return None
+
+    def switch(self, part: Field) -> str | None:
+        if self.switches is None or part.value in self.switches:
+            return str(part.value)
+        part.complain(f"no switch {shown(part.value)}{did_you_mean(part.value, self.switches)}")
+        return None
+
+    def allows_budget(self, part: Field, budget: int | None, agent: int | None) -> bool:
+        """As the world will ask at the time; from then on it is the budget."""
+        shared = self.roster.budget if budget is None else budget
+        allowed = True
+        for i, member in self.roster.members.items():
+            is_concerned = i == agent if agent is not None else member.budget is None and not member.is_gone
+            if is_concerned and member.spec and (complaint := member.spec.check_budget(shared, member.params)):
+                part.complain(f"agent {i} ({member.label or member.kind}): {complaint.removeprefix('budget: ')}")
+                allowed = False
+        if allowed and agent is None:
+            self.roster.budget = shared
+        elif allowed and agent is not None:
+            self.roster.members[agent].budget = budget
+        return allowed
+
+    def settings(self, part: Field, agent: int) -> dict[str, Value]:
+        member = self.roster.members[agent]
+        parts = part.any_keys("parameters such as {weight: 3}")
+        found: dict[str, Value] = {}
+        for name, value in (_values(parts, member.spec) if member.spec else {}).items():
+            params = {**member.params, name: value}
+            if member.spec and (complaint := member.spec.check_budget(member.budget or self.roster.budget, params)):
+                parts[name].complain(complaint)
+                continue
+            member.params = params
+            found[name] = value
+        return found
+
+    def newcomer(self, part: Field, number: Field | None) -> tuple[AgentConfig, int | None] | None:
+        if len(self.roster.members) >= MAX_AGENTS:
+            part.complain(f"expected at most {MAX_AGENTS} agents in all")
+            return None
+        place = number.integer(AGENT) if number else None
+        if number and place is not None and self.roster.is_taken(place):
+            number.complain(f"there is an agent {place} already")
+        config = read_agent(part, self.roster.specs, self.roster.budget)
+        if config is None:
+            self.roster.join_unread(part.value, place)
+            return None
+        self.roster.join(config, place)
+        return config, place
+
+    def leaves(self, agent: int) -> None:
+        self.roster.members[agent].is_gone = True
+
+
+def _values(parts: dict[str, Field], spec: AgentSpec) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for name, part in parts.items():
+        param = spec.param(name)
+        if param is None:
+            part.complain(f"{spec.key} has no such parameter{did_you_mean(name, [p.name for p in spec.params])}")
+        elif (value := part.parse(param)) is not None:
+            values[name] = value
+    return values
+
+
+def read_edits(entry: Field, reader: EditReader) -> tuple[TimedCommand, ...]:
+    """All commands of a list, by tick; commands of one tick keep the order of the file."""
+    timed = []
+    for part in entry.items("a list of commands such as {tick: 40, block: [[3, 4]]}"):
+        fields = part.keys(("tick", "agent", *KEYS), "a command such as {tick: 40, block: [[3, 4]]}")
+        tick_field = require(fields, "tick", part, "the tick at which it is due") if fields else None
+        tick = tick_field.integer(TICK) if tick_field else None
+        if tick is not None:
+            timed.append((tick, part, fields))
+    timed.sort(key=lambda item: item[0])
+    return tuple(
+        TimedCommand(tick, command) for tick, part, fields in timed for command in read_command(part, fields, reader)
+    )
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+class _EditWriter(Writer):
+    def __init__(self, width: int, names: Mapping[int, str]) -> None:
+        super().__init__(width)
+        self._names = names
+
+    def cells(self, cells: Iterable[int]) -> Inline:
+        return Inline(self.cell(cell) for cell in cells)
+
+    def agent(self, number: int) -> int | str:
+        return self._names.get(number, number)
+
+
+def edits_data(configs: Iterable[AgentConfig], edits: Iterable[TimedCommand], width: int) -> list[InlineMap]:
+    """The commands as a file says them. `configs` are the agents that are there from the beginning."""
+    timed = sorted(edits, key=lambda edit: edit.tick)
+    writer = _EditWriter(width, _names(configs, (edit.command for edit in timed)))
+    return [InlineMap(tick=edit.tick, **command_data(edit.command, writer)) for edit in timed]
+
+
+def _names(configs: Iterable[AgentConfig], later: Iterable[Command]) -> dict[int, str]:
+    """What agents can be called by: the labels that one agent alone ever has. The others go by their number."""
+    joined = list(enumerate(config.label for config in configs))
+    for command in later:
+        if isinstance(command, AddAgent):
+            following = max((number for number, _ in joined), default=-1) + 1
+            joined.append((following if command.agent is None else command.agent, command.config.label))
+    labels, numbers = [label for _, label in joined], [number for number, _ in joined]
+    return {n: label for n, label in joined if label and labels.count(label) == numbers.count(n) == 1}
