@@ -39,12 +39,13 @@ def generator_table() -> str:
 
 def key_table() -> str:
     """All commands of the window by group, from the table that the window itself uses."""
-    from ui.commands.keys import COMMANDS, EDIT, GROUPS  # only here: making the other tables needs no pygame
+    from ui.commands.table import COMMANDS  # only here: making the other tables needs no pygame
+    from ui.model.command import EDIT
 
     rows = ["| keys | what they do |", "|---|---|"]
-    for group in GROUPS:
+    for group in COMMANDS.groups:
         rows.append(f"| | **{group}** |")
-        for command in (c for c in COMMANDS if c.group == group):
+        for command in COMMANDS.of_group(group):
             shown = " ".join(f"`{key}`" for key in command.keys).replace("|", "\\|")
             rows.append(f"| {shown} | {command.help}{' (edit mode)' if command.mode == EDIT else ''} |")
     return "\n".join(rows)

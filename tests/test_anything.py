@@ -8,10 +8,10 @@ import pytest
 
 from tests.test_app import setup
 from tests.window import App, drag, make_app, open_app_files, press, press_combination, settle
-from ui.commands import keys
+from ui.commands.table import COMMANDS as TABLE
 
 LEFT_OUT = {"quit", "full_screen", "record", "export_video"}  # they end the test, or begin another process
-COMMANDS = [command for command in keys.COMMANDS if command.id not in LEFT_OUT]
+COMMANDS = [command for command in TABLE if command.id not in LEFT_OUT]
 DIALOG_KEYS = (
     pygame.K_TAB,
     pygame.K_DOWN,

@@ -11,11 +11,12 @@ import pytest
 from sim.commands import AgentConfig, SetSwitch
 from sim.grid import Grid
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
-from ui.commands import keys
+from ui.commands.table import COMMANDS
 from ui.draw.cells import scale_for
 from ui.draw.layers import LAYERS
 from ui.draw.legend import BADGE_COLOURS
 from ui.draw.theme import SERIES
+from ui.model.command import EDIT
 from ui.model.session import SPAN
 from ui.model.setup import Setup
 from ui.model.wording import hud_fields, next_label
@@ -204,14 +205,14 @@ def fitted_zoom(app: App) -> float:
 
 
 def test_every_command_of_the_table_is_tried():
-    assert set(RUNNING_COMMANDS) | set(EDITING_COMMANDS) == set(keys.BY_ID)
+    assert set(RUNNING_COMMANDS) | set(EDITING_COMMANDS) == {command.id for command in COMMANDS}
 
 
-@pytest.mark.parametrize("command", keys.COMMANDS, ids=lambda c: c.id)
+@pytest.mark.parametrize("command", list(COMMANDS), ids=lambda c: c.id)
 def test_every_key_does_what_its_command_says(command):
     for combination in command.keys:
         app = make_app(setup())
-        if command.mode == keys.EDIT:
+        if command.mode == EDIT:
             app.is_editing = True
         press_combination(app, combination)
         check = RUNNING_COMMANDS.get(command.id) or EDITING_COMMANDS[command.id]
@@ -548,7 +549,7 @@ def test_without_an_agent_every_command_is_harmless(app):
     for _ in range(2):
         press(app, pygame.K_DELETE)
     assert not app.session.panels
-    for command in keys.COMMANDS:
+    for command in COMMANDS:
         if command.id not in ("quit", "full_screen"):
             press_combination(app, command.keys[0])
             press(app, pygame.K_ESCAPE)
@@ -879,7 +880,7 @@ def test_a_caption_fits_what_its_example_opens(path):
     opened = files.open_any(path)
     caption, tab = opened.setup.caption, opened.view.get("sidebar")
     assert "heat" not in caption.split() or opened.view.get("heat"), "there is no heat to look at"
-    assert not tab or keys.shown_keys(f"tab_{tab}") not in caption, "the key would close the tab that is open"
+    assert not tab or COMMANDS.key_of(f"tab_{tab}") not in caption, "the key would close the tab that is open"
 
 
 # --- what panels say --------------------------------------------------------------------------------

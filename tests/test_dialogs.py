@@ -13,7 +13,7 @@ from sim.files.map import ScenFile
 from sim.generate import GENERATORS
 from sim.params import ConfigError
 from sim.world import Walker
-from ui.commands import keys
+from ui.commands.table import COMMANDS
 from ui.dialogs import record
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import FOOTER, Dialog
@@ -62,6 +62,7 @@ class FakeHost:
         self.gui = make_manager(size, palette, scale)
         self.session = Session(setup or begun())
         self.settings = Settings()
+        self.commands = COMMANDS
         self.problems: ScenFile | None = None
         self.dialog: Dialog | None = None
         self.ran: list[str] = []
@@ -395,7 +396,7 @@ def test_a_double_click_in_the_palette(host: FakeHost) -> None:
     host.click(spot)
     assert host.ran == [] and dialog.rows.place == 2
     host.click(spot)
-    assert host.ran == [keys.COMMANDS[2].id]
+    assert host.ran == [list(COMMANDS)[2].id]
 
 
 def test_help_shows_what_is_typed_and_closes_with_its_key(host: FakeHost) -> None:

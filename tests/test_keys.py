@@ -5,15 +5,15 @@ from collections import Counter
 import pygame
 import pytest
 
-from ui.commands import keys
-from ui.commands.keys import ANY, BY_ID, COMMANDS, EDIT, RUN, combination, command_for
+from ui.commands.table import COMMANDS
 from ui.dialogs.help import lines_of
 from ui.dialogs.palette import found
+from ui.model.command import ANY, EDIT, RUN
+from ui.widgets.key_names import combination
 
 
 def test_ids_are_unique() -> None:
     assert max(Counter(command.id for command in COMMANDS).values()) == 1
-    assert len(BY_ID) == len(COMMANDS)
 
 
 @pytest.mark.parametrize("mode", [RUN, EDIT])
@@ -24,22 +24,24 @@ def test_a_key_means_one_thing_in_each_mode(mode: str) -> None:
 
 def test_every_command_can_be_reached_by_a_key() -> None:
     for command in COMMANDS:
-        assert command.keys and command.help and command.group in keys.GROUPS, command
+        assert command.keys and command.help and command.group in COMMANDS.groups, command
         for key in command.keys:
             is_editing = command.mode == EDIT
-            assert command_for(key, is_editing) == command
-            assert keys.shown_keys(command.id) == command.keys[0]
+            assert COMMANDS.of_key(key, is_editing) == command
+            assert COMMANDS.key_of(command.id) == command.keys[0]
 
 
 def test_commands_of_one_mode_do_not_answer_in_the_other() -> None:
-    assert command_for("E", is_editing=False) == BY_ID["edit_agent"]
-    assert command_for("E", is_editing=True) == BY_ID["tool_eraser"]
-    assert command_for("Space", is_editing=True) == BY_ID["play"]
-    assert command_for("Ctrl+Alt+F12", is_editing=False) is None
+    assert COMMANDS.of_key("E", is_editing=False) == COMMANDS["edit_agent"]
+    assert COMMANDS.of_key("E", is_editing=True) == COMMANDS["tool_eraser"]
+    assert COMMANDS.of_key("Space", is_editing=True) == COMMANDS["play"]
+    assert COMMANDS.of_key("Ctrl+Alt+F12", is_editing=False) is None
 
 
-def test_repeating_commands_exist() -> None:
-    assert set(BY_ID) >= keys.REPEATING
+def test_what_is_wound_or_nudged_repeats_and_what_is_chosen_does_not() -> None:
+    repeating = {command.id for command in COMMANDS if command.repeats}
+    assert {"step", "step_back", "undo", "raise_weight", "cursor_left", "next_mark"} <= repeating
+    assert not {"play", "branch", "remove_agent", "save_session", "quit", "tool_brush", "theme"} & repeating
 
 
 @pytest.mark.parametrize(
@@ -81,12 +83,12 @@ def test_combination(key: int, mod: int, typed: str, expected: str) -> None:
 
 def test_every_name_that_combination_gives_is_in_the_table_or_free() -> None:
     """A key press of every command's first key leads to that command."""
-    assert command_for(combination(pygame.K_SLASH, pygame.KMOD_SHIFT, "?"), False) == BY_ID["help"]
-    assert command_for(combination(pygame.K_o, pygame.KMOD_CTRL, ""), False) == BY_ID["open"]
+    assert COMMANDS.of_key(combination(pygame.K_SLASH, pygame.KMOD_SHIFT, "?"), False) == COMMANDS["help"]
+    assert COMMANDS.of_key(combination(pygame.K_o, pygame.KMOD_CTRL, ""), False) == COMMANDS["open"]
 
 
 def test_the_help_page_shows_every_command() -> None:
-    page = lines_of()
+    page = lines_of(COMMANDS)
     shown_helps = " | ".join(line.help for line in page)
     searched = " | ".join(line.searched for line in page)
     for command in COMMANDS:
@@ -96,27 +98,27 @@ def test_the_help_page_shows_every_command() -> None:
         is_alone = sum(c.help.rpartition(" ")[0] == command.help.rpartition(" ")[0] for c in COMMANDS) == 1
         if is_alone:
             assert command.help in shown_helps
-    assert [line.keys for line in page if not line.help] == list(keys.GROUPS)
+    assert [line.keys for line in page if not line.help] == list(COMMANDS.groups)
 
 
 def test_families_of_keys_take_one_line() -> None:
-    lines = {line.keys: line.help for line in lines_of()}
+    lines = {line.keys: line.help for line in lines_of(COMMANDS)}
     assert lines["1 to 8"] == "Focus panel 1 to 8"
     assert lines["Alt+arrows"] == "Pan"
     assert lines["Shift+1 to 9"] == "Block or free switch 1 to 9"
 
 
 def test_the_help_page_can_be_searched() -> None:
-    assert [line.help for line in lines_of("frontier") if line.help] == ["Layer: open frontier"]
-    assert lines_of("no such words at all") == []
-    by_key = [line.help for line in lines_of("ctrl+shift+z") if line.help]
+    assert [line.help for line in lines_of(COMMANDS, "frontier") if line.help] == ["Layer: open frontier"]
+    assert lines_of(COMMANDS, "no such words at all") == []
+    by_key = [line.help for line in lines_of(COMMANDS, "ctrl+shift+z") if line.help]
     assert by_key == ["Redo"]
 
 
 def test_the_palette_finds_commands_by_words_and_keys() -> None:
-    everything = {command.id for command in found("")}
-    assert everything == set(BY_ID) - {"cancel", "find_command"}
-    assert found("undo")[0].id == "undo"
-    assert found("save scenario")[0].id == "save_scenario"
-    assert "play" in {command.id for command in found("space")}
-    assert found("zzz") == []
+    everything = {command.id for command in found(COMMANDS, "")}
+    assert everything == {command.id for command in COMMANDS} - {"cancel", "find_command"}
+    assert found(COMMANDS, "undo")[0].id == "undo"
+    assert found(COMMANDS, "save scenario")[0].id == "save_scenario"
+    assert "play" in {command.id for command in found(COMMANDS, "space")}
+    assert found(COMMANDS, "zzz") == []

@@ -66,7 +66,7 @@ def press(app: App, key: int, mod: int = 0, unicode: str = "") -> None:
 
 
 def press_combination(app: App, combination: str) -> None:
-    """Press a key as the table in ui/commands/keys.py writes it, such as 'Ctrl+Shift+Z', '?' or 'Ctrl++'."""
+    """Press a key as the table in commands writes it, such as 'Ctrl+Shift+Z', '?' or 'Ctrl++'."""
     if combination.endswith("++"):
         parts = [*combination[:-2].split("+"), "+"]
     elif combination == "+":

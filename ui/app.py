@@ -21,7 +21,7 @@ from sim.files.journal import find_crashed
 from sim.files.session import Saved
 from sim.params import ConfigError, Param, Value
 from sim.world import WalkerView
-from ui.commands import actions, keys
+from ui.commands.table import COMMANDS
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import Dialog
 from ui.dialogs.crashed import CrashedQuestion
@@ -66,6 +66,7 @@ UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 class App:
     """Everything there is while the window is open. It is also the host of dialogs (ui/dialogs/base.py)."""
 
+    commands = COMMANDS
     is_picture = False  # whether nobody can click on what is drawn
 
     def __init__(self, session: Session, settings: Settings, window: pygame.Surface) -> None:
@@ -425,15 +426,15 @@ class App:
 
     def run(self, command_id: str) -> None:
         """Carry out a command of the key table."""
-        actions.perform(self, command_id)
+        self.commands[command_id].act(self)
 
     @staticmethod
     def tip_of(command_id: str) -> str:
-        return keys.BY_ID[command_id].help
+        return COMMANDS[command_id].help
 
     @staticmethod
     def key_of(command_id: str) -> str:
-        return keys.shown_keys(command_id)
+        return COMMANDS.key_of(command_id)
 
     def say(self, text: str) -> None:
         """Tell the user something for a few seconds; what is told already stays for longer."""

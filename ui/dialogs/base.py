@@ -26,14 +26,15 @@ import pygame_gui
 from pygame_gui.core import UIContainer, UIElement
 
 from sim.files.map import ScenFile
-from ui.commands import keys
 from ui.draw.theme import Palette
 from ui.model import layout
+from ui.model.command import CommandTable
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.setup import Setup
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
+from ui.widgets.key_names import combination
 
 MARGIN = 24
 HEADING = 58
@@ -63,9 +64,10 @@ class Host(Protocol):
     settings: Settings
     problems: ScenFile | None  # the open problem list
     window_size: tuple[int, int]
+    commands: CommandTable
 
     def run(self, command_id: str) -> None:
-        """Do a command of ui.keys."""
+        """Do a command of the table."""
 
     def open_path(self, path: str | os.PathLike[str]) -> None:
         """Open a file, after asking about unsaved edits; what is wrong with it is shown."""
@@ -391,8 +393,8 @@ class Dialog:
         """The key that opened the dialog closes it, unless it is a letter and a field waits for letters."""
         if not self.command:
             return False
-        pressed = keys.combination(event.key, event.mod, getattr(event, "unicode", ""))
-        if pressed not in keys.BY_ID[self.command].keys:
+        pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
+        if pressed not in self.host.commands[self.command].keys:
             return False
         is_letter = len(pressed) == 1 or pressed == "Return"
         if is_letter and (self._is_typing or not self.veils):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pygame
 
-from ui.commands import keys
 from ui.dialogs.base import Dialog, Host, take_top
+from ui.model.command import EDIT, Command, CommandTable
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, Field
 from ui.widgets.scrolling import Scrolled
@@ -48,13 +48,13 @@ class HelpOverlay(Dialog):
         self.field = Field(self, rect, self.query, self._typed)
         self.add(self.field)
         take_top(self.area, 1)
-        self.page = _Page(self, self.area.inflate(0, self.px(24)), lines_of(self.query))
+        self.page = _Page(self, self.area.inflate(0, self.px(24)), lines_of(self.host.commands, self.query))
         self.add(self.page)
         self.field.put_cursor_at_end()
 
     def _typed(self, text: str) -> None:
         self.query = text
-        self.page.set(lines_of(text))
+        self.page.set(lines_of(self.host.commands, text))
 
     def confirm(self) -> None:
         self.host.close_dialog()
@@ -63,39 +63,38 @@ class HelpOverlay(Dialog):
         return event.key not in (pygame.K_HOME, pygame.K_END) and self.page.key(event)
 
 
-def lines_of(query: str = "") -> list[Line]:
+def lines_of(table: CommandTable, query: str = "") -> list[Line]:
     """The lines of the page: each group that has a command with all words of the query."""
     words = query.lower().split()
     page: list[Line] = []
-    for group in keys.GROUPS:
-        commands = [c for c in keys.COMMANDS if c.group == group]
-        lines = [line for line in _lines(commands) if all(word in line.searched for word in words)]
+    for group in table.groups:
+        lines = [line for line in _lines(table.of_group(group)) if all(word in line.searched for word in words)]
         if lines:
             page += [Line(group), *lines]
     return page
 
 
-def _lines(commands: Iterable[keys.Command]) -> list[Line]:
+def _lines(commands: Iterable[Command]) -> list[Line]:
     """A line for each command, and one for commands that differ only in a number or a direction."""
-    families: dict[str, list[keys.Command]] = {}
+    families: dict[str, list[Command]] = {}
     for command in commands:
         families.setdefault(_family(command), []).append(command)
     return [_line(members) for members in families.values()]
 
 
-def _family(command: keys.Command) -> str:
+def _family(command: Command) -> str:
     return re.sub(r"_([1-9]|left|right|up|down)$", "_*", command.id) if _is_steered(command) else command.id
 
 
-def _is_steered(command: keys.Command) -> bool:
+def _is_steered(command: Command) -> bool:
     """Whether its key is a number or an arrow, as for its brothers."""
     last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
     return last in "123456789" or last in ("Left", "Right", "Up", "Down")
 
 
-def _line(members: list[keys.Command]) -> Line:
+def _line(members: list[Command]) -> Line:
     first = members[0]
-    mode = " (edit mode)" if first.mode == keys.EDIT else ""
+    mode = " (edit mode)" if first.mode == EDIT else ""
     searched = " ".join(f"{c.help} {' '.join(c.keys)} {c.group}" for c in members).lower() + mode
     if len(members) == 1:
         return Line("  ".join(first.keys), first.help + mode, searched)

@@ -2,13 +2,13 @@
 
 import pygame
 
-from ui.commands import keys
 from ui.dialogs.base import Dialog, Host, take_top
+from ui.model.command import ANY, EDIT, RUN, Command, CommandTable
 from ui.widgets.controls import Field
 from ui.widgets.lists import Col, Item, Rows
 
 _NOT_LISTED = {"cancel", "find_command"}
-_MODES = {keys.RUN: "", keys.EDIT: "edit mode", keys.ANY: ""}
+_MODES = {RUN: "", EDIT: "edit mode", ANY: ""}
 
 
 class CommandPalette(Dialog):
@@ -38,7 +38,7 @@ class CommandPalette(Dialog):
     def _items(self) -> list[Item]:
         return [
             Item((_shown_help(command), command.group, "  ".join(command.keys)), command.id)
-            for command in found(self.query)
+            for command in found(self.host.commands, self.query)
         ]
 
     def key(self, event: pygame.event.Event) -> bool:
@@ -52,25 +52,25 @@ class CommandPalette(Dialog):
             self.host.run(item.value)
 
 
-def found(query: str) -> list[keys.Command]:
+def found(table: CommandTable, query: str) -> list[Command]:
     """The commands that have all words of the query; those that begin with it first."""
     words = query.lower().split()
-    listed = [c for c in keys.COMMANDS if c.id not in _NOT_LISTED]
+    listed = [c for c in table if c.id not in _NOT_LISTED]
     hits = [c for c in listed if all(word in _searched(c) for word in words)]
     return sorted(hits, key=lambda c: _rank(c, query.lower().strip()))
 
 
-def _searched(command: keys.Command) -> str:
+def _searched(command: Command) -> str:
     return f"{command.help} {command.group} {' '.join(command.keys)} {command.id}".lower()
 
 
-def _rank(command: keys.Command, query: str) -> int:
+def _rank(command: Command, query: str) -> int:
     text = command.help.lower()
     if not query:
         return 0
     return 0 if text.startswith(query) else 1 if f" {query}" in text else 2 if query in text else 3
 
 
-def _shown_help(command: keys.Command) -> str:
+def _shown_help(command: Command) -> str:
     mode = _MODES[command.mode]
     return f"{command.help} ({mode})" if mode else command.help

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pygame
 
 from sim.params import ConfigError, Value
-from ui.commands.keys import shown_keys
 from ui.dialogs.question import Question
 from ui.dialogs.record import ExportDialog, RecordDialog, options_of
 from ui.draw.theme import rgb
@@ -225,7 +224,7 @@ class Recording:
         box = (right - width, middle - px(13), width, px(26))
         is_filming = studio is self.filming
         tip = f"{studio.report.path}. " + ("Click: stop" if is_filming else "Click: cancel" if action else "")
-        hot = canvas.spot(HotSpot(f"recording:{id(studio)}", box, action, tip, shown_keys(command)))
+        hot = canvas.spot(HotSpot(f"recording:{id(studio)}", box, action, tip, self.app.key_of(command)))
         canvas.fill(box, palette.hover if hot else palette.raised, 6)
         dot = RECORDING_RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from ui.commands import keys
+from ui.widgets.key_names import combination
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -44,9 +44,9 @@ class Keyboard:
         if self.app.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):
             self._key_of_control(event)
             return
-        pressed = keys.combination(event.key, event.mod, getattr(event, "unicode", ""))
-        command = keys.command_for(pressed, self.app.is_editing)
-        if command and (not is_repeat or command.id in keys.REPEATING):
+        pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
+        command = self.app.commands.of_key(pressed, self.app.is_editing)
+        if command and (not is_repeat or command.repeats):
             self.app.run(command.id)
 
     def _key_of_control(self, event: pygame.event.Event) -> None:

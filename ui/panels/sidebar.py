@@ -3,7 +3,6 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.commands.keys import shown_keys
 from ui.model.layout import Box
 from ui.panels import tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
 from ui.widgets.canvas import HotSpot
@@ -43,7 +42,7 @@ def _draw_tab(app: "App", box: Box, key: str, name: str) -> None:
     x, y, width, height = box
     is_chosen = app.settings.sidebar_tab == key
     command = f"tab_{key}"
-    hot = canvas.spot(HotSpot(command, box, partial(app.run, command), app.tip_of(command), shown_keys(command)))
+    hot = canvas.spot(HotSpot(command, box, partial(app.run, command), app.tip_of(command), app.key_of(command)))
     ink = palette.text if is_chosen or hot else palette.dim
     face = "bold" if is_chosen else "sans"
     canvas.text((x + width // 2, y + height // 2), name, size=13, face=face, colour=ink, align="centre", middle=True)

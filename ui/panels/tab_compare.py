@@ -3,7 +3,6 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.commands.keys import shown_keys
 from ui.model import wording
 from ui.model.layout import Box
 from ui.panels import charts, mark, stepper
@@ -34,7 +33,7 @@ def draw(app: "App", box: Box) -> int:
             label,
             partial(app.run, command),
             tip=app.tip_of(command),
-            key=shown_keys(command),
+            key=app.key_of(command),
         )
     y += px(38)
     y = _draw_trials(app, x, y, width)
@@ -60,7 +59,7 @@ def _draw_trials(app: "App", x: int, y: int, width: int) -> int:
     tip = (
         "Walks from start to goal of agents that learn, each with what those before have learned, until nothing is new"
     )
-    keys = f"{shown_keys('more_trials')}, {shown_keys('fewer_trials')}"
+    keys = f"{app.key_of('more_trials')}, {app.key_of('fewer_trials')}"
     stepper.draw(canvas, "trials", (x + width, y), f"{app.session.world.trials:,}", app.step_trials, tip, keys)
     return y + px(38)
 

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.commands.keys import shown_keys
 from ui.input import editor
 from ui.model.layout import Box
 from ui.panels import stepper
@@ -54,7 +53,7 @@ def _draw_tools(app: "App", x: int, y: int, width: int) -> int:
             name,
             partial(app.set_tool, tool),
             is_on=app.editor.tool == tool,
-            key=shown_keys(command),
+            key=app.key_of(command),
             shows_key=True,
             tip=app.tip_of(command) + " (the key works in edit mode)",
         )
@@ -109,7 +108,7 @@ def _draw_history(app: "App", x: int, y: int, width: int) -> int:
             shown,
             partial(app.run, command) if count else None,
             tip=app.tip_of(command),
-            key=shown_keys(command),
+            key=app.key_of(command),
         )
     return y + px(40)
 
@@ -165,7 +164,7 @@ def _draw_changes(app: "App", x: int, y: int, width: int) -> int:
         partial(app.run, "random_changes"),
         is_on=is_on,
         tip=app.tip_of("random_changes"),
-        key=shown_keys("random_changes"),
+        key=app.key_of("random_changes"),
     )
     rate = changes.rate if is_on else app.change_rate
     right = x + px(84) + stepper.width(canvas)

@@ -4,7 +4,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sim.time.branches import Branch
-from ui.commands.keys import shown_keys
 from ui.draw.theme import mix
 from ui.model.layout import Box
 from ui.model.script import Deed
@@ -116,7 +115,7 @@ def _draw_buttons(app: "App", x: int, y: int, width: int) -> int:
             label,
             partial(app.run, command),
             tip=app.tip_of(command),
-            key=shown_keys(command),
+            key=app.key_of(command),
             size=12.5,
         )
     y += 2 * px(32)
@@ -126,7 +125,7 @@ def _draw_buttons(app: "App", x: int, y: int, width: int) -> int:
         "Find the worst block ...",
         partial(app.run, "worst_block"),
         tip=app.tip_of("worst_block"),
-        key=shown_keys("worst_block"),
+        key=app.key_of("worst_block"),
         shows_key=True,
         size=12.5,
     )

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.commands.keys import shown_keys
 from ui.model.layout import Box
 from ui.widgets.canvas import HotSpot
 
@@ -45,7 +44,7 @@ def _draw_title(app: "App", left: int, right: int, box: Box) -> None:
     used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left))
     about = partial(app.run, "about") if caption else None
     tip = f"{title}\n{app.tip_of('about')}: click to read all of it" if caption else title
-    key = shown_keys("about") if caption else ""
+    key = app.key_of("about") if caption else ""
     canvas.spot(HotSpot("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
     if caption and used and right - left > px(108):
@@ -60,7 +59,7 @@ def _draw_buttons(app: "App", left: int, right: int, middle: int) -> int:
     canvas = app.canvas
     height = canvas.px(28)
     for command, label in BUTTONS:
-        key = shown_keys(command)
+        key = app.key_of(command)
         width = canvas.text_width(label, 13) + canvas.text_width(key, 11, "mono") + canvas.px(30)
         if right - width < left:
             break

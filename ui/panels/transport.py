@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from ui.commands.keys import shown_keys
 from ui.draw.theme import mix
 from ui.model import clock, wording
 from ui.model.layout import Box
@@ -58,7 +57,7 @@ def _round(app: "App", command: str, left: int, middle: int, radius: float) -> i
     centre = (left + r, middle)
     box = (left, middle - r, 2 * r, 2 * r)
     hot = canvas.spot(
-        HotSpot(f"transport:{command}", box, partial(app.run, command), app.tip_of(command), shown_keys(command))
+        HotSpot(f"transport:{command}", box, partial(app.run, command), app.tip_of(command), app.key_of(command))
     )
     is_main = command == "play"
     ground = palette.accent if is_main else palette.hover if hot else palette.raised
@@ -148,7 +147,7 @@ def _draw_speed(app: "App", left: int, y: int, height: int) -> int:
                 (left, y + height - canvas.px(19), width, canvas.px(18)),
                 partial(app.run, "slow_motion"),
                 app.tip_of("slow_motion"),
-                shown_keys("slow_motion"),
+                app.key_of("slow_motion"),
             )
         )
     return left + width
@@ -196,7 +195,7 @@ def _draw_until(app: "App", left: int, right: int, y: int) -> None:
             label,
             partial(app.run, command),
             tip=app.tip_of(command),
-            key=shown_keys(command),
+            key=app.key_of(command),
             is_on=app.is_running_until(command),
         )
         left += width + canvas.px(5)

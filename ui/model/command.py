@@ -1,0 +1,85 @@
+"""What a command is: something that a user can do, with its keys, its words and the function that does it.
+
+    command = Topic("Time")
+
+    @command("Space P", "Run or pause")
+    def play(app): ...
+
+The function's name is the command's id. The dispatcher, help, palette, tooltips and README all read the one table
+(ui/commands/table.py) that such functions make up.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+ANY, RUN, EDIT = "any", "run", "edit"
+
+Action = Callable[[Any], None]
+"""It is given the window."""
+
+
+@dataclass(frozen=True)
+class Command:
+    id: str
+    keys: tuple[str, ...]
+    help: str
+    group: str
+    act: Action
+    mode: str = ANY  # RUN: only outside edit mode; EDIT: only in it
+    repeats: bool = False  # while its key is held
+
+
+class Topic:
+    """Commands that stand together in help and README. Called, it makes the function that follows one of them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.commands: list[Command] = []
+
+    def __call__(
+        self, keys: str, words: str, *, mode: str = ANY, repeats: bool = False, name: str = ""
+    ) -> Callable[[Action], Action]:
+        """`keys` as ui/widgets/key_names.py writes them, apart by spaces; `name` where it is not the function's."""
+
+        def add(act: Action) -> Action:
+            self.commands.append(
+                Command(name or act.__name__, tuple(keys.split()), words, self.name, act, mode, repeats)
+            )
+            return act
+
+        return add
+
+
+class CommandTable:
+    """All commands."""
+
+    def __init__(self, topics: Iterable[Topic]) -> None:
+        self._commands = tuple(command for topic in topics for command in topic.commands)
+        self._by_id = {command.id: command for command in self._commands}
+        self.groups = tuple(dict.fromkeys(command.group for command in self._commands))
+
+    def __iter__(self) -> Iterator[Command]:
+        return iter(self._commands)
+
+    def __len__(self) -> int:
+        return len(self._commands)
+
+    def __getitem__(self, command_id: str) -> Command:
+        return self._by_id[command_id]
+
+    def of_group(self, group: str) -> list[Command]:
+        return [command for command in self if command.group == group]
+
+    def of_key(self, pressed: str, is_editing: bool) -> Command | None:
+        """The command of a key press in this mode."""
+        for mode in (EDIT if is_editing else RUN, ANY):
+            for command in self:
+                if command.mode == mode and pressed in command.keys:
+                    return command
+        return None
+
+    def key_of(self, command_id: str) -> str:
+        """The first key of a command, for tooltips and menus."""
+        keys = self[command_id].keys
+        return keys[0] if keys else ""
