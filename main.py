@@ -18,7 +18,7 @@ from pathlib import Path
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is for results
 
-from sim.params import ConfigError, did_you_mean
+from sim.params import ConfigError, did_you_mean, printable
 
 COMMANDS = ("agents", "solve", "run", "record", "bench")
 
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has had enough
         return _close_output(141)
     except OSError as error:
-        print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        print(printable(f"{error.filename or 'output'}: {error.strerror or error}"), file=sys.stderr)
         return _close_output(2)
     except KeyboardInterrupt:
         return 130

@@ -4,6 +4,8 @@ import sys
 import time
 from typing import TextIO
 
+from sim.params import printable
+
 _INTERVAL_S = 0.1
 _WIDTH = 24
 
@@ -23,13 +25,13 @@ class Progress:
             return
         self._next_s = time.monotonic() + _INTERVAL_S
         line = f"{_bar(share)} {text}" if share is not None else text
-        self._write("\r" + line.ljust(self._shown))
+        self._write("\r" + printable(line).ljust(self._shown))
         self._shown = len(line)
 
     def say(self, line: str, stream: TextIO | None = None) -> None:
         """Print a whole line, at once, to standard error or another stream, not into the bar."""
         self.clear()
-        print(line, file=stream if stream is not None else self._stream, flush=True)
+        print(printable(line), file=stream if stream is not None else self._stream, flush=True)
 
     def clear(self) -> None:
         """Take the bar off the screen."""

@@ -18,6 +18,7 @@ from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.progress import Progress
 from cli.warm import warm_up
+from sim.files.disk import write_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError
 from ui.draw.layers import LAYER_BY_KEY
@@ -239,11 +240,7 @@ def _picture(request: _Request, replay: Replay, look: Look) -> int:
     film = picture(replay, request.ticks, request.options, look)
     target = free_name(request.target)
     data = png_bytes(surface_pixels(film.stage.surface), picture_texts(film.session, target.parent, view_of(look)))
-    try:
-        with open(target, "xb") as file:
-            file.write(data)
-    except OSError as error:
-        raise ConfigError(f"{target}: cannot be written: {error.strerror or error}") from None
+    write_atomically(target, data)
     digests = film.session.digests()
     done = Done(target, 1, request.options.fps, len(data), film.tick, digests, film.session.is_over)
     _print_done(done, request, None)

@@ -13,11 +13,13 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int) -> Agent
     Beside its parameters an agent can have a `label` and a `budget` of its own, as in a scenario.
     """
     where = f"--agent {text}"
-    key, _, rest = text.partition(":")
+    key, colon, rest = text.partition(":")
     spec = specs.get(key.strip())
     if spec is None:
         raise ConfigError(f"{where}: no agent '{key.strip()}'{did_you_mean(key.strip(), specs)}")
     problems: list[str] = []
+    if colon and not rest.strip():
+        problems.append(f"{where}: expected parameter=value after the colon, got nothing")
     given = _assignments(rest, where, problems)
     label = given.pop("label", "")
     if not label.isprintable() or len(label) > MAX_NAME:

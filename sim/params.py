@@ -16,8 +16,15 @@ class ConfigError(ValueError):
     """
 
     def __init__(self, problems: str | Iterable[str]) -> None:
-        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        self.problems = [printable(p) for p in ([problems] if isinstance(problems, str) else problems)]
         super().__init__("\n".join(self.problems))
+
+
+def printable(text: str) -> str:
+    """A text whose odd characters are spelled out: names from strangers' files must not steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

@@ -4,7 +4,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sim.files.map import map_text, write_atomically
+from sim.files.disk import write_atomically
+from sim.files.map import map_text
 from sim.generate import Generated, Point, generate
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "maps"

@@ -382,6 +382,17 @@ ENDS = ("--from", "0,0", "--to", "31,31")
                 "--agent tb-wa:budget=0.budget: expected a whole number from 1 to 1,000,000,000, got '0'",
             ],
         ),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--agent", "tb-wa:", "--agent", "astar: "],
+            [
+                "--agent tb-wa:: expected parameter=value after the colon, got nothing",
+                "--agent astar: : expected parameter=value after the colon, got nothing",
+            ],
+        ),
+        (
+            ["solve", "--map", "\x1b[2Jrooms\r.map", *ENDS, "--agent", "tba"],
+            ["\\x1b[2Jrooms\\r.map: expected a .map file, got no such file"],
+        ),
         (["solve", "--map", ROOMS, "--from", "0,0", "--agent", "tba"], ["solve: expected --to as X,Y, or --scen FILE"]),
         (["solve", "--agent", "tba"], ["solve: expected --map FILE with --from X,Y and --to X,Y, or --scen FILE"]),
         (["solve", *ENDS, "--scen", "x", "--agent", "tba"], ["solve: expected --scen or --from and --to, got both"]),

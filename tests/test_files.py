@@ -100,7 +100,7 @@ def test_a_map_without_a_free_cell_is_refused(tmp_path: Path) -> None:
         ("none.map", "no such file"),
         ("none.yaml", "no such file"),
         ("folder", "expected a file, got a folder"),
-        ("folder.map", "a folder or a device"),
+        ("folder.map", "got a folder"),
     ],
 )
 def test_what_cannot_be_opened_is_told_in_one_line(tmp_path: Path, name: str, message: str) -> None:
@@ -369,3 +369,13 @@ def test_every_tick_is_exported(tmp_path: Path) -> None:
         assert sum("back" in row["marks"] for row in own) == session.world.metrics(walker).back_moves
         assert (int(own[-1]["x"]), int(own[-1]["y"])) == session.world.grid.xy(walker.position)
         assert float(own[-1]["cost"]) == pytest.approx(session.world.metrics(walker).cost)
+
+
+def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+    labels = ["=1+1", "+1", "-1", "@SUM(A1)", "plain"]
+    session = Session(begun(agents=tuple(AgentConfig("lrta", label) for label in labels)))
+    session.advance(2)
+    for write in (files.export_csv, files.export_ticks_csv):
+        rows = read_table(write(session, tmp_path / "t"))
+        assert list(dict.fromkeys(row["agent"] for row in rows)) == ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "plain"]
+        assert float(rows[0]["cost"]) >= 0, "numbers stay numbers"

@@ -18,10 +18,10 @@ from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
 from sim.files import journal
-from sim.files.journal import SHOWN_KEY, Journal, discard, find_crashed, restore, state_folder
+from sim.files.journal import Journal, discard, find_crashed, restore, state_folder
 from sim.files.map import write_map
 from sim.files.scenario import MapFile, open_grid
-from sim.files.session import Saved
+from sim.files.session import SHOWN_KEY, Saved
 from sim.params import ConfigError
 from sim.time.branches import BranchTree
 
@@ -328,7 +328,7 @@ from agents.registry import BY_KEY
 from sim.time.branches import BranchTree
 from sim.commands import EditCells, MoveGoal, SetParam, SetSwitch
 from sim.files.journal import Journal
-from sim.files.session import Saved
+from sim.files.session import SHOWN_KEY, Saved
 from tests.test_sessionfile import RIVER
 
 random = random.Random(int(sys.argv[2]))
@@ -402,3 +402,20 @@ def check_restored(folder: Path, told: list[str]) -> None:
     assert same.seek(tick) == tick
     assert same.world.digest() == digest
     assert_as_plain(line)
+
+
+def test_a_line_with_many_problems_loses_only_what_follows_it(tmp_path: Path):
+    """More problems than a file may have end the reading of the line, not of the journal."""
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    tree[0].timeline.advance(5)
+    tree.do(0, EditCells((5,)))
+    path = crash(writer)
+    good = restore(path, BY_KEY)
+    wrong = ", ".join('{"id": 0, "tick": -1, "block": [[99999, 0]]}' for _ in range(60))
+    with path.open("a") as file:
+        file.write(f'{{"branch": 0, "tick": 6, "set": [{wrong}]}}\n')
+        file.write('{"renamed": 0, "name": "after it"}\n')
+    saved = restore(path, BY_KEY)
+    assert saved.branches == good.branches
+    assert len(saved.warnings) == 1 and "what was done after that is lost" in saved.warnings[0]

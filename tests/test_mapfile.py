@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from sim.files import map as map_file
+from sim.files.disk import write_atomically
 from sim.files.map import (
     ScenFile,
     ScenRow,
@@ -24,7 +25,6 @@ from sim.files.map import (
     read_scen,
     row_problem,
     scen_text,
-    write_atomically,
     write_map,
     write_scen,
 )
@@ -176,7 +176,7 @@ def test_a_missing_file_a_folder_and_a_pipe(tmp_path):
     ]
     assert "no such file" in problems_of(read_map, tmp_path / ("x" * 5000))[0]
     assert "no such file" in problems_of(read_map, "a\0b")[0]
-    assert problems_of(read_map, tmp_path) == [f"{tmp_path}: expected a .map file, got a folder or a device"]
+    assert problems_of(read_map, tmp_path) == [f"{tmp_path}: expected a .map file, got a folder"]
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.map")
         assert "device" in problems_of(read_map, tmp_path / "pipe.map")[0]
@@ -407,6 +407,19 @@ def test_a_file_cannot_name_a_map_outside_its_folder(tmp_path):
         problem = problems_of(find_map, inside.with_name("a.scen"), named)[0]
         assert f"{outside} (not looked at: outside the folder of this file)" in problem
         assert find_map(inside.with_name("a.scen"), named, [outside.parent]) == outside
+
+
+def test_a_link_does_not_lead_out_of_the_folder(tmp_path):
+    outside, inside = put(tmp_path, "private/arena.map", "set/other.map")
+    scen = inside.with_name("a.scen")
+    inside.with_name("way_out.map").symlink_to(outside)
+    inside.with_name("folder").symlink_to(outside.parent)
+    inside.with_name("way_in.map").symlink_to(inside)
+    for named in ("way_out.map", "folder/arena.map"):
+        assert "not looked at: outside the folder" in problems_of(find_map, scen, named)[0]
+    assert find_map(scen, "way_in.map") == inside.with_name("way_in.map")
+    (tmp_path / "also_set").symlink_to(inside.parent)  # the folder itself may be reached by a link
+    assert find_map(tmp_path / "also_set" / "a.scen", "other.map").samefile(inside)
 
 
 def test_a_missing_map_suggests_the_nearest_name(tmp_path):

@@ -689,3 +689,31 @@ def test_what_the_indicator_says() -> None:
     assert indicator_text(Report(phase="filming", seconds=72.9, bytes=3_456_789)) == "1:12 3.5 MB"
     assert indicator_text(Report(phase="finishing", share=0.5)) == "finishing 50%"
     assert indicator_text(Report(phase="filming", share=0.25), is_export=True) == "export 25%"
+
+
+_PEAK = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from ui.film import video
+from ui.film.options import GIF, Encoding
+folder, frames = Path(sys.argv[1]), int(sys.argv[2])
+with open(folder / "a.mkv", "wb", buffering=0) as file:
+    encoder = video.Encoder(file, (640, 480), Encoding(GIF, 20), threads=1)
+    for i in range(frames):
+        encoder.add(np.full((480, 640), i, np.uint32))
+    encoder.close()
+video.finish(folder / "a.mkv", folder / "a.gif")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in kilobytes there")
+def test_a_long_gif_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
+    def peak(frames: int) -> int:
+        done = subprocess.run(
+            [sys.executable, "-c", _PEAK, str(tmp_path), str(frames)], cwd=ROOT, capture_output=True, check=True
+        )
+        return int(done.stdout)
+
+    assert peak(160) - peak(10) < 40_000, "a picture has 1,200 KB, and there are 150 more"

@@ -14,6 +14,7 @@ from tests.test_app import setup
 from tests.window import ROOT, make_app, press, press_combination
 from ui.dialogs.crashed import CrashedQuestion
 from ui.model import files, saving
+from ui.model.keeper import Keeper
 from ui.model.session import Session
 
 
@@ -79,7 +80,7 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
         camera = other.camera(view.id, boxes)
         assert camera.zoom == cameras[view.id].zoom
         assert (camera.left, camera.top) == pytest.approx((cameras[view.id].left, cameras[view.id].top), abs=0.1)
-    other.store_settings()
+    other.collect_settings()
     assert not other.settings.layers.get("tree") and other.settings.heat.kind == "off", "the user's own"
     other.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
     assert other.layers.visible == usual and other.layers.heat.kind == "off"
@@ -148,7 +149,7 @@ def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
 def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     session = busy_session()
-    keeper = saving.Keeper(session)
+    keeper = Keeper(session)
     keeper.keep()
     session.paint([30, 31], block=True)
     session.advance(3)
@@ -178,7 +179,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_clean_end_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    keeper = saving.Keeper(busy_session())
+    keeper = Keeper(busy_session())
     keeper.keep()
     keeper.close()
     assert not find_crashed() and not list(tmp_path.rglob("*.journal"))
@@ -191,7 +192,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(
     blocked.write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
     session = busy_session()
-    keeper = saving.Keeper(session)
+    keeper = Keeper(session)
     session.messages.clear()
     for _ in range(3):
         keeper.keep()

@@ -43,10 +43,11 @@ from ui.model import files, layout, saving
 from ui.model.camera import Camera
 from ui.model.cameras import Cameras
 from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
+from ui.model.keeper import Keeper
 from ui.model.layers import LayerState
 from ui.model.layout import Layout, PanelBoxes
 from ui.model.session import Panel, Session
-from ui.model.settings import Settings, save_settings
+from ui.model.settings import Settings
 from ui.model.setup import Setup
 from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
 from ui.widgets.canvas import Canvas
@@ -95,7 +96,7 @@ class App:
         self.change_rate, self.change_interval = 5.0, 10
         self.pinned: Point | None = None
         self.cursor: Point | None = None
-        self.keeper: saving.Keeper | None = None  # writes the journal, where there is one
+        self.keeper: Keeper | None = None  # writes the journal, where there is one
         self.dressing = Dressing(self)
         self.recording = Recording(self)
         self.mark_in: int | None = None  # the range of ticks to export, where the user has marked one
@@ -699,13 +700,13 @@ class App:
     def _close(self) -> None:
         self.is_open = False
 
-    def store_settings(self) -> None:
+    def collect_settings(self) -> None:
+        """Bring the settings up to date with the window."""
         settings = self.settings
         settings.layers = dict(self.dressing.own.visible)
         settings.heat = self.dressing.own.heat
         settings.linked_cameras = self.cameras.is_linked
         settings.window_size = self.window_size
-        save_settings(settings)
 
 
 def _neighbour(values: tuple[float, ...], value: float, step: int) -> float:

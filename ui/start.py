@@ -11,7 +11,8 @@ import pygame
 from sim.params import ConfigError
 from ui.app import FRAMES_PER_SECOND, App
 from ui.draw.theme import PALETTES
-from ui.model import files, saving
+from ui.model import files
+from ui.model.keeper import Keeper, SettingsKeeper
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 from ui.status import StatusFile
@@ -94,22 +95,23 @@ def run(path: Path | None = None) -> int:
         app.say(complaint)
     app.offer_crashed()
     app.recording.offer_leftovers()
-    app.keeper = saving.Keeper(app.session)
+    app.keeper = Keeper(app.session)
     if path is not None:
         settings.remember(path)
     elif app.dialog is None:
         app.play()
     gc.collect()
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
-    _loop(app)
+    kept_settings = SettingsKeeper(settings, app.collect_settings)
+    _loop(app, kept_settings)
     app.recording.close()
     app.keeper.close()
-    app.store_settings()
+    kept_settings.close()
     pygame.quit()
     return 0
 
 
-def _loop(app: App) -> None:
+def _loop(app: App, kept_settings: SettingsKeeper) -> None:
     """Frames at an even pace: sleep to a deadline, because Clock.tick rounds to whole milliseconds."""
     last = time.perf_counter()
     deadline = last
@@ -119,6 +121,7 @@ def _loop(app: App) -> None:
         app.frame(now - last)
         last = now
         status.write(app)
+        kept_settings.keep()
         pygame.display.set_caption(
             f"Backmove - {app.session.setup.title}{' *' if app.session.has_unsaved_edits else ''}"
         )

@@ -37,10 +37,11 @@ import numpy.typing as npt
 from sim.agent_api import AgentSpec
 from sim.commands import LAST_TICK, MAX_NAME
 from sim.files.commands import runs_data
+from sim.files.disk import open_regular, reason
 from sim.files.fields import Field, Problems, require
 from sim.files.log import LogReader, entry_data
 from sim.files.scenario import MapFile, MapRows, Scenario, dump_scenario, open_grid, parse_scenario
-from sim.files.session import NUMBER, Digest, Saved, SavedBranch, difference
+from sim.files.session import FOCUS_KEY, NUMBER, SHOWN_KEY, Digest, Saved, SavedBranch, difference
 from sim.files.yaml import Document
 from sim.params import ConfigError, Param
 from sim.time.branches import ROOT, Branch, BranchState, BranchTree, Watcher
@@ -53,12 +54,6 @@ else:
 
 FORMAT, VERSION = "backmove-journal", 1
 SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
-
-SHOWN_KEY = "branches"
-"""In the view of a scenario: the branches on screen."""
-
-FOCUS_KEY = "focus"
-"""And the number of the agent that has the focus."""
 
 PROGRESS_EVERY = 100
 """Ticks after which a run that goes on without commands is noted."""
@@ -97,6 +92,7 @@ class Journal(Watcher):
         self.tree, self._width = tree, open_grid(scenario).width
         self._file: int | None = None
         self._lock: int | None = None
+        self._is_unsynced = False
         self._noted: dict[int, int] = {}  # tick of each branch that is written down
         self._looked: tuple[tuple[int, ...], int, int] | None = None
         try:
@@ -123,11 +119,27 @@ class Journal(Watcher):
         try:
             while line:
                 line = line[os.write(self._file, line) :]
+            self._is_unsynced = True
         except OSError as error:
             self._give_up(error)
 
+    def take_unsynced(self) -> int | None:
+        """A handle of its own to bring the file to the disk with, where something is written that may not be there.
+
+        That can take a while, so whoever can wait does it, and closes the handle.
+        """
+        if self._file is None or not self._is_unsynced:
+            return None
+        self._is_unsynced = False
+        return os.dup(self._file)
+
+    def rest(self) -> None:
+        """Write no more, and keep what there is: the run was left, and may be gone back to."""
+        if self.tree.watcher is self:
+            self.tree.watcher = None
+
     def _give_up(self, error: OSError) -> None:
-        self.problem = f"what you do is not kept for a restart any more: {error.strerror or error}"
+        self.problem = f"what you do is not kept for a restart any more: {reason(error)}"
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -225,6 +237,14 @@ class Crashed:
     path: Path
     modified_s: float  # seconds since 1970, of the last thing written
 
+    def is_of_same_program(self, other: "Crashed") -> bool:
+        """Whether one program kept both: one run was left for the other, and could have been gone back to."""
+        return _program(self.path) == _program(other.path)
+
+
+def _program(path: Path) -> str:
+    return path.name.partition("-")[0]
+
 
 def find_crashed(folder: Path | None = None) -> list[Crashed]:
     """Journals whose program is gone, the latest first."""
@@ -282,7 +302,8 @@ def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
         raise ConfigError(f"{path}: expected a journal, got an empty file")
     reader = _JournalReader(header, specs)
     for part in lines:
-        reader.take(part)
+        with suppress(ConfigError):  # so many problems that the reading of the line was given up
+            reader.take(part)
         if part.problems.found:
             problem = part.problems.texts()[0]
             return reader.result((f"{problem}: what was done after that is lost",))
@@ -291,9 +312,10 @@ def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
 
 def _lines(path: Path) -> Iterator[Field]:
     """The objects of a journal, one for each line, up to the first that is none."""
-    if path.stat().st_size > MAX_BYTES:
-        raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {path.stat().st_size:,}")
-    with path.open("rb") as file:
+    with open_regular(path, SUFFIX) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MAX_BYTES:
+            raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {size:,}")
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 return  # torn: the program was killed while it wrote

@@ -7,7 +7,6 @@ and takes memory in proportion to the file, never to what its header promises.
 import difflib
 import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -16,6 +15,7 @@ from pathlib import Path, PurePath
 import numpy as np
 import numpy.typing as npt
 
+from sim.files.disk import nearest_file, read_file, write_atomically
 from sim.grid import MAX_CELLS, MAX_SIDE, PASSABLE, SOLID, Grid, check_size
 from sim.kernels import octile
 from sim.params import ConfigError, Param, shown
@@ -441,12 +441,14 @@ def find_map(
     if not map_name or not map_name.isprintable():
         raise ConfigError(f"{scen_path}: map: expected a file name, got {shown(map_name)}")
     tried = []
+    homes = [Path(os.path.realpath(folder)) for folder in folders]
     for place in _places_of_map(scen, map_name, folders):
-        is_inside = any(place.is_relative_to(folder) for folder in folders)
+        real = Path(os.path.realpath(place))  # a link could lead anywhere
+        is_inside = any(real.is_relative_to(home) for home in homes)
         if is_inside and os.path.isfile(place):
             return place
         tried.append(f"{place}{'' if is_inside else ' (not looked at: outside the folder of this file)'}")
-    near = _nearest_file(scen.parent / PurePath(map_name).name, ".map")
+    near = nearest_file(scen.parent / PurePath(map_name).name, ".map")
     raise ConfigError(f"{scen_path}: expected the map {shown(map_name)}, found none at {', '.join(tried)}{near}")
 
 
@@ -459,45 +461,3 @@ def _places_of_map(scen: Path, map_name: str, folders: Sequence[Path]) -> list[P
     for folder in folders[1:]:
         places += [folder / named, folder / named.name]
     return list(dict.fromkeys(Path(os.path.normpath(place)) for place in places))
-
-
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole file or none: into a file beside it first, which then takes its place."""
-    target = os.path.realpath(path)  # a link stays a link
-    draft = os.path.join(os.path.dirname(target), f".backmove-{secrets.token_hex(8)}.part")
-    try:
-        try:
-            with open(draft, "xb") as file:
-                file.write(data)
-            os.replace(draft, target)
-        finally:
-            if os.path.exists(draft):
-                os.remove(draft)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
-    """All bytes of a regular file of at most `limit` bytes; a pipe or a device could go on for ever."""
-    if not os.path.exists(path):
-        raise ConfigError(f"{path}: expected a {suffix} file, got no such file{_nearest_file(Path(path), suffix)}")
-    if not os.path.isfile(path):
-        raise ConfigError(f"{path}: expected a {suffix} file, got a folder or a device")
-    try:
-        with open(path, "rb") as file:
-            data = b"" if os.path.getsize(path) > limit else file.read(limit + 1)
-            size = max(len(data), os.path.getsize(path))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
-    if size > limit:
-        raise ConfigError(f"{path}: expected a {suffix} file of at most {limit:,} bytes, got {size:,}")
-    return data
-
-
-def _nearest_file(path: Path, suffix: str) -> str:
-    try:
-        names = [name for name in os.listdir(path.parent) if name.lower().endswith(suffix)]
-    except (OSError, ValueError):
-        return ""
-    near = difflib.get_close_matches(path.name, sorted(names), n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""

@@ -6,7 +6,7 @@ the time of pygame's writer is enough; and pygame writes no texts.
 
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ LEVEL = 6
 LONGEST_KEYWORD = 79
 _SOFTWARE = {"Software": "Backmove"}
 _LONG = 1024  # characters; longer texts are compressed
-_MOST_TEXT = 1 << 24  # bytes of one text
+_MOST_TEXT = 1 << 25  # bytes of all texts of a file
 
 
 def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = None) -> bytes:
@@ -66,7 +66,20 @@ def png_texts(data: bytes) -> dict[str, str]:
     """The texts in a PNG file; a ValueError where a chunk is not what it should be."""
     if not data.startswith(SIGNATURE):
         raise ValueError("not a PNG file")
-    texts, place = {}, len(SIGNATURE)
+    texts: dict[str, str] = {}
+    room = _MOST_TEXT
+    for kind, body in _chunks(data):
+        if kind in (b"tEXt", b"zTXt", b"iTXt"):
+            keyword, _, rest = body.partition(b"\0")
+            text = _text_of(kind, rest, room)
+            room -= len(text)
+            texts[keyword.decode("latin-1")] = text.decode("utf-8" if kind == b"iTXt" else "latin-1")
+    return texts
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Kind and content of every chunk."""
+    place = len(SIGNATURE)
     while place < len(data):
         if len(data) < place + 12:
             raise ValueError("it ends too early")
@@ -77,29 +90,36 @@ def png_texts(data: bytes) -> dict[str, str]:
         (check,) = struct.unpack(">I", data[place + 8 + length : place + 12 + length])
         if check != zlib.crc32(kind + body):
             raise ValueError(f"the checksum of a chunk {kind!r} is wrong")
-        if kind in (b"tEXt", b"zTXt", b"iTXt"):
-            keyword, _, rest = body.partition(b"\0")
-            texts[keyword.decode("latin-1")] = _text_of(kind, rest)
+        yield kind, body
         place += 12 + length
-    return texts
 
 
-def _text_of(kind: bytes, rest: bytes) -> str:
-    """What follows the keyword of a text, as text."""
-    if kind == b"tEXt":
-        return rest.decode("latin-1")
-    if kind == b"zTXt":
-        return _unpacked(rest[1:]).decode("latin-1")
-    text = rest[2:].split(b"\0", 2)[2]
-    return (_unpacked(text) if rest[0] else text).decode("utf-8")
+def _text_of(kind: bytes, rest: bytes, most: int) -> bytes:
+    """What follows the keyword of a text, unpacked, of at most so many bytes."""
+    is_packed, packed = kind == b"zTXt", rest[1:]
+    if kind == b"iTXt":
+        parts = rest[2:].split(b"\0", 2)  # language, translated keyword, text
+        if len(rest) < 2 or len(parts) < 3:
+            raise ValueError("a text ends too early")
+        is_packed, packed = rest[0] != 0, parts[2]
+    if is_packed:
+        return _unpacked(packed, most)
+    text = rest if kind == b"tEXt" else packed
+    if len(text) > most:
+        raise _too_long()
+    return text
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpacked(data: bytes, most: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        text = unpacker.decompress(data, _MOST_TEXT)
+        text = unpacker.decompress(data, most + 1)
     except zlib.error as error:
         raise ValueError(f"a text cannot be unpacked: {error}") from None
-    if unpacker.unconsumed_tail:
-        raise ValueError(f"a text is longer than {_MOST_TEXT:,} bytes")
+    if len(text) > most:
+        raise _too_long()
     return text
+
+
+def _too_long() -> ValueError:
+    return ValueError(f"its texts are longer than {_MOST_TEXT:,} bytes together")

@@ -18,9 +18,10 @@ from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
 from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, TRIALS, AgentConfig, TimedCommand
 from sim.files.agents import agent_data, changes_data, read_agent, read_changes
+from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Pair, Problems, require
-from sim.files.map import SWAMP, read_file, read_map, write_atomically
+from sim.files.map import SWAMP, read_map
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.generate import generate
 from sim.grid import MAX_SIDE, Grid
@@ -459,6 +460,8 @@ def _moved(scenario: Scenario, folder: Path) -> Scenario:
         rows = tuple(open_grid(scenario).rows())
         return replace(scenario, map=MapRows(rows, source.diagonal))
     name = Path(os.path.relpath(source.path, folder)).as_posix()
+    if not name.isprintable():  # a name that is no text: nobody could read it back
+        return replace(scenario, map=MapRows(tuple(open_grid(scenario).rows()), source.diagonal))
     return replace(scenario, map=replace(source, file=name))
 
 

@@ -32,11 +32,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentSpec
-from sim.commands import LAST_TICK, MAX_NAME, AddAgent, Command
+from sim.commands import AGENT, LAST_TICK, MAX_NAME, AddAgent, Command
 from sim.files.commands import runs_data
+from sim.files.disk import read_file, write_atomically
 from sim.files.fields import Field, Problems, require
 from sim.files.log import LogReader, entry_data
-from sim.files.map import read_file, write_atomically
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
 from sim.files.scenario import SUFFIX, Scenario, _moved, _open_places, _Reader, build_world, dump_scenario, open_grid
@@ -52,6 +52,12 @@ FORMAT = "backmove-session"
 
 MAX_BRANCHES = 256
 KEYS = (*SCENARIO_KEYS, "map_sha256", "original", "log", "branches", "linked", "branch")
+
+SHOWN_KEY = "branches"
+"""In the view of a scenario: the branches on screen."""
+
+FOCUS_KEY = "focus"
+"""And the number of the agent that has the focus."""
 
 NUMBER = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
@@ -77,6 +83,20 @@ class Saved:
     linked: tuple[tuple[int, ...], ...] = ()
     branch: int = ROOT
     warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The branches that were on screen. A view is the window's own and not looked at when a file is read."""
+        listed = self.scenario.view.get(SHOWN_KEY)
+        there = {branch.state.number for branch in self.branches}
+        sound = [n for n in listed if type(n) is int and n in there] if isinstance(listed, list) else []
+        return tuple(dict.fromkeys(sound))
+
+    @property
+    def focus(self) -> int:
+        """The number of the agent that had the focus."""
+        agent = self.scenario.view.get(FOCUS_KEY)
+        return agent if type(agent) is int and 0 <= agent <= int(AGENT.high or 0) else 0
 
     def setup(self, specs: Mapping[str, AgentSpec], **world_options: Any) -> Callable[[], World]:
         """What makes the world of tick 0."""

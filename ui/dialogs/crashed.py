@@ -2,30 +2,35 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from agents.registry import BY_KEY
 from sim.files.journal import Crashed, discard, restore
 from sim.params import ConfigError
-from ui.dialogs.question import Question
+from ui.dialogs.question import Answer, Question
 
 
 class CrashedQuestion(Question):
     def __init__(self, host: Any, crashed: Sequence[Crashed]) -> None:
         """`host` is the app: besides what a dialog needs it can restore a session."""
         self.app, self.crashed = host, list(crashed)
-        latest = datetime.fromtimestamp(self.crashed[0].modified_s)
-        more = f" ({len(self.crashed) - 1} older ones can be restored after it.)" if len(self.crashed) > 1 else ""
-        super().__init__(
-            host,
-            "Backmove did not end as it should",
-            f"A session that was open until {latest:%d %B, %H:%M} can be taken up again, with every edit up to its "
-            f"last tick.{more}",
-            [("Later", _nothing, ""), ("Discard", self._discard, "danger"), ("Restore", self._restore, "main")],
+        latest, *others = self.crashed
+        text = (
+            f"A session that was open until {_time(latest)} can be taken up again, with every edit up to its last tick."
         )
+        answers: list[Answer] = [("Later", _nothing, ""), ("Discard", partial(discard, latest.path), "danger")]
+        before = next((other for other in others if latest.is_of_same_program(other)), None)
+        if before is not None:
+            text += f" It was begun again at {_time(before)}; the run before that can be taken up instead."
+            answers.append(("Restore run before", partial(self._restore, before), ""))
+        if len(others) > (before is not None):
+            text += " Older ones are offered after it."
+        answers.append(("Restore", partial(self._restore, latest), "main"))
+        super().__init__(host, "Backmove did not end as it should", text, answers)
 
-    def _restore(self) -> None:
-        path = self.crashed[0].path
+    def _restore(self, chosen: Crashed) -> None:
+        path = chosen.path
         try:
             saved = restore(path, BY_KEY)
         except ConfigError as error:
@@ -34,8 +39,9 @@ class CrashedQuestion(Question):
             self.app.restore(saved)
             discard(path)
 
-    def _discard(self) -> None:
-        discard(self.crashed[0].path)
+
+def _time(crashed: Crashed) -> str:
+    return f"{datetime.fromtimestamp(crashed.modified_s):%d %B, %H:%M}"
 
 
 def _nothing() -> None:

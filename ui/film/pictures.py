@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.files.map import write_atomically
+from sim.files.disk import write_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError, Param
 from ui.draw.marks import TEXTURES_FROM_PX

@@ -73,9 +73,7 @@ def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str
     """The run of a session file: the branches that were on screen, or those chosen by name or number."""
     setup = saving.setup_of(saved, path)
     states = {branch.state.number: branch.state for branch in saved.branches}
-    shown = saved.scenario.view.get(saving.SHOWN_KEY)
-    usual = [number for number in shown if number in states] if isinstance(shown, list) else []
-    numbers = [_number_of(name, states) for name in chosen] or usual or [saved.branch]
+    numbers = [_number_of(name, states) for name in chosen] or list(saved.shown) or [saved.branch]
     return Replay(setup, _at_tick_0([states[number] for number in dict.fromkeys(numbers)]), numbers[0])
 
 

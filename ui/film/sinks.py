@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 import pygame
 
-from sim.files.map import write_atomically
+from sim.files.disk import write_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError
 from ui.film import options as film_options

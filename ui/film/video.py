@@ -220,6 +220,8 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
             maker.link_to(sink)
             graph.configure()
         graph.push(_solid(frame))
+        for _ in _ready(sink):  # nothing comes yet, but a filter takes its pictures only when it is asked for some
+            raise AssertionError("a palette before the end of the clip")
         progress(place)
     if graph is None:
         raise ConfigError(f"{part}: there is no picture in it")

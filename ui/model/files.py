@@ -16,15 +16,14 @@ import numpy as np
 from agents.registry import BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, SetTerrain, TimedCommand
+from sim.files.disk import open_regular, read_file, write_atomically
 from sim.files.map import (
     ScenFile,
     ScenRow,
     find_map,
-    read_file,
     read_map,
     read_scen,
     row_problem,
-    write_atomically,
     write_map,
 )
 from sim.files.png import png_texts
@@ -33,7 +32,7 @@ from sim.files.session import Saved, is_session, load_session, parse_session
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
 from sim.kernels import log
-from sim.params import ConfigError, Value, did_you_mean
+from sim.params import ConfigError, Value, did_you_mean, printable
 from sim.world import WalkerView
 from ui.model.session import Session
 from ui.model.setup import Setup
@@ -136,9 +135,9 @@ def _open_picture(place: Path) -> Opened:
 def is_session_file(place: Path) -> bool:
     """Whether a file holds a whole session rather than a scenario."""
     try:
-        with open(place, "rb") as file:
+        with open_regular(place, SCENARIO_SUFFIXES[0]) as file:
             return is_session(file.read(4096))
-    except OSError:
+    except ConfigError:
         return False  # whoever reads it next says what is wrong
 
 
@@ -163,7 +162,7 @@ def setup_from_scenario(scenario: Scenario, path: str | os.PathLike[str] | None 
         {name: tuple(int(grid.cell(x, y)) for x, y in cells) for name, cells in scenario.switches.items()},
         scenario.changes,
         tuple((edit.tick, edit.command) for edit in scenario.edits),
-        scenario.title or (Path(path).stem if path else scenario.map_name),
+        scenario.title or printable(Path(path).stem if path else scenario.map_name),
         scenario.caption,
         source=scenario.map,
         trials=scenario.trials,
@@ -175,7 +174,9 @@ def setup_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] =
     place = Path(path)
     grid = read_map(place)
     start, goal = far_ends(grid)
-    return Setup(grid, start, goal, tuple(agents), DEFAULT_BUDGET, title=place.stem, source=_map_source(place))
+    return Setup(
+        grid, start, goal, tuple(agents), DEFAULT_BUDGET, title=printable(place.stem), source=_map_source(place)
+    )
 
 
 def setup_from_generated(
@@ -267,7 +268,7 @@ def setup_of_row(
     """The problem in a row of a list, on the map that the row names."""
     place = find_map(problems.name, row.map_name, _map_folders())
     setup = setup_for_problem(row, read_map(place), agents, budget)
-    return replace(setup, title=f"{place.stem}, problem {row.number}", source=_map_source(place))
+    return replace(setup, title=f"{printable(place.stem)}, problem {row.number}", source=_map_source(place))
 
 
 def setup_for_problem(
@@ -482,6 +483,9 @@ def _mark_words(marks: int) -> str:
     return " ".join(word for word, bit in words if marks & bit)
 
 
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute what a stranger has written
+
+
 def _write_csv(path: str | os.PathLike[str], header: list[str], rows: Iterable[Sequence[Cell]]) -> Path:
     place = with_suffix(path, CSV_SUFFIX)
     text = io.StringIO()
@@ -496,4 +500,6 @@ def _csv_cell(cell: Cell) -> Cell:
     """Numbers in full, so that a table read back says the same; nothing where a number means nothing."""
     if isinstance(cell, float):
         return repr(cell) if np.isfinite(cell) else ""
+    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
+        return f"'{cell}"
     return "" if cell is None else cell

@@ -1,6 +1,5 @@
-"""Saving and opening whole sessions, and the journal that survives a kill. No pygame here."""
+"""Saving and opening whole sessions. No pygame here."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +10,11 @@ import numpy as np
 from agents.registry import BY_KEY
 from sim.commands import TimedCommand
 from sim.files import session as session_file
-from sim.files.journal import FOCUS_KEY, SHOWN_KEY, Journal
 from sim.files.scenario import MapRows, MapSource, Scenario
-from sim.files.session import Saved
+from sim.files.session import FOCUS_KEY, SHOWN_KEY, Saved
 from ui.model import files
 from ui.model.session import SPAN, Session
 from ui.model.setup import Setup
-
-_NOTE_EVERY_S = 0.5  # how often a run that is paused or slow is noted; a fast one is every 100 ticks
 
 
 def beginning_of(session: Session, view: Mapping[str, Any] | None = None) -> Scenario:
@@ -88,44 +84,10 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     session.open(replace(setup, title=setup.title or "Session"))
     configs = list(setup.agents)
     tree = saved.plant(BY_KEY, setup=lambda: session.make_world(configs))
-    shown = saved.scenario.view.get(SHOWN_KEY)
-    numbers = [n for n in shown if n in tree.branches] if isinstance(shown, list) else []
-    shown_ones = numbers if saved.branch in numbers else [*numbers, saved.branch]
-    agent = saved.scenario.view.get(FOCUS_KEY)
-    session.focused_id = int(agent) if str(agent).isdecimal() else 0
-    session.plant(tree, saved.branch, shown_ones)
+    session.focused_id = saved.focus
+    session.plant(tree, saved.branch, list(dict.fromkeys([*saved.shown, saved.branch])))
     if path is None:
         session.mark_unsaved()  # from a journal: nowhere else is it kept
     else:
         session.mark_saved()
     session.messages += saved.warnings
-
-
-class Keeper:
-    """Keeps a journal of whatever run is open, and says once when it cannot."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.journal: Journal | None = None
-        self._said = False
-        self._noted_s = 0.0
-
-    def keep(self) -> None:
-        """Once a frame: a new journal for a new run, how far this one is, and what is on screen."""
-        if self.journal is None or self.journal.tree is not self.session.tree:
-            self.close()
-            session = self.session
-            self.journal = Journal(beginning_of(session), session.tree, session.setup.grid.original)
-        now = time.monotonic()
-        is_due = now - self._noted_s >= _NOTE_EVERY_S
-        self._noted_s = now if is_due else self._noted_s
-        self.journal.progress(self.session.shown, now=is_due)
-        self.journal.looks(self.session.shown, self.session.branch, self.session.focused_id % SPAN)
-        if self.journal.problem and not self._said:
-            self._said = True
-            self.session.messages.append(self.journal.problem)
-
-    def close(self) -> None:
-        if self.journal is not None:
-            self.journal.close()
-            self.journal = None

@@ -219,6 +219,14 @@ class Session(Strokes):
             self._left,
         )
 
+    @property
+    def runs_left(self) -> int:
+        """How many runs were left by beginning again and can be gone back to."""
+        left, number = self._left, 0
+        while left is not None:
+            left, number = left.before, number + 1
+        return number
+
     def undo(self) -> bool:
         """Take back the last stroke, or when there is none, go back to the run before this one."""
         return super().undo() or self._return()

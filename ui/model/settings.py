@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sim.files.map import write_atomically
+from sim.files.disk import read_file, write_atomically
 from sim.files.yaml import Inline, read_yaml, write_yaml
 from sim.params import ConfigError, Param
 from ui.draw.theme import HEAT_MAPS, PALETTES
@@ -108,11 +108,7 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
 def _read(place: Path) -> Mapping[str, Any]:
     if not place.exists():
         return {}
-    if not place.is_file():
-        raise ConfigError(f"{place}: expected a file")
-    if place.stat().st_size > MAX_BYTES:
-        raise ConfigError(f"{place}: expected at most {MAX_BYTES:,} bytes")
-    data = read_yaml(place.read_bytes(), str(place)).data
+    data = read_yaml(read_file(place, MAX_BYTES, place.suffix), str(place)).data
     if not isinstance(data, dict):
         raise ConfigError(f"{place}: expected settings, got something else")
     return data

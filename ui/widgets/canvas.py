@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Any
 
 import pygame
 import pygame_gui
 
+from sim.params import printable
 from ui.draw.theme import Colour, Palette, mix
 from ui.model.layout import Box, contains
 
@@ -39,6 +41,16 @@ class HotSpot:
     wheel: Callable[[int], None] | None = None
 
 
+class _Font(pygame.font.Font):
+    """A font that spells out what cannot be drawn, such as a file name that is no text."""
+
+    def render(self, text: str, *how: Any, **more: Any) -> pygame.Surface:
+        return super().render(printable(text), *how, **more)
+
+    def size(self, text: str) -> tuple[int, int]:
+        return super().size(printable(text))
+
+
 class Fonts:
     """Fonts and rendered texts, at final size: scaling text surfaces looks ragged."""
 
@@ -48,7 +60,7 @@ class Fonts:
     @staticmethod
     @lru_cache(maxsize=64)
     def font(face: str, size: int) -> pygame.font.Font:
-        return pygame.font.Font(str(_FONT_FOLDER / _FACES[face]), size)
+        return _Font(str(_FONT_FOLDER / _FACES[face]), size)
 
     def render(self, text: str, face: str, size: int, colour: Colour) -> pygame.Surface:
         key = (text, face, size, colour)

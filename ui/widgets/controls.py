@@ -14,6 +14,7 @@ import pygame
 from pygame_gui.core import UIContainer, UIElement
 from pygame_gui.elements import UIButton, UIHorizontalSlider, UITextEntryLine
 
+from sim.params import printable
 from ui.draw.theme import Colour, mix
 from ui.widgets.canvas import Canvas
 
@@ -134,11 +135,11 @@ class Field(Control):
             dialog.host.gui,
             container or dialog.container,
             parent_element=dialog.panel,
-            initial_text=text,
+            initial_text=printable(text),
             object_id="#mono_field" if mono else None,
         )
         self.element.set_text_length_limit(longest)
-        self._last = text
+        self._last = printable(text)
 
     @property
     def text(self) -> str:
@@ -146,6 +147,7 @@ class Field(Control):
 
     def set(self, text: str) -> None:
         """Another text, without telling `changed`."""
+        text = printable(text)
         if text != self.text:
             self.element.set_text(text)
             self.element.select_range = [0, 0]  # pygame_gui keeps the old one, and fails when a key deletes it

@@ -1,0 +1,88 @@
+"""Files as a whole: read within limits, written whole or not at all, and really on the disk when they are there."""
+
+import difflib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from sim.params import ConfigError
+
+_DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody writes to would be waited for
+_BYTES = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a whole file or none: into a file beside it first, which then takes its place."""
+    target = os.path.realpath(path)  # a link stays a link
+    draft = os.path.join(os.path.dirname(target), f".backmove-{secrets.token_hex(8)}.part")
+    try:
+        try:
+            with open(draft, "xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())  # or a crash of the machine could leave an empty file under the name
+            os.replace(draft, target)
+        finally:
+            with suppress(FileNotFoundError):
+                os.remove(draft)
+        _sync_folder(os.path.dirname(target))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
+
+
+def _sync_folder(folder: str) -> None:
+    """Bring the new name of a file to the disk, where a system can."""
+    with suppress(OSError):
+        handle = os.open(folder or ".", os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO]:
+    """A regular file to read from; a pipe or a device could go on for ever, or never begin."""
+    if not os.path.lexists(path):
+        raise ConfigError(f"{path}: expected a {suffix} file, got no such file{nearest_file(Path(path), suffix)}")
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | _DO_NOT_WAIT | _BYTES), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ConfigError(f"{path}: expected a {suffix} file, got a device or a pipe")
+            yield file
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: expected a {suffix} file, got a folder") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"{path}: cannot be read: {reason(error)}") from error
+
+
+def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
+    """All bytes of a regular file of at most `limit` bytes."""
+    with open_regular(path, suffix) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = b"" if size > limit else file.read(limit + 1)
+        size = max(len(data), size)
+    if size > limit:
+        raise ConfigError(f"{path}: expected a {suffix} file of at most {limit:,} bytes, got {size:,}")
+    return data
+
+
+def nearest_file(path: Path, suffix: str) -> str:
+    """A question that names the file of nearly this name, or nothing."""
+    try:
+        names = [name for name in os.listdir(path.parent) if name.lower().endswith(suffix)]
+    except (OSError, ValueError):
+        return ""
+    near = difflib.get_close_matches(path.name, sorted(names), n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def reason(error: Exception) -> str:
+    """What went wrong with a file, in a few words."""
+    return getattr(error, "strerror", None) or str(error)

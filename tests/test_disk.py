@@ -1,0 +1,86 @@
+"""Files as a whole: what is read is a file and no pipe, what is written is there or not at all."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from sim.files import disk
+from sim.files.disk import open_regular, read_file, write_atomically
+from sim.files.journal import restore
+from sim.params import ConfigError
+from ui.model.files import KNOWN_SUFFIXES, open_any
+from ui.model.settings import load_settings
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+
+
+@needs_pipes
+@pytest.mark.parametrize("suffix", [*KNOWN_SUFFIXES, ".journal"])
+def test_a_pipe_is_refused_at_once(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"pipe{suffix}"
+    os.mkfifo(path)
+    with pytest.raises(ConfigError, match="got a device or a pipe"):
+        restore(path, {}) if suffix == ".journal" else open_any(path)
+
+
+@needs_pipes
+def test_settings_in_a_pipe_do_not_stop_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yaml"
+    os.mkfifo(path)
+    _, message = load_settings(path)
+    assert message is not None and "a device or a pipe" in message
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no /dev/zero")
+def test_a_device_and_a_socket_are_refused(tmp_path: Path) -> None:
+    link = tmp_path / "endless.map"
+    link.symlink_to("/dev/zero")
+    for path in (link, "/dev/zero"):
+        with pytest.raises(ConfigError, match="got a device or a pipe"):
+            read_file(path, 1 << 20, ".map")
+    address = tmp_path / "socket.map"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(address))
+        with pytest.raises(ConfigError, match="cannot be read"):
+            read_file(address, 1 << 20, ".map")
+
+
+def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
+    (tmp_path / "river.map").write_bytes(b"x" * 100)
+    for path, limit, complaint in (
+        (tmp_path, 100, "got a folder"),
+        (tmp_path / "rivr.map", 100, "got no such file; did you mean 'river.map'?"),
+        (tmp_path / "river.map", 99, "of at most 99 bytes, got 100"),
+        ("a\0b.map", 100, "got no such file"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            read_file(path, limit, ".map")
+        assert complaint in str(caught.value)
+    assert read_file(tmp_path / "river.map", 100, ".map") == b"x" * 100
+    with open_regular(tmp_path / "river.map", ".map") as file:
+        assert file.read(3) == b"xxx"
+
+
+def test_what_is_written_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(disk.os, "fsync", lambda handle: (done.append("sync"), sync(handle)))
+    monkeypatch.setattr(disk.os, "replace", lambda *names: (done.append("replace"), replace(*names)))
+    write_atomically(tmp_path / "a.txt", b"new")
+    assert done[:2] == ["sync", "replace"]
+    assert (tmp_path / "a.txt").read_bytes() == b"new" and os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.txt"
+    write_atomically(path, b"old")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(disk.os, "fsync", full)
+    with pytest.raises(ConfigError, match="cannot be written: No space left on device"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["a.txt"]

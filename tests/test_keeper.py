@@ -1,0 +1,162 @@
+"""What is kept while the window is open: runs that Ctrl+Z would bring back, what was done while a disk was full."""
+
+import os
+from pathlib import Path
+
+import pygame
+import pytest
+
+from sim.files import journal as journal_file
+from sim.files.journal import Journal, find_crashed
+from tests.test_app import setup
+from tests.test_saved_session import busy_session, digests, settled
+from tests.window import make_app, press
+from ui.dialogs.crashed import CrashedQuestion
+from ui.model.keeper import Keeper, SettingsKeeper
+from ui.model.session import Session
+from ui.model.settings import Settings, load_settings
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path / "backmove" / "journals"
+
+
+def kill(keeper: Keeper) -> None:
+    for journal in (*keeper.left, keeper.journal):
+        assert journal is not None
+        for file in (journal._file, journal._lock):
+            os.close(file)
+
+
+def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
+    session = busy_session()
+    keeper = Keeper(session)
+    keeper.keep()
+    session.paint([30, 31], block=True)
+    keeper._noted_s = 0.0
+    keeper.keep()
+    before = digests(session)
+    session.reset(keeps_map=True)
+    keeper.keep()
+    session.advance(2)
+    keeper._noted_s = 0.0
+    keeper.keep()
+    kill(keeper)
+    assert len(find_crashed()) == 2
+    app = make_app(setup())
+    app.offer_crashed()
+    assert isinstance(app.dialog, CrashedQuestion) and "begun again" in app.dialog.text
+    press(app, pygame.K_LEFT)  # from "Restore" to "Restore run before"
+    press(app, pygame.K_RETURN)
+    settled(app.session)
+    assert digests(app.session) == before
+    assert len(find_crashed()) == 1, "the other run is offered at the next start"
+
+
+def test_going_back_to_the_run_before_keeps_that_one_alone(folder: Path) -> None:
+    session = busy_session()
+    keeper = Keeper(session)
+    for _ in range(2):
+        keeper.keep()
+        session.reset(keeps_map=True)
+    keeper.keep()
+    assert len(keeper.left) == 2 and len(list(folder.glob("*.journal"))) == 3
+    assert session.undo()
+    keeper.keep()
+    assert len(keeper.left) == 1 and len(list(folder.glob("*.journal"))) == 2
+    session.open(setup())  # another file: nothing of what was open can come back
+    keeper.keep()
+    assert not keeper.left and len(list(folder.glob("*.journal"))) == 1
+    keeper.close()
+    assert not list(folder.iterdir())
+
+
+def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = busy_session()
+    keeper = Keeper(session)
+    keeper.keep()
+    session.messages.clear()
+    is_full = True
+    write = os.write
+
+    def sometimes(handle: int, data: bytes) -> int:
+        if is_full:
+            raise OSError(28, "No space left on device")
+        return write(handle, data)
+
+    monkeypatch.setattr(journal_file.os, "write", sometimes)
+    for cell in (40, 41, 42):
+        session.paint([cell], block=True)
+        keeper._noted_s = keeper._tried_s = 0.0
+        keeper.keep()
+    assert sum("not kept" in text for text in session.messages) == 1
+    assert len(list(folder.glob("*.journal"))) == 1, "the failed one still holds what was done before"
+    is_full = False
+    keeper._tried_s = 0.0
+    keeper.keep()
+    assert session.messages[-1] == "what you do is kept for a restart again"
+    session.advance(3)
+    keeper._noted_s = 0.0
+    keeper.keep()
+    kill(keeper)
+    (crashed,) = find_crashed()
+    saved = journal_file.restore(crashed.path, session.world.specs)
+    edited = [cell for branch in saved.branches for entry in branch.state.entries for cell in cells_of(entry)]
+    assert {40, 41, 42} <= set(edited)
+
+
+def cells_of(entry: object) -> tuple[int, ...]:
+    return getattr(entry.command, "blocked", ()) if hasattr(entry.command, "freed") else ()
+
+
+def test_lines_are_brought_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(setup())
+    keeper = Keeper(session)
+    synced = []
+    sync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(handle), sync(handle)))
+    for _ in range(3):
+        keeper._noted_s = 0.0
+        keeper.keep()
+        if keeper._disk._job is not None:
+            keeper._disk._job.result()
+    assert len(synced) == 1, "nothing new, nothing to do"
+    session.advance(1)
+    keeper._noted_s = 0.0
+    keeper.keep()
+    keeper.close()
+    assert len(synced) == 2
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        sync(synced[-1])
+
+
+def test_a_resting_journal_writes_no_more(tmp_path: Path) -> None:
+    session = busy_session()
+    keeper = Keeper(session)
+    keeper.keep()
+    journal = keeper.journal
+    assert isinstance(journal, Journal) and journal.path is not None
+    journal.rest()
+    before = journal.path.read_bytes()
+    session.paint([40], block=True)
+    assert journal.path.read_bytes() == before
+
+
+def test_settings_are_kept_while_the_window_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yaml"
+    settings = Settings()
+    keeper = SettingsKeeper(settings, lambda: None, path)
+    keeper._looked_s = 0.0
+    keeper.keep()
+    assert not path.exists(), "nothing has changed"
+    settings.remember("/some/river.map")
+    settings.theme = "light"
+    keeper._looked_s = 0.0
+    keeper.keep()
+    keeper._disk._job.result()
+    assert load_settings(path)[0] == settings, "a kill now loses nothing"
+    settings.speed = 60
+    keeper.close()
+    assert load_settings(path)[0].speed == 60

@@ -1,0 +1,52 @@
+"""PNG files of strangers: their texts are read within limits, whatever the bytes are."""
+
+import struct
+import tracemalloc
+import zlib
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.files.png import _MOST_TEXT, SIGNATURE, png_bytes, png_texts
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+@given(st.dictionaries(st.from_regex(r"[A-Za-z]{1,20}", fullmatch=True), st.text(max_size=3000), max_size=4))
+def test_texts_read_back_equal(texts: dict[str, str]) -> None:
+    read = png_texts(png_bytes(np.zeros((2, 2), np.uint32), texts))
+    plain = {key: text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "") for key, text in texts.items()}
+    assert {key: read[key] for key in texts} == plain
+
+
+@pytest.mark.parametrize("kind", [b"tEXt", b"zTXt", b"iTXt"])
+@given(data=st.binary(max_size=30))
+def test_any_content_of_a_text_is_read_or_refused(kind: bytes, data: bytes) -> None:
+    for content in (data, b"Scenario\0" + data, b"Scenario\0\1\0\0\0" + zlib.compress(data)):
+        with suppress(ValueError):
+            png_texts(SIGNATURE + chunk(kind, content))
+
+
+@pytest.mark.parametrize("content", [b"Scenario", b"Scenario\0", b"Scenario\0\0", b"Scenario\0\0\0", b"S\0\0\0\0x"])
+def test_a_cut_text_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match="a text ends too early"):
+        png_texts(SIGNATURE + chunk(b"iTXt", content))
+
+
+def test_many_packed_texts_take_no_more_than_the_limit_together() -> None:
+    each = zlib.compress(bytes(_MOST_TEXT // 4))
+    file = SIGNATURE + b"".join(chunk(b"zTXt", b"key %d\0\0" % i + each) for i in range(40))
+    assert len(file) < 1 << 20
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="longer than"):
+        png_texts(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * _MOST_TEXT
+    allowed = SIGNATURE + b"".join(chunk(b"zTXt", b"key %d\0\0" % i + each) for i in range(4))
+    assert len(png_texts(allowed)) == 4

@@ -1,0 +1,142 @@
+"""What keeps work safe while the window is open: the journal of the run, and the settings. No pygame here.
+
+Nothing here makes a frame wait for a disk: lines of the journal are handed to the operating system at once, which
+survives a kill; a thread of its own brings them to the disk, which survives a crash of the machine.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from sim.files.journal import Journal
+from ui.model.saving import beginning_of
+from ui.model.session import SPAN, Session
+from ui.model.settings import Settings, save_settings
+
+_NOTE_EVERY_S = 0.5  # how often a run that is paused or slow is noted; a fast one is every 100 ticks
+_RETRY_EVERY_S = 5.0  # after a disk was full
+_SETTINGS_EVERY_S = 2.0
+
+
+class Keeper:
+    """Keeps a journal of whatever run is open, and of those that Ctrl+Z would bring back."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.journal: Journal | None = None
+        self.left: list[Journal] = []  # of the runs that were left by beginning again, the first one first
+        self._disk = _Background()
+        self._said = False
+        self._noted_s = self._tried_s = 0.0
+
+    def keep(self) -> None:
+        """Once a frame: a new journal for a new run, how far this one is, and what is on screen."""
+        now = time.monotonic()
+        if self.journal is None or self.journal.tree is not self.session.tree:
+            self._begin()
+        elif self.journal.problem and now - self._tried_s >= _RETRY_EVERY_S:
+            self._retry(self.journal)
+            self._tried_s = now
+        journal = self.journal
+        assert journal is not None
+        is_due = now - self._noted_s >= _NOTE_EVERY_S
+        self._noted_s = now if is_due else self._noted_s
+        journal.progress(self.session.shown, now=is_due)
+        journal.looks(self.session.shown, self.session.branch, self.session.focused_id % SPAN)
+        if is_due and self._disk.is_idle and (handle := journal.take_unsynced()) is not None:
+            self._disk.do(lambda: _sync(handle))
+        if journal.problem and not self._said:
+            self._said = True
+            self._tried_s = now
+            self.session.messages.append(journal.problem)
+
+    def _begin(self) -> None:
+        """The new journal is there before an old one goes: a kill in between loses nothing."""
+        before, self.journal = self.journal, self._new()
+        if before is not None and len(self.left) < self.session.runs_left:
+            before.rest()
+            self.left.append(before)
+        elif before is not None:
+            before.close()
+        while len(self.left) > self.session.runs_left:
+            self.left.pop().close()
+
+    def _new(self) -> Journal:
+        session = self.session
+        return Journal(beginning_of(session), session.tree, session.setup.grid.original)
+
+    def _retry(self, failed: Journal) -> None:
+        """Write all of it anew. What the failed journal holds is worth keeping until that has worked."""
+        again = self._new()
+        if again.problem:
+            again.close()
+            return
+        self.journal = again
+        failed.close()
+        self._said = False
+        self.session.messages.append("what you do is kept for a restart again")
+
+    def close(self) -> None:
+        for journal in (*self.left, *([self.journal] if self.journal else [])):
+            journal.close()
+        self.journal, self.left = None, []
+        self._disk.close()
+
+
+class SettingsKeeper:
+    """Writes the settings when they have changed, so that a kill loses a few seconds of them at most."""
+
+    def __init__(self, settings: Settings, collect: Callable[[], None], path: Path | None = None) -> None:
+        """`collect` brings the settings up to date with the window."""
+        self.settings, self.collect, self.path = settings, collect, path
+        self._disk = _Background()
+        self._written = deepcopy(settings)
+        self._looked_s = time.monotonic()
+
+    def keep(self) -> None:
+        """Once a frame."""
+        now = time.monotonic()
+        if now - self._looked_s < _SETTINGS_EVERY_S or not self._disk.is_idle:
+            return
+        self._looked_s = now
+        self.collect()
+        if self.settings != self._written:
+            self._written = written = deepcopy(self.settings)
+            self._disk.do(lambda: save_settings(written, self.path))
+
+    def close(self) -> None:
+        self._disk.close()
+        self.collect()
+        save_settings(self.settings, self.path)
+
+
+class _Background:
+    """One thing at a time beside the window."""
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(1, "disk")
+        self._job: Future[Any] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        return self._job is None or self._job.done()
+
+    def do(self, job: Callable[[], object]) -> None:
+        self._job = self._worker.submit(job)
+
+    def close(self) -> None:
+        self._worker.shutdown()
+
+
+def _sync(handle: int) -> None:
+    """Bring a file to the disk. Whether it can be written at all, the writer notices by itself."""
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
