@@ -5,6 +5,8 @@
     main.py solve ...     solve problems without a window
     main.py run FILE      run a scenario without a window
     main.py record FILE   film a scenario without a window: video, GIF, pictures
+    main.py experiment F  run a thousand problems, on all processors or on a cluster
+    main.py replay F ROW  a row of its results again, in the window
     main.py bench ...     measure speed
 
 `main.py COMMAND --help` says more about each.
@@ -20,7 +22,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is f
 
 from sim.params import ConfigError, did_you_mean, printable
 
-COMMANDS = ("agents", "solve", "run", "record", "bench")
+COMMANDS = ("agents", "solve", "run", "record", "experiment", "replay", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

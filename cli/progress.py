@@ -15,13 +15,13 @@ class Progress:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
-        self._is_on = self._stream.isatty()
+        self.is_on = self._stream.isatty()
         self._next_s = time.monotonic() + _INTERVAL_S  # short work shows nothing
         self._shown = 0  # characters of the bar on screen
 
     def show(self, text: str, share: float | None = None) -> None:
         """Say what is being done, and which share of it is done if that is known."""
-        if not self._is_on or time.monotonic() < self._next_s:
+        if not self.is_on or time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + _INTERVAL_S
         line = f"{_bar(share)} {text}" if share is not None else text

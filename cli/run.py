@@ -9,12 +9,13 @@ from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.prepare import prepare
 from cli.progress import Progress
-from cli.results import STOPPED, STUCK, outcome_of, print_result, result
-from cli.trace import Trace
+from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import LAST_TICK, AddAgent
 from sim.files.scenario import Scenario, build_world, load_scenario, open_grid
+from sim.files.trace import Trace
 from sim.params import Param
+from sim.results import STOPPED, STUCK, outcome_of, result
 from sim.world import Walker, World
 
 TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)

@@ -1,9 +1,8 @@
 """`solve`: agents on single problems of a map, or on rows of a .scen file."""
 
-import re
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,18 +10,18 @@ from agents.registry import BY_KEY
 from cli.arguments import Arguments, cell, checked
 from cli.prepare import prepare
 from cli.progress import Progress
-from cli.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, print_result, result, trial_result
-from cli.spec import parse_agent
-from cli.trace import Trace
+from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import BUDGET, TRIALS, AgentConfig
-from sim.files.map import ScenFile, ScenRow, find_map, read_map, read_scen, row_problem
+from sim.files.agent_text import parse_agent
+from sim.files.map import ScenFile, ScenRow, find_map, read_map, read_scen, row_numbers, row_problem
+from sim.files.trace import Trace
 from sim.grid import Grid
 from sim.params import ConfigError, Param
-from sim.world import BULK, Walker, World
+from sim.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, result, steps_alone, trial_result
+from sim.world import Walker, World
 
 MOVES = Param("max-moves", int, 10_000_000, "give up on a problem after so many moves", 1, 1_000_000_000_000)
-_PATIENCE = 100  # ticks on one spot, for each cell of the map, after which an agent counts as stuck
 
 
 @dataclass(frozen=True)
@@ -136,23 +135,6 @@ def _shown_path(path: Path) -> str:
         return str(path)
 
 
-def row_numbers(text: str | None, count: int, name: str) -> list[int]:
-    """The rows that `0,5,10:20` names of a file with `count` rows."""
-    if text is None:
-        return list(range(count))
-    numbers: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*(?:(\d{1,9})|(\d{0,9}):(\d{0,9}))\s*", part)
-        if match is None:
-            raise ConfigError(f"--rows: expected rows such as 0,5,10:20, got '{part.strip()}'")
-        single, first, end = match.groups()
-        chosen = range(int(single), int(single) + 1) if single else range(int(first or 0), int(end or count))
-        if not chosen or chosen[-1] >= count:
-            raise ConfigError(f"--rows: expected rows from 0 to {count - 1} of {name}, got '{part.strip()}'")
-        numbers += chosen
-    return numbers
-
-
 # --- solving --------------------------------------------------------------------------------------
 
 
@@ -205,7 +187,7 @@ class _Solver:
         self.trace.begin()
         more = {"row": task.row.number} if task.row else {}
         try:
-            for _ in self._steps(world, walker):
+            for _ in steps_alone(world, walker, self.max_moves, self.trace.longest_step(world)):
                 self.trace.write(world, **more)
                 what = f"row {task.row.number}, " if task.row else ""
                 self.progress.show(f"{what}{walker.label}: {walker.metrics[0].moves:,} moves", share)
@@ -213,19 +195,6 @@ class _Solver:
             return outcome_of(world, walker, STOPPED) if walker.is_done else STOPPED
         is_out_of_moves = world.metrics(walker).moves >= self.max_moves
         return outcome_of(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
-
-    def _steps(self, world: World, walker: Walker) -> Iterator[None]:
-        """Advance until the agent is done, out of moves, or has stood still for longer than any search can take.
-
-        An agent moves at most once a tick, so it cannot pass the move limit within a step of what it has left.
-        """
-        patience = _PATIENCE * world.grid.cells
-        moves = last_move = 0
-        while not walker.is_done and moves < self.max_moves and world.tick - last_move <= patience:
-            world.advance(min(self.max_moves - moves, BULK, self.trace.longest_step(world)))
-            if world.metrics(walker).moves > moves:
-                moves, last_move = world.metrics(walker).moves, world.tick
-            yield
 
     def _print(self, world: World, walker: Walker, outcome: str, task: Task) -> None:
         row = task.row

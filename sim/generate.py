@@ -17,6 +17,7 @@ from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, sh
 Point = tuple[int, int]
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
+EAST, SOUTH = 1 << 1, 1 << 2  # bits of a cell's moves
 
 _WALL, _FLOOR = ord("@"), ord(".")
 
@@ -104,13 +105,26 @@ class Random:
 
 
 def largest_component(free: Mask) -> Mask:
-    """The free cells of the largest region that moves connect; of equals, the one with the first cell.
+    """The free cells of the largest region that moves connect; of equals, the one with the first cell."""
+    label = _joined(free[:, :-1] & free[:, 1:], free[:-1] & free[1:])
+    largest = np.bincount(label[free.ravel()], minlength=1).argmax()
+    region: Mask = free & (label == largest).reshape(free.shape)
+    return region
+
+
+def regions(grid: Grid) -> Numbers:
+    """A number for each cell, the same for all cells that moves connect."""
+    moves = grid.moves.reshape(grid.height, grid.width)
+    return _joined((moves[:, :-1] & EAST) > 0, (moves[:-1] & SOUTH) > 0)
+
+
+def _joined(across: Mask, down: Mask) -> Numbers:
+    """Label the cells, given which are connected with the next one to the right and with the one below.
 
     Straight moves decide: a diagonal one needs both of its shoulders, so it connects nothing new. Each round
     hooks the label of a region on that of a smaller neighbour, then flattens the chains: O(log n) rounds.
     """
-    number = np.arange(free.size, dtype=np.int32).reshape(free.shape)
-    across, down = free[:, :-1] & free[:, 1:], free[:-1] & free[1:]
+    number = np.arange(across.shape[0] * down.shape[1], dtype=np.int32).reshape(across.shape[0], down.shape[1])
     tails = np.concatenate([number[:, :-1][across], number[:-1][down]])
     heads = np.concatenate([number[:, 1:][across], number[1:][down]])
     label = number.ravel().copy()
@@ -121,9 +135,7 @@ def largest_component(free: Mask) -> Mask:
             label = label[label]
         is_apart = label[tails] != label[heads]
         tails, heads = tails[is_apart], heads[is_apart]
-    largest = np.bincount(label[free.ravel()], minlength=1).argmax()
-    region: Mask = free & (label == largest).reshape(free.shape)
-    return region
+    return label
 
 
 def opposite_ends(region: Mask) -> tuple[Point, Point]:

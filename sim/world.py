@@ -174,7 +174,8 @@ class World:
         self.tick = 0
         self.walkers: list[Walker] = []
         self.notes: list[Note] = []
-        self.planning_s: dict[int, float] = {}
+        self.planning_s: dict[int, float] = {}  # by agent: what its ticks took
+        self.changing_s: dict[int, float] = {}  # and what taking in changes of the map took
         self._queue: list[tuple[int, Command]] = []
         self._next_id = 0
         self._event = NO_EVENT
@@ -215,7 +216,7 @@ class World:
         if walker.has_arrived:
             self._end_trial(walker)
         self.walkers.append(walker)
-        self.planning_s[walker.id] = 0.0
+        self.planning_s[walker.id] = self.changing_s[walker.id] = 0.0
         return walker
 
     def check_agent(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
@@ -465,7 +466,10 @@ class World:
         self._backward_is_old = True
         self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
         for walker in self.walkers:
+            before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)
+            if self.stopwatch:
+                self.changing_s[walker.id] += self.stopwatch() - before
 
     def move_goal(self, cell: int) -> None:
         if not self.grid.is_free(cell):

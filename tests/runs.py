@@ -16,7 +16,17 @@ from sim.world import World
 
 from .conftest import budget_for, problems, settings_of
 
-_OTHERWISE = {"rows", "rows_tick", "notes", "planning_s", "stopwatch", "_backward", "_backward_expansions", "_applying"}
+_OTHERWISE = {
+    "rows",
+    "rows_tick",
+    "notes",
+    "planning_s",
+    "changing_s",
+    "stopwatch",
+    "_backward",
+    "_backward_expansions",
+    "_applying",
+}
 """What of a world depends on how many ticks it was asked for at once, and on nothing that ever happens to it."""
 
 

@@ -16,9 +16,8 @@ import main
 from agents.registry import BY_KEY, SPECS
 from cli.arguments import cell
 from cli.progress import Progress
-from cli.solve import row_numbers
-from cli.spec import parse_agent
-from sim.files.map import read_map
+from sim.files.agent_text import parse_agent
+from sim.files.map import read_map, row_numbers
 from sim.files.scenario import build_world, load_scenario
 from sim.params import ConfigError
 from sim.world import World
@@ -133,8 +132,8 @@ def test_no_path_is_null_in_json(run: Any, tmp_path: Path) -> None:
 
 
 def test_an_agent_that_never_moves_is_stuck(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cli.solve._PATIENCE", 0)
-    monkeypatch.setattr("cli.solve.BULK", 10)
+    monkeypatch.setattr("sim.results._PATIENCE", 0)
+    monkeypatch.setattr("sim.results.BULK", 10)
     line = solve(run, "--agent", "astar", "--budget", "1")[0]
     assert line["outcome"] == "stuck" and line["moves"] == 0
 
@@ -345,7 +344,7 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         ),
         (["/no/such/folder/x.yaml"], ["/no/such/folder/x.yaml: no such file"]),
         (["--hepl"], ["--hepl: no such option; did you mean '--help'?"]),
-        (["a", "b"], ["a: no such command or file; known: agents, solve, run, record, bench, --help"]),
+        (["a", "b"], [f"a: no such command or file; known: {', '.join(main.COMMANDS)}, --help"]),
         (["run"], ["run: the following arguments are required: scenario"]),
         (["run", "nope.yaml"], ["nope.yaml: expected a .yaml file, got no such file"]),
         (["run", BRIDGES, "--tics", "3"], ["run: unrecognized arguments: --tics 3; did you mean '--ticks'?"]),

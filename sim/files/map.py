@@ -291,6 +291,23 @@ def parse_scen(data: bytes, name: str) -> ScenFile:
     return ScenFile(name, rows)
 
 
+def row_numbers(text: str | None, count: int, name: str, where: str = "--rows") -> list[int]:
+    """The rows that `0,5,10:20` names of a file with `count` rows."""
+    if text is None:
+        return list(range(count))
+    numbers: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(?:(\d{1,9})|(\d{0,9}):(\d{0,9}))\s*", part)
+        if match is None:
+            raise ConfigError(f"{where}: expected rows such as 0,5,10:20, got '{part.strip()}'")
+        single, first, end = match.groups()
+        chosen = range(int(single), int(single) + 1) if single else range(int(first or 0), int(end or count))
+        if not chosen or chosen[-1] >= count:
+            raise ConfigError(f"{where}: expected rows from 0 to {count - 1} of {name}, got '{part.strip()}'")
+        numbers += chosen
+    return numbers
+
+
 def scen_text(rows: Iterable[ScenRow]) -> str:
     """Rows as the text of a `.scen` file: version 1, or the old form without sizes when no row has any."""
     kept = list(rows)

@@ -1,4 +1,4 @@
-"""Agents on the command line: `tb-wa`, or `tb-wa:weight=3,reopen=true`."""
+"""Agents written in one word: `tb-wa`, or `tb-wa:weight=3,reopen=true`, on the command line and in experiments."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,13 @@ from sim.commands import BUDGET, MAX_NAME, AgentConfig
 from sim.params import ConfigError, did_you_mean, parse_params
 
 
-def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int) -> AgentConfig:
+def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: str = "") -> AgentConfig:
     """The agent that `text` names, legal with this budget; a ConfigError names everything that is wrong.
 
-    Beside its parameters an agent can have a `label` and a `budget` of its own, as in a scenario.
+    Beside its parameters an agent can have a `label` and a `budget` of its own, as in a scenario. Messages begin with
+    `where`, by default the option of the command line.
     """
-    where = f"--agent {text}"
+    where = where or f"--agent {text}"
     key, colon, rest = text.partition(":")
     spec = specs.get(key.strip())
     if spec is None:

@@ -1,0 +1,156 @@
+"""`experiment`: a thousand problems, several agents, on all processors or on a cluster; see docs/experiments.md."""
+
+import os
+import signal
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+
+from agents.registry import BY_KEY
+from cli.arguments import Arguments, checked
+from cli.bench.problems import MAPS
+from cli.experiment import pools, worker
+from cli.experiment.engine import Engine, duration
+from cli.progress import Progress
+from cli.warm import warm_up
+from sim.commands import AgentConfig
+from sim.experiments.files import RESULTS, write_lab, write_parquet, write_tables
+from sim.experiments.plan import Task, tasks
+from sim.experiments.spec import SIZES, Specification, load_experiment
+from sim.experiments.store import Store, open_for_writing
+from sim.params import Param
+
+NICE = Param("nice", int, 0, "lower priority of the processes, from 0 to 19", 0, 19)
+_SAMPLE_S = 5.0  # how long a dry run may try
+
+
+def main(argv: Sequence[str]) -> int:
+    given = _parser().parse_args(argv)
+    spec = load_experiment(given.spec, BY_KEY, given.size, [Path(given.maps)])
+    progress = Progress()
+    for text in spec.left_out:
+        progress.say(text)
+    if given.dry_run:
+        return dry_run(spec, progress, given.jobs)
+    return run(spec, given, progress)
+
+
+def _parser() -> Arguments:
+    parser = Arguments("experiment", "Run every agent of a specification on every problem; the same command goes on.")
+    parser.add_argument("spec", metavar="SPEC.yaml", help="what to run; assets/experiments has examples")
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", help="where results are kept; SPEC without .yaml if left out"
+    )
+    parser.add_argument("--size", choices=SIZES, default="full", help="small: what the specification calls so")
+    parser.add_argument(
+        "--jobs", type=checked(pools.JOBS), default=pools.processors(), metavar="N", help=pools.JOBS.help
+    )
+    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler as tcp://HOST:PORT, or slurm")
+    parser.add_argument("--nice", type=checked(NICE), default=0, metavar="N", help=NICE.help)
+    parser.add_argument("--dry-run", action="store_true", help="say how many runs, and how long they will take")
+    parser.add_argument("--lab", action="store_true", help="write a properties file for Downward Lab, too")
+    parser.add_argument("--parquet", action="store_true", help="write results.parquet, too (requirements-parquet.txt)")
+    parser.add_argument(
+        "--maps", default=os.environ.get("BACKMOVE_MAPS", MAPS), metavar="DIR", help="further folder of maps"
+    )
+    return parser
+
+
+def run(spec: Specification, given: Namespace, progress: Progress) -> int:
+    """0: everything is done; 1: some runs failed; 130: interrupted, and the same command goes on."""
+    folder = Path(given.output or Path(given.spec).stem)
+    store = open_for_writing(folder)
+    try:
+        code = compute(spec, store, pools.choose(given.cluster, given.jobs, folder, given.nice), progress)
+        if given.lab:
+            write_lab(store)
+        if given.parquet:
+            write_parquet(store)
+        return code
+    finally:
+        store.close()
+
+
+def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
+    """Do what is missing, and write the tables in any case."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    store.set_plan(spec)
+    done, whole = store.count()
+    if done < whole:
+        warm_up(_configs(spec), BY_KEY, progress)  # here, once: workers find the kernels compiled
+        already = f", {done:,} of them are there" if done else ""
+        progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
+    engine = Engine(store, pool, progress, tasks(spec, store.done()), whole - done)
+    engine.run()
+    write_tables(store)
+    return _report(store, engine, progress)
+
+
+def _as_interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _configs(spec: Specification) -> list[AgentConfig]:
+    settings = {s.kind: AgentConfig(s.kind, params=s.params) for part in spec.parts for s in part.settings}
+    return list(settings.values())
+
+
+def _report(store: Store, engine: Engine, progress: Progress) -> int:
+    failures = store.failures()
+    for row, text in failures[:20]:
+        progress.say(f"row {row}: {text}")
+    if len(failures) > 20:
+        progress.say(f"and {len(failures) - 20:,} more rows failed")
+    done, whole = store.count()
+    progress.say(f"{store.folder / RESULTS}: {done:,} of {whole:,} runs")
+    if engine.was_stopped:
+        return 130
+    return 1 if failures else 0
+
+
+# --- before it is run -----------------------------------------------------------------------------
+
+
+def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
+    """Say how many runs there are, and from a few of them how long all will take."""
+    warm_up(_configs(spec), BY_KEY, progress)
+    settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
+    problems = sum(len(part.cases) for part in spec.parts)
+    print(f"{spec.count:,} runs: {problems:,} problems, {settings:,} settings, {len(spec.parts)} parts")
+    seconds, tried = estimate(spec)
+    print(
+        f"about {duration(seconds)} of processor time, {duration(seconds / jobs)} with {jobs} processes ({tried} tried)"
+    )
+    return 0
+
+
+def estimate(spec: Specification) -> tuple[float, int]:
+    """(seconds for everything on one processor, runs that were tried for it)."""
+    began, total, tried = time.monotonic(), 0.0, 0
+    whole = list(tasks(replace(spec, slice=1_000_000), set()))
+    for task in whole:
+        share = max(0.02, _SAMPLE_S / len(whole))
+        spent, count, until = 0.0, 0, time.monotonic() + share
+        for job in _spread(task):
+            before = time.thread_time()
+            worker.work(Task(task.board, (job,), task.code))
+            spent += time.thread_time() - before
+            count += 1
+            if time.monotonic() > until:
+                break
+        total += spent / count * len(task.jobs)
+        tried += count
+        if time.monotonic() - began > 4 * _SAMPLE_S:
+            done = whole.index(task) + 1
+            return total * sum(t.runs for t in whole) / sum(t.runs for t in whole[:done]), tried
+    return total, tried
+
+
+def _spread(task: Task) -> list:  # type: ignore[type-arg]
+    """The problems of a task in an order that begins all over it."""
+    count = len(task.jobs)
+    step = next((s for s in (7919, 104729, 1) if count % s or s == 1), 1)
+    return [task.jobs[(i * step + count // 2) % count] for i in range(min(count, 50))]

@@ -1,0 +1,142 @@
+"""Who does the tasks: this process, processes of this machine, a Dask scheduler, a Slurm queue.
+
+All of them are executors in the sense of concurrent.futures. `room` says how many tasks are worth handing over at a
+time: enough that nobody waits, few enough that a change of mind costs little.
+"""
+
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli.experiment import worker
+from sim.params import ConfigError, Param
+
+JOBS = Param("jobs", int, 1, "processes of this machine", 1, 1024)
+_CONNECT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Pool:
+    """How to make an executor, again if need be, and how much to hand to it."""
+
+    make: Callable[[], Executor]
+    room: Callable[[Executor], int]
+    words: str
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def choose(cluster: str | None, jobs: int, folder: Path, niceness: int = 0) -> Pool:
+    if cluster is None:
+        return _here(jobs, niceness)
+    if cluster.startswith(("tcp://", "tls://")):
+        return _dask(cluster)
+    if cluster in ("slurm", "slurm-local"):
+        return _slurm(folder, cluster)
+    raise ConfigError(f"experiment: --cluster: expected tcp://HOST:PORT or slurm, got {cluster!r}")
+
+
+def _here(jobs: int, niceness: int) -> Pool:
+    if jobs == 1 and not niceness:
+        return Pool(InThisProcess, lambda executor: 1, "in this process")
+    context = multiprocessing.get_context("spawn")
+
+    def make() -> Executor:
+        return ProcessPoolExecutor(jobs, context, worker.begin, (niceness,))
+
+    return Pool(make, lambda executor: jobs + 1, f"{jobs} processes")
+
+
+class InThisProcess(Executor):
+    """Does a task when it is handed over: nothing to start, and nothing in between when there is one processor."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def _dask(address: str) -> Pool:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ConfigError("experiment: --cluster: pip install -r requirements-cluster.txt first") from None
+    connect: Any = Client
+    try:
+        client = connect(address, timeout=_CONNECT_S, set_as_default=False)
+    except OSError as error:
+        raise ConfigError(f"experiment: --cluster: no scheduler answers at {address}: {error}") from None
+
+    def room(executor: Executor) -> int:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        return max(2, 3 * sum(int(worker["nthreads"]) for worker in workers))
+
+    return Pool(lambda: client.get_executor(pure=False), room, f"the scheduler at {address}")
+
+
+def _slurm(folder: Path, cluster: str) -> Pool:
+    try:
+        import submitit
+    except ImportError:
+        raise ConfigError("experiment: --cluster: pip install -r requirements-cluster.txt first") from None
+
+    def make() -> Executor:
+        queue = submitit.AutoExecutor(folder / "slurm", cluster="local" if cluster == "slurm-local" else "slurm")
+        queue.update_parameters(timeout_min=24 * 60, name="backmove", cpus_per_task=1)
+        return _Queue(queue)
+
+    return Pool(make, lambda executor: 200 if cluster == "slurm" else 2, cluster)
+
+
+class _Queue(Executor):
+    """A queue of submitit, whose jobs are asked now and then whether they are done, as futures."""
+
+    _LOOK_S = 0.5
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+        self._waiting: list[tuple[Any, Future[Any]]] = []
+        self._lock = threading.Lock()
+        self._is_open = True
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        job = self._queue.submit(fn, *args, **kwargs)
+        with self._lock:
+            self._waiting.append((job, future))
+        return future
+
+    def _watch(self) -> None:
+        while self._is_open:
+            time.sleep(self._LOOK_S)
+            with self._lock:
+                done = [pair for pair in self._waiting if pair[0].done()]
+                self._waiting = [pair for pair in self._waiting if pair not in done]
+            for job, future in done:
+                _settle(job, future)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        self._is_open = False
+        with self._lock:
+            for job, _ in self._waiting:
+                job.cancel()
+
+
+def _settle(job: Any, future: "Future[Any]") -> None:
+    try:
+        future.set_result(job.result())
+    except Exception as error:
+        future.set_exception(error)

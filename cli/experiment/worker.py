@@ -1,0 +1,45 @@
+"""What a worker does, on this machine or on a cluster: a task in, lines of results out."""
+
+import os
+import signal
+import threading
+import time
+from functools import lru_cache
+from multiprocessing import parent_process
+
+from agents.registry import BY_KEY
+from sim.experiments.plan import Task, code_version
+from sim.experiments.problems import Packed
+from sim.experiments.runs import Failure, Line, do_task
+from sim.grid import Grid
+from sim.params import ConfigError
+
+Done = tuple[list[Line], list[Failure]]
+
+
+def begin(niceness: int = 0) -> None:
+    """A process of the pool begins: Ctrl+C is the driver's, and without a driver there is nothing to do."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if niceness and hasattr(os, "nice"):
+        os.nice(niceness)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def work(task: Task) -> Done:
+    """Do a task. Processor time is measured, so that others on the machine do not count."""
+    if task.code != code_version():
+        raise ConfigError("a worker runs another version of the program; start workers from the driver's own folder")
+    return do_task(task, BY_KEY, time.thread_time, _grid(task.board))
+
+
+@lru_cache(maxsize=4)
+def _grid(board: Packed) -> Grid:
+    """Maps of the last tasks, so that a map is not unpacked for every slice."""
+    return board.unpack()

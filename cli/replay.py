@@ -1,0 +1,128 @@
+"""`replay`: a row of an experiment's results again, in the window or checked against its digest."""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from agents.registry import BY_KEY
+from cli.arguments import Arguments, checked
+from cli.bench.problems import MAPS
+from cli.progress import Progress
+from sim.experiments.columns import MEASURED
+from sim.experiments.plan import Job, Keys, code_version, find_row, job_of
+from sim.experiments.problems import Case
+from sim.experiments.runs import config_of, do_job
+from sim.experiments.spec import Specification, parse_experiment
+from sim.experiments.store import Store, open_for_reading
+from sim.files.scenario import MapRows, Scenario, save_scenario
+from sim.params import ConfigError, Param
+
+ROW = Param("row", int, 0, "a row of results.csv, as its first column says", 0, 1 << 40)
+CHECK = Param("check", int, 20, "how many rows, drawn by lot", 1, 1_000_000)
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = Arguments("replay", "Open a row of an experiment in the window at tick 0, or check that rows still hold.")
+    parser.add_argument("folder", metavar="FOLDER", help="a folder of `main.py experiment`")
+    parser.add_argument("row", nargs="?", type=checked(ROW), metavar="ROW", help=ROW.help)
+    parser.add_argument(
+        "--check", nargs="?", type=checked(CHECK), const=CHECK.default, metavar="N", help="compute N rows again"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the row as a scenario instead of opening it")
+    parser.add_argument("--maps", default=os.environ.get("BACKMOVE_MAPS", MAPS), metavar="DIR")
+    given = parser.parse_args(argv)
+    store = open_for_reading(Path(given.folder))
+    try:
+        spec = specification_of(store, [Path(given.maps)])
+        if given.check:
+            return check(store, spec, int(given.check))
+        if given.row is None:
+            raise ConfigError("replay: expected ROW or --check")
+        path = Path(given.output or store.folder / f"row-{given.row}.yaml")
+        save_scenario(scenario_of(spec, given.row), path)
+    finally:
+        store.close()
+    if given.output is None:
+        _open_window(path)
+    return 0
+
+
+def specification_of(store: Store, maps: Sequence[Path]) -> Specification:
+    """The specification behind the results, read again from the folder's own copy of its text."""
+    folders = [Path(store.meta("folder") or "."), *maps]
+    name = f"{store.meta('name')}.yaml"
+    return parse_experiment(store.meta("specification"), name, BY_KEY, store.meta("size") or "full", folders)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A row of the results: its world, and who in it the row is about."""
+
+    case: Case
+    job: Job
+    key: bytes
+
+
+def found(spec: Specification, row: int) -> Found:
+    try:
+        batch, case, setting = find_row(spec, row)
+    except IndexError:
+        raise ConfigError(f"replay: expected a row from 0 to {spec.count - 1:,}, got {row:,}") from None
+    keys = Keys(batch).of(case)
+    return Found(case, job_of(batch, case, keys), keys[batch.settings.index(setting)])
+
+
+def scenario_of(spec: Specification, row: int) -> Scenario:
+    """A run as a scenario: its map drawn in the file, so that it can be mailed."""
+    there = found(spec, row)
+    grid, job = there.case.board.grid, there.job
+    return Scenario(
+        MapRows(tuple(grid.rows()), grid.diagonal),
+        there.case.start,
+        there.case.goal,
+        tuple(config_of(walk) for walk in job.walks),
+        title=f"Row {row:,} of {spec.name}",
+        seed=job.seed,
+        budget=job.walks[0].budget,
+        changes=job.changes,
+        trials=job.trials,
+    )
+
+
+def _open_window(path: Path) -> None:
+    """The window is another program's start: it must not be loaded by those who only check."""
+    main = Path(__file__).resolve().parents[1] / "main.py"
+    os.execv(sys.executable, [sys.executable, str(main), str(path)])
+
+
+def check(store: Store, spec: Specification, count: int) -> int:
+    """Compute a sample again. 0: all as they were; 1: some are not."""
+    columns = ["row", *(column.name for column in MEASURED)]
+    rows = {values[:2]: values for values in store.rows(columns)}
+    numbers = sorted({row for row, _ in rows})
+    chosen = sorted(Random(0).sample(numbers, min(count, len(numbers))))
+    progress, wrong = Progress(), 0
+    for place, row in enumerate(chosen):
+        progress.show(f"row {row:,}", place / len(chosen))
+        for text in _differences(spec, row, rows):
+            wrong += 1
+            progress.say(text)
+    same = "" if store.meta("plan").startswith(code_version()) else "; the program has changed since"
+    progress.say(f"{len(chosen) - wrong:,} of {len(chosen):,} rows as they were{same}", sys.stdout)
+    return 1 if wrong else 0
+
+
+def _differences(spec: Specification, row: int, rows: dict[tuple[object, ...], tuple[object, ...]]) -> list[str]:
+    there = found(spec, row)
+    names = [column.name for column in MEASURED]
+    for line in do_job(there.job, there.case.board.grid, BY_KEY, lambda: 0.0):
+        if line[0] != there.key:
+            continue
+        again, kept = line[1 : 1 + len(names)], rows[(row, line[1])][1:]
+        for name, a, b in zip(names, kept, again, strict=True):
+            if a != b:
+                return [f"row {row:,}: {name}: was {a}, is {b}"]
+    return []

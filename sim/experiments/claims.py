@@ -1,0 +1,315 @@
+"""What a paper claims, as checks of the results: whether it holds here, and by how much.
+
+    {claim: early is cheaper, less: [{agent: tba}, {agent: delayed-astar}], value: suboptimality, over: budget}
+    {claim: table 1, printed: {10: 3.83, 25: 2.10}, value: suboptimality, over: budget, where: {agent: tba}, within: 10}
+    {claim: cost falls with w, falls: weight, value: suboptimality, over: budget}
+    {claim: about ten times, ratio: [{agent: a}, {agent: b}], value: moves, between: [8, 12]}
+    {claim: linear, power: states, value: expansions, from: 500, exponent: [0.95, 1.06]}
+    {claim: they cross, crossing: [{agent: a}, {agent: b}], along: states, value: expansions, between: [1000, 2500]}
+    {claim: real-time, between: [0, 1000], value: most max_expansions, over: agent}
+
+`over` names attributes: the claim must hold for every value of them. A claim that is known not to hold here says
+`expect: false` and `why`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sim.experiments.frame import Frame, Measure, Where
+from sim.experiments.layout import attributes, is_number, measure, text_of, where_of
+from sim.experiments.statistics import power_law
+from sim.files.fields import Field, require
+
+KINDS = ("printed", "less", "falls", "rises", "ratio", "power", "crossing", "between")
+CLAIM_KEYS = (
+    "claim",
+    *KINDS,
+    "value",
+    "over",
+    "where",
+    "within",
+    "slack",
+    "along",
+    "from",
+    "exponent",
+    "factor",
+    "expect",
+    "why",
+)
+_WHAT = "a claim such as {claim: early is cheaper, less: [{agent: tba}, {agent: delayed-astar}], value: cost}"
+_ENDLESS = (-float("inf"), float("inf"))
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Claim:
+    text: str
+    kind: str
+    value: Measure
+    over: tuple[str, ...] = ()
+    where: Mapping[str, Any] = field(default_factory=dict)
+    sides: tuple[Where, ...] = ()  # of less, ratio and crossing
+    along: str = ""  # of falls, rises, power and crossing
+    printed: Mapping[str, float] = field(default_factory=dict)
+    within: float = 10.0  # percent
+    slack: float = 0.0  # percent
+    between: Range = _ENDLESS
+    least: float = 0.0  # of `along`, for a power law
+    exponent: Range = _ENDLESS
+    factor: Range = _ENDLESS
+    expect: bool = True
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a claim. `holds` is None where no run says anything about it."""
+
+    claim: Claim
+    holds: bool | None
+    measured: str
+
+    @property
+    def word(self) -> str:
+        return {True: "holds", False: "does not hold", None: "not measured"}[self.holds]
+
+    @property
+    def is_surprise(self) -> bool:
+        """Whether it came out otherwise than the specification says."""
+        return self.holds is not None and self.holds is not self.claim.expect
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_claims(entry: Field) -> tuple[Claim, ...]:
+    found = (_read_claim(part) for part in entry.items("a list of claims"))
+    return tuple(claim for claim in found if claim is not None)
+
+
+def _read_claim(part: Field) -> Claim | None:
+    fields = part.keys(CLAIM_KEYS, _WHAT)
+    kinds = [kind for kind in KINDS if kind in fields]  # "between" is the last: others have it as a range
+    kind = kinds[0] if kinds else ""
+    text = require(fields, "claim", part, "the claim in words") if fields else None
+    value = require(fields, "value", part, "a measure such as suboptimality") if fields else None
+    if fields and not kind:
+        part.complain(f"expected a claim with one of {', '.join(KINDS)}")
+    chosen = measure(value) if value else None
+    if text is None or chosen is None or not kind:
+        return None
+    return Claim(
+        text.text(500) or "",
+        kind,
+        chosen,
+        attributes(fields["over"]) if "over" in fields else (),
+        where_of(fields),
+        _sides(fields[kind]) if kind in ("less", "ratio", "crossing") else (),
+        _along(fields, kind, part),
+        _numbers(fields["printed"]) if kind == "printed" else {},
+        _number(fields, "within", 10.0),
+        _number(fields, "slack", 0.0),
+        _range(fields, "between"),
+        _number(fields, "from", 0.0),
+        _range(fields, "exponent"),
+        _range(fields, "factor"),
+        fields["expect"].value is not False if "expect" in fields else True,
+        text_of(fields, "why"),
+    )
+
+
+def _sides(entry: Field) -> tuple[Where, ...]:
+    parts = entry.items("two sides such as [{agent: tba}, {agent: lrta}]")
+    if len(parts) != 2:
+        entry.expect("two sides such as [{agent: tba}, {agent: lrta}]")
+        return ({}, {})
+    return tuple(
+        {name: value.value for name, value in part.any_keys("attributes such as {agent: tba}").items()}
+        for part in parts
+    )
+
+
+def _along(fields: Mapping[str, Field], kind: str, part: Field) -> str:
+    if kind == "crossing":
+        entry = require(fields, "along", part, "the attribute along which the two cross")
+    else:
+        entry = fields[kind] if kind in ("falls", "rises", "power") else None
+    return (entry.text(60) or "") if entry else ""
+
+
+def _numbers(entry: Field) -> dict[str, float]:
+    parts = entry.any_keys("printed numbers such as {10: 3.83, 25: 2.1}")
+    return {key: float(part.value) for key, part in parts.items() if is_number(part)}
+
+
+def _number(fields: Mapping[str, Field], key: str, default: float) -> float:
+    return float(fields[key].value) if key in fields and is_number(fields[key]) else default
+
+
+def _range(fields: Mapping[str, Field], key: str) -> Range:
+    if key not in fields:
+        return _ENDLESS
+    parts = fields[key].items("two numbers such as [0.9, 1.1]")
+    ends = [float(part.value) for part in parts if is_number(part)]
+    if len(parts) != 2 or len(ends) != 2:
+        fields[key].expect("two numbers such as [0.9, 1.1]")
+        return _ENDLESS
+    return ends[0], ends[1]
+
+
+# --- checking -------------------------------------------------------------------------------------
+
+
+def check(claim: Claim, frame: Frame) -> Verdict:
+    """Whether a claim holds for these results."""
+    chosen = frame.where(claim.where)
+    if not len(chosen):
+        return Verdict(claim, None, "no runs")
+    return _CHECKS[claim.kind](claim, chosen)
+
+
+def _verdict(claim: Claim, findings: Sequence[tuple[bool, str]], good: str) -> Verdict:
+    """All findings must be fine; those that are not are told, or `good` if there are none."""
+    if not findings:
+        return Verdict(claim, None, "no runs")
+    bad = [text for is_fine, text in findings if not is_fine]
+    return Verdict(claim, not bad, "; ".join(bad[:6]) + (f"; and {len(bad) - 6} more" if len(bad) > 6 else "") or good)
+
+
+def _check_printed(claim: Claim, frame: Frame) -> Verdict:
+    findings, worst = [], 0.0
+    for key, part in frame.groups(claim.over):
+        printed = claim.printed.get(_text(key))
+        if printed is None:
+            continue
+        found = claim.value.of(part)
+        off = 100.0 * (found / printed - 1.0)
+        worst = max(worst, abs(off))
+        findings.append((abs(off) <= claim.within, f"{_place(claim, key)}{found:.4g} for {printed:g} ({off:+.1f} %)"))
+    return _verdict(claim, findings, f"{len(findings)} numbers, the largest deviation is {worst:.1f} %")
+
+
+def _pairs(claim: Claim, frame: Frame) -> list[tuple[tuple[Any, ...], float, float]]:
+    """(group, value of the one side, of the other) where both sides have runs."""
+    found = []
+    for key, part in frame.groups(claim.over):
+        a, b = (claim.value.of(part.where(side)) for side in claim.sides)
+        if not (np.isnan(a) or np.isnan(b)):
+            found.append((key, a, b))
+    return found
+
+
+def _check_less(claim: Claim, frame: Frame) -> Verdict:
+    pairs = _pairs(claim, frame)
+    findings = [
+        (a <= b * (1 + claim.slack / 100) if claim.slack else a < b, f"{_place(claim, key)}{a:.4g} and {b:.4g}")
+        for key, a, b in pairs
+    ]
+    ratios = [b / a for _, a, b in pairs if a]
+    span = f"by a factor of {_span(ratios)}" if ratios else "always"
+    return _verdict(claim, findings, span)
+
+
+def _check_ratio(claim: Claim, frame: Frame) -> Verdict:
+    low, high = claim.between
+    ratios = [(key, a / b) for key, a, b in _pairs(claim, frame) if b]
+    findings = [(low <= ratio <= high, f"{_place(claim, key)}{ratio:.4g}") for key, ratio in ratios]
+    return _verdict(claim, findings, _span([ratio for _, ratio in ratios]) if ratios else "")
+
+
+def _check_between(claim: Claim, frame: Frame) -> Verdict:
+    low, high = claim.between
+    values = [(key, claim.value.of(part)) for key, part in frame.groups(claim.over)]
+    values = [(key, value) for key, value in values if not np.isnan(value)]
+    findings = [(low <= value <= high, f"{_place(claim, key)}{value:.4g}") for key, value in values]
+    return _verdict(claim, findings, _span([value for _, value in values]) if values else "")
+
+
+def curve(value: Measure, frame: Frame, along: str) -> list[tuple[float, float]]:
+    """The measure at each value of an attribute, from small to large."""
+    points = [(key[0], value.of(part)) for key, part in frame.groups([along]) if key[0] is not None]
+    return sorted((float(x), y) for x, y in points if not np.isnan(y))
+
+
+def _check_monotone(claim: Claim, frame: Frame) -> Verdict:
+    sign = 1.0 if claim.kind == "falls" else -1.0
+    findings, spans = [], []
+    for key, part in frame.groups(claim.over):
+        points = curve(claim.value, part, claim.along)
+        for (x, before), (z, after) in pairwise(points):
+            allowed = abs(before) * claim.slack / 100.0
+            text = f"{_place(claim, key)}{before:.4g} at {claim.along}={x:g}, {after:.4g} at {z:g}"
+            findings.append((sign * (after - before) <= allowed, text))
+        if len(points) > 1 and points[0][1]:
+            spans.append(points[-1][1] / points[0][1])
+    return _verdict(claim, findings, f"from end to end by a factor of {_span(spans)}" if spans else "")
+
+
+def _check_power(claim: Claim, frame: Frame) -> Verdict:
+    findings, fits = [], []
+    for key, part in frame.groups(claim.over):
+        points = [p for p in curve(claim.value, part, claim.along) if p[0] >= claim.least]
+        if len(points) < 2:
+            continue
+        x, y = np.array(points).T
+        fit = power_law(x, y)
+        is_fine = (
+            claim.exponent[0] <= fit.exponent <= claim.exponent[1] and claim.factor[0] <= fit.factor <= claim.factor[1]
+        )
+        text = f"{_place(claim, key)}{fit.factor:.3g} {claim.along}^{fit.exponent:.3f}"
+        findings.append((is_fine, text))
+        fits.append(text)
+    return _verdict(claim, findings, ", ".join(fits))
+
+
+def crossing(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
+    """The least x from which on the first curve stays below the second; nan if it does not at the end."""
+    other = dict(b)
+    points = [(x, y < other[x]) for x, y in a if x in other]
+    found = float("nan")
+    for x, is_less in reversed(points):
+        if not is_less:
+            break
+        found = x
+    return found
+
+
+def _check_crossing(claim: Claim, frame: Frame) -> Verdict:
+    findings, places = [], []
+    for key, part in frame.groups(claim.over):
+        curves = [curve(claim.value, part.where(side), claim.along) for side in claim.sides]
+        at = crossing(*curves)
+        findings.append((claim.between[0] <= at <= claim.between[1], f"{_place(claim, key)}from {at:g} on"))
+        places.append(f"{_place(claim, key)}from {at:g} on")
+    return _verdict(claim, findings, "; ".join(places))
+
+
+def _place(claim: Claim, key: tuple[Any, ...]) -> str:
+    words = [f"{name}={value}" for name, value in zip(claim.over, key, strict=True) if value not in (None, "")]
+    return f"{', '.join(words)}: " if words else ""
+
+
+def _text(key: tuple[Any, ...]) -> str:
+    return " ".join(str(value) for value in key)
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.4g}" if len(values) == 1 or low == high else f"{low:.4g} to {high:.4g}"
+
+
+_CHECKS: dict[str, Callable[[Claim, Frame], Verdict]] = {
+    "printed": _check_printed,
+    "less": _check_less,
+    "ratio": _check_ratio,
+    "between": _check_between,
+    "falls": _check_monotone,
+    "rises": _check_monotone,
+    "power": _check_power,
+    "crossing": _check_crossing,
+}

@@ -1,0 +1,76 @@
+"""The columns of an experiment's results: the one list of them, from the store to files, reports and claims."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    kind: type  # int, float or str; an empty cell is None whatever the kind
+    help: str
+
+
+PLANNED = (
+    Column("part", str, "the part of the specification"),
+    Column("map", str, "the map"),
+    Column("start_x", int, "where agents start"),
+    Column("start_y", int, ""),
+    Column("goal_x", int, "where they want to go"),
+    Column("goal_y", int, ""),
+    Column("listed", float, "the optimal length that the problem's file states"),
+    Column("states", int, "free cells of the map"),
+    Column("agent", str, "the key of the agent"),
+    Column("params", str, "all of its parameters"),
+    Column("label", str, "what the specification calls it"),
+    Column("budget", int, "its expansions a tick"),
+    Column("seed", int, "of the random changes and of agents that draw lots"),
+    Column("every", int, "ticks between random changes of the map"),
+    Column("rate", float, "percent of cells that one of them redraws"),
+)
+"""What a specification says of a run before it is done."""
+
+MEASURED = (
+    Column("trial", int, "number of the walk, of agents that keep what they learn"),
+    Column("outcome", str, "how it ended: reached, no_path, waiting_no_path, move_limit, stuck"),
+    Column("cost", float, "of the walk"),
+    Column("optimal", float, "of the cheapest path, on the map as it was at the start"),
+    Column("suboptimality", float, "cost / optimal"),
+    Column("moves", int, ""),
+    Column("back_moves", int, "moves to the parent because the agent is not on its path"),
+    Column("nonoptimal_moves", int, "moves that are on no cheapest path"),
+    Column("revisits", int, "moves + 1 - different cells"),
+    Column("expansions", int, "in all"),
+    Column("max_expansions", int, "most in one tick"),
+    Column("over_budget", int, "ticks above the budget"),
+    Column("restarts", int, "searches begun again"),
+    Column("ticks", int, ""),
+    Column("waits", int, "ticks without a move"),
+    Column("first_move", int, "tick of the first move"),
+    Column("no_path_tick", int, "tick of the proof that there is no path"),
+    Column("traced", int, "parents followed to make paths"),
+    Column("bounces", int, "moves to and fro beside the start"),
+    Column("longest_stay", int, "most visits of one cell"),
+    Column("h_changes", int, "learned values that changed, by trial"),
+    Column("digest", str, "depends on every move and expansion"),
+)
+"""What a run gives, the same on every machine."""
+
+TIMES = (
+    Column("planning_ms", float, "processor time of planning"),
+    Column("changes_ms", float, "processor time of taking in changes of the map"),
+)
+"""What a run takes; never the same twice."""
+
+DERIVED = {
+    "expansions_per_move": "expansions / moves of a run",
+    "back_move_share": "back-moves in percent of non-optimal moves",
+    "total_ms": "planning_ms + changes_ms",
+    "disqualified": "1 if some tick is above the specification's cut-off",
+    "arrived": "1 if it reached the goal",
+}
+"""Numbers that follow from others; reports know them, files do not hold them."""
+
+NUMBERS = frozenset(
+    [*(c.name for c in (*PLANNED, *MEASURED, *TIMES) if c.kind is not str), *DERIVED],
+)
+WORDS = frozenset(c.name for c in (*PLANNED, *MEASURED) if c.kind is str)

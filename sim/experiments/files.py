@@ -1,0 +1,108 @@
+"""Results as files for other programs: CSV, Parquet, and the properties file of Downward Lab."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sim.experiments.columns import MEASURED, PLANNED, TIMES
+from sim.experiments.store import Store
+from sim.files.disk import write_atomically
+from sim.params import ConfigError
+
+RESULTS, TIMES_FILE, PARQUET = "results.csv", "times.csv", "results.parquet"
+RESULT_COLUMNS = ("row", *(column.name for column in (*PLANNED, *MEASURED)))
+TIME_COLUMNS = ("row", "trial", *(column.name for column in TIMES))
+
+
+def write_tables(store: Store) -> None:
+    """results.csv, the same in every run of the specification, and times.csv, which never is."""
+    write_atomically(store.folder / RESULTS, _csv(RESULT_COLUMNS, store))
+    write_atomically(store.folder / TIMES_FILE, _csv(TIME_COLUMNS, store))
+
+
+def _csv(columns: tuple[str, ...], store: Store) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    if "params" in columns:
+        place, shorter = columns.index("params"), _Shorter()
+        writer.writerows((*row[:place], shorter(row[place]), *row[place + 1 :]) for row in store.rows(columns))
+    else:
+        writer.writerows(store.rows(columns))
+    return text.getvalue().encode("utf-8")
+
+
+class _Shorter:
+    """Parameters as `--agent` takes them: weight=3.0,reopen=false."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        if text not in self._known:
+            values = json.loads(text).items()
+            self._known[text] = ",".join(f"{name}={_word(value)}" for name, value in values)
+        return self._known[text]
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def write_parquet(store: Store) -> None:
+    """One file with all columns; needs pyarrow."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ConfigError("experiment: --parquet: pip install -r requirements-parquet.txt first") from None
+    names = [*RESULT_COLUMNS, *(column.name for column in TIMES)]
+    columns = zip(*store.rows(names), strict=True)
+    table = pyarrow.table({name: list(values) for name, values in zip(names, columns, strict=True)})
+    parquet.write_table(table, store.folder / PARQUET)
+
+
+# --- Downward Lab ---------------------------------------------------------------------------------
+
+
+def write_lab(store: Store) -> Path:
+    """`<folder>-eval/properties` inside the folder: JSON, from the id of a run to its attributes."""
+    folder = store.folder / f"{store.folder.resolve().name}-eval"
+    folder.mkdir(exist_ok=True)
+    path = folder / "properties"
+    write_atomically(path, (json.dumps(dict(_lab_runs(store)), indent=1, sort_keys=True) + "\n").encode())
+    return path
+
+
+def _lab_runs(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
+    names = [*RESULT_COLUMNS, *(column.name for column in TIMES)]
+    algorithm = _algorithm(store)
+    for values in store.rows(names):
+        run = dict(zip(names, values, strict=True))
+        ends = f"{run['start_x']},{run['start_y']}-{run['goal_x']},{run['goal_y']}"
+        problem = f"{ends} seed {run['seed']}" + (f" trial {run['trial']}" if run["trial"] != 1 else "")
+        identity = [algorithm(run), run["map"], problem]
+        attributes = {
+            **{key: value for key, value in run.items() if value is not None},
+            "id": identity,
+            "algorithm": identity[0],
+            "domain": identity[1],
+            "problem": identity[2],
+            "coverage": int(run["outcome"] == "reached"),
+            "error": "none" if run["outcome"] == "reached" else run["outcome"],
+        }
+        yield "-".join(identity), attributes
+
+
+def _algorithm(store: Store) -> Callable[[dict[str, Any]], str]:
+    shorter = _Shorter()
+
+    def name(run: dict[str, Any]) -> str:
+        dynamics = f":every={run['every']},rate={run['rate']}" if run["every"] is not None else ""
+        part = f"{run['part']}:" if run["part"] else ""
+        return f"{part}{run['label'] or run['agent']}:{shorter(run['params'])},budget={run['budget']}{dynamics}"
+
+    return name

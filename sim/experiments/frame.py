@@ -1,0 +1,220 @@
+"""A table of results as columns of numbers, and what can be asked of it: rows that fit, groups, means."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.experiments.columns import NUMBERS
+
+Numbers = npt.NDArray[np.float64]
+Where = Mapping[str, Any]
+"""Attributes and the value, or the values, that rows are to have: {agent: tba, budget: [10, 100]}."""
+
+SETTING = ("agent", "label", "params", "budget", "every", "rate")
+"""What makes a setting: the same for all problems of a part."""
+
+PROBLEM = ("part", "map", "start_x", "start_y", "goal_x", "goal_y", "seed", "every", "rate")
+"""What makes a problem: comparisons are paired on these."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number for some runs: `cost` (the mean), `expansions/moves` (sum by sum), `most ticks` or `median cost`."""
+
+    text: str
+    kind: str  # mean, ratio, most or median
+    names: tuple[str, ...]
+
+    def of(self, frame: "Frame") -> float:
+        """The number for all runs of a frame; nan when there are none."""
+        values = [_present(frame.numbers(name)) for name in self.names]
+        if not len(frame) or not values[0].size:
+            return float("nan")
+        match self.kind:
+            case "ratio":
+                whole = float(values[1].sum())
+                return float(values[0].sum()) / whole if whole else float("nan")
+            case "most":
+                return float(values[0].max())
+            case "median":
+                return float(np.median(values[0]))
+        return float(values[0].mean())
+
+
+def measure_of(text: str) -> Measure | str:
+    """The measure that a text names, or what is wrong with it."""
+    word, _, rest = text.strip().partition(" ")
+    kind, names = "mean", [text.strip()]
+    if word in ("most", "median") and rest:
+        kind, names = word, [rest.strip()]
+    elif "/" in text:
+        kind, names = "ratio", [part.strip() for part in text.split("/")]
+    unknown = [name for name in names if name not in NUMBERS]
+    if unknown or len(names) > 2:
+        return unknown[0] if unknown else text
+    return Measure(text.strip(), kind, tuple(names))
+
+
+def _present(values: Numbers) -> Numbers:
+    return values[~np.isnan(values)]
+
+
+class Frame:
+    """Columns of equal length. Numbers are floats with nan for nothing; everything else is text."""
+
+    def __init__(self, columns: Mapping[str, npt.NDArray[Any]], params: Sequence[Mapping[str, Any]] = ()) -> None:
+        """`params`: for each code in the column `params`, the parameters that it stands for."""
+        self.columns = dict(columns)
+        self.params = list(params)
+        self.length = len(next(iter(self.columns.values()))) if self.columns else 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """A column, or a parameter of the agents as one."""
+        if name not in self.columns:
+            self.columns[name] = self._derived(name)
+        return self.columns[name]
+
+    def numbers(self, name: str) -> Numbers:
+        return np.asarray(self.column(name), np.float64)
+
+    def _derived(self, name: str) -> npt.NDArray[Any]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            match name:
+                case "expansions_per_move":
+                    return _finite(self.numbers("expansions") / self.numbers("moves"))
+                case "back_move_share":
+                    return _finite(100.0 * self.numbers("back_moves") / self.numbers("nonoptimal_moves"))
+                case "total_ms":
+                    return self.numbers("planning_ms") + self.numbers("changes_ms")
+                case "arrived":
+                    return np.asarray(self.column("outcome") == "reached", np.float64)
+        values = np.array([params.get(name) for params in self.params] + [None], object)
+        return values[self.column("params").astype(np.int64)] if self.params else np.full(len(self), None, object)
+
+    def take(self, chosen: npt.NDArray[Any]) -> "Frame":
+        """Some of the rows."""
+        return Frame({name: values[chosen] for name, values in self.columns.items()}, self.params)
+
+    def where(self, wanted: Where) -> "Frame":
+        """The rows that have these values."""
+        chosen = np.ones(len(self), np.bool_)
+        for name, value in wanted.items():
+            values = value if isinstance(value, (list, tuple)) else [value]
+            column = self.column(name)
+            chosen &= np.logical_or.reduce([_equal(column, v) for v in values])
+        return self if chosen.all() else self.take(chosen)
+
+    def groups(self, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], "Frame"]]:
+        """The rows by their values of some attributes, in the order in which these are first met."""
+        for key, rows in self.group_rows(names).items():
+            yield key, self.take(rows)
+
+    def group_rows(self, names: Sequence[str]) -> dict[tuple[Any, ...], npt.NDArray[np.int64]]:
+        if not names or not len(self):
+            return {(): np.arange(len(self))} if len(self) else {}
+        codes, keys = self.codes(names)
+        order = np.argsort(codes, kind="stable")
+        ends = np.flatnonzero(np.diff(codes[order], append=-1)) + 1
+        parts = np.split(order, ends[:-1])
+        found = {keys[int(codes[part[0]])]: part for part in parts}
+        return dict(sorted(found.items(), key=lambda item: int(item[1][0])))
+
+    def codes(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[tuple[Any, ...]]]:
+        """For each row the number of its group, and the values of each group."""
+        whole = np.zeros(len(self), np.int64)
+        for name in names:
+            code, count = _coded(self.column(name))
+            _, whole = np.unique(whole * count + code, return_inverse=True)
+        _, first, codes = np.unique(whole, return_index=True, return_inverse=True)
+        columns = [self.column(name) for name in names]
+        keys = [tuple(_plain(column[row]) for column in columns) for row in first.tolist()]
+        return codes.astype(np.int64), keys
+
+
+def _coded(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
+    if column.dtype == object:
+        numbers: dict[Any, int] = {}
+        codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.tolist()], np.int64)
+        return codes, len(numbers)
+    values, codes = np.unique(column, return_inverse=True)
+    return codes.astype(np.int64), len(values)
+
+
+def _finite(values: Numbers) -> Numbers:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _equal(column: npt.NDArray[Any], value: Any) -> npt.NDArray[np.bool_]:
+    if value is None:
+        return np.array([_plain(v) is None for v in column.tolist()], np.bool_)
+    return np.asarray(column == value, np.bool_)
+
+
+def _plain(value: Any) -> Any:
+    """A cell as a Python value: whole numbers whole, nan None."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return None if value != value else int(value) if value.is_integer() else value
+    return value
+
+
+def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
+    """A frame from rows as they lie in a store. The texts of parameters become codes."""
+    columns: dict[str, npt.NDArray[Any]] = {}
+    params: dict[str, int] = {}
+    by_name = dict(zip(names, zip(*rows, strict=True), strict=False)) or dict.fromkeys(names, ())
+    for name in names:
+        cells = by_name[name]
+        if name == "params":
+            columns[name] = np.array([params.setdefault(text, len(params)) for text in cells], np.int64)
+        elif name in NUMBERS or name == "row":
+            columns[name] = np.array(cells, np.float64)
+        else:
+            columns[name] = np.array(cells, object)
+    return Frame(columns, [json.loads(text) for text in params])
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def setting_names(frame: Frame, agents: Mapping[str, str]) -> dict[tuple[Any, ...], str]:
+    """A short name for each setting: the agent, the parameters in which its settings differ, the budget likewise."""
+    keys = list(frame.group_rows(SETTING))
+    by_agent: dict[Any, list[tuple[Any, ...]]] = {}
+    for key in keys:
+        by_agent.setdefault(key[0], []).append(key)
+    return {key: _name_of(key, by_agent[key[0]], keys, frame, agents) for key in keys}
+
+
+def _name_of(
+    key: tuple[Any, ...],
+    kin: Sequence[tuple[Any, ...]],
+    every: Sequence[tuple[Any, ...]],
+    frame: Frame,
+    agents: Mapping[str, str],
+) -> str:
+    agent, label, code, budget, _, rate = key
+    params = frame.params[int(code)]
+    others = [frame.params[int(other[2])] for other in kin]
+    varying = [name for name in params if any(other.get(name) != params[name] for other in others)]
+    words = [label or agents.get(agent, agent)]
+    words += [f"{name}={_shown(params[name])}" for name in varying] if not label else []
+    if len({other[3] for other in every}) > 1:
+        words.append(f"k={budget:,}")
+    if len({other[5] for other in every}) > 1:
+        words.append(f"rate={rate}")
+    return " ".join(words)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,177 @@
+"""What a specification wants to see of its results: tables and figures, with the numbers of a paper beside them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from sim.experiments.columns import NUMBERS, PLANNED
+from sim.experiments.frame import Measure, measure_of
+from sim.files.fields import Field, require
+from sim.params import did_you_mean
+
+TABLE_KEYS = ("title", "where", "rows", "columns", "values", "printed", "note")
+FIGURE_KEYS = ("name", "title", "kind", "where", "x", "y", "by", "log", "printed", "note")
+KINDS = ("scatter", "lines", "histogram")
+AXES = ("x", "y", "xy", "none")
+
+_ATTRIBUTES = [column.name for column in PLANNED]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A table: a row for each value of some attributes, a column for each measure or for each value of others."""
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[Measure, ...]
+    where: Mapping[str, Any] = field(default_factory=dict)
+    printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # column, row: the paper's number
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot: a point or a curve for each value of the attributes `by`."""
+
+    name: str
+    title: str
+    kind: str
+    x: str  # an attribute for lines, else a measure
+    y: str
+    by: tuple[str, ...]
+    log: str = "none"
+    where: Mapping[str, Any] = field(default_factory=dict)
+    printed: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)  # of a paper, by name
+    note: str = ""
+
+
+def read_tables(entry: Field) -> tuple[Grouping, ...]:
+    return _read_all(entry, "a list of tables", TABLE_KEYS, "a table such as {rows: budget, values: cost}", _read_table)
+
+
+def read_figures(entry: Field) -> tuple[Figure, ...]:
+    what = "a figure such as {kind: lines, x: budget, y: suboptimality, by: agent}"
+    return _read_all(entry, "a list of figures", FIGURE_KEYS, what, _read_figure)
+
+
+def _read_all(
+    entry: Field, words: str, keys: Iterable[str], what: str, read: Callable[[Field, dict[str, Field]], _T | None]
+) -> tuple[_T, ...]:
+    found = (read(part, part.keys(keys, what)) for part in entry.items(words))
+    return tuple(item for item in found if item is not None)
+
+
+def _read_table(part: Field, fields: dict[str, Field]) -> Grouping | None:
+    rows = require(fields, "rows", part, "an attribute such as budget")
+    values = require(fields, "values", part, "a measure such as suboptimality")
+    if rows is None or values is None:
+        return None
+    return Grouping(
+        text_of(fields, "title"),
+        attributes(rows),
+        attributes(fields["columns"]) if "columns" in fields else (),
+        tuple(m for piece in pieces(values) if (m := measure(piece)) is not None),
+        where_of(fields),
+        _printed_table(fields["printed"]) if "printed" in fields else {},
+        text_of(fields, "note"),
+    )
+
+
+def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
+    name = require(fields, "name", part, "a name for its files")
+    kind = word_of(fields, "kind", KINDS, "scatter")
+    x = require(fields, "x", part, "what lies along the x axis")
+    needs_y = kind != "histogram"
+    y = require(fields, "y", part, "what lies along the y axis") if needs_y else x
+    if name is None or x is None or y is None:
+        return None
+    for axis in (x, y):
+        if axis is not x or kind != "lines":
+            measure(axis)
+        else:
+            attributes(axis)
+    return Figure(
+        name.text(60) or "figure",
+        text_of(fields, "title"),
+        kind,
+        str(x.value),
+        str(y.value),
+        attributes(fields["by"]) if "by" in fields else ("agent",),
+        word_of(fields, "log", AXES, "none"),
+        where_of(fields),
+        _printed_points(fields["printed"]) if "printed" in fields else {},
+        text_of(fields, "note"),
+    )
+
+
+def _printed_table(entry: Field) -> dict[str, dict[str, float]]:
+    return {
+        column: {row: float(cell.value) for row, cell in part.any_keys("rows and numbers").items() if is_number(cell)}
+        for column, part in entry.any_keys("columns, each with rows and numbers").items()
+    }
+
+
+def _printed_points(entry: Field) -> dict[str, tuple[tuple[float, float], ...]]:
+    found = {}
+    for name, part in entry.any_keys("named lists of points [[x, y], ...]").items():
+        points = [cell.value for cell in part.items("a list of points [[x, y], ...]")]
+        good = [p for p in points if isinstance(p, list) and len(p) == 2 and all(_is_number(v) for v in p)]
+        if len(good) < len(points):
+            part.expect("a list of points [[x, y], ...]")
+        found[name] = tuple((float(x), float(y)) for x, y in good)
+    return found
+
+
+# --- shared with claims ---------------------------------------------------------------------------
+
+
+def pieces(entry: Field) -> list[Field]:
+    """One value or the values of a list."""
+    return entry.items("") if isinstance(entry.value, list) else [entry]
+
+
+def measure(entry: Field) -> Measure | None:
+    """A measure such as `suboptimality`, `expansions/moves` or `most max_expansions`."""
+    text = entry.text(100)
+    found = measure_of(text) if text is not None else None
+    if isinstance(found, str):
+        entry.complain(f"no measure '{found}'{did_you_mean(found, sorted(NUMBERS))}")
+    return found if isinstance(found, Measure) else None
+
+
+def attributes(entry: Field) -> tuple[str, ...]:
+    """Names of columns or of parameters of agents."""
+    return tuple(text for piece in pieces(entry) if (text := piece.text(60)) is not None)
+
+
+def where_of(fields: Mapping[str, Field], key: str = "where") -> dict[str, Any]:
+    """What rows are to have: {agent: tba, budget: [10, 100]}."""
+    if key not in fields:
+        return {}
+    return {name: part.value for name, part in fields[key].any_keys("attributes such as {agent: tba}").items()}
+
+
+def text_of(fields: Mapping[str, Field], key: str) -> str:
+    return (fields[key].text(2000, lines=True) or "").strip() if key in fields else ""
+
+
+def word_of(fields: Mapping[str, Field], key: str, words: tuple[str, ...], default: str) -> str:
+    if key not in fields:
+        return default
+    if fields[key].value not in words:
+        fields[key].expect(f"one of {', '.join(words)}")
+        return default
+    return str(fields[key].value)
+
+
+def is_number(entry: Field) -> bool:
+    if not _is_number(entry.value):
+        entry.expect("a number")
+        return False
+    return True
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,353 @@
+"""Where the problems of an experiment come from: rows of .scen files, random pairs on maps, generated maps.
+
+Everything that is drawn by lot is drawn with a seed and the name of its file, so that a problem stays the same whatever
+else an experiment holds.
+"""
+
+import itertools
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sim.files.fields import Field, Pair, require
+from sim.files.map import SWAMP, ScenRow, find_map, read_map, read_scen, row_numbers, row_problem
+from sim.files.scenario import DIAGONAL
+from sim.generate import generate, regions
+from sim.grid import Grid
+from sim.params import ConfigError, Param, shown
+
+MAX_CASES = 1_000_000
+COUNT = Param("count", int, 100, "how many problems", 1, MAX_CASES)
+SEED = Param("seed", int, 0, "of everything that is drawn by lot", 0, (1 << 32) - 1)
+LENGTH = Param("length", float, 0.0, "a length of a cheapest path", 0.0)
+
+KEYS = ("scen", "map", "generate", "rows", "optimal", "sample", "each", "random", "seed", "diagonal", "swamp")
+WHAT_PROBLEMS_ARE = (
+    "problems such as {scen: [maps/*.scen]}, {map: [maps/*.map], random: 40} or {generate: {kind: rooms}}"
+)
+
+_ONLY_WITH = {  # which sources a key goes with
+    "rows": ("scen",),
+    "optimal": ("scen",),
+    "sample": ("scen",),
+    "each": ("scen",),
+    "random": ("map", "generate"),
+    "swamp": ("scen", "map"),
+}
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Board:
+    """A map, what it is called, and a digest of everything in it that a run can depend on."""
+
+    name: str
+    grid: Grid = field(compare=False, repr=False)
+    key: str
+
+    @property
+    def states(self) -> int:
+        return self.grid.free_count
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A map as it travels to a worker, who need not have its file."""
+
+    name: str
+    key: str
+    width: int
+    height: int
+    diagonal: float
+    letters: bytes
+
+    def unpack(self) -> Grid:
+        letters = np.frombuffer(zlib.decompress(self.letters), np.uint8)
+        return Grid(letters.reshape(self.height, self.width).copy(), self.diagonal, self.name)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem of an experiment."""
+
+    board: Board
+    start: Pair
+    goal: Pair
+    listed: float | None  # the optimal length that its file states
+    number: int  # place among the problems of its map as they were drawn, or in its file
+
+
+def board_of(name: str, grid: Grid) -> Board:
+    """A map with its digest: size, cost of a diagonal, letters."""
+    digest = blake2b(f"{grid.width} {grid.height} {grid.diagonal.hex()} ".encode(), digest_size=12)
+    digest.update(grid.original.tobytes())
+    return Board(name, grid, digest.hexdigest())
+
+
+def packed(board: Board) -> Packed:
+    grid = board.grid
+    letters = zlib.compress(grid.original.tobytes(), 6)
+    return Packed(board.name, board.key, grid.width, grid.height, grid.diagonal, letters)
+
+
+# --- drawing --------------------------------------------------------------------------------------
+
+
+def chance_of(seed: int, name: str) -> Random:
+    """The lots of one file. Seed 0 is the draw behind the tables in docs/experiments.md."""
+    return Random(f"{seed} {name}" if seed else name)
+
+
+def sample(items: Sequence[_T], count: int, chance: Random) -> list[_T]:
+    """Up to `count` of the items, in their order."""
+    places = chance.sample(range(len(items)), min(count, len(items)))
+    return [items[place] for place in sorted(places)]
+
+
+def random_pairs(grid: Grid, count: int, chance: Random) -> list[tuple[int, int]]:
+    """`count` solvable problems, drawn evenly from all pairs of free cells; none on a map that has none."""
+    free = grid.free.nonzero()[0].tolist()
+    label = regions(grid)
+    if len(free) == len(set(label[free].tolist())):
+        return []
+    found: list[tuple[int, int]] = []
+    while len(found) < count:
+        start, goal = chance.sample(free, 2)
+        if label[start] == label[goal]:
+            found.append((start, goal))
+    return found
+
+
+# --- looking for files ----------------------------------------------------------------------------
+
+
+@dataclass
+class Places:
+    """Folders in which the files of a specification are looked for, and the maps that are open already."""
+
+    folders: Sequence[Path]
+    boards: dict[tuple[object, ...], Board] = field(default_factory=dict)
+
+    def find(self, pattern: str) -> list[tuple[str, Path]]:
+        """(name, path) of the files that fit a pattern, in the first folder where any does."""
+        for folder in self.folders:
+            found = sorted({path for path in _glob(folder, pattern) if self._is_open(path)})
+            if found:
+                return [(_name_below(path, folder), path) for path in found]
+        return []
+
+    def _is_open(self, path: Path) -> bool:
+        real = path.resolve()
+        return path.is_file() and any(real.is_relative_to(folder.resolve().parent) for folder in self.folders)
+
+    def board(self, key: tuple[object, ...], name: str, make: Callable[[], Grid]) -> Board:
+        """A map that is opened once however many problems lie on it."""
+        if key not in self.boards:
+            self.boards[key] = board_of(name, make())
+        return self.boards[key]
+
+
+def _glob(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return list(folder.glob(pattern))
+    except (ValueError, NotImplementedError, OSError):
+        return []
+
+
+def _name_below(path: Path, folder: Path) -> str:
+    try:
+        return path.resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return f"{path.parent.name}/{path.name}"
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_problems(entry: Field, places: Places, notes: list[str]) -> list[Case]:
+    """The problems that a mapping describes, in a fixed order. What is left out goes to `notes`."""
+    fields = entry.keys(KEYS, WHAT_PROBLEMS_ARE)
+    sources = [key for key in ("scen", "map", "generate") if key in fields]
+    if isinstance(entry.value, dict) and len(sources) != 1:
+        entry.complain(f"expected {WHAT_PROBLEMS_ARE}, got {' and '.join(sources) or 'none of them'}")
+    if len(sources) != 1:
+        return []
+    for key, allowed in _ONLY_WITH.items():
+        if key in fields and sources[0] not in allowed:
+            fields[key].complain(f"goes with {' or '.join(allowed)} only")
+    reader = _Reader(fields, places, notes)
+    cases = {"scen": reader.rows, "map": reader.pairs_on_maps, "generate": reader.generated}[sources[0]]()
+    if not cases and not entry.problems.found:
+        entry.complain("expected at least one problem, got none")
+    return cases
+
+
+class _Reader:
+    def __init__(self, fields: dict[str, Field], places: Places, notes: list[str]) -> None:
+        self.fields, self.places, self.notes = fields, places, notes
+        self.seed = self._integer("seed", SEED)
+        self.diagonal = float(self._value("diagonal", DIAGONAL))
+        self.swamp = str(self._value("swamp", SWAMP))
+
+    def _value(self, key: str, param: Param) -> Any:
+        value = self.fields[key].parse(param) if key in self.fields else None
+        return param.default if value is None else value
+
+    def _integer(self, key: str, param: Param) -> int:
+        return int(self._value(key, param))
+
+    def _count(self, key: str) -> int | None:
+        return self.fields[key].integer(COUNT) if key in self.fields else None
+
+    # --- rows of .scen files ---
+
+    def rows(self) -> list[Case]:
+        low, high = self._lengths()
+        files = [self._fitting(part, name, path, low, high) for part, name, path in self._files("scen")]
+        if (each := self._count("each")) is not None:
+            files = [(name, sample(cases, each, chance_of(self.seed, name))) for name, cases in files]
+        cases = [case for _, found in files for case in found]
+        if (count := self._count("sample")) is not None:
+            names = " ".join(name for name, _ in files)
+            cases = sample(cases, count, chance_of(self.seed, names))
+        return cases
+
+    def _lengths(self) -> tuple[float, float]:
+        entry = self.fields.get("optimal")
+        if entry is None:
+            return 0.0, float("inf")
+        pair = [part.parse(LENGTH) for part in entry.items("two lengths such as [60, 400]")]
+        if len(pair) != 2 or None in pair:
+            if isinstance(entry.value, list) and len(pair) != 2:
+                entry.expect("two lengths such as [60, 400]")
+            return 0.0, float("inf")
+        low, high = float(pair[0] or 0), float(pair[1] or 0)
+        if low > high:
+            entry.expect("the shorter length first")
+        return low, high
+
+    def _fitting(self, part: Field, name: str, path: Path, low: float, high: float) -> tuple[str, list[Case]]:
+        """The rows of one file that are asked for and can be run."""
+        map_name = name.removesuffix(".scen")
+        try:
+            scen = read_scen(path)
+            chosen = row_numbers(self._row_text(), len(scen.rows), name, "problems.rows")
+            rows = [scen.rows[number] for number in chosen if low <= scen.rows[number].optimal <= high]
+            cases = [case for row in rows if (case := self._case(row, path)) is not None]
+        except ConfigError as error:
+            for text in error.problems:
+                part.complain(text)
+            return map_name, []
+        if len(cases) < len(rows):
+            self.notes.append(f"{name}: {len(rows) - len(cases):,} rows do not fit their map and are left out")
+        return map_name, cases
+
+    def _row_text(self) -> str | None:
+        entry = self.fields.get("rows")
+        if entry is None:
+            return None
+        return str(entry.value) if isinstance(entry.value, (str, int)) else entry.text(1000)
+
+    def _case(self, row: ScenRow, path: Path) -> Case | None:
+        if row.problem is not None:
+            return None
+        board = self._board(find_map(path, row.map_name).resolve())
+        if row_problem(row, board.grid) is not None:
+            return None
+        return Case(board, row.start, row.goal, row.optimal, row.number)
+
+    def _board(self, path: Path) -> Board:
+        key = (path, self.swamp, self.diagonal)
+        name = next((_name_below(path, f) for f in self.places.folders if path.is_relative_to(f.resolve())), path.name)
+        return self.places.board(key, name, lambda: read_map(path, self.swamp, self.diagonal))
+
+    # --- maps ---
+
+    def _files(self, key: str) -> Iterator[tuple[Field, str, Path]]:
+        """(its place in the specification, name, path) of every file that a pattern means, each once."""
+        entry = self.fields[key]
+        parts = [entry] if isinstance(entry.value, str) else entry.items("a pattern such as maps/*.scen, or a list")
+        seen: set[Path] = set()
+        for part in parts:
+            pattern = part.text(1000)
+            if pattern is None:
+                continue
+            found = self.places.find(pattern)
+            if not found:
+                folders = " or ".join(str(folder) for folder in self.places.folders)
+                part.complain(f"expected files, got none that fits {shown(pattern)} in {folders}")
+            for name, path in found:
+                if path not in seen:
+                    seen.add(path)
+                    yield part, name, path
+
+    def pairs_on_maps(self) -> list[Case]:
+        count = self._count("random") if require(self.fields, "random", self._owner("map"), "how many pairs") else None
+        cases: list[Case] = []
+        for part, name, path in self._files("map"):
+            try:
+                board = self._board(path.resolve())
+            except ConfigError as error:
+                for text in error.problems:
+                    part.complain(text)
+                continue
+            cases += self._pairs(board, name, count or 0)
+        return cases
+
+    def _owner(self, key: str) -> Field:
+        entry = self.fields[key]
+        path = entry.path[:-1]
+        return Field(entry.problems, path, {name: field.value for name, field in self.fields.items()})
+
+    def _pairs(self, board: Board, name: str, count: int) -> list[Case]:
+        pairs = random_pairs(board.grid, count, chance_of(self.seed, name))
+        if count and not pairs:
+            self.notes.append(f"{name}: no two of its cells are connected; it is left out")
+        xy = board.grid.xy
+        return [Case(board, xy(start), xy(goal), None, number) for number, (start, goal) in enumerate(pairs)]
+
+    # --- generated maps ---
+
+    def generated(self) -> list[Case]:
+        """A problem on every map of the grid of recipes: the generator's own, or random ones."""
+        entry = self.fields["generate"]
+        parts = entry.any_keys("a recipe such as {kind: rooms, width: 64, seed: [1, 2]}")
+        if "kind" not in parts:
+            if parts:
+                require(parts, "kind", entry, "the kind of map")
+            return []
+        count = self._count("random")
+        return [case for values in _grid_of(parts) for case in self._on_generated(entry, values, count)]
+
+    def _on_generated(self, entry: Field, values: dict[str, Any], count: int | None) -> list[Case]:
+        recipe = {key: value for key, value in values.items() if key != "kind"}
+        try:
+            made = generate(values["kind"], recipe, "problems.generate", self.diagonal)
+        except ConfigError as error:
+            entry.problems.adopt(error.problems, entry.path, entry.value)
+            return []
+        name = " ".join([str(values["kind"]), *(f"{key}={value}" for key, value in recipe.items())])
+        key = (name, self.diagonal)
+        board = self.places.board(key, name, lambda: made.grid)
+        if count is not None:
+            return self._pairs(board, name, count)
+        return [Case(board, made.start, made.goal, None, 0)]
+
+
+def _grid_of(parts: dict[str, Field]) -> Iterator[dict[str, Any]]:
+    """All combinations of the values that are given as lists."""
+    values = [part.value if isinstance(part.value, list) else [part.value] for part in parts.values()]
+    for chosen in itertools.product(*values):
+        yield dict(zip(parts, chosen, strict=True))
+
+
+def boards_of(cases: Iterable[Case]) -> list[Board]:
+    """The maps of some problems, each once."""
+    return list({case.board.key: case.board for case in cases}.values())

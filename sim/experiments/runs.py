@@ -1,0 +1,111 @@
+"""Doing the runs of a task: one world after the other, one line of results for each agent or trial."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sim.agent_api import AgentSpec, Status
+from sim.commands import AgentConfig
+from sim.experiments.columns import MEASURED, TIMES
+from sim.experiments.plan import Job, Task, Walk
+from sim.grid import Grid
+from sim.results import MOVE_LIMIT, STUCK, outcome_of, result, steps_alone, trial_result
+from sim.world import BULK, Walker, World
+
+Line = tuple[Any, ...]
+"""(key, *columns.MEASURED, *columns.TIMES) of one run, or of one trial of it."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that could not be done, and why."""
+
+    key: bytes
+    text: str
+
+
+def do_task(
+    task: Task, specs: Mapping[str, AgentSpec], stopwatch: Callable[[], float], grid: Grid | None = None
+) -> tuple[list[Line], list[Failure]]:
+    """All runs of a task. What goes wrong in one world does not touch the others."""
+    board = grid or task.board.unpack()
+    lines: list[Line] = []
+    failures: list[Failure] = []
+    for job in task.jobs:
+        try:
+            lines += do_job(job, board, specs, stopwatch)
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            failures += [Failure(walk.key, text) for walk in job.walks]
+    return lines, failures
+
+
+def do_job(job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Callable[[], float]) -> list[Line]:
+    """One world from its beginning to its end."""
+    world = world_of(job, grid, specs, stopwatch)
+    if len(job.walks) == 1:
+        return list(_alone(world, job))
+    return list(_together(world, job))
+
+
+def world_of(
+    job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Callable[[], float] | None = None, **options: Any
+) -> World:
+    """The world of a job at tick 0, its agents on the start. A map that changes is a copy."""
+    ground = Grid(grid.original.copy(), grid.diagonal, grid.name) if job.changes else grid
+    world = World(
+        ground,
+        ground.cell(*job.start),
+        ground.cell(*job.goal),
+        specs,
+        budget=job.walks[0].budget,
+        seed=job.seed,
+        random_changes=job.changes,
+        stopwatch=stopwatch,
+        trials=job.trials,
+        **{"measures": job.measures, **options},
+    )
+    for walk in job.walks:
+        world.add(config_of(walk))
+    return world
+
+
+def config_of(walk: Walk) -> AgentConfig:
+    return AgentConfig(walk.kind, params=walk.params, budget=walk.budget)
+
+
+def _alone(world: World, job: Job) -> Iterator[Line]:
+    walker = world.walkers[0]
+    for _ in steps_alone(world, walker, job.moves, min(BULK, job.ticks)):
+        if world.tick >= job.ticks:
+            break
+    is_out_of_moves = world.metrics(walker).moves >= job.moves
+    return _lines(world, walker, job.walks[0], MOVE_LIMIT if is_out_of_moves else STUCK)
+
+
+def _together(world: World, job: Job) -> Iterator[Line]:
+    """Let all walk; those who have arrived leave, so that no change need be told to them."""
+    step = job.changes.every if job.changes else BULK
+    everybody = list(world.walkers)
+    while world.walkers and world.tick < job.ticks and not world.is_over:
+        world.advance(min(step, job.ticks - world.tick))
+        world.walkers = [w for w in world.walkers if w.agent.status is not Status.AT_GOAL or not w.is_done]
+    for walker, walk in zip(everybody, job.walks, strict=True):
+        yield from _lines(world, walker, walk, STUCK)
+
+
+def _lines(world: World, walker: Walker, walk: Walk, if_active: str) -> Iterator[Line]:
+    outcome = outcome_of(world, walker, if_active)
+    proved = walker.rows_tick + walker.rows.size - 1
+    line = result(world, walker, outcome, "", proved, changes_ms=round(world.changing_s[walker.id] * 1000.0, 3))
+    if walker.most_trials == 1:
+        yield _line(walk, {**line, "trial": 1})
+        return
+    for trial in walker.trials:
+        yield _line(walk, trial_result(world, line, trial))
+    if not walker.has_arrived:
+        yield _line(walk, trial_result(world, line, world.unfinished_trial(walker), outcome))
+
+
+def _line(walk: Walk, found: Mapping[str, Any]) -> Line:
+    return (walk.key, *(found.get(column.name) for column in (*MEASURED, *TIMES)))

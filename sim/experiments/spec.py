@@ -1,0 +1,369 @@
+"""Specifications of experiments: which agents walk on which problems, under which conditions, as a small YAML file.
+
+    format: backmove-experiment
+    version: 1
+    problems: {scen: [maps/*.scen], sample: 120, seed: 1, optimal: [60, 400]}
+    agents: ["tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, lrta]
+    budgets: [1, 16]
+
+A file is checked as a whole: maps are opened, problems drawn, and all that is wrong comes out in one ConfigError, a
+line each. An experiment of several parts gives under `parts` what is not the same in all of them; `small` holds what
+is different when it is run in its small size.
+"""
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sim.agent_api import AgentSpec
+from sim.changes import EVERY, RATE, RandomChanges
+from sim.commands import BUDGET, MAX_NAME, TRIALS
+from sim.experiments.claims import Claim, read_claims
+from sim.experiments.layout import Figure, Grouping, read_figures, read_tables
+from sim.experiments.problems import SEED, Case, Places, read_problems
+from sim.files.agent_text import parse_agent
+from sim.files.disk import read_file
+from sim.files.fields import Field, Problems, require
+from sim.files.yaml import read_yaml
+from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown
+
+FORMAT, VERSION = "backmove-experiment", 1
+MAX_BYTES = 1 << 20
+MAX_RUNS = 10_000_000
+SIZES = ("full", "small")
+
+SLICE = Param("slice", int, 100, "problems in a task", 1, 100_000)
+MOVES = Param("moves", int, 10_000_000, "an agent gives up after so many moves", 1, 1_000_000_000_000)
+TICKS = Param("ticks", int, 100_000_000, "a world ends after so many ticks", 1, 1_000_000_000)
+TICKS_OF_CHANGES = 100_000  # where the map changes for ever, an agent that is walled in may wait for ever
+CUT_OFF = Param("cutoff", int, 0, "a setting that ever expands more in a tick is disqualified; 0: none", 0, 1 << 40)
+FLAG = Param("flag", bool, True, "yes or no")
+
+PART_KEYS = (
+    "problems",
+    "agents",
+    "budgets",
+    "changes",
+    "trials",
+    "seeds",
+    "moves",
+    "ticks",
+    "measures",
+    "together",
+)
+KEYS = (
+    "format",
+    "version",
+    "title",
+    "paper",
+    "note",
+    *PART_KEYS,
+    "slice",
+    "cutoff",
+    "parts",
+    "small",
+    "claims",
+    "tables",
+    "figures",
+)
+_WHAT_AGENTS_ARE = "a list of agents such as ['tb-wa:weight=1', {kind: tb-wa, weight: [1.4, 3]}, lrta]"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An agent, all of its parameters, its budget."""
+
+    kind: str
+    params: Mapping[str, Value]
+    budget: int
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Problems, the settings that walk on all of them, and the conditions under which they do."""
+
+    name: str
+    cases: tuple[Case, ...]
+    settings: tuple[Setting, ...]
+    changes: tuple[RandomChanges | None, ...] = (None,)
+    seeds: tuple[int, ...] = (0,)
+    trials: int = 1
+    moves: int = int(MOVES.default)
+    ticks: int = int(TICKS.default)
+    measures: bool = True  # count non-optimal moves, which takes a search for true distances
+    together: bool = False  # all settings of a problem in one world, so that they meet the same changes
+
+    @property
+    def count(self) -> int:
+        """How many runs it has."""
+        return len(self.cases) * len(self.settings) * len(self.changes) * len(self.seeds)
+
+
+@dataclass(frozen=True)
+class Specification:
+    name: str  # of its file, without folder and ending
+    text: str
+    parts: tuple[Part, ...]
+    title: str = ""
+    paper: str = ""
+    note: str = ""
+    size: str = "full"
+    slice: int = int(SLICE.default)
+    cutoff: int = 0
+    claims: tuple[Claim, ...] = ()
+    tables: tuple[Grouping, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    left_out: tuple[str, ...] = ()  # what of the problems cannot be run
+    folder: str = ""  # where its files are looked for first
+
+    @property
+    def count(self) -> int:
+        return sum(part.count for part in self.parts)
+
+
+def load_experiment(
+    path: str | os.PathLike[str], specs: Mapping[str, AgentSpec], size: str = "full", maps: Iterable[Path] = ()
+) -> Specification:
+    """The specification in a file. Its files are looked for beside it and in the folders `maps`."""
+    data = read_file(path, MAX_BYTES, ".yaml")
+    return parse_experiment(data, str(path), specs, size, (Path(path).parent, *maps))
+
+
+def parse_experiment(
+    data: bytes | str, name: str, specs: Mapping[str, AgentSpec], size: str = "full", folders: Sequence[Path] = ()
+) -> Specification:
+    """The specification that a text describes. Both sizes are checked, whichever is asked for."""
+    document = read_yaml(data, name)
+    places = Places(tuple(folders))
+    read: dict[str, Specification] = {}
+    mistakes: list[tuple[int, str]] = []
+    for which in SIZES:
+        problems = Problems(document)
+        read[which] = _Reader(Field(problems, (), document.data), specs, places, which).read(_text_of(data))
+        mistakes += problems.found
+    if mistakes:  # most are of both sizes; each is told once
+        raise ConfigError(text for _, text in sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake[0]))
+    found = read[size]
+    if found.count > MAX_RUNS:
+        raise ConfigError(f"{name}: expected at most {MAX_RUNS:,} runs, got {found.count:,}")
+    return found
+
+
+def _text_of(data: bytes | str) -> str:
+    return data if isinstance(data, str) else data.decode("utf-8-sig", "replace")
+
+
+class _Reader:
+    """Reads one size of a document. Whatever is wrong is noted, and reading goes on with what is right."""
+
+    def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, size: str) -> None:
+        self.root, self.specs, self.places, self.size = root, specs, places, size
+        self.name = Path(root.problems.document.name).stem
+        self.fields = root.keys(KEYS, f"an experiment, which begins with 'format: {FORMAT}'")
+        self.notes: list[str] = []
+        self.small = self._small()
+
+    def read(self, text: str) -> Specification:
+        self._check_format()
+        parts = tuple(self._parts())
+        return Specification(
+            self.name,
+            text,
+            parts,
+            self._text("title", 120),
+            self._text("paper", 300),
+            self._text("note", 10_000),
+            self.size,
+            self._integer("slice", SLICE),
+            self._integer("cutoff", CUT_OFF),
+            read_claims(self.fields["claims"]) if "claims" in self.fields else (),
+            read_tables(self.fields["tables"]) if "tables" in self.fields else (),
+            read_figures(self.fields["figures"]) if "figures" in self.fields else (),
+            tuple(dict.fromkeys(self.notes)),
+            str(self.places.folders[0].resolve()) if self.places.folders else "",
+        )
+
+    def _check_format(self) -> None:
+        named = require(self.fields, "format", self.root, f"'{FORMAT}'")
+        if named and named.value != FORMAT:
+            near = did_you_mean(named.value, [FORMAT]) if isinstance(named.value, str) else ""
+            named.complain(f"expected '{FORMAT}', got {shown(named.value)}{near}")
+        version = require(self.fields, "version", self.root, str(VERSION))
+        if version and (version.value != VERSION or isinstance(version.value, bool)):
+            version.expect(f"{VERSION}, the only version so far")
+
+    def _text(self, key: str, longest: int) -> str:
+        return (self.fields[key].text(longest, lines=True) or "").strip() if key in self.fields else ""
+
+    def _integer(self, key: str, param: Param) -> int:
+        return _integer_of(self.fields, key, param)
+
+    # --- parts and sizes ---
+
+    def _small(self) -> dict[str, Field]:
+        entry = self.fields.get("small")
+        return entry.keys((*PART_KEYS, "parts"), "what is different in the small size") if entry else {}
+
+    def _parts(self) -> Iterator[Part]:
+        shared = {key: part for key, part in self.fields.items() if key in PART_KEYS}
+        entry = self.fields.get("parts")
+        if entry is None:
+            yield self._part("", self.root, shared)
+            return
+        named = entry.any_keys("parts by name, such as {rooms: {problems: ...}, games: {problems: ...}}")
+        for name, part in named.items():
+            Field(part.problems, part.path, name).text(MAX_NAME)
+            own = part.keys(PART_KEYS, "what this part has of its own")
+            yield self._part(name, part, shared | own)
+
+    def _part(self, name: str, owner: Field, fields: dict[str, Field]) -> Part:
+        if self.size == "small":
+            fields = self._made_small(name, fields)
+        budgets = self._list(fields, "budgets", BUDGET)
+        problems = _wanted(fields, "problems", owner, "problems such as {scen: [maps/*.scen]}")
+        agents = _wanted(fields, "agents", owner, _WHAT_AGENTS_ARE)
+        changes = _changes(fields["changes"]) if "changes" in fields else (None,)
+        ticks = TICKS if changes == (None,) else _default(TICKS, TICKS_OF_CHANGES)
+        return Part(
+            name,
+            tuple(read_problems(problems, self.places, self.notes)) if problems else (),
+            tuple(self._settings(agents, budgets)) if agents else (),
+            changes,
+            tuple(self._list(fields, "seeds", SEED)),
+            _integer_of(fields, "trials", TRIALS),
+            _integer_of(fields, "moves", MOVES),
+            _integer_of(fields, "ticks", ticks),
+            _flag(fields, "measures", True),
+            _flag(fields, "together", False),
+        )
+
+    def _made_small(self, name: str, fields: dict[str, Field]) -> dict[str, Field]:
+        """The same fields with what `small` says instead; of problems, only the keys that are there."""
+        smaller = {key: part for key, part in self.small.items() if key in PART_KEYS}
+        if "parts" in self.small:
+            parts = self.small["parts"].any_keys("parts by name")
+            if name in parts:
+                smaller |= parts[name].keys(PART_KEYS, "what is different in this part")
+        found = dict(fields)
+        for key, part in smaller.items():
+            if key == "problems" and key in fields:
+                found[key] = _overlaid(fields[key], part)
+            elif key in fields:
+                found[key] = part
+        return found
+
+    def _list(self, fields: Mapping[str, Field], key: str, param: Param) -> list[int]:
+        if key not in fields:
+            return [int(param.default)]
+        return [int(value) for value in _values(fields[key], param)] or [int(param.default)]
+
+    # --- agents ---
+
+    def _settings(self, entry: Field, budgets: Sequence[int]) -> Iterator[Setting]:
+        for part in entry.items(_WHAT_AGENTS_ARE):
+            if isinstance(part.value, str):
+                yield from self._from_text(part, budgets)
+            else:
+                yield from self._from_mapping(part, budgets)
+        if entry.value == []:
+            entry.expect("at least one agent")
+
+    def _from_text(self, part: Field, budgets: Sequence[int]) -> Iterator[Setting]:
+        for budget in budgets:
+            try:
+                config = parse_agent(part.value, self.specs, budget, part.value)
+            except ConfigError as error:
+                for text in error.problems:
+                    part.complain(text.removeprefix(f"{part.value}: "))
+                return
+            params = parse_params(self.specs[config.kind].params, config.params, "", [])
+            yield Setting(config.kind, params, config.budget or budget, config.label)
+            if config.budget:
+                return
+
+    def _from_mapping(self, part: Field, shared: Sequence[int]) -> Iterator[Setting]:
+        fields = part.any_keys("an agent such as {kind: tb-wa, weight: [1.4, 3]}")
+        kind = require(fields, "kind", part, "the key of an agent") if fields else None
+        spec = self.specs.get(kind.value) if kind and isinstance(kind.value, str) else None
+        if kind and spec is None:
+            kind.complain(f"no agent {shown(kind.value)}{did_you_mean(kind.value, self.specs)}")
+        if spec is None:
+            return
+        budgets = self._list(fields, "budgets", BUDGET) if "budgets" in fields else list(shared)
+        label = (fields["label"].text(MAX_NAME) or "") if "label" in fields else ""
+        for given in self._grid(spec, fields):
+            params = parse_params(spec.params, given, "", [])
+            for budget in budgets:
+                if complaint := spec.check_budget(budget, params):
+                    part.complain(complaint)
+                    return
+                yield Setting(spec.key, params, budget, label)
+
+    def _grid(self, spec: AgentSpec, fields: Mapping[str, Field]) -> list[dict[str, Value]]:
+        """Every combination of the values of its parameters."""
+        axes: dict[str, list[Value]] = {}
+        for key, entry in fields.items():
+            if key in ("kind", "label", "budgets"):
+                continue
+            param = spec.param(key)
+            if param is None:
+                names = ["kind", "label", "budgets", *(p.name for p in spec.params)]
+                entry.complain(f"{spec.key} has no such parameter{did_you_mean(key, names)}")
+            else:
+                axes[key] = _values(entry, param)
+        return [dict(zip(axes, chosen, strict=True)) for chosen in itertools.product(*axes.values())]
+
+
+# --- small helpers --------------------------------------------------------------------------------
+
+
+def _values(entry: Field, param: Param) -> list[Value]:
+    """One value or a list of them, each legal and each once."""
+    parts = entry.items("") if isinstance(entry.value, list) else [entry]
+    if not parts:
+        entry.expect("at least one value")
+    values = [value for part in parts if (value := part.parse(param)) is not None]
+    return list(dict.fromkeys(values))
+
+
+def _wanted(fields: Mapping[str, Field], key: str, owner: Field, what: str) -> Field | None:
+    if key not in fields:
+        Field(owner.problems, (*owner.path, key), None).complain(f"expected {what}, got nothing")
+    return fields.get(key)
+
+
+def _integer_of(fields: Mapping[str, Field], key: str, param: Param) -> int:
+    value = fields[key].integer(param) if key in fields else None
+    return int(param.default) if value is None else value
+
+
+def _flag(fields: Mapping[str, Field], key: str, default: bool) -> bool:
+    value = fields[key].parse(FLAG) if key in fields else None
+    return default if value is None else bool(value)
+
+
+def _default(param: Param, value: int) -> Param:
+    return Param(param.name, param.kind, value, param.help, param.low, param.high)
+
+
+def _changes(entry: Field) -> tuple[RandomChanges | None, ...]:
+    """Random dynamics, each rate and interval with each other: {every: 10, rate: [1, 5, 10]}."""
+    parts = entry.keys(("every", "rate"), "random changes such as {every: 10, rate: [1, 5]}")
+    every = require(parts, "every", entry, "the ticks between changes") if parts else None
+    rate = require(parts, "rate", entry, "the percentage of cells that change") if parts else None
+    if every is None or rate is None:
+        return (None,)
+    pairs = itertools.product(_values(rate, RATE), _values(every, EVERY))
+    return tuple(RandomChanges(int(ticks), float(percent)) for percent, ticks in pairs)
+
+
+def _overlaid(entry: Field, other: Field) -> Field:
+    """A mapping in which another takes the place of the keys that both have. Lines are those of the first one."""
+    if not isinstance(entry.value, dict) or not isinstance(other.value, dict):
+        return entry
+    taken: dict[str, Any] = {key: value for key, value in other.value.items() if key in entry.value}
+    return Field(entry.problems, entry.path, {**entry.value, **taken})

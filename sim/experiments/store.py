@@ -1,0 +1,176 @@
+"""The results of an experiment on disk: one SQLite file with one writer.
+
+What a line of results depends on is its key (plan.py); the plan says which keys the present specification asks for, and
+in which order. A killed program loses the task it was at and nothing else.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sim.experiments.columns import MEASURED, PLANNED, TIMES, Column
+from sim.experiments.frame import Frame, frame_of
+from sim.experiments.plan import code_version, planned_rows
+from sim.experiments.spec import Specification
+from sim.params import ConfigError
+
+FILE, LOCK = "results.db", "lock"
+_TYPES = {int: "INTEGER", float: "REAL", str: "TEXT"}
+
+
+def _declared(columns: Iterable[Column]) -> str:
+    return ", ".join(f'"{column.name}" {_TYPES[column.kind]}' for column in columns)
+
+
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS plan (row INTEGER PRIMARY KEY, key BLOB, {_declared(PLANNED)});
+CREATE TABLE IF NOT EXISTS results (key BLOB, {_declared((*MEASURED, *TIMES))}, PRIMARY KEY (key, trial)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS failures (key BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID;
+"""
+
+
+class Store:
+    """An open folder of results."""
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None = None) -> None:
+        self.folder, self._db, self._lock = folder, connection, lock
+
+    def close(self) -> None:
+        self._db.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A whole change or none; a disk that is full is said, and what was there stays."""
+        try:
+            with self._db:
+                yield
+        except sqlite3.Error as error:
+            raise ConfigError(
+                f"{self.folder / FILE}: cannot be written: {error}; what was done so far is kept, and the same"
+                " command goes on from there"
+            ) from error
+
+    # --- what is to be done ---
+
+    def set_plan(self, spec: Specification) -> None:
+        """Put the runs of a specification in the place of those before."""
+        wanted = f"{code_version()} {spec.size} {_maps_of(spec)}\n{spec.text}"
+        if self.meta("plan") == wanted:
+            return
+        marks = ", ".join("?" * (2 + len(PLANNED)))
+        with self._writing():
+            self._db.execute("DELETE FROM plan")
+            self._db.execute("DELETE FROM failures")
+            self._db.executemany(f"INSERT INTO plan VALUES ({marks})", planned_rows(spec))
+            self._set_meta("plan", wanted)
+            self._set_meta("specification", spec.text)
+            self._set_meta("name", spec.name)
+            self._set_meta("folder", spec.folder)
+            self._set_meta("size", spec.size)
+            self._set_meta("cutoff", str(spec.cutoff))
+
+    def _set_meta(self, name: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def meta(self, name: str) -> str:
+        found = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return str(found[0]) if found else ""
+
+    def remember(self, name: str, value: str) -> None:
+        with self._writing():
+            self._set_meta(name, value)
+
+    # --- what is done ---
+
+    def done(self) -> set[bytes]:
+        """The keys of all results, also of those that the present plan does not ask for."""
+        return {key for (key,) in self._db.execute("SELECT DISTINCT key FROM results")}
+
+    def count(self) -> tuple[int, int]:
+        """(runs of the plan that are done, all of them)."""
+        whole = self._db.execute("SELECT COUNT(*) FROM plan").fetchone()[0]
+        done = self._db.execute("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)").fetchone()[0]
+        return int(done), int(whole)
+
+    def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
+        """Keep the results of a task. Lines that are there already are the same and are left."""
+        marks = ", ".join("?" * (1 + len(MEASURED) + len(TIMES)))
+        with self._writing():
+            self._db.executemany(f"INSERT OR IGNORE INTO results VALUES ({marks})", lines)
+            self._db.executemany("DELETE FROM failures WHERE key = ?", {(line[0],) for line in lines})
+            self._db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", failures)
+
+    def failures(self) -> list[tuple[int, str]]:
+        """(row, why) of the runs that could not be done."""
+        query = "SELECT row, text FROM plan JOIN failures USING (key) ORDER BY row"
+        return [(int(row), str(text)) for row, text in self._db.execute(query)]
+
+    # --- reading ---
+
+    def rows(self, columns: Sequence[str], more: str = "") -> Iterator[tuple[Any, ...]]:
+        """Columns of the finished runs of the plan, in its order."""
+        names = ", ".join(f'"{name}"' for name in columns)
+        query = f"SELECT {names} FROM plan JOIN results USING (key) {more} ORDER BY row, trial"
+        yield from self._db.execute(query)
+
+    def frame(self) -> Frame:
+        """All finished runs as columns."""
+        names = ["row", *(c.name for c in (*PLANNED, *MEASURED, *TIMES))]
+        frame = frame_of(names, self.rows(names))
+        cutoff = int(self.meta("cutoff") or 0)
+        most = frame.numbers("max_expansions")
+        frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)
+        return frame
+
+
+def _maps_of(spec: Specification) -> str:
+    """What the text of a specification does not say: which maps its names meant."""
+    return " ".join(sorted({f"{case.board.name}={case.board.key}" for part in spec.parts for case in part.cases}))
+
+
+def open_for_writing(folder: Path) -> Store:
+    """The folder's results, made if need be. A second program that wants to write there is refused."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    lock = _locked(folder)
+    try:
+        db = sqlite3.connect(folder / FILE)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.executescript(_SCHEMA)
+    except sqlite3.Error as error:
+        lock.close()
+        raise ConfigError(f"{folder / FILE}: cannot be opened: {error}") from error
+    return Store(folder, db, lock)
+
+
+def _locked(folder: Path) -> sqlite3.Connection:
+    """Hold the folder. SQLite's own lock: it works on every system and ends with the process, however that ends."""
+    lock = sqlite3.connect(folder / LOCK, timeout=0.0, isolation_level=None)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        lock.close()
+        raise ConfigError(f"{folder}: another experiment is writing there ({error}); wait for it or stop it") from None
+    return lock
+
+
+def open_for_reading(folder: Path) -> Store:
+    """The results of a folder, also while an experiment is running there."""
+    path = folder / FILE
+    if not path.is_file():
+        raise ConfigError(f"{folder}: expected a folder of `main.py experiment`, got one without {FILE}")
+    try:
+        db = sqlite3.connect(path)
+        db.execute("PRAGMA query_only=ON")
+        db.execute("SELECT 1 FROM plan LIMIT 1")
+    except sqlite3.Error as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    return Store(folder, db)

@@ -1,0 +1,107 @@
+"""How a run without a window goes on, how it ended, and everything that is counted of it, as one line of plain data."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sim.agent_api import Status
+from sim.metrics import Trial
+from sim.world import BULK, Walker, World
+
+REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
+MOVE_LIMIT, STUCK, STOPPED = "move_limit", "stuck", "stopped"
+
+
+def outcome_of(world: World, walker: Walker, if_active: str) -> str:
+    """How an agent ended in one word; `if_active` says why the run ended for one that was still on its way."""
+    status = walker.agent.status
+    if status is Status.ACTIVE:
+        return if_active
+    if status is Status.AT_GOAL:
+        return REACHED
+    if status is Status.GAVE_UP:
+        return NO_PATH if walker.spec.proves_no_path else STOPPED
+    return NO_PATH if world.is_over else WAITING_NO_PATH
+
+
+def result(
+    world: World, walker: Walker, outcome: str, map_name: str, no_path_tick: int | None = None, **more: Any
+) -> dict[str, Any]:
+    """One result line. The keys up to `digest` are the published ones; others may follow in later versions."""
+    metrics = world.metrics(walker)
+    optimal = metrics.optimal if metrics.optimal != float("inf") else None
+    return {
+        "agent": walker.spec.key,
+        "params": dict(walker.params),
+        "map": map_name,
+        "start": list(world.grid.xy(world.start)),
+        "goal": list(world.grid.xy(world.goal)),
+        "outcome": outcome,
+        "cost": metrics.cost,
+        "optimal": optimal,
+        "suboptimality": metrics.suboptimality if metrics.trial == 1 else None,
+        "moves": metrics.moves,
+        "back_moves": metrics.back_moves,
+        "nonoptimal_moves": metrics.nonoptimal_moves,
+        "revisits": metrics.revisits,
+        "expansions": metrics.expansions,
+        "max_expansions": metrics.max_expansions,
+        "restarts": metrics.restarts,
+        "ticks": metrics.moves + metrics.waits,
+        "planning_ms": round(world.planning_s[walker.id] * 1000.0, 3),
+        "digest": world.walker_digest(walker),
+        "label": walker.label,
+        "budget": walker.budget or world.budget,
+        "first_move": metrics.first_move,
+        "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
+        "waits": metrics.waits,
+        "over_budget": metrics.over_budget,
+        "traced": metrics.traced,
+        "bounces": metrics.bounces,
+        "mean_expansions": metrics.mean_expansions,
+        "longest_stay": metrics.longest_stay,
+        **more,
+    }
+
+
+def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
+    """The result line of one trial of an agent whose whole result is `line`.
+
+    What nobody counts by trial is of the whole run (max_expansions, first_move, planning_ms, digest) or null.
+    """
+    return {
+        **line,
+        "outcome": outcome,
+        "cost": trial.cost,
+        "suboptimality": trial.suboptimality(world.optimal),
+        "moves": trial.moves,
+        "back_moves": 0,  # agents that learn have no path to walk back to
+        "nonoptimal_moves": trial.nonoptimal_moves,
+        "revisits": None,
+        "longest_stay": None,
+        "mean_expansions": trial.expansions / trial.moves if trial.moves else None,
+        "expansions": trial.expansions,
+        "restarts": trial.restarts,
+        "ticks": trial.ticks,
+        "waits": trial.ticks - trial.moves,
+        "over_budget": trial.over_budget,
+        "trial": trial.number,
+        "h_changes": trial.h_changes,
+        "converged": outcome == REACHED and trial.h_changes == 0,
+    }
+
+
+_PATIENCE = 100  # ticks on one spot, for each cell of the map, after which an agent counts as stuck
+
+
+def steps_alone(world: World, walker: Walker, max_moves: int, longest_step: int = BULK) -> Iterator[None]:
+    """Advance a world of one agent until it is done, out of moves, or has stood longer than any search can take.
+
+    An agent moves at most once a tick, so it cannot pass the move limit within a step of what it has left.
+    """
+    patience = _PATIENCE * world.grid.cells
+    moves = last_move = 0
+    while not world.is_over and moves < max_moves and world.tick - last_move <= patience:
+        world.advance(min(max_moves - moves, BULK, longest_step))
+        if world.metrics(walker).moves > moves:
+            moves, last_move = world.metrics(walker).moves, world.tick
+        yield

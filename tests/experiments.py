@@ -1,0 +1,52 @@
+"""Small experiments for tests: a few generated maps, agents that take different times."""
+
+from pathlib import Path
+
+from agents.registry import BY_KEY
+from cli.experiment import pools
+from cli.experiment.engine import Engine
+from cli.progress import Progress
+from sim.experiments.files import write_tables
+from sim.experiments.plan import tasks
+from sim.experiments.spec import Specification, parse_experiment
+from sim.experiments.store import Store, open_for_writing
+
+HEAD = "format: backmove-experiment\nversion: 1\n"
+TINY = (
+    HEAD
+    + """
+problems: {generate: {kind: rooms, width: 32, height: 32, seed: [1, 2, 3]}, random: 4, seed: 5}
+agents: ["tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, lrta]
+budgets: [1, 16]
+slice: 3
+"""
+)
+SLOWER = (
+    HEAD
+    + """
+problems: {generate: {kind: caves, width: 96, height: 96, seed: [1, 2, 3, 4]}, random: 10, seed: 5}
+agents: [{kind: lrta, depth: [1, 2, 3, 4]}, rtaa, tba]
+budgets: [16, 64]
+slice: 2
+"""
+)
+
+
+def spec_of(text: str, size: str = "full") -> Specification:
+    return parse_experiment(text, "x.yaml", BY_KEY, size)
+
+
+def engine_of(spec: Specification, store: Store, jobs: int = 1) -> Engine:
+    store.set_plan(spec)
+    done, whole = store.count()
+    pool = pools.choose(None, jobs, store.folder)
+    return Engine(store, pool, Progress(), tasks(spec, store.done()), whole - done)
+
+
+def run_all(text: str, folder: Path, jobs: int = 1) -> bytes:
+    """results.csv of an experiment."""
+    store = open_for_writing(folder)
+    engine_of(spec_of(text), store, jobs).run()
+    write_tables(store)
+    store.close()
+    return (folder / "results.csv").read_bytes()

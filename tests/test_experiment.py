@@ -1,0 +1,418 @@
+"""Specifications, plans and stored results of experiments."""
+
+import csv
+import json
+import sqlite3
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import main
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig
+from sim.experiments import plan
+from sim.experiments.files import write_lab, write_tables
+from sim.experiments.plan import find_row, planned_rows, tasks
+from sim.experiments.spec import parse_experiment
+from sim.experiments.store import open_for_reading, open_for_writing
+from sim.files.map import ScenRow, write_map, write_scen
+from sim.generate import generate
+from sim.grid import Grid
+from sim.params import ConfigError
+from sim.world import World
+
+from .experiments import HEAD, TINY, engine_of, run_all, spec_of
+
+BAD = """format: backmove-experimen
+version: 2
+problem: {scen: [x.scen]}
+problems: {scen: [nope/*.scen], sampl: 60, seed: x, optimal: [600, 400], random: 3}
+agents: ["tb-w:weight=1", "tb-wa:wight=1", {kind: tb-wa, weight: [0.4, a], foo: 3}, {kind: lrt}, 7, {weight: 1}]
+budgets: [0, 16]
+changes: {every: 0, rat: 4}
+claims: [{less: 3}, {claim: y, less: [{agent: a}], value: costs}]
+figures: [{name: f, x: moves, y: expansions/bar, log: z}]
+tables: [{rows: budget, values: bad}]
+small: {each: 3}
+"""
+MISTAKES = """x.yaml:2: version: expected 1, the only version so far, got 2
+x.yaml:3: problem: no such key; did you mean 'problems'?
+x.yaml:4: problems.sampl: no such key; did you mean 'sample'?
+x.yaml:4: problems.random: goes with map or generate only
+x.yaml:4: problems.seed: expected a whole number from 0 to 4,294,967,295, got 'x'
+x.yaml:4: problems.optimal: expected the shorter length first, got [600, 400]
+x.yaml:5: agents[0]: no agent 'tb-w'; did you mean 'tb-wa'?
+x.yaml:5: agents[1]: tb-wa:wight=1.wight: no such parameter; did you mean 'weight'?
+x.yaml:5: agents[2].weight[0]: expected a number from 1 to 100, got 0.4
+x.yaml:5: agents[2].weight[1]: expected a number from 1 to 100, got 'a'
+x.yaml:5: agents[3].kind: no agent 'lrt'; did you mean 'lrta'?
+x.yaml:5: agents[4]: expected an agent such as {kind: tb-wa, weight: [1.4, 3]}, got 7
+x.yaml:5: agents[5].kind: expected the key of an agent, got nothing
+x.yaml:6: budgets[0]: expected a whole number from 1 to 1,000,000,000, got 0
+x.yaml:7: changes.rat: no such key; did you mean 'rate'?
+x.yaml:7: changes.rate: expected the percentage of cells that change, got nothing
+x.yaml:8: claims[0].claim: expected the claim in words, got nothing
+x.yaml:8: claims[1].value: no measure 'costs'; did you mean 'cost'?
+x.yaml:9: figures[0].log: expected one of x, y, xy, none, got 'z'
+""".splitlines()
+
+
+def rows_of(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(data.decode().splitlines()))
+
+
+# --- specifications -------------------------------------------------------------------------------
+
+
+def test_all_mistakes_at_once_each_with_its_line() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_experiment(BAD, "x.yaml", BY_KEY)
+    found = caught.value.problems
+    assert not [text for text in MISTAKES if text not in found]
+    assert len(found) == len(set(found))
+    lines = [int(text.split(":")[1]) for text in found]
+    assert all(a <= b for a, b in pairwise(lines)) and lines[-1] == 11
+
+
+@pytest.mark.parametrize("text", ["", "a: [", "[]", "format: backmove-experiment", HEAD + "problems: 3\nagents: 3"])
+def test_anything_is_a_specification_or_an_error(text: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_experiment(text, "x.yaml", BY_KEY)
+
+
+def test_grids_of_parameters_budgets_and_seeds_multiply() -> None:
+    spec = spec_of(TINY + "seeds: [0, 7]\nchanges: {every: 10, rate: [1, 5]}\n")
+    (part,) = spec.parts
+    assert [(s.kind, s.params.get("weight"), s.budget) for s in part.settings[:5]] == [
+        ("tb-wa", 1.0, 1),
+        ("tb-wa", 1.0, 16),
+        ("tb-wa", 1.4, 1),
+        ("tb-wa", 1.4, 16),
+        ("tb-wa", 3.0, 1),
+    ]
+    assert spec.count == 12 * 8 * 2 * 2
+
+
+def test_the_small_size_replaces_only_what_is_there() -> None:
+    text = TINY + "small: {problems: {random: 2, each: 1}, budgets: [4], trials: 3}\n"
+    assert spec_of(text).count == 12 * 8
+    small = spec_of(text, "small")
+    assert small.count == 6 * 4 and small.parts[0].trials == 1
+
+
+def test_parts_have_what_all_share_and_their_own() -> None:
+    own = "{problems: {generate: {kind: corner, size: 8}}, budgets: [7]}"
+    spec = spec_of(TINY + f"parts: {{a: {{}}, b: {own}}}\nsmall: {{parts: {{b: {{budgets: [9]}}}}}}\n")
+    assert [(part.name, part.count) for part in spec.parts] == [("a", 96), ("b", 4)]
+    small = spec_of(TINY + f"parts: {{b: {own}}}\nsmall: {{parts: {{b: {{budgets: [9]}}}}}}\n", "small")
+    assert {s.budget for s in small.parts[0].settings} == {9}
+
+
+def scen_folder(folder: Path) -> None:
+    for seed in (1, 2):
+        made = generate("caves", {"width": 48, "height": 48, "seed": seed})
+        write_map(made.grid, folder / f"caves-{seed}.map")
+        goal, free = made.grid.cell(*made.goal), made.grid.free.nonzero()[0].tolist()
+        rows = []
+        for number, start in enumerate(free[::40]):
+            length = World(made.grid, start, goal, BY_KEY).optimal
+            if length < float("inf"):
+                size = made.grid.width, made.grid.height
+                rows.append(ScenRow(number, 0, f"caves-{seed}.map", *size, made.grid.xy(start), made.goal, length))
+        blocked = made.grid.xy(int((~made.grid.free).nonzero()[0][0]))
+        rows.append(ScenRow(0, 0, f"caves-{seed}.map", 48, 48, blocked, made.goal, 20.0))
+        write_scen(rows, folder / f"caves-{seed}.map.scen")
+
+
+def scen_spec(folder: Path, problems: str) -> Any:
+    return parse_experiment(
+        HEAD + f"problems: {{scen: ['*.scen'], {problems}}}\nagents: [tba]\n", "x.yaml", BY_KEY, folders=[folder]
+    )
+
+
+def test_rows_are_chosen_by_length_and_by_lot(tmp_path: Path) -> None:
+    scen_folder(tmp_path)
+    whole = scen_spec(tmp_path, "seed: 0")
+    assert len(whole.left_out) == 2 and "1 rows do not fit" in whole.left_out[0]
+    cases = scen_spec(tmp_path, "optimal: [20, 40]").parts[0].cases
+    assert cases and all(20 <= case.listed <= 40 for case in cases)
+    assert len(cases) == sum(20 <= case.listed <= 40 for case in whole.parts[0].cases)
+    each = scen_spec(tmp_path, "each: 5, seed: 3").parts[0].cases
+    assert [case.board.name for case in each] == ["caves-1.map"] * 5 + ["caves-2.map"] * 5
+    assert scen_spec(tmp_path, "each: 5, seed: 3").parts[0].cases == each
+    assert scen_spec(tmp_path, "each: 5, seed: 4").parts[0].cases != each
+    assert len(scen_spec(tmp_path, "sample: 7").parts[0].cases) == 7
+    assert [case.number for case in scen_spec(tmp_path, "rows: '0,2:4'").parts[0].cases] == [0, 2, 3] * 2
+
+
+def test_maps_outside_the_folders_are_not_found(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "inside").mkdir(parents=True)
+    scen_folder(tmp_path)
+    text = HEAD + "problems: {map: ['../../*.map'], random: 3}\nagents: [tba]\n"
+    with pytest.raises(ConfigError, match="expected files, got none that fits"):
+        parse_experiment(text, "x.yaml", BY_KEY, folders=[tmp_path / "deep" / "inside"])
+    assert parse_experiment(text.replace("../../", "../"), "x.yaml", BY_KEY, folders=[tmp_path / "deep"]).count == 6
+
+
+def test_random_pairs_are_solvable_and_their_beginning_stays(tmp_path: Path) -> None:
+    recipe = "{kind: random, width: 32, height: 32, density: 40}"
+    text = HEAD + f"problems: {{generate: {recipe}, random: %d}}\nagents: [tba]\n"
+    few, many = (spec_of(text % count).parts[0].cases for count in (5, 40))
+    assert many[:5] == few
+    for case in many:
+        grid = case.board.grid
+        assert World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal < float("inf")
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+def test_every_row_is_found_again() -> None:
+    for more in ("", "together: true\nchanges: {every: 10, rate: [1, 5]}\nseeds: [0, 3]\n"):
+        spec = spec_of(TINY + more)
+        planned = list(planned_rows(spec))
+        assert [row[0] for row in sorted(planned)] == list(range(spec.count))
+        assert len({row[1] for row in planned}) == spec.count
+        for row in planned[:: max(1, spec.count // 50)]:
+            batch, case, setting = find_row(spec, row[0])
+            key = plan.Keys(batch).of(case)[batch.settings.index(setting)]
+            assert key == row[1] and setting.kind == row[10]
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("seed: [1, 2, 3]", "seed: [4, 5, 6]"),  # other maps
+        ("budgets: [1, 16]", "budgets: [2, 15]"),
+        ("weight: [1.4, 3]", "weight: [1.5, 3.1]"),
+        ("slice: 3", "slice: 3\nmoves: 99"),
+        ("slice: 3", "slice: 3\ntrials: 2"),
+        ("slice: 3", "slice: 3\nseeds: [1]"),
+        ("slice: 3", "slice: 3\nchanges: {every: 3, rate: 1}"),
+        ("slice: 3", "slice: 3\ntogether: true"),
+    ],
+)
+def test_a_key_depends_on_what_a_result_depends_on(old: str, new: str) -> None:
+    before = {row[1]: row for row in planned_rows(spec_of(TINY))}
+    after = {row[1]: row for row in planned_rows(spec_of(TINY.replace(old, new)))}
+    shared = before.keys() & after.keys()
+    assert all(before[key][2:] == after[key][2:] for key in shared)
+    assert len(shared) < len(before)
+
+
+def test_a_key_depends_on_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {row[1] for row in planned_rows(spec_of(TINY))}
+    monkeypatch.setattr(plan, "code_version", lambda: "another")
+    assert not before & {row[1] for row in planned_rows(spec_of(TINY))}
+
+
+def test_a_key_does_not_depend_on_names_order_or_slices() -> None:
+    before = {row[1] for row in planned_rows(spec_of(TINY))}
+    other = TINY.replace("slice: 3", "slice: 50\ntitle: x\ncutoff: 9").replace("[1, 16]", "[16, 1]")
+    assert before == {row[1] for row in planned_rows(spec_of(other))}
+
+
+def test_tasks_hold_what_is_missing_once() -> None:
+    spec = spec_of(TINY)
+    keys = [row[1] for row in planned_rows(spec)]
+    done = set(keys[::3])
+    found = list(tasks(spec, done))
+    assert all(len(task.jobs) <= 3 for task in found)
+    assert sorted(w.key for t in found for j in t.jobs for w in j.walks) == sorted(set(keys) - done)
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def test_results_are_what_a_world_of_ones_own_gives(tmp_path: Path) -> None:
+    rows = rows_of(run_all(TINY, tmp_path))
+    spec = spec_of(TINY)
+    assert len(rows) == spec.count
+    for row in rows[::7]:
+        _, case, setting = find_row(spec, int(row["row"]))
+        grid = case.board.grid
+        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY, budget=setting.budget)
+        walker = world.add(AgentConfig(setting.kind, params=setting.params))
+        world.advance(1_000_000)
+        metrics = world.metrics(walker)
+        assert (float(row["cost"]), int(row["expansions"])) == (metrics.cost, metrics.expansions)
+        assert int(row["nonoptimal_moves"]) == metrics.nonoptimal_moves
+        assert row["outcome"] == "reached" and float(row["suboptimality"]) == metrics.suboptimality
+
+
+def test_agents_of_a_world_meet_the_same_changes(tmp_path: Path) -> None:
+    text = TINY + "together: true\nchanges: {every: 5, rate: 4}\nmeasures: false\n"
+    spec = spec_of(text)
+    rows = rows_of(run_all(text, tmp_path))
+    assert [int(row["row"]) for row in rows] == list(range(spec.count))
+    assert all(row["nonoptimal_moves"] == "" and row["rate"] == "4.0" for row in rows)
+    assert any(int(row["restarts"]) for row in rows)
+    alone = rows_of(run_all(text.replace("together: true", "together: false"), tmp_path / "b"))
+    assert [row["digest"] for row in alone] != [row["digest"] for row in rows]
+
+
+def test_trials_have_a_line_each(tmp_path: Path) -> None:
+    text = HEAD + "problems: {generate: {kind: corner, size: 10}}\nagents: [lrta, tba]\ntrials: 4\n"
+    rows = rows_of(run_all(text, tmp_path))
+    lrta = [row for row in rows if row["agent"] == "lrta"]
+    assert [row["trial"] for row in lrta] == [str(i + 1) for i in range(len(lrta))] and 1 < len(lrta) <= 4
+    assert [row["trial"] for row in rows if row["agent"] == "tba"] == ["1"]
+
+
+def test_limits_end_runs(tmp_path: Path) -> None:
+    text = HEAD + "problems: {generate: {kind: corner, size: 24}}\nagents: [lrta]\n"
+    assert rows_of(run_all(text + "moves: 50\n", tmp_path / "a"))[0]["outcome"] == "move_limit"
+    row = rows_of(run_all(text + "ticks: 50\n", tmp_path / "b"))[0]
+    assert (row["outcome"], row["ticks"]) == ("stuck", "50")
+
+
+def test_a_changed_specification_computes_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run_all(TINY, tmp_path / "a")
+    more = TINY.replace("lrta]", "lrta, rtaa]")
+    store = open_for_writing(tmp_path / "a")
+    engine = engine_of(spec_of(more), store)
+    engine.run()
+    store.close()
+    assert engine.done == 12 * 2
+    assert run_all(more, tmp_path / "a") == run_all(more, tmp_path / "b")
+    assert run_all(TINY, tmp_path / "a") == first
+
+
+def test_times_are_in_a_file_of_their_own(tmp_path: Path) -> None:
+    run_all(TINY, tmp_path)
+    times = rows_of((tmp_path / "times.csv").read_bytes())
+    assert len(times) == spec_of(TINY).count and all(float(row["planning_ms"]) >= 0 for row in times)
+    assert "planning_ms" not in (tmp_path / "results.csv").read_text()
+
+
+def test_the_properties_of_downward_lab(tmp_path: Path) -> None:
+    run_all(TINY, tmp_path / "walks")
+    store = open_for_reading(tmp_path / "walks")
+    runs = json.loads(write_lab(store).read_text())
+    assert (tmp_path / "walks" / "walks-eval" / "properties").is_file()
+    assert len(runs) == spec_of(TINY).count
+    for name, run in runs.items():
+        assert name == "-".join(run["id"]) and run["id"] == [run["algorithm"], run["domain"], run["problem"]]
+        assert run["coverage"] == 1 and run["cost"] > 0
+
+
+# --- the folder -----------------------------------------------------------------------------------
+
+
+def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
+    run_all(TINY, tmp_path)
+    store = open_for_writing(tmp_path)
+    with pytest.raises(ConfigError, match="another experiment is writing there"):
+        open_for_writing(tmp_path)
+    assert len(open_for_reading(tmp_path).frame()) == spec_of(TINY).count
+    store.close()
+    open_for_writing(tmp_path).close()
+
+
+def test_a_full_disk_is_one_message_and_nothing_is_lost(tmp_path: Path) -> None:
+    whole = run_all(TINY, tmp_path / "whole")
+    store = open_for_writing(tmp_path / "full")
+    engine = engine_of(spec_of(TINY), store)
+    (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+    store._db.execute(f"PRAGMA max_page_count={pages + 1}")
+    with pytest.raises(ConfigError, match="cannot be written: database or disk is full; what was done so far is kept"):
+        engine.run()
+    done, _ = store.count()
+    store.close()
+    assert 0 < done < spec_of(TINY).count
+    assert run_all(TINY, tmp_path / "full") == whole
+
+
+def test_a_broken_file_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "results.db").write_bytes(b"no database at all, but long enough to look at it" * 50)
+    with pytest.raises(ConfigError, match=r"results\.db"):
+        open_for_writing(tmp_path)
+    with pytest.raises(ConfigError, match=r"results\.db"):
+        open_for_reading(tmp_path)
+    with pytest.raises(ConfigError, match="expected a folder of"):
+        open_for_reading(tmp_path / "nothing")
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def write_spec(folder: Path, text: str = TINY) -> Path:
+    path = folder / "tiny.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path, folder = write_spec(tmp_path), tmp_path / "out"
+    assert main.main(["experiment", str(path), "--dry-run", "--jobs", "1"]) == 0
+    assert "96 runs: 12 problems, 8 settings" in capfd.readouterr().out
+    assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1", "--lab"]) == 0
+    assert "96 of 96 runs" in capfd.readouterr().err
+    before = (folder / "results.csv").read_bytes()
+    assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
+    assert (folder / "results.csv").read_bytes() == before == run_all(TINY, tmp_path / "b")
+    assert main.main(["experiment", str(path), "-o", str(folder), "--cluster", "here"]) == 2
+    assert main.main(["experiment", str(tmp_path / "no.yaml")]) == 2
+
+
+def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path, folder = write_spec(tmp_path, TINY + "changes: {every: 9, rate: 3}\n"), tmp_path / "out"
+    assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
+    assert main.main(["replay", str(folder), "--check", "30"]) == 0
+    assert "30 of 30 rows as they were" in capfd.readouterr().out
+    rows = rows_of((folder / "results.csv").read_bytes())
+    for row in (rows[5], rows[60]):
+        target = tmp_path / f"row-{row['row']}.yaml"
+        assert main.main(["replay", str(folder), row["row"], "-o", str(target)]) == 0
+        capfd.readouterr()
+        assert main.main(["run", str(target)]) == 0
+        again = json.loads(capfd.readouterr().out)
+        assert (again["digest"], again["cost"]) == (row["digest"], float(row["cost"]))
+    assert main.main(["replay", str(folder), "9999"]) == 2
+    assert "expected a row from 0 to 95" in capfd.readouterr().err
+
+
+def test_replay_notices_what_is_not_as_it_was(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path, folder = write_spec(tmp_path), tmp_path / "out"
+    assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
+    with sqlite3.connect(folder / "results.db") as db:
+        db.execute("UPDATE results SET cost = cost + 1")
+    db.close()
+    assert main.main(["replay", str(folder), "--check", "5"]) == 1
+    assert "0 of 5 rows" in capfd.readouterr().out
+
+
+def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(job: Any, *rest: Any) -> Any:
+        if job.start == victim:
+            raise ValueError("nobody knows")
+        return whole(job, *rest)
+
+    from sim.experiments import runs
+
+    whole, spec = runs.do_job, spec_of(TINY)
+    victim = spec.parts[0].cases[4].start
+    monkeypatch.setattr(runs, "do_job", broken)
+    store = open_for_writing(tmp_path)
+    engine = engine_of(spec, store)
+    engine.run()
+    assert [row for row, _ in store.failures()] == list(range(4, 96, 12))
+    assert engine.failed == 8 and engine.done == 88
+    assert store.failures()[0][1] == "ValueError: nobody knows"
+    write_tables(store)
+    store.close()
+    monkeypatch.setattr(runs, "do_job", whole)
+    assert run_all(TINY, tmp_path) == run_all(TINY, tmp_path / "b")
+    assert not open_for_reading(tmp_path).failures()
+
+
+def test_a_board_travels_as_it_is() -> None:
+    from sim.experiments.problems import board_of, packed
+
+    grid = Grid.from_rows(["..T.", "WW@.", "G..S"], "x", 1.5)
+    again = packed(board_of("x", grid)).unpack()
+    assert again.rows() == grid.rows() and again.diagonal == 1.5
+    assert board_of("x", again).key == board_of("y", grid).key
+    assert board_of("x", Grid.from_rows(grid.rows(), "x", 1.25)).key != board_of("x", grid).key

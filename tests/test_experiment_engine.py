@@ -1,0 +1,229 @@
+"""Workers, those that die, drivers that are killed, a real scheduler: the table is always the same."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.experiment import engine as engine_module
+from cli.experiment import pools
+from cli.experiment.engine import Engine
+from cli.progress import Progress
+from sim.experiments.files import write_tables
+from sim.experiments.plan import Task, tasks
+from sim.experiments.store import open_for_reading, open_for_writing
+
+from .conftest import ROOT
+from .experiments import SLOWER, TINY, engine_of, run_all, spec_of
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The table of the slower experiment, made without any interruption."""
+    return run_all(SLOWER, tmp_path_factory.mktemp("whole"))
+
+
+def test_two_processes_give_the_same_table(tmp_path: Path, whole: bytes) -> None:
+    assert run_all(SLOWER, tmp_path, jobs=2) == whole
+
+
+# --- workers that die -----------------------------------------------------------------------------
+
+
+class Assassin(Engine):
+    """Kills a worker now and then."""
+
+    kills = 0
+
+    def _collect(self) -> None:
+        super()._collect()
+        processes = list((getattr(self._executor, "_processes", None) or {}).values())
+        if processes and self.kills < self.most and CHANCE.random() < 0.5 and self._running:
+            CHANCE.choice(processes).kill()
+            self.kills += 1
+
+    most = 3
+
+
+CHANCE = random.Random(4)
+
+
+def assassinated(folder: Path, most: int) -> tuple[Assassin, bytes]:
+    store, spec = open_for_writing(folder), spec_of(SLOWER)
+    store.set_plan(spec)
+    driver = Assassin(store, pools.choose(None, 2, folder), Progress(), tasks(spec, set()), spec.count)
+    driver.most = most
+    driver.run()
+    write_tables(store)
+    assert not store.failures()
+    store.close()
+    return driver, (folder / "results.csv").read_bytes()
+
+
+def test_work_of_killed_workers_is_done_by_others(tmp_path: Path, whole: bytes) -> None:
+    driver, table = assassinated(tmp_path, 2)
+    assert driver.kills and table == whole
+
+
+@pytest.mark.slow
+def test_ten_killed_workers(tmp_path: Path, whole: bytes) -> None:
+    driver, table = assassinated(tmp_path, 10)
+    assert driver.kills == 10 and table == whole
+
+
+def poisoned(task: Task) -> Any:
+    """A worker that one problem kills every time."""
+    if POISON in {job.start for job in task.jobs}:
+        os._exit(3)
+    return engine_module.worker.work(task)
+
+
+POISON = spec_of(TINY).parts[0].cases[5].start
+
+
+def test_a_problem_that_kills_every_worker_is_given_up_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Poisonous(Engine):
+        def _start(self, suspect: Any) -> None:
+            self._running[self._executor.submit(poisoned, suspect.task)] = suspect
+
+    text = TINY.replace('"tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, ', "").replace("[1, 16]", "[16]")
+    store, spec = open_for_writing(tmp_path), spec_of(text)
+    store.set_plan(spec)
+    driver = Poisonous(store, pools.choose(None, 2, tmp_path), Progress(), tasks(spec, set()), spec.count)
+    driver.run()
+    assert store.failures() == [(5, "lost its worker 3 times")]
+    assert store.count() == (11, 12)
+    store.close()
+
+
+# --- drivers that are killed ----------------------------------------------------------------------
+
+
+def start_driver(spec: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, str(ROOT / "main.py"), "experiment", str(spec), "-o", str(folder), *more]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def finished(folder: Path) -> int:
+    try:
+        store = open_for_reading(folder)
+    except Exception:
+        return 0
+    try:
+        return store.count()[0]
+    finally:
+        store.close()
+
+
+def interrupt_at(folder: Path, process: "subprocess.Popen[str]", runs: int, sign: int) -> None:
+    """Send a signal as soon as so many runs are done."""
+    while process.poll() is None and finished(folder) < runs:
+        time.sleep(0.02)
+    if process.poll() is None:
+        process.send_signal(sign)
+    assert process.stderr
+    process.stderr.read()
+    process.stderr.close()
+    process.wait(120)
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_killed_driver_goes_on_and_computes_nothing_twice(tmp_path: Path, whole: bytes, count: int) -> None:
+    spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
+    spec.write_text(SLOWER)
+    chance, total = random.Random(count), spec_of(SLOWER).count
+    for number in range(count):
+        before = finished(folder)
+        aim = before + 1 + chance.randrange(max(1, (total - before) // (count - number + 1)))
+        interrupt_at(folder, start_driver(spec, folder, "--jobs", "2"), aim, signal.SIGKILL)
+        assert finished(folder) >= min(aim, total)
+    store = open_for_writing(folder)
+    left = total - store.count()[0]
+    driver = engine_of(spec_of(SLOWER), store)
+    driver.run()
+    assert driver.done == left
+    write_tables(store)
+    store.close()
+    assert (folder / "results.csv").read_bytes() == whole
+
+
+def test_an_interrupt_leaves_a_table_of_what_is_done(tmp_path: Path, whole: bytes) -> None:
+    spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
+    spec.write_text(SLOWER)
+    process = start_driver(spec, folder, "--jobs", "2")
+    interrupt_at(folder, process, 10, signal.SIGINT)
+    assert process.returncode in (130, 0)
+    table = (folder / "results.csv").read_bytes().splitlines()
+    assert table and set(table) <= set(whole.splitlines())
+    assert run_all(SLOWER, folder) == whole
+
+
+# --- clusters -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[str]:
+    """A Dask scheduler with two workers, as processes of their own."""
+    pytest.importorskip("distributed")
+    address = tmp_path / "scheduler.json"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+
+    def started(program: str, *arguments: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(address), *arguments]
+        with open(tmp_path / f"{program}.log", "ab") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+
+    processes = [started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")]
+    processes += [started("dask_worker", "--nthreads", "1", "--no-dashboard", "--no-nanny") for _ in range(2)]
+    found = ""
+    deadline = time.monotonic() + 90
+    while not found and time.monotonic() < deadline:
+        time.sleep(0.1)
+        with contextlib.suppress(OSError, ValueError):  # not there yet, or half of it
+            found = json.loads(address.read_text())["address"]
+    try:
+        yield found
+    finally:
+        for process in processes[::-1]:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_with_two_workers_gives_the_same_table(tmp_path: Path, scheduler: str, whole: bytes) -> None:
+    spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
+    spec.write_text(SLOWER)
+    process = start_driver(spec, folder, "--cluster", scheduler)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    assert f"the scheduler at {scheduler}" in err
+    assert (folder / "results.csv").read_bytes() == whole
+
+
+@pytest.mark.slow
+def test_submitit_gives_the_same_table(tmp_path: Path, whole: bytes) -> None:
+    pytest.importorskip("submitit")
+    spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
+    spec.write_text(SLOWER.replace("slice: 2", "slice: 10"))
+    process = start_driver(spec, folder, "--cluster", "slurm-local")
+    _, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    assert (folder / "results.csv").read_bytes() == whole
+
+
+def test_no_scheduler_is_one_message(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    spec = tmp_path / "tiny.yaml"
+    spec.write_text(TINY)
+    process = start_driver(spec, tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 2 and "no scheduler answers at tcp://127.0.0.1:9" in err.splitlines()[-1], err
