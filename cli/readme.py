@@ -6,6 +6,7 @@ from pathlib import Path
 from agents.registry import SPECS
 from sim.agent_api import AgentSpec
 from sim.generate import GENERATORS
+from sim.measures import MEASURES
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 
@@ -37,6 +38,13 @@ def generator_table() -> str:
     return "\n".join(rows)
 
 
+def measure_table() -> str:
+    """One row for each measure."""
+    rows = ["| measure | meaning |", "|---|---|"]
+    rows += [f"| `{measure.key}` | {measure.words.replace('*', chr(92) + '*')} |" for measure in MEASURES]
+    return "\n".join(rows)
+
+
 def key_table() -> str:
     """All commands of the window by group, from the table that the window itself uses."""
     from ui.commands.table import COMMANDS  # only here: making the other tables needs no pygame
@@ -51,7 +59,7 @@ def key_table() -> str:
     return "\n".join(rows)
 
 
-SECTIONS = {"algorithms": algorithm_table, "generators": generator_table, "keys": key_table}
+SECTIONS = {"algorithms": algorithm_table, "generators": generator_table, "measures": measure_table, "keys": key_table}
 
 
 def with_sections(text: str) -> str:

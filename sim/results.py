@@ -4,11 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from sim.agent_api import Status
+from sim.measures import MEASURES
 from sim.metrics import Trial
 from sim.world import BULK, Walker, World
 
 REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
 MOVE_LIMIT, STUCK, STOPPED = "move_limit", "stuck", "stopped"
+
+PLACED = frozenset(
+    {"cost", "optimal", "suboptimality", "moves", "back_moves", "nonoptimal_moves", "revisits"}
+    | {"expansions", "max_expansions", "restarts", "trial"}
+)
+"""These stand at places of their own in a result, or, as the trial does, only where agents walk more than once."""
 
 
 def outcome_of(world: World, walker: Walker, if_active: str) -> str:
@@ -26,7 +33,7 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
 def result(
     world: World, walker: Walker, outcome: str, map_name: str, no_path_tick: int | None = None, **more: Any
 ) -> dict[str, Any]:
-    """One result line. The keys up to `digest` are the published ones; others may follow in later versions."""
+    """One result line. The keys up to `digest` are the published ones; later measures follow by themselves."""
     metrics = world.metrics(walker)
     optimal = metrics.optimal if metrics.optimal != float("inf") else None
     return {
@@ -51,14 +58,8 @@ def result(
         "digest": world.walker_digest(walker),
         "label": walker.label,
         "budget": walker.budget or world.budget,
-        "first_move": metrics.first_move,
         "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
-        "waits": metrics.waits,
-        "over_budget": metrics.over_budget,
-        "traced": metrics.traced,
-        "bounces": metrics.bounces,
-        "mean_expansions": metrics.mean_expansions,
-        "longest_stay": metrics.longest_stay,
+        **{measure.key: measure.of(metrics) for measure in MEASURES if measure.key not in PLACED},
         **more,
     }
 
@@ -76,6 +77,7 @@ def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str 
         "moves": trial.moves,
         "back_moves": 0,  # agents that learn have no path to walk back to
         "nonoptimal_moves": trial.nonoptimal_moves,
+        "back_move_share": None,
         "revisits": None,
         "longest_stay": None,
         "mean_expansions": trial.expansions / trial.moves if trial.moves else None,

@@ -224,6 +224,10 @@ def test_every_key_does_what_its_command_says(command):
         assert app.is_open or command.id == "quit"
 
 
+def shown_numbers(view) -> dict[str, str]:
+    return {field.name: field.value for field in hud_fields(view)}
+
+
 def test_trials_are_set_counted_and_drawn():
     app = make_app(replace(setup(), agents=(AgentConfig("lss-lrta", "learns"), AgentConfig("tb-wa", "walks"))))
     press_combination(app, "F5")
@@ -235,8 +239,8 @@ def test_trials_are_set_counted_and_drawn():
     settle(app)
     learns, walks = app.session.snapshot.walkers
     assert learns.is_converged and learns.state_word == "converged" and 1 < len(learns.trials) <= 20
-    assert any(name == "trial" and f"{len(learns.trials)} / 20" == value for name, value, *_ in hud_fields(learns))
-    assert not any(name == "trial" for name, *_ in hud_fields(walks))
+    assert shown_numbers(learns)["trial"] == f"{len(learns.trials)} / 20"
+    assert "trial" not in shown_numbers(walks)
     x, y, width, height = next(spot.box for spot in app.canvas.spots if spot.id == "chart:trials")
     plot = pygame.surfarray.array3d(app.window.subsurface((x, y, width, height)))
     assert (plot == np.array(SERIES[0])).all(axis=2).sum() > 4 * len(learns.trials), "a dot for each trial"
@@ -946,7 +950,7 @@ def test_the_share_of_back_moves_stands_with_what_it_is_a_share_of():
     app = make_app(setup(1, budget=1))
     app.session.advance(40)
     view = app.session.snapshot.walkers[0]
-    fields = {name: (value, tip) for name, value, _, tip in hud_fields(view)}
+    fields = {field.name: (field.value, field.tip) for field in hud_fields(view)}
     assert fields["back-moves"][0] == f"{view.metrics.back_moves}"
     share = f"{view.metrics.back_move_share:.0f}%"
     assert fields["non-optimal"][0] == f"{view.metrics.nonoptimal_moves}, {share} back"

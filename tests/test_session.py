@@ -16,6 +16,7 @@ from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
 from ui.model import files
+from ui.model.columns import arrived_at
 from ui.model.session import Session, key_of
 from ui.model.setup import Setup
 
@@ -493,7 +494,7 @@ def test_a_woken_agents_trail_is_in_step_with_the_clock() -> None:
     session = Session(files.open_any(files.GALLERY_FOLDER / "no-path.yaml").setup)
     session.advance(300)
     session.advance(200)
-    arrivals = {w.label: files.arrived_at(session, w) for w in session.snapshot.walkers}
+    arrivals = {w.label: arrived_at(session, w) for w in session.snapshot.walkers}
     assert arrivals["waits"] is not None and arrivals["waits"] > 260
     assert max(a for a in arrivals.values() if a) == session.tick
 

@@ -9,26 +9,13 @@ from sim.world import WalkerView
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
 from ui.model import files
+from ui.model.columns import COLUMNS, Cell, params_text
 from ui.widgets.lists import HEAD, TALL_ROW, Col, Item, Rows
 
-_NOT_SHOWN = {"kind", "params", "optimal", "waits", "over_budget"}  # said elsewhere, or of little interest
-_WIDTHS = {
-    "agent": 0.0,
-    "budget": 58.0,
-    "state": 102.0,
-    "suboptimality": 86.0,
-    "moves": 64.0,
-    "back_moves": 58.0,
-    "back_move_share": 66.0,
-    "expansions": 84.0,
-    "max_expansions": 56.0,
-    "first_move": 84.0,
-}
-_WIDTH = 74.0
 _HEIGHT_ROUND_ROWS = HEADING + FOOTER + HEAD + 26
 _REFRESH_S = 0.25
 
-SHOWN = tuple(column for column in files.COLUMNS if column.key not in _NOT_SHOWN)
+SHOWN = tuple(column for column in COLUMNS if column.is_shown)
 
 
 class ComparisonTable(Dialog):
@@ -46,8 +33,7 @@ class ComparisonTable(Dialog):
 
     def build(self) -> None:
         columns = [
-            Col(c.title, _WIDTHS.get(c.key, _WIDTH), "left" if c.key in ("agent", "state") else "right", _face(c.key))
-            for c in SHOWN
+            Col(c.title, c.width, "left" if c.is_text else "right", "sans" if c.is_text else "mono") for c in SHOWN
         ]
         self.rows = Rows(
             self,
@@ -94,7 +80,7 @@ class ComparisonTable(Dialog):
             Item(
                 tuple(_shown(column.value(session, w), column.digits) for column in SHOWN),
                 w.id,
-                detail=f"panel {session.panel_of(w.id) + 1}: {w.spec.name}   {files.params_text(w.params, '  ')}",
+                detail=f"panel {session.panel_of(w.id) + 1}: {w.spec.name}   {params_text(w.params, '  ')}",
                 roles=_warnings(w),
             )
             for w in walkers
@@ -146,27 +132,18 @@ class ComparisonTable(Dialog):
         self.ask(lambda inner: SaveFile(inner, "Export as CSV", files.CSV_SUFFIX, name, save))
 
 
-_PLACE = {column.key: place for place, column in enumerate(SHOWN)}
-
-
 def _warnings(view: WalkerView) -> dict[int, str]:
-    """Orange for back-moves, and for an agent that has been above its budget."""
-    numbers = view.metrics
-    marked = (("back_moves", numbers.back_moves), ("max_expansions", numbers.over_budget))
-    return {_PLACE[key]: "warning" for key, count in marked if count}
+    """Orange for what should not be, such as back-moves, or most expansions above the budget."""
+    return {place: "warning" for place, column in enumerate(SHOWN) if column.is_warning(view)}
 
 
-def _face(key: str) -> str:
-    return "sans" if key in ("agent", "state") else "mono"
-
-
-def _sort_key(value: files.Cell) -> tuple[bool, str | float]:
+def _sort_key(value: Cell) -> tuple[bool, str | float]:
     if value is None:
         return True, 0.0
     return False, value.lower() if isinstance(value, str) else float(value)
 
 
-def _shown(value: files.Cell, digits: int) -> str:
+def _shown(value: Cell, digits: int) -> str:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "-"
     if isinstance(value, float):

@@ -13,6 +13,7 @@ from ui.dialogs.base import Dialog, Host, take_right
 from ui.draw.theme import SERIES, mix
 from ui.draw.thumb import thumbnail
 from ui.model import files
+from ui.model.columns import params_text
 from ui.model.setup import Setup
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, Picture, tint
@@ -103,7 +104,7 @@ def _agent_line(config: AgentConfig, budget: int) -> str:
     """Name, label and what is set, such as 'TB-WA* (greedy): weight=3, k=1'."""
     name = BY_KEY[config.kind].name
     label = f" ({config.label})" if config.label and config.label != name else ""
-    params = files.params_text(config.params, ", ")
+    params = params_text(config.params, ", ")
     return f"{name}{label}: {params + ', ' if params else ''}k={config.budget or budget}"
 
 

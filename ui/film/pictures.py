@@ -22,7 +22,8 @@ from ui.draw.svg import panel_svg
 from ui.film.options import MOST_PIXELS, MOST_SIDE, PICTURE, WINDOW, Part
 from ui.film.stage import Stage
 from ui.film.takes import default_name, free_name, recordings_folder
-from ui.model import files, saving
+from ui.model import files
+from ui.model.columns import params_text, saving
 from ui.model.look import Look, look_of
 from ui.model.session import Session
 
@@ -107,7 +108,7 @@ def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None
 def _agent_text(session: Session, panel: int) -> str:
     walker = session.walker(panel)
     assert walker is not None
-    params = files.params_text(walker.params)
+    params = params_text(walker.params)
     return f"{walker.label}: {walker.spec.key} budget={walker.budget or session.world.budget} {params}".rstrip()
 
 

@@ -6,7 +6,7 @@ Whatever is wrong with a file or a folder comes out as a ConfigError, whose line
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from agents.registry import BY_KEY
-from sim.agent_api import Status
 from sim.commands import AgentConfig, SetTerrain, TimedCommand
 from sim.files.disk import open_regular, read_file, write_atomically
 from sim.files.map import (
@@ -32,8 +31,9 @@ from sim.files.session import Saved, is_session, load_session, parse_session
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
 from sim.kernels import log
-from sim.params import ConfigError, Value, did_you_mean, printable
+from sim.params import ConfigError, did_you_mean, printable
 from sim.world import WalkerView
+from ui.model.columns import COLUMNS, Cell
 from ui.model.session import Session
 from ui.model.setup import Setup
 from ui.model.trails import Trail
@@ -382,69 +382,6 @@ def _terrain_edit(letters: Mapping[int, int]) -> list[TimedCommand]:
 
 
 # --- tables ---------------------------------------------------------------------------------------
-
-Cell = str | int | float | None
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of the comparison, for the table on screen and for the CSV file."""
-
-    key: str
-    title: str
-    help: str
-    value: Callable[[Session, WalkerView], Cell]
-    digits: int = 0  # shown after the point
-
-
-def _metric(name: str) -> Callable[[Session, WalkerView], Cell]:
-    return lambda session, view: getattr(view.metrics, name)
-
-
-def arrived_at(session: Session, view: WalkerView) -> int | None:
-    """The tick at which an agent reached the goal."""
-    trail = session.trails.get(view.id)
-    if view.status is not Status.AT_GOAL or trail is None:
-        return None
-    return trail.last_tick
-
-
-def params_text(params: Mapping[str, Value], separator: str = " ") -> str:
-    return separator.join(f"{name}={_plain(value)}" for name, value in params.items())
-
-
-def _plain(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-COLUMNS: tuple[Column, ...] = (
-    Column("agent", "Agent", "name of the agent", lambda s, w: w.label),
-    Column("kind", "Kind", "algorithm", lambda s, w: w.spec.key),
-    Column("params", "Parameters", "all parameters", lambda s, w: params_text(w.params)),
-    Column("budget", "k", "expansions allowed in a tick", lambda s, w: w.budget),
-    Column("state", "State", "what it is doing", lambda s, w: w.state_word),
-    Column("trial", "Trial", "number of the present walk from start to goal", _metric("trial")),
-    Column("cost", "Cost", "cost of the way walked so far, in all trials", _metric("cost"), 2),
-    Column("optimal", "Optimal", "cost of the cheapest way when the goal was set", _metric("optimal"), 2),
-    Column("suboptimality", "x optimal", "cost of the present trial / optimal", _metric("suboptimality"), 3),
-    Column("moves", "Moves", "changes of cell", _metric("moves")),
-    Column("back_moves", "Back", "moves back along parents", _metric("back_moves")),
-    Column("back_move_share", "Back %", "back-moves in percent of non-optimal moves", _metric("back_move_share"), 1),
-    Column("nonoptimal_moves", "Non-opt.", "moves that are on no cheapest way", _metric("nonoptimal_moves")),
-    Column("revisits", "Revisits", "moves onto cells stood on before", _metric("revisits")),
-    Column("longest_stay", "Stays", "most visits of one cell", _metric("longest_stay")),
-    Column("waits", "Waits", "ticks without a move", _metric("waits")),
-    Column("expansions", "Expanded", "cells expanded in all", _metric("expansions")),
-    Column("mean_expansions", "/ move", "cells expanded for each move", _metric("mean_expansions"), 1),
-    Column("traced", "Traced", "parents followed to make paths", _metric("traced")),
-    Column("max_expansions", "Most", "most expansions in one tick", _metric("max_expansions")),
-    Column("over_budget", "Over", "ticks above the budget", _metric("over_budget")),
-    Column("restarts", "Restarts", "searches begun again", _metric("restarts")),
-    Column("first_move", "First move", "tick of the first move", _metric("first_move")),
-    Column("arrived", "Arrived", "tick of the arrival", arrived_at),
-)
 
 TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expanded_total", "cost", "revisits")
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from itertools import count
 
 from sim.agent_api import STATUS_WORDS
+from sim.measures import COST, IN_PANEL, RATIO, SHARE, WHOLE, InPanel, Measure
 from sim.metrics import Metrics
 from sim.params import Param, Value
 from sim.time.timeline import Timeline
 from sim.world import WalkerView
 
 NOTHING = "-"
+TRIAL_PLACE = 3  # in the foot of a panel: after moves, back-moves and the ratio
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
 
 
@@ -35,10 +37,6 @@ def cost(number: float) -> str:
 
 def percent(number: float | None) -> str:
     return NOTHING if number is None else f"{number:.0f}%"
-
-
-def or_nothing(number: int | None) -> str:
-    return NOTHING if number is None else f"{number:,}"
 
 
 def param_chip(param: Param, value: Value) -> str:
@@ -88,71 +86,58 @@ def short_state(word: str) -> str:
     return _SHORT_STATES.get(word, word)
 
 
-_SHORT_FIELDS = {
-    "back-moves": "back",
-    "x optimal": "x opt",
-    "revisits": "rev",
-    "expanded": "exp",
-    "non-optimal": "non-opt",
-    "first move": "1st move",
-}
-
-
-def short_field(name: str) -> str:
-    """What a number is called in a narrow panel."""
-    return _SHORT_FIELDS.get(name, name)
-
-
 def speed(ticks_per_second: int) -> str:
     return "full speed" if ticks_per_second <= 0 else f"{ticks_per_second:,} ticks/s"
 
 
-def hud_fields(view: WalkerView) -> list[tuple[str, str, str, str]]:
-    """What a panel's foot shows, most important first: (name, value, emphasis, explanation)."""
-    own = [(name, own_number(value), "", f"counted by {view.spec.name}") for name, value in view.agent.numbers.items()]
-    return [*_metric_fields(view), *own]
+@dataclass(frozen=True)
+class Shown:
+    """A number in the foot of a panel."""
+
+    name: str
+    value: str
+    tip: str
+    is_warning: bool = False
+    short: str = ""  # its name in narrow panels
+
+
+def hud_fields(view: WalkerView) -> list[Shown]:
+    """What a panel's foot shows, most important first."""
+    fields = [_measured(measure, panel, view.metrics) for measure, panel in IN_PANEL]
+    if view.most_trials > 1:
+        fields.insert(TRIAL_PLACE, Shown("trial", f"{view.metrics.trial:,} / {view.most_trials:,}", _TRIAL_TIP))
+    own = [Shown(name, own_number(value), f"counted by {view.spec.name}") for name, value in view.agent.numbers.items()]
+    return [*fields, *own]
 
 
 def own_number(value: float) -> str:
     return whole(value) if float(value).is_integer() else cost(value)
 
 
-def _metric_fields(view: WalkerView) -> list[tuple[str, str, str, str]]:
-    m = view.metrics
-    trial = [("trial", f"{m.trial:,} / {view.most_trials:,}", "strong", _TRIAL_TIP)] if view.most_trials > 1 else []
-    return [
-        ("moves", whole(m.moves), "", "moves made; waiting in place is none"),
-        (
-            "back-moves",
-            whole(m.back_moves),
-            "warning" if m.back_moves else "",
-            "moves back along parents because the agent was off its path",
-        ),
-        (
-            "x optimal",
-            ratio(m.suboptimality),
-            "strong",
-            "cost walked in this trial, over the optimal cost from the start",
-        ),
-        *trial,
-        ("revisits", whole(m.revisits), "", "moves onto cells that the agent had stood on before"),
-        ("expanded", whole(m.expansions), "", "cells expanded so far"),
-        ("cost", cost(m.cost), "", "cost walked so far"),
-        ("restarts", whole(m.restarts), "warning" if m.restarts else "", "searches begun again after a change"),
-        ("non-optimal", *_nonoptimal(m)),
-        ("first move", or_nothing(m.first_move), "", "tick of the first move"),
-        ("max/tick", whole(m.max_expansions), "warning" if m.over_budget else "", "most cells expanded in one tick"),
-    ]
+def _measured(measure: Measure, panel: InPanel, metrics: Metrics) -> Shown:
+    value, tip = in_form(measure, panel.form, metrics), measure.words
+    if panel.form == SHARE and (share := _share(metrics)):
+        value += f", {share} back"
+        tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
+    return Shown(panel.name, value, tip, measure.is_warning(metrics), panel.short)
 
 
-def _nonoptimal(m: Metrics) -> tuple[str, str, str]:
-    """The non-optimal moves, and with them the back-moves in percent of them, which beside "moves" would mislead."""
-    tip = "moves that did not bring the agent nearer to the goal by what they cost"
-    if not m.back_moves or m.back_move_share is None:
-        return or_nothing(m.nonoptimal_moves), "", tip
-    share = percent(m.back_move_share)
-    tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
-    return f"{or_nothing(m.nonoptimal_moves)}, {share} back", "", tip
+def _share(metrics: Metrics) -> str:
+    """The back-moves in percent of the non-optimal moves; beside "moves" this would mislead."""
+    has_share = metrics.back_moves and metrics.back_move_share is not None
+    return percent(metrics.back_move_share) if has_share else ""
+
+
+def in_form(measure: Measure, form: str, metrics: Metrics) -> str:
+    """A measure as panels write it."""
+    number = measure.of(metrics)
+    if form == RATIO:
+        return ratio(number)
+    if number is None:
+        return NOTHING
+    if form == COST:
+        return cost(number)
+    return whole(number) if form == WHOLE else f"{number:,}"
 
 
 @dataclass(frozen=True)

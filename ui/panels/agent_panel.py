@@ -289,15 +289,15 @@ def _draw_columns(app: "App", box: Box, view: WalkerView) -> None:
     top = y + (px(8) if is_tall else px(3))
     right = _draw_meter(app, view, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
-    for name, value, emphasis, tip in wording.hud_fields(view):
-        column = max(canvas.text_width(value, 14, "mono"), canvas.text_width(name, 12), px(46))
+    for field in wording.hud_fields(view):
+        column = max(canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.name, 12), px(46))
         if left + column > right:
             left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW)
             if top + px(36) > y + height or left + column > right:
                 return
-        canvas.spot(HotSpot(f"hud:{view.id}:{name}", (left, top, column, px(36)), None, tip))
-        canvas.text((left, top), name, size=12, colour=canvas.palette.dim)
-        canvas.text((left, top + value_below), value, size=14, face="mono", colour=_ink(canvas, emphasis))
+        canvas.spot(HotSpot(f"hud:{view.id}:{field.name}", (left, top, column, px(36)), None, field.tip))
+        canvas.text((left, top), field.name, size=12, colour=canvas.palette.dim)
+        canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_ink(canvas, field))
         left += column + px(14)
 
 
@@ -311,25 +311,25 @@ def _draw_pairs(app: "App", box: Box, view: WalkerView) -> None:
     rights = [x + width - px(10)] * len(middles)
     rights[0] = _draw_thin_meter(app, view, box, middles[0]) - px(12)
     lefts = [x + px(10)] * len(middles)
-    for name, value, emphasis, tip in wording.hud_fields(view):
-        shown = name if width >= px(FULL_NAMES_FROM) else wording.short_field(name)
+    for field in wording.hud_fields(view):
+        shown = field.name if width >= px(FULL_NAMES_FROM) else field.short or field.name
         begin = canvas.text_width(shown, 12) + px(5)
-        needed = begin + canvas.text_width(value, 12, "mono")
+        needed = begin + canvas.text_width(field.value, 12, "mono")
         line = next((i for i, right in enumerate(rights) if lefts[i] + needed <= right), None)
         if line is None:
             continue
         left, middle = lefts[line], middles[line]
         place = (left, middle - px(7), needed, px(14))
-        canvas.spot(HotSpot(f"hud:{view.id}:{name}", place, None, f"{name}: {tip}"))
+        canvas.spot(HotSpot(f"hud:{view.id}:{field.name}", place, None, f"{field.name}: {field.tip}"))
         canvas.text((left, middle), shown, size=12, colour=canvas.palette.dim, middle=True)
         canvas.text(
-            (left + begin, middle + px(1)), value, size=12, face="mono", colour=_ink(canvas, emphasis), middle=True
+            (left + begin, middle + px(1)), field.value, size=12, face="mono", colour=_ink(canvas, field), middle=True
         )
         lefts[line] += needed + px(12)
 
 
-def _ink(canvas: Canvas, emphasis: str) -> Colour:
-    return canvas.palette.warning if emphasis == "warning" else canvas.palette.text
+def _ink(canvas: Canvas, field: wording.Shown) -> Colour:
+    return canvas.palette.warning if field.is_warning else canvas.palette.text
 
 
 # --- the meter ------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sim.measures import MEASURE_BY_KEY, OPTIONAL, Measure
+from sim.world import WalkerView
 from ui.model import wording
 from ui.model.layout import Box
 from ui.panels import charts, mark, stepper
@@ -11,12 +13,8 @@ from ui.widgets.canvas import HotSpot
 if TYPE_CHECKING:
     from ui.app import App
 
-COLUMNS = (
-    ("x opt", 40, "cost walked over the optimal cost", lambda m: wording.ratio(m.suboptimality)),
-    ("back", 44, "back-moves", lambda m: wording.whole(m.back_moves)),
-    ("rev", 44, "revisits", lambda m: wording.whole(m.revisits)),
-    ("expand", 58, "cells expanded", lambda m: wording.whole(m.expansions)),
-)
+COLUMNS = (("suboptimality", 40), ("back_moves", 44), ("revisits", 44), ("expansions", 58))
+"""The measures that fit into the sidebar, and the widths of their columns."""
 
 
 def draw(app: "App", box: Box) -> int:
@@ -69,9 +67,10 @@ def _draw_table(app: "App", x: int, y: int, width: int) -> int:
     px = canvas.px
     rights = _column_ends(app, x + width)
     names_width = rights[0] - px(COLUMNS[0][1]) - x
-    for right, (name, wide, tip, _) in zip(rights, COLUMNS, strict=True):
-        canvas.text((right, y), name, size=12, colour=palette.dim, align="right")
-        canvas.spot(HotSpot(f"column:{name}", (right - px(wide), y, px(wide), px(18)), None, tip))
+    for right, (key, wide) in zip(rights, COLUMNS, strict=True):
+        measure = MEASURE_BY_KEY[key]
+        canvas.text((right, y), _heading(measure), size=12, colour=palette.dim, align="right")
+        canvas.spot(HotSpot(f"column:{key}", (right - px(wide), y, px(wide), px(18)), None, measure.words))
     y += px(21)
     for place, view in enumerate(app.session.snapshot.walkers):
         left = mark.draw(canvas, x, y + px(10), place) + px(5)
@@ -84,16 +83,24 @@ def _draw_table(app: "App", x: int, y: int, width: int) -> int:
                 f"{wording.full_name(view)}: {view.state_word}",
             )
         )
-        for right, (_, _, _, show) in zip(rights, COLUMNS, strict=True):
-            canvas.text((right, y), show(view.metrics), size=12, face="mono", align="right")
+        for right, (key, _) in zip(rights, COLUMNS, strict=True):
+            canvas.text((right, y), _value(MEASURE_BY_KEY[key], view), size=12, face="mono", align="right")
         y += px(22)
     return y + px(6)
+
+
+def _heading(measure: Measure) -> str:
+    return (measure.panel.short or measure.panel.name) if measure.panel else measure.title.lower()
+
+
+def _value(measure: Measure, view: WalkerView) -> str:
+    return wording.in_form(measure, measure.panel.form if measure.panel else OPTIONAL, view.metrics)
 
 
 def _column_ends(app: "App", right: int) -> list[int]:
     """Where each column ends, from the right edge of the table."""
     ends = []
-    for _, wide, _, _ in reversed(COLUMNS):
+    for _, wide in reversed(COLUMNS):
         ends.append(right)
         right -= app.canvas.px(wide)
     return ends[::-1]

@@ -1,0 +1,112 @@
+"""The quality measures as a table: what each is called and what it means, for panels, comparison, CSV, results, README.
+
+A measure is one row here, and the number behind it in sim/metrics.py.
+"""
+
+from dataclasses import dataclass
+
+from sim.metrics import Metrics
+
+Number = int | float | None
+
+WHOLE, RATIO, COST, OPTIONAL, SHARE = "whole", "ratio", "cost", "optional", "share"
+"""How a panel writes a number (ui/model/wording.py). SHARE: with back_move_share, in percent, beside it."""
+
+
+@dataclass(frozen=True)
+class InPanel:
+    """Where the foot of a panel shows a measure: what has no room is left out, from the last place on."""
+
+    place: int
+    name: str
+    short: str = ""  # in narrow panels, and where many stand side by side
+    form: str = WHOLE
+
+
+@dataclass(frozen=True)
+class Measure:
+    key: str  # of sim.metrics.Metrics, in results, and in CSV files
+    title: str  # over its column
+    words: str
+    digits: int = 0  # shown after the point in the comparison
+    width: float = 74.0  # of its column, in design units; 0: only in CSV files
+    panel: InPanel | None = None
+    warns: str = ""  # the measure that makes this one orange when it is not zero
+
+    def of(self, metrics: Metrics) -> Number:
+        value: Number = getattr(metrics, self.key)
+        return value
+
+    def is_warning(self, metrics: Metrics) -> bool:
+        return bool(self.warns and getattr(metrics, self.warns))
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure("trial", "Trial", "number of the present walk from start to goal"),
+    Measure("cost", "Cost", "cost of the way walked so far, in all trials", 2, panel=InPanel(6, "cost", form=COST)),
+    Measure("optimal", "Optimal", "cost of the cheapest way on the map on which the goal was set", 2, 0.0),
+    Measure(
+        "suboptimality",
+        "x optimal",
+        "cost walked in the present trial / optimal",
+        3,
+        86.0,
+        InPanel(3, "x optimal", "x opt", RATIO),
+    ),
+    Measure("moves", "Moves", "changes of cell; waiting in place is none", width=64.0, panel=InPanel(1, "moves")),
+    Measure(
+        "back_moves",
+        "Back",
+        "moves back along parents, because the agent was off its path",
+        width=58.0,
+        panel=InPanel(2, "back-moves", "back"),
+        warns="back_moves",
+    ),
+    Measure("back_move_share", "Back %", "back-moves in percent of non-optimal moves", 1, 66.0),
+    Measure(
+        "nonoptimal_moves",
+        "Non-opt.",
+        "moves that did not bring the agent nearer to the goal by what they cost",
+        panel=InPanel(8, "non-optimal", "non-opt", SHARE),
+    ),
+    Measure(
+        "revisits",
+        "Revisits",
+        "moves onto cells that the agent had stood on before",
+        panel=InPanel(4, "revisits", "rev"),
+    ),
+    Measure("longest_stay", "Stays", "most visits of one cell"),
+    Measure("waits", "Waits", "ticks without a move", width=0.0),
+    Measure("expansions", "Expanded", "cells expanded in all", width=84.0, panel=InPanel(5, "expanded", "exp")),
+    Measure("mean_expansions", "/ move", "cells expanded for each move", 1),
+    Measure("traced", "Traced", "parents followed to make paths"),
+    Measure(
+        "max_expansions",
+        "Most",
+        "most cells expanded in one tick",
+        width=56.0,
+        panel=InPanel(10, "max/tick"),
+        warns="over_budget",
+    ),
+    Measure("over_budget", "Over", "ticks above the budget", width=0.0),
+    Measure(
+        "restarts",
+        "Restarts",
+        "searches begun again after a change",
+        panel=InPanel(7, "restarts"),
+        warns="restarts",
+    ),
+    Measure("bounces", "Bounces", "TBA*: moves to and fro beside the start", width=0.0),
+    Measure(
+        "first_move",
+        "First move",
+        "tick of the first move",
+        width=84.0,
+        panel=InPanel(9, "first move", "1st move", OPTIONAL),
+    ),
+)
+MEASURE_BY_KEY = {measure.key: measure for measure in MEASURES}
+
+IN_PANEL: tuple[tuple[Measure, InPanel], ...] = tuple(
+    sorted(((m, m.panel) for m in MEASURES if m.panel is not None), key=lambda pair: pair[1].place)
+)

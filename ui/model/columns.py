@@ -1,0 +1,69 @@
+"""The columns of the comparison, on screen and in CSV files: the measures, and what else is said of an agent."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sim.agent_api import Status
+from sim.measures import MEASURES, Measure
+from sim.params import Value
+from sim.world import WalkerView
+from ui.model.session import Session
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the comparison, for the table on screen and for the CSV file."""
+
+    key: str
+    title: str
+    help: str
+    value: Callable[[Session, WalkerView], Cell]
+    digits: int = 0  # shown after the point
+    width: float = 74.0  # in design units
+    is_shown: bool = True  # on screen, too
+    is_text: bool = False
+    is_warning: Callable[[WalkerView], bool] = lambda view: False
+
+
+def _column(measure: Measure) -> Column:
+    return Column(
+        measure.key,
+        measure.title,
+        measure.words,
+        lambda session, view: measure.of(view.metrics),
+        measure.digits,
+        measure.width,
+        is_shown=measure.width > 0.0,
+        is_warning=lambda view: measure.is_warning(view.metrics),
+    )
+
+
+def arrived_at(session: Session, view: WalkerView) -> int | None:
+    """The tick at which an agent reached the goal."""
+    trail = session.trails.get(view.id)
+    if view.status is not Status.AT_GOAL or trail is None:
+        return None
+    return trail.last_tick
+
+
+def params_text(params: Mapping[str, Value], separator: str = " ") -> str:
+    return separator.join(f"{name}={_plain(value)}" for name, value in params.items())
+
+
+def _plain(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("agent", "Agent", "name of the agent", lambda s, w: w.label, width=0.0, is_text=True),
+    Column("kind", "Kind", "algorithm", lambda s, w: w.spec.key, is_shown=False, is_text=True),
+    Column("params", "Parameters", "all parameters", lambda s, w: params_text(w.params), is_shown=False, is_text=True),
+    Column("budget", "k", "expansions allowed in a tick", lambda s, w: w.budget, width=58.0),
+    Column("state", "State", "what it is doing", lambda s, w: w.state_word, width=102.0, is_text=True),
+    *(_column(measure) for measure in MEASURES),
+    Column("arrived", "Arrived", "tick of the arrival", arrived_at),
+)
