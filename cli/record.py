@@ -14,7 +14,6 @@ from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.progress import Progress
 from cli.warm import warm_up
@@ -79,7 +78,7 @@ def main(argv: Sequence[str]) -> int:
     progress = Progress()
     replay = _replay(opened, given.branch)
     look = _look(opened, given.theme)
-    warm_up(opened.setup.agents, BY_KEY, progress)
+    warm_up(opened.setup.agents, progress)
     if request.kind == PICTURE:
         return _picture(request, replay, look)
     return _film(request, replay, look, progress)

@@ -36,7 +36,7 @@ def run_scenario(scenario: Scenario, ticks: int = int(TICKS.default), trace_path
     """Run a scenario to its end, or for so many ticks, and print what became of each agent."""
     progress = Progress()
     added = [edit.command.config for edit in scenario.edits if isinstance(edit.command, AddAgent)]
-    warm_up([*scenario.agents, *added], BY_KEY, progress)
+    warm_up([*scenario.agents, *added], progress)
     grid = open_grid(scenario)
     prepare(scenario.agents, BY_KEY, grid, (grid.cell(*scenario.start), grid.cell(*scenario.goal)), progress)
     run = Run(scenario, build_world(scenario, BY_KEY, stopwatch=time.perf_counter), progress)

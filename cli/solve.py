@@ -151,7 +151,7 @@ class _Solver:
 
     def solve_all(self, tasks: list[Task | str]) -> int:
         """Print all results. 0: all were run; 2: some rows are not fit to be run; 130: interrupted."""
-        warm_up(self.configs, BY_KEY, self.progress)
+        warm_up(self.configs, self.progress)
         code = 0
         with self.trace:
             for done, task in enumerate(tasks):

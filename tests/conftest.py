@@ -1,5 +1,6 @@
 """Settings of hypothesis, kernels compiled once, and the small helpers that several test files share."""
 
+import itertools
 import os
 import random
 import subprocess
@@ -13,20 +14,23 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
+from agents.warm import all_agent_parts, world_part
 from sim.agent_api import AgentSpec
-from sim.commands import AgentConfig, EditCells
+from sim.commands import AgentConfig
+from sim.files.folders import config_folder, state_folder
 from sim.grid import Grid
+from sim.kernels.ready import make_ready
 from sim.params import Value
 from sim.prepared import SHELF
 from sim.world import Walker, World
+from ui.film.takes import FOLDER_VARIABLE, recordings_folder
+from ui.warmup import DRAWING
 
 from .naive import Board
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_MAPS = Path(os.environ.get("BACKMOVE_MAPS", ROOT.parent / "shared" / "maps"))
 UNLIMITED = 10**9  # a budget that no small map can use up
-
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # for child processes too, whose standard output is read
 
 settings.register_profile(
     "local", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -41,13 +45,53 @@ SHELF.folder = None  # data computed before a run: no test reads or writes the u
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _warm_kernels() -> None:
-    """Compile every kernel before the first test, so that none of them seems slow."""
-    for spec in BY_KEY.values():
-        world = World(Grid.from_rows(["....", ".@..", "...."]), 0, 11, BY_KEY, budget=10)
-        world.add(AgentConfig(spec.key))
-        world.submit(EditCells(blocked=(6,)), 1)
-        world.advance(50)
+def _kernels_are_ready() -> None:
+    """Compile every kernel before the first test, so that none of them seems slow; two workers share the work."""
+    make_ready([world_part(), *all_agent_parts(watched=False), *all_agent_parts(watched=True), DRAWING])
+
+
+# --- the user's own folders -----------------------------------------------------------------------------
+
+FOLDER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", FOLDER_VARIABLE)
+_USERS_OWN = tuple(str(f) for f in (config_folder(), state_folder(), recordings_folder()))
+_touched: list[str] = []
+
+
+def _watch(event: str, arguments: tuple[object, ...]) -> None:
+    """Called by Python before it does anything outside of itself: nobody may write into the user's own folders."""
+    if event == "open":
+        path, mode, flags = arguments
+        writes = bool(flags & (os.O_WRONLY | os.O_RDWR)) if isinstance(flags, int) else "r" not in str(mode)
+        paths: tuple[object, ...] = (path,) if writes else ()
+    else:
+        paths = arguments[:2] if event in ("os.mkdir", "os.rename", "os.remove", "os.rmdir") else ()
+    for path in paths:
+        if isinstance(path, (str, os.PathLike)) and os.path.abspath(path).startswith(_USERS_OWN):
+            _touched.append(f"{event} {path}")
+
+
+sys.addaudithook(_watch)
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A new name for each home. pytest would look through all of them to find one."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
+@pytest.fixture(autouse=True)
+def home(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home folder for each test, also for the programs that it starts; fails a test that writes into the real one."""
+    own = next(_homes)
+    own.mkdir()
+    for name in FOLDER_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(own))
+    _touched.clear()
+    yield own
+    assert not _touched, f"a test touched the user's own folders: {_touched}"
 
 
 # --- small maps ---------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.model import settings as module
+from sim.files.folders import config_folder
 from ui.model.layers import HeatSetting
 from ui.model.look import look_from_view
 from ui.model.settings import MOST_RECENT_FILES, Settings, load_settings, save_settings, settings_path
@@ -113,26 +113,9 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     assert os.listdir(tmp_path) == [place.name]
 
 
-@pytest.mark.parametrize(
-    ("platform", "variable", "expected"),
-    [
-        ("linux", "XDG_CONFIG_HOME", "backmove/settings.yaml"),
-        ("win32", "APPDATA", "backmove/settings.yaml"),
-        ("linux", "", "home/.config/backmove/settings.yaml"),
-        ("win32", "", "home/AppData/Roaming/backmove/settings.yaml"),
-        ("darwin", "", "home/Library/Application Support/backmove/settings.yaml"),
-    ],
-)
-def test_the_place_on_each_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, variable: str, expected: str
-) -> None:
-    monkeypatch.setattr(module.sys, "platform", platform)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for name in ("XDG_CONFIG_HOME", "APPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    if variable:
-        monkeypatch.setenv(variable, str(tmp_path))
-    assert settings_path() == tmp_path / expected
+def test_settings_lie_in_the_configuration_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "settings"))
+    assert settings_path() == config_folder() / "settings.yaml"
 
 
 def test_recent_files_are_few_and_each_is_there_once() -> None:

@@ -16,7 +16,7 @@ from ui.model.keeper import Keeper, SettingsKeeper
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 from ui.status import StatusFile
-from ui.warmup import warm_kernels
+from ui.warmup import compile_all
 from ui.widgets.canvas import Canvas
 
 _FRAME_PX = 72
@@ -61,7 +61,7 @@ def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: st
 def _prepare(window: pygame.Surface, settings: Settings) -> None:
     """Load or compile the kernels in the background while the window stays alive."""
     canvas = Canvas()
-    worker = threading.Thread(target=warm_kernels, daemon=True)
+    worker = threading.Thread(target=compile_all, daemon=True)
     worker.start()
     started = time.monotonic()
     while worker.is_alive():

@@ -28,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
     if given.csv:
         open(given.csv, "a", encoding="utf-8").close()  # say now, not after minutes, that it cannot be written
     progress = Progress()
-    warm_up((AgentConfig(key) for key in BY_KEY), BY_KEY, progress)
+    warm_up([AgentConfig(key) for key in BY_KEY], progress)
     setup = Setup(problems.load(Path(given.maps)), given.rounds, progress)
     if not setup.problems.is_listed:
         progress.say(f"{given.maps}: no search-set.tsv there; generated maps instead, so targets do not apply")

@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         given = parser.parse_args(argv)
         settings = Settings(Path(given.maps), given.problems, Progress())
-        warm_up((AgentConfig(key) for key in BY_KEY), BY_KEY, settings.progress)
+        warm_up([AgentConfig(key) for key in BY_KEY], settings.progress)
         for name in given.experiments:
             EXPERIMENTS[name](settings)
     except ConfigError as error:

@@ -21,10 +21,10 @@ nothing, a crash of the machine perhaps the last seconds. A last line that was t
     {"shown": [0, 1], "front": 1, "agent": 0}
 """
 
+import errno
 import json
 import os
 import secrets
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -36,9 +36,11 @@ import numpy.typing as npt
 
 from sim.agent_api import AgentSpec
 from sim.commands import LAST_TICK, MAX_NAME
+from sim.files import folders
 from sim.files.commands import runs_data
 from sim.files.disk import open_regular, reason
 from sim.files.fields import Field, Problems, require
+from sim.files.locks import BINARY, lock
 from sim.files.log import LogReader, entry_data
 from sim.files.scenario import MapFile, MapRows, Scenario, dump_scenario, open_grid, parse_scenario
 from sim.files.session import FOCUS_KEY, NUMBER, SHOWN_KEY, Digest, Saved, SavedBranch, difference
@@ -46,11 +48,6 @@ from sim.files.yaml import Document
 from sim.params import ConfigError, Param
 from sim.time.branches import ROOT, Branch, BranchState, BranchTree, Watcher
 from sim.time.timeline import Entry, placed
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
 
 FORMAT, VERSION = "backmove-journal", 1
 SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
@@ -67,10 +64,7 @@ _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 def state_folder() -> Path:
     """Where journals are kept."""
-    for name in ("XDG_STATE_HOME", "LOCALAPPDATA"):
-        if (place := os.environ.get(name)) and os.path.isabs(place):
-            return Path(place) / "backmove" / "journals"
-    return Path(os.path.expanduser("~")) / ".local" / "state" / "backmove" / "journals"
+    return folders.state_folder() / "journals"
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -110,7 +104,7 @@ class Journal(Watcher):
         self.path = folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
         # The lock comes first: a journal without one is taken for that of a program that is gone.
         self._lock = _locked(self.path.with_suffix(LOCK_SUFFIX))
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | BINARY, 0o600)
 
     def _write(self, data: Mapping[str, Any]) -> None:
         if self._file is None:
@@ -279,12 +273,10 @@ def _is_alive(path: Path) -> bool:
 
 def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
     """A file that is locked as long as it is open; an OSError when somebody else has locked it."""
-    file = os.open(path, flags, 0o600)
+    file = os.open(path, flags | BINARY, 0o600)
     try:
-        if sys.platform == "win32":
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not lock(file):
+            raise BlockingIOError(errno.EWOULDBLOCK, "somebody else has locked it", str(path))
     except OSError:
         os.close(file)
         raise

@@ -34,7 +34,7 @@ from ui.film.takes import (
     enter_journal,
     free_name,
     is_being_written,
-    lock,
+    mark_as_written,
     part_of,
     recoverable,
     remove_part,
@@ -209,7 +209,7 @@ class _PartFile(FileIO):
     def __init__(self, path: Path) -> None:
         super().__init__(path, "x")
         self.written = 0
-        lock(self.fileno())
+        mark_as_written(self.fileno())
 
     def write(self, data: Any) -> int:
         view = memoryview(data).cast("B")

@@ -13,9 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sim.files.folders import config_folder
+from sim.files.locks import lock
 from sim.params import ConfigError
 from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
-from ui.model.settings import settings_path
 
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
@@ -142,44 +143,22 @@ def remove_part(part: Path) -> None:
 # --- who is writing -------------------------------------------------------------------------------
 
 
-def lock(descriptor: int) -> bool:
-    """Mark a file as being written, until it is closed or the program ends; False if somebody else has it."""
+def mark_as_written(descriptor: int) -> bool:
+    """Lock a file until it is closed or the program ends; False if somebody else has it."""
     try:
-        import fcntl
-    except ImportError:
-        return _lock_on_windows(descriptor)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return lock(descriptor)
     except OSError:  # a file system without locks: every part file counts as left over
         return True
-    return True
-
-
-def _lock_on_windows(descriptor: int) -> bool:
-    """The same where locks are for bytes: the one of them that no file reaches."""
-    import msvcrt
-
-    before = os.lseek(descriptor, 0, os.SEEK_CUR)
-    try:
-        os.lseek(descriptor, 1 << 60, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    except OSError:
-        return False
-    finally:
-        os.lseek(descriptor, before, os.SEEK_SET)
-    return True
 
 
 def is_being_written(part: Path) -> bool:
     with open(part, "rb+") as file:
-        return not lock(file.fileno())
+        return not mark_as_written(file.fileno())
 
 
 def _journal_folder() -> Path:
     """A note for each recording under way, so that it is found again whichever folder it is in."""
-    return settings_path().parent / "recordings"
+    return config_folder() / "recordings"
 
 
 def _journal_entry(part: Path) -> Path:

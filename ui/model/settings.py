@@ -5,20 +5,19 @@ one message, a folder that cannot be written means one message. No pygame here.
 """
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sim.files.disk import read_file, write_atomically
+from sim.files.folders import config_folder
 from sim.files.yaml import Inline, read_yaml, write_yaml
 from sim.params import ConfigError, Param
 from ui.draw.theme import HEAT_MAPS, PALETTES
 from ui.model.clock import AS_FAST_AS_POSSIBLE, SPEEDS
 from ui.model.layers import HEAT_KINDS, HeatSetting
 
-FOLDER_NAME = "backmove"
 FILE_NAME = "settings.yaml"
 MOST_RECENT_FILES = 12
 MAX_BYTES = 1 << 20
@@ -69,22 +68,7 @@ class Settings:
 
 def settings_path() -> Path:
     """Where the settings of this user are kept, whether or not the file exists."""
-    home = Path.home() if _has_home() else Path.cwd()
-    if sys.platform == "win32":
-        base = os.environ.get("APPDATA") or home / "AppData" / "Roaming"
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = os.environ.get("XDG_CONFIG_HOME") or home / ".config"
-    return Path(base) / FOLDER_NAME / FILE_NAME
-
-
-def _has_home() -> bool:
-    try:
-        Path.home()
-    except RuntimeError:  # a user without an entry anywhere, as in some containers
-        return False
-    return True
+    return config_folder() / FILE_NAME
 
 
 # --- reading --------------------------------------------------------------------------------------

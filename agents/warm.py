@@ -1,0 +1,69 @@
+"""A short walk of an agent over a tiny map: it calls every kernel that the agent can need, so that each is compiled."""
+
+from collections.abc import Iterable
+
+from agents.registry import BY_KEY, SPECS
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.grid import Grid
+from sim.kernels.ready import Part
+from sim.params import Value
+from sim.world import World
+
+_ROWS = ("........", "..@@@@..", "..@..@..", "........")
+_WALL = 19
+
+_MORE: dict[str, tuple[dict[str, Value], ...]] = {
+    "tba": ({"open_list": "buckets", "shortcut": True, "switch": "longer"},),
+    "lrta": ({"on_unblock": "reset"},),
+    "p-lrta": ({"on_unblock": "reset"},),
+}
+"""Settings of agents that call kernels which the default settings never come by."""
+
+
+def world_part() -> Part:
+    """What every world needs, whoever walks in it."""
+    return Part("world", "the map", _make_worlds)
+
+
+def _make_worlds() -> None:
+    tiny_world(watched=True)
+
+
+def agent_parts(kinds: Iterable[str], *, watched: bool) -> list[Part]:
+    """What agents of these kinds need, whatever their settings; `watched`: in the window."""
+    return [_part(kind, watched=watched) for kind in dict.fromkeys(kinds)]
+
+
+def all_agent_parts(*, watched: bool) -> list[Part]:
+    return agent_parts((spec.key for spec in SPECS), watched=watched)
+
+
+def part_key(kind: str, *, watched: bool) -> str:
+    return f"{kind}-watched" if watched else kind
+
+
+def _part(kind: str, *, watched: bool) -> Part:
+    def compile_all() -> None:
+        for params in ({}, *_MORE.get(kind, ())):
+            walk(AgentConfig(kind, params=params), watched=watched)
+
+    return Part(part_key(kind, watched=watched), BY_KEY[kind].name, compile_all)
+
+
+def tiny_world(*, watched: bool) -> World:
+    grid = Grid.from_rows(list(_ROWS))
+    changes = RandomChanges(5, 5.0)
+    return World(grid, 0, grid.cells - 1, BY_KEY, budget=100, random_changes=changes, watched=watched, trials=2)
+
+
+def walk(config: AgentConfig, *, watched: bool = False) -> None:
+    """Let an agent walk while cells are blocked and freed under it and the goal is moved."""
+    world = tiny_world(watched=watched)
+    world.add(config)
+    world.advance(2)
+    for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,)), MoveGoal(7)):
+        world.submit(command)
+        world.advance(2)
+    world.advance(30)
+    world.snapshot()

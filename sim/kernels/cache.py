@@ -1,0 +1,80 @@
+"""numba's cache of one function, made safe against files that are damaged.
+
+numba unpickles whatever it finds, and a file that a crash of the machine has torn ends every start with a traceback.
+Here each file begins with a checksum of the rest. One that does not fit counts as absent: the function is compiled
+and written anew. A disk that takes no more files costs time at the next start, and nothing else.
+"""
+
+import hashlib
+import pickle
+from contextlib import suppress
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+_SUM_BYTES = hashlib.sha256().digest_size
+
+
+def _sealed(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest() + data
+
+
+def _unsealed(data: bytes) -> bytes | None:
+    """What was sealed, or None if it is not whole."""
+    seal, rest = data[:_SUM_BYTES], data[_SUM_BYTES:]
+    return rest if hashlib.sha256(rest).digest() == seal else None
+
+
+class _SealedFiles(IndexDataCacheFile):
+    """The index of a function and its files of machine code, each sealed."""
+
+    def _load_index(self) -> dict[Any, str]:
+        data = self._read(self._index_path)
+        if data is None:
+            return {}
+        version, stamp, overloads = pickle.loads(data)
+        is_fresh = (version, stamp) == (self._version, self._source_stamp)
+        return dict(overloads) if is_fresh else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._write(self._index_path, self._dump((self._version, self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        data = self._read(self._data_path(name))
+        if data is None:
+            raise FileNotFoundError(name)  # numba's word for "compile it"
+        return pickle.loads(data)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), self._dump(data))
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            with open(path, "rb") as file:
+                return _unsealed(file.read())
+        except OSError:
+            return None
+
+    def _write(self, path: str, data: bytes) -> None:
+        with self._open_for_write(path) as file:
+            file.write(_sealed(data))
+
+
+class SoundCache(FunctionCache):
+    """numba's cache of one function with sealed files; it never ends the program."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file = _SealedFiles(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(signature, data)
+
+
+def with_cache(dispatcher: Any) -> Any:
+    """The function that numba compiles, keeping its machine code in this cache."""
+    dispatcher._cache = SoundCache(dispatcher.py_func)
+    return dispatcher

@@ -1,0 +1,172 @@
+"""Compiled kernels: kept, shared by processes, compiled anew where a file is damaged."""
+
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from agents.registry import SPECS
+from agents.warm import walk
+from sim.commands import AgentConfig
+from sim.kernels import cache, ready
+from sim.kernels.jit import JIT_ON
+from sim.kernels.ready import Part, is_ready, make_ready
+
+from .conftest import ROOT, run_python
+
+compiles = pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
+    return tmp_path
+
+
+def parts_of(done: list[str], *keys: str) -> list[Part]:
+    return [Part(key, key.upper(), lambda key=key: done.append(key)) for key in keys]  # type: ignore[misc]
+
+
+def test_each_part_is_compiled_once(notes: Path) -> None:
+    done: list[str] = []
+    told: list[tuple[str, int, int]] = []
+    make_ready(parts_of(done, "a", "b"), lambda part, i, n: told.append((part.title, i, n)))
+    make_ready(parts_of(done, "b", "c"))
+    assert done == ["a", "b", "c"] and told == [("A", 0, 2), ("B", 1, 2)]
+    assert is_ready("a") and not is_ready("d")
+
+
+def test_a_part_that_failed_is_not_ready(notes: Path) -> None:
+    def fail() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_ready([Part("a", "A", fail)])
+    assert not is_ready("a")
+    done: list[str] = []
+    make_ready(parts_of(done, "a"))
+    assert done == ["a"] and is_ready("a")
+
+
+def test_a_part_that_another_process_is_at_comes_last(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one dies in the middle of `a`, so it is compiled here after all."""
+    done: list[str] = []
+    asked: list[bool] = []
+
+    def lock(note: int, *, waits: bool = False) -> bool:
+        asked.append(waits)
+        return waits or len(asked) > 1
+
+    monkeypatch.setattr(ready, "lock", lock)
+    make_ready(parts_of(done, "a", "b"))
+    assert done == ["b", "a"] and asked == [False, False, True]
+
+
+def test_where_nothing_can_be_noted_all_is_compiled(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ready, "CACHE_FOLDER", notes / "no such folder")
+    done: list[str] = []
+    make_ready(parts_of(done, "a", "b"))
+    assert done == ["a", "b"] and not is_ready("a")
+
+
+# --- the files --------------------------------------------------------------------------------------------
+
+TINY = """
+import sys
+sys.path.insert(0, {folder!r})
+import sim.kernels
+import tiny
+print(tiny.double(21), sum(tiny.double.stats.cache_hits.values()), sim.kernels.CACHE_FOLDER)
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A module with one small kernel, and a cache of its own."""
+    (tmp_path / "tiny.py").write_text("from sim.kernels.jit import kernel\n@kernel\ndef double(x):\n    return 2 * x\n")
+    return tmp_path
+
+
+def start(tiny: Path, **environment: str) -> tuple[int, Path]:
+    """Run the small kernel in a process of its own: how often it came from the cache, and where that is."""
+    named = {"NUMBA_CACHE_DIR": str(tiny / "cache"), **environment}
+    answer, hits, folder = run_python(TINY.format(folder=str(tiny)), **named).split()
+    assert answer == "42"
+    return int(hits), Path(folder)
+
+
+@compiles
+def test_an_empty_cache_and_a_full_one(tiny: Path) -> None:
+    hits, folder = start(tiny)
+    assert hits == 0 and folder.parent == tiny / "cache" and folder.stat().st_mode & 0o077 == 0
+    assert start(tiny) == (1, folder)
+
+
+@compiles
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", ["empty", "torn", "zeros", "changed"])
+def test_a_damaged_file_is_compiled_anew(tiny: Path, suffix: str, damage: str) -> None:
+    _, folder = start(tiny)
+    (file,) = folder.rglob(f"*{suffix}")
+    data = file.read_bytes()
+    middle = len(data) // 2
+    changed = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+    file.write_bytes({"empty": b"", "torn": data[:middle], "zeros": bytes(len(data)), "changed": changed}[damage])
+    assert start(tiny)[0] == 0
+    assert start(tiny)[0] == 1
+
+
+@compiles
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything can be written here")
+def test_a_read_only_cache_is_another_folder(tiny: Path, home: Path) -> None:
+    (tiny / "cache").mkdir(mode=0o500)
+    assert start(tiny)[1].is_relative_to(home)
+
+
+@compiles
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the folders of users apart by itself")
+def test_a_cache_that_others_can_write_is_not_used(tiny: Path, home: Path) -> None:
+    _, folder = start(tiny)
+    folder.chmod(0o777)
+    hits, other = start(tiny)
+    assert hits == 0 and other.is_relative_to(home)
+    folder.chmod(0o700)
+    assert start(tiny) == (1, folder)
+
+
+@compiles
+def test_a_full_disk_ends_nothing(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    saved = types.SimpleNamespace(save_overload=refuse)
+    monkeypatch.setattr(cache.FunctionCache, "save_overload", saved.save_overload)
+    cache.SoundCache.save_overload(object.__new__(cache.SoundCache), None, None)
+
+
+# --- everything is compiled -------------------------------------------------------------------------------
+
+ALL_PARTS = """
+from agents.warm import all_agent_parts, world_part
+from sim.kernels.ready import make_ready
+make_ready([world_part(), *all_agent_parts(watched=False)][:3])
+"""
+
+
+@compiles
+@pytest.mark.slow
+def test_two_starts_at_the_same_time(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    both = [subprocess.Popen([sys.executable, "-W", "error", "-c", ALL_PARTS], cwd=ROOT, env=environment) for _ in "ab"]
+    assert [process.wait(timeout=300) for process in both] == [0, 0]
+    assert len(list(tmp_path.rglob("*.ready"))) == 3
+    assert all(cache._unsealed(file.read_bytes()) is not None for file in tmp_path.rglob("*.nb[ci]"))
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_every_agent_can_take_the_short_walk(watched: bool) -> None:
+    for spec in SPECS:
+        walk(AgentConfig(spec.key), watched=watched)
