@@ -27,11 +27,12 @@ from ui.dialogs.record import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDial
 from ui.draw.theme import DARK, packed
 from ui.film import sinks, studio, takes, video
 from ui.film.film import Cancelled, export
+from ui.film.messages import Report
 from ui.film.options import FilmOptions, Part, kind_of
 from ui.film.recording import indicator_text, size_text
 from ui.film.replay import replay_of
 from ui.film.sinks import Recorder, recover, recoverable
-from ui.film.studio import Report, Studio
+from ui.film.studio import Studio
 from ui.model.look import look_of
 
 PATIENCE_S = 120.0

@@ -19,10 +19,11 @@ from sim.generate import generate
 from ui.app import App
 from ui.film import video
 from ui.film.film import Film, export, make_stage
+from ui.film.messages import Report
 from ui.film.options import DRAFT, HIGH, NORMAL, WEBM, Encoding, FilmOptions
 from ui.film.pictures import surface_pixels
 from ui.film.replay import Replay
-from ui.film.studio import Report, Studio
+from ui.film.studio import Studio
 from ui.model.look import Look, look_of
 from ui.model.session import Session
 from ui.model.settings import Settings

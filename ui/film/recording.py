@@ -16,9 +16,10 @@ from ui.dialogs.question import Question
 from ui.dialogs.record import ExportDialog, RecordDialog, options_of
 from ui.draw.theme import rgb
 from ui.film import takes
+from ui.film.messages import Report
 from ui.film.options import PICTURE
 from ui.film.replay import replay_of
-from ui.film.studio import Report, Studio
+from ui.film.studio import Studio
 from ui.model.look import look_of
 from ui.widgets.canvas import HotSpot
 
