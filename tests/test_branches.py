@@ -38,7 +38,7 @@ def test_a_branch_without_edits_gives_its_parents_digests_for_ever():
     assert parent.tick == 1000
     for number in (1, 2, 3):
         child = tree[number].timeline
-        assert child.tick == tree[number].at
+        assert child.target == tree[number].at
         while child.tick < 1000:
             assert child.advance(77 if child.tick + 77 <= 1000 else 1000 - child.tick)
         assert child.digests() == parent.digests()

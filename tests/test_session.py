@@ -332,6 +332,33 @@ def test_restart_with_another_start_keeps_map_and_agents() -> None:
     assert [w.position for w in session.world.walkers] == [5, 5, 5]
 
 
+@pytest.mark.parametrize("goes_back", [False, True])
+def test_a_run_that_is_put_back_can_be_drawn_before_it_has_arrived(monkeypatch, goes_back: bool) -> None:
+    """A saved run, one left by R, one restored after a crash: each is on its way for many frames, and is drawn."""
+    monkeypatch.setattr("ui.model.session.SEEK_WORK", 1.0)
+    session = Session(setup())
+    session.advance(20)
+    session.add_agent(AgentConfig("tba", "late"))
+    session.advance(20)
+    digest, panels = session.world.digest(), [panel.key for panel in session.panels]
+    walked = [session.trails[key].cells.tolist() for key in panels]
+    session.reset(keeps_map=False)
+    session.undo()
+    assert session.is_seeking
+    for _ in range(3):
+        assert all(panel.key in session.trails for panel in session.panels)
+        session.continue_seek(1.0)
+    if goes_back:
+        session.begin_seek(0)
+        assert all(panel.key in session.trails for panel in session.panels)
+        session.begin_seek(40)
+    while not session.continue_seek(1.0):
+        pass
+    assert session.world.digest() == digest
+    assert [panel.key for panel in session.panels] == panels
+    assert [session.trails[key].cells.tolist() for key in panels] == walked
+
+
 def test_a_reset_run_goes_as_the_first_one() -> None:
     session = Session(setup(changes=RandomChanges(3, 10.0)))
     session.advance(30)

@@ -291,6 +291,50 @@ def test_after_a_seek_the_rows_are_those_of_the_last_tick():
             assert not tick or walker.rows_tick == tick - 1
 
 
+# --- what is shown while a seek is under way ------------------------------------------------------
+
+
+def test_looking_at_a_fork_does_not_finish_its_seek():
+    """A saved session is opened as forks that are on their way: whoever draws them must not stop the window."""
+    line = Timeline(long_world)
+    line.advance(900)
+    fork = line.fork(0)
+    fork.replace_log(line.entries())
+    fork.begin_seek(900)
+    for _ in range(3):
+        assert fork.world.tick == fork.tick
+        assert fork.is_seeking and fork.target == 900
+        fork.continue_seek(1.0)
+    assert fork.world.tick < 900
+    fork.settle()
+    assert fork.tick == 900
+    assert_as_plain(fork)
+
+
+def test_a_fork_has_a_record_of_every_agent_that_it_shows():
+    line = Timeline(long_world)
+    line.advance(300)
+    line.do(commands.AddAgent(AgentConfig("tba", "late")))
+    line.advance(300)
+    for tick in (0, 100, 300, 301, 600):
+        fork = line.fork(tick)
+        for _ in range(4):
+            assert {walker.id for walker in fork.world.walkers} <= set(fork.records)
+            fork.continue_seek(1.0)
+
+
+def test_commands_wait_for_the_seek_and_not_for_what_is_shown():
+    """The tick of a command is the one that the user has asked for, also in linked branches."""
+    tree = BranchTree(long_world)
+    tree[0].timeline.advance(500)
+    other = tree.branch(0, 500)
+    tree.link([0, other.number])
+    tree[0].timeline.begin_seek(200)
+    other.timeline.begin_seek(200)
+    entries = tree.do(0, EditCells((700,)))
+    assert [entry.tick for entry in entries] == [200, 200]
+
+
 # --- changing the past ----------------------------------------------------------------------------
 
 
@@ -406,6 +450,55 @@ def test_entries_that_do_not_apply_say_so():
     line.settle()
     assert not line.complaints()
     assert not line.notes()
+
+
+def test_an_older_command_of_the_same_tick_stays():
+    line = Timeline(long_world)
+    line.advance(50)
+    first = line.do(EditCells((700,)))
+    line.advance(10)
+    later = line.do(EditCells((701,)))
+    line.advance(100)
+    line.seek(50)
+    second = line.do(EditCells((702,)))
+    by_hand = [entry for entry in line.entries() if not entry.is_scripted]
+    assert by_hand == [first, second] and later not in by_hand
+    assert_as_plain(line)
+
+
+def test_a_command_at_the_end_of_the_record_is_lost_with_the_future_too():
+    line = Timeline(long_world)
+    line.advance(80)
+    line.do(EditCells((700,)))
+    line.seek(50)
+    line.do(EditCells((701,)))
+    assert [entry.tick for entry in line.entries() if not entry.is_scripted] == [50]
+    assert_as_plain(line)
+
+
+@pytest.mark.parametrize("tick", [100, 230, 299])
+def test_a_replay_that_comes_to_something_else_is_reported(tick):
+    """A setup that does not make the same world again stands for any bug that makes a replay go another way."""
+    budgets = iter([3, 4])
+
+    def setup() -> World:
+        world = long_world()
+        world.walkers[0].budget = next(budgets)
+        return world
+
+    line = Timeline(setup, KeyframeStore(0))
+    line.advance(300)
+    assert line.diverged is None
+    line.seek(tick)
+    assert line.diverged == 100
+
+
+def test_a_replay_that_comes_to_the_same_is_not_reported(close_keyframes):
+    line = Timeline(long_world)
+    line.advance(900)
+    for tick in (100, 250, 899, 1):
+        line.seek(tick)
+    assert line.diverged is None
 
 
 # --- what is recorded -----------------------------------------------------------------------------

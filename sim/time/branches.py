@@ -152,9 +152,12 @@ class BranchTree:
 
     def do(self, number: int, command: Command) -> list[Entry]:
         """Apply a command now to a branch and its mates. A mate at another tick gets it at this one all the same."""
+        mates = self.mates(number)
+        for mate in mates:
+            self[mate].timeline.settle()  # "now" is where it is on its way to
         tick = self[number].timeline.tick
         entries = []
-        for mate in self.mates(number):
+        for mate in mates:
             timeline = self[mate].timeline
             entries.append(timeline.do(command) if timeline.tick == tick else timeline.insert(tick, command))
         return entries
@@ -166,6 +169,7 @@ class BranchTree:
         itself stands for a variant that is what the agent already does.
         """
         timeline = self[number].timeline
+        timeline.settle()
         walker = timeline.world.walker(agent)
         if walker is None:
             raise ConfigError(f"agent {agent} is not there")

@@ -7,7 +7,7 @@
     timeline.seek(tick)                 the same world at another tick; the tick that was reached
     timeline.begin_seek(tick)           the same in pieces, for a window:
     timeline.continue_seek(work)          goes on for about `work` microseconds, says whether it is there
-    timeline.is_seeking                   until it is, `world` may be the old one
+    timeline.is_seeking                   until it is, `world` is the old one, or the one that is on its way
     timeline.generation                 rises whenever `world` became another object or the past was changed
     timeline.tick, .recorded_end, .horizon    now; how far it was ever run; how far before the past was changed
     timeline.catch_up(work)             run on in the background from recorded_end to horizon, in pieces
@@ -26,7 +26,7 @@
     timeline.complaints()               why some of them did not apply, by id
 
 A change of the past begins a seek to the present tick through the new past: go on with continue_seek, or settle().
-Whatever needs the world settles by itself.
+What moves the present (advance, do, apply_now) settles first; looking at `world` does not.
 
 At a tick, the random change comes first, then its commands, then the agents. `seek(t)` shows tick t with its
 commands applied; a keyframe and a digest are of the moment before them.
@@ -236,11 +236,22 @@ class Timeline:
         return self._track.store
 
     def _present(self) -> _Head:
-        """The head that is shown; a fork has none before it is looked at."""
+        """The head that is shown. A fork has none before it is looked at: then it is the one its seek begins with.
+
+        Looking never makes the seek arrive. It may have a whole run ahead of it, and a window asks for each picture.
+        """
         if self._head is None:
-            self.settle()
-        assert self._head is not None
+            assert self._seek is not None
+            self._head = self._head_of(self._seek)
         return self._head
+
+    def _head_of(self, seek: _Seek) -> _Head:
+        """The head that a seek moves, restored to the end if that is still going on."""
+        if seek.restoring is not None:
+            seek.restoring.step()
+            seek.head, seek.restoring = self._restored(seek.restoring), None
+        assert seek.head is not None
+        return seek.head
 
     def advance(self, ticks: int) -> int:
         """Let up to `ticks` ticks pass; fewer when the world is over. Their rows are in `records`."""
@@ -313,7 +324,9 @@ class Timeline:
         """Ticks without any command in between, all of them new or all of them recorded."""
         world = head.world
         begin, is_new = world.tick, world.tick >= self.recorded_end
-        boundary = DIGEST_EVERY - begin % DIGEST_EVERY if is_new else self.recorded_end - begin
+        boundary = DIGEST_EVERY - begin % DIGEST_EVERY
+        if not is_new:
+            boundary = min(boundary, self.recorded_end - begin)
         done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), BULK))
         if not done:
             return 0
@@ -322,6 +335,8 @@ class Timeline:
         head.look()
         if is_new:
             self._record(head, begin, before)
+        else:
+            self._check_digest(head)
         return done
 
     def _count_work(self, head: _Head, ticks: int) -> None:
@@ -478,14 +493,12 @@ class Timeline:
         seek = self._seek
         if seek is None:
             return True
-        if seek.restoring is not None:
-            if not seek.restoring.step(int(min(work * _BYTES_A_WORK, 1 << 62))):
-                return False
-            seek.head, seek.restoring = self._restored(seek.restoring), None
-        assert seek.head is not None
-        if not self._replay(seek, seek.head, work):
+        if seek.restoring is not None and not seek.restoring.step(int(min(work * _BYTES_A_WORK, 1 << 62))):
             return False
-        self._arrive(seek.head)
+        head = self._head_of(seek)
+        if not self._replay(seek, head, work):
+            return False
+        self._arrive(head)
         return True
 
     def _replay(self, seek: _Seek, head: _Head, work: float) -> bool:
@@ -512,7 +525,6 @@ class Timeline:
             self._head = head
             self.generation += 1
         self._track.playhead = head.work
-        self._check_digest(head)
         self._apply(head)
         if self._expected_last and self._expected_last[0] == head.tick:
             if self._expected_last[1] != head.world.digest():
@@ -531,7 +543,7 @@ class Timeline:
     def _check_digest(self, head: _Head) -> None:
         """A replay must come to the same as the run. If it does not, there is a bug, and the user is to know."""
         place, rest = divmod(head.tick, DIGEST_EVERY)
-        if rest or not head.is_before_commands or place >= len(self._digests):
+        if rest or place >= len(self._digests):
             return
         if head.world.digest() != self._digests[place]:
             self.report_divergence(head.tick)

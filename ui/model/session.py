@@ -184,6 +184,7 @@ class Session(Strokes):
 
     def _begin_again(self, *, keeps_map: bool, **changes: object) -> None:
         """A new run. The one before can be undone like a stroke: no single key destroys work."""
+        self.timeline.settle()  # "as they are set now" is where the run is on its way to
         left, was_unsaved, configs = self._as_left(), self.has_unsaved_edits, self.configs()
         self.first_terrain = (self.world.grid.terrain if keeps_map else self.first_terrain).copy()
         self.setup = replace(self.setup, budget=self.world.budget, goal=self.world.goal)
@@ -440,12 +441,13 @@ class Session(Strokes):
         self._follow_trails()
 
     def _follow_trails(self) -> None:
+        """Every panel has a trail, also while a seek is under way: a saved run is drawn before it has arrived."""
         for branch in self.shown_branches:
             timeline = branch.timeline
-            if timeline.is_seeking:
-                continue
             for walker in timeline.world.walkers:
                 key = key_of(branch.number, walker.id)
+                if timeline.is_seeking and key in self.trails:
+                    continue  # the past may have been changed: the old world stays on screen with its old trail
                 record = timeline.records[walker.id]
                 if key not in self.trails:
                     self.trails[key] = Trail(record.start, record.joined, timeline.world.grid)
