@@ -24,7 +24,7 @@ from sim.time.timeline import Timeline
 from sim.world import World
 
 SIDE, TICKS = 512, 20_000
-TYPICAL, MOST = Target(100.0, is_upper=True), Target(300.0, is_upper=True)
+TYPICAL, MOST = Target(100.0, is_upper=True), Target(150.0, is_upper=True)
 AGENTS = (
     AgentConfig("tba"),
     AgentConfig("tb-wa", params={"weight": 1.0}),
@@ -83,7 +83,7 @@ def _rows(case: Case, made: Generated, ticks: int, progress: Progress) -> Iterat
     steps = [_seek(line, line.tick - 1) for _ in range(_STEPS)]
     yield from _spread(f"{case.name}: one back", steps)
     yield Row(f"{case.name}: keyframes", float(line.store.count), "")
-    limit = Target(line.store.budget / 1e6, is_upper=True)
+    limit = Target(200.0, is_upper=True)
     yield Row(f"{case.name}: their memory", line.store.held / 1e6, "MB", target=limit)
     assert line.diverged is None, f"{case.name}: a replay differs from the run at tick {line.diverged}"
 

@@ -44,7 +44,6 @@ from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.grid import MAX_SIDE
 from sim.params import ConfigError, Param, did_you_mean, shown
 from sim.time.branches import ROOT, BranchState, BranchTree
-from sim.time.keyframes import BUDGET as MEMORY
 from sim.time.timeline import DIGEST_EVERY, Entry
 from sim.world import World
 
@@ -113,7 +112,7 @@ class Saved:
         self,
         specs: Mapping[str, AgentSpec],
         setup: Callable[[], World] | None = None,
-        budget: int = MEMORY,
+        budget: int | None = None,
         **options: Any,
     ) -> BranchTree:
         """The branches, each on its way to the tick that was shown."""

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 
 from sim.commands import BUDGET, AddAgent, AgentConfig, Command, SetBudget, SetParam
 from sim.params import ConfigError, Value
-from sim.time.keyframes import BUDGET as MEMORY
 from sim.time.keyframes import KeyframeStore
 from sim.time.timeline import DIGEST_EVERY, Entry, Timeline
 from sim.world import Walker, World
@@ -64,7 +63,7 @@ class Watcher:
 
 
 class BranchTree:
-    def __init__(self, setup: Callable[[], World], budget: int = MEMORY) -> None:
+    def __init__(self, setup: Callable[[], World], budget: int | None = None) -> None:
         self.setup = setup
         self.store = KeyframeStore(budget)
         self.branches: dict[int, Branch] = {}
@@ -215,7 +214,9 @@ class BranchTree:
         return [sorted(group) for group in self._groups]
 
     @classmethod
-    def restored(cls, setup: Callable[[], World], states: Sequence[BranchState], budget: int = MEMORY) -> "BranchTree":
+    def restored(
+        cls, setup: Callable[[], World], states: Sequence[BranchState], budget: int | None = None
+    ) -> "BranchTree":
         """The tree that had these states. Each branch is on its way to its tick: see Timeline.continue_seek."""
         tree = cls(setup, budget)
         seed = tree.branches.pop(ROOT).timeline

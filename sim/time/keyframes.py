@@ -4,15 +4,16 @@
     world = restore(frame)                      an equal world with memory of its own
     restoring = Restoring(frame)                the same in pieces: restoring.step(bytes) until it says done
 
+    taking = Taking(world, work)                the same as take, in two steps: what is quick, and
+    frame = taking.read(pool, like)             what is not: in any thread, while nothing moves the world
+
     store = KeyframeStore(budget)               holds the keyframes of all timelines, never more bytes than `budget`
     track = store.new_track()                   those of one timeline, in the order of their ticks
     track.add(frame)    track.at_or_before(tick)    track.forget_after(tick)    track.fork(tick)    track.close()
 
 The object graph of a world is small and goes through pickle; its arrays are large and do not. Their memory is cut
-into blocks, and blocks into parts, of fixed size; a part that equals the one of the keyframe before is the same
-object in both. Blocks are there to be compared quickly, parts to be shared: a path that crosses the map touches all
-of its rows, and little of each. (On rooms of 512 x 512, parts of 1 KB take half the memory of ones of 16 KB, and ones
-of 256 bytes hardly less.)
+into parts of fixed size, and a part that equals the one of the keyframe before is kept once for both (pool.py). Of
+four agents on 512 x 512, 84 MB of arrays, 16 MB have been touched after 300 ticks, and 6 MB change in the next 150.
 
 Arrays that share memory (the moves of the grid, which every agent holds) share it again after a restore.
 
@@ -23,8 +24,9 @@ Nothing here is ever written to a file: a pickle is code, and what the program l
 import io
 import pickle
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field, replace
+from functools import cache
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -35,15 +37,14 @@ from sim import commands
 from sim.agent_api import AgentSpec
 from sim.params import Param
 from sim.prepared import Prepared
+from sim.time.pool import Bytes, Content, Pool
 from sim.world import Note, World
 
-PART = 1024
-BLOCK = 64 * PART
+LEAST_BUDGET = 190_000_000
+"""Bytes for keyframes where nobody has said how many; a world that takes more itself may have as much again."""
 
-BUDGET = 512 * 1024 * 1024
-
-_ZERO_PART = bytes(PART)
-_OVERHEAD = 56  # bytes that Python and malloc take for a part beside its content
+_SPARE = 64 * 1024 * 1024  # room in a pool above its budget: a keyframe is set aside before others go for it
+_SMALL = 64 * 1024  # bytes of a memory that is copied at once, rather than read in another thread
 
 _KEPT_TYPES = (
     type,
@@ -57,13 +58,6 @@ _KEPT_TYPES = (
     commands.Command,
 )
 
-Memory = npt.NDArray[np.uint8]
-Block = tuple[bytes, ...]
-Blocks = tuple[Block, ...]
-
-_ZERO: Block = (_ZERO_PART,) * (BLOCK // PART)  # memory nobody has touched, which is most of it
-_ZERO_BYTES = bytes(BLOCK)
-
 
 @dataclass(frozen=True, eq=False)
 class Keyframe:
@@ -73,63 +67,51 @@ class Keyframe:
     work: float  # place on the scale by which keyframes are spread, see Timeline
     stream: bytes  # the pickled graph without its arrays
     kept: tuple[Any, ...]  # objects that the stream refers to by number
-    memories: tuple[Blocks, ...]  # the content of the arrays' memories
-    sizes: tuple[int, ...]  # bytes of each memory
+    content: Content  # of the arrays' memories
 
     @property
     def own_bytes(self) -> int:
-        """What it takes beside its blocks."""
-        return len(self.stream) + 8 * (len(self.kept) + 2 * len(self.sizes)) + 300
+        """What it takes beside what lies in the pool."""
+        return len(self.stream) + 8 * len(self.kept) + self.content.own_bytes + 300
 
 
 # --- setting aside --------------------------------------------------------------------------------
 
 
+class Taking:
+    """A world that is being set aside. It has to stay as it is until `read` has come to its end."""
+
+    def __init__(self, world: World, work: float = 0.0) -> None:
+        self.tick, self.work = world.tick, work
+        file = io.BytesIO()
+        pickler = _Pickler(file)
+        pickler.dump(world)
+        self._stream, self._kept = file.getvalue(), tuple(pickler.kept)
+        self._owners = pickler.owners
+        # Drawing may reset a counter in the small ones meanwhile; and no kernel reads what cannot be written to.
+        self._memories = [
+            memory.copy() if memory.size < _SMALL or not memory.flags.writeable else memory
+            for memory in pickler.memories
+        ]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all memories, touched or not."""
+        return sum(memory.size for memory in self._memories)
+
+    def read(self, pool: Pool, like: Keyframe | None = None) -> Keyframe | None:
+        """Put into the pool what is not there since `like`; None when there is no room."""
+        content = pool.kept(self._memories, like.content if like else None)
+        return Keyframe(self.tick, self.work, self._stream, self._kept, content) if content else None
+
+
 def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
-    """Set the world aside. What has not changed since `like` is shared with it and costs nothing."""
-    file = io.BytesIO()
-    pickler = _Pickler(file)
-    pickler.dump(world)
-    sizes = tuple(memory.size for memory in pickler.memories)
-    # Memories come in the order in which the graph is walked; an agent more or less shifts some, once.
-    before = dict(enumerate(zip(like.sizes, like.memories, strict=True))) if like else {}
-    memories = []
-    for i, memory in enumerate(pickler.memories):
-        size, blocks = before.get(i, (-1, None))
-        memories.append(_cut(memory, blocks if size == memory.size else None))
-    return Keyframe(world.tick, work, file.getvalue(), tuple(pickler.kept), tuple(memories), sizes)
-
-
-def _cut(memory: Memory, before: Blocks | None) -> Blocks:
-    """The blocks of a memory. Blocks equal to those of `before` are those, and so is the whole if all are."""
-    view = memory.data
-    blocks = []
-    is_changed = before is None
-    for i, start in enumerate(range(0, memory.size, BLOCK)):
-        data = view[start : start + BLOCK].tobytes()  # comparing bytes is one memcmp; comparing views is a slow loop
-        old = before[i] if before is not None else _ZERO
-        was = _ZERO_BYTES if old is _ZERO else b"".join(old)
-        if data == was:
-            blocks.append(old)
-        else:
-            blocks.append(_parts(data, old, was))
-            is_changed = True
-    return tuple(blocks) if before is None or is_changed else before
-
-
-def _parts(data: bytes, old: Block, was: bytes) -> Block:
-    """A block cut into parts. Parts equal to those of the block that was there before are those; `was` is its bytes."""
-    if data == _ZERO_BYTES:
-        return _ZERO
-    if len(data) == len(was) == BLOCK:  # nearly always; a tenth of the time of the way below
-        differs = np.frombuffer(data, np.uint64) != np.frombuffer(was, np.uint64)
-        parts_now = list(old)
-        for i in np.flatnonzero(differs.reshape(len(old), -1).any(axis=1)).tolist():
-            parts_now[i] = data[i * PART : (i + 1) * PART]
-        return tuple(parts_now)
-    starts = range(0, len(data), PART)
-    parts = (data[start : start + PART] for start in starts)
-    return tuple(was if part == was else part for part, was in zip(parts, old, strict=False))
+    """Set the world aside by itself, in the pool of `like` or one of its own."""
+    taking = Taking(world, work)
+    pool = like.content.pool if like else Pool(taking.size + _SPARE)
+    frame = taking.read(pool, like) or taking.read(Pool(taking.size + _SPARE))
+    assert frame is not None
+    return frame
 
 
 class _Kept:
@@ -145,16 +127,20 @@ class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=5)
         self.kept: list[Any] = []
-        self.memories: list[Memory] = []
+        self.memories: list[Bytes] = []
+        self.owners: list[Any] = []  # keeps the addresses valid while this goes on
         self._numbers: dict[int, int] = {}  # id of a kept object -> its place in `kept`
         self._places: dict[int, _Kept] = {}  # address of a memory -> what stands for it
-        self._owners: list[Any] = []  # keeps the addresses valid while this goes on
 
     def persistent_id(self, obj: Any) -> tuple[bool, int] | None:
+        """Asked for every object, thousands of them; so the answer for most is one look at their type."""
+        kind: Any = type(obj)
+        if not _is_kept_kind(kind):
+            return None
         if isinstance(obj, _Kept):
             return True, obj.place
-        if not isinstance(obj, _KEPT_TYPES) and not _is_plain_builtin(obj):
-            return None
+        if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
+            return None  # a method of some object
         number = self._numbers.get(id(obj))
         if number is None:
             number = self._numbers[id(obj)] = len(self.kept)
@@ -173,24 +159,24 @@ class _Pickler(pickle.Pickler):
         if not array.size:  # no memory to speak of, and none to hold on to
             return _view, (None, array.dtype, array.shape, None, 0, is_records, is_fixed)
         owner = _owner_of(array)
-        offset = array.ctypes.data - owner.ctypes.data
-        kept = self._kept_memory(owner)
+        address = owner.ctypes.data
+        kept, offset = self._kept_memory(owner, address), 0 if owner is array else array.ctypes.data - address
         return _view, (kept, array.dtype, array.shape, array.strides, offset, is_records, is_fixed)
 
-    def _kept_memory(self, owner: npt.NDArray[Any]) -> _Kept:
-        address = owner.ctypes.data
+    def _kept_memory(self, owner: npt.NDArray[Any], address: int) -> _Kept:
         if address not in self._places:
             assert owner.flags.forc, "an array whose memory has gaps cannot be set aside"
             self._places[address] = _Kept(len(self.memories))
-            self._owners.append(owner)
+            self.owners.append(owner)
             flat = np.ndarray((owner.nbytes,), np.uint8, buffer=owner.data)
             self.memories.append(flat)
         return self._places[address]
 
 
-def _is_plain_builtin(obj: Any) -> bool:
-    """A function of an extension module; a method of some object is none."""
-    return isinstance(obj, BuiltinFunctionType) and isinstance(obj.__self__, ModuleType | None)
+@cache
+def _is_kept_kind(kind: Any) -> bool:
+    """Whether objects of this type do not go into the stream as they are."""
+    return issubclass(kind, (_Kept, BuiltinFunctionType, *_KEPT_TYPES))
 
 
 def _owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -201,7 +187,7 @@ def _owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _view(
-    memory: Memory | None,
+    memory: Bytes | None,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
     strides: tuple[int, ...] | None,
@@ -234,8 +220,8 @@ class Restoring:
     def __init__(self, frame: Keyframe) -> None:
         self.frame = frame
         # Not kernels.memory.zeros: pages of 4 KB, one by one, take a seek from 9 ms to 25 ms.
-        self._memories = [np.zeros(size, np.uint8) for size in frame.sizes]
-        self._copying = self._copy()
+        self._memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
+        self._copying = frame.content.copy_into(self._memories)
 
     def step(self, most_bytes: int = 1 << 62) -> bool:
         """Copy about so many bytes; whether all are copied now."""
@@ -246,15 +232,6 @@ class Restoring:
                 return False
         return True
 
-    def _copy(self) -> Iterator[int]:
-        for memory, blocks in zip(self._memories, self.frame.memories, strict=True):
-            view = memory.data
-            for i, block in enumerate(blocks):
-                if block is not _ZERO:  # fresh memory is zero, and costs nothing while nobody touches it
-                    data = b"".join(block)
-                    view[i * BLOCK : i * BLOCK + len(data)] = data
-                    yield len(data)
-
     def result(self) -> World:
         world = _Unpickler(self.frame, self._memories).load()
         assert isinstance(world, World), world
@@ -262,7 +239,7 @@ class Restoring:
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, frame: Keyframe, memories: list[Memory]) -> None:
+    def __init__(self, frame: Keyframe, memories: list[Bytes]) -> None:
         super().__init__(io.BytesIO(frame.stream))
         self._kept, self._memories = frame.kept, memories
 
@@ -279,65 +256,92 @@ class _Unpickler(pickle.Unpickler):
 
 
 class KeyframeStore:
-    """The keyframes of several timelines within one budget of bytes; what they share counts once."""
+    """The keyframes of several timelines within one budget of bytes; what they share counts once.
 
-    def __init__(self, budget: int = BUDGET, most_frames: int = 4096) -> None:
-        self.budget, self.most_frames = budget, most_frames
-        self.held = 0  # bytes
+    Without a budget it is as much as the world takes itself, and LEAST_BUDGET at least. `beside` is what a window
+    gives to have keyframes read beside its frames: an executor with one thread.
+    """
+
+    def __init__(self, budget: int | None = None, most_frames: int = 4096) -> None:
+        self.most_frames = most_frames
         self.tracks: list[Track] = []
-        self._holders: dict[int, int] = {}  # id of a keyframe, blocks, a block or a part -> how many hold it
+        self._wanted = budget
+        self._world_size = 0
+        self._pool: Pool | None = None
+        self.beside: Executor | None = None
+        self._under_way: Future[Keyframe | None] | None = None
 
-    def new_track(self) -> "Track":
-        track = Track(self)
-        self.tracks.append(track)
-        return track
+    @property
+    def budget(self) -> int:
+        """The most bytes that keyframes may take."""
+        return max(LEAST_BUDGET, self._world_size) if self._wanted is None else self._wanted
+
+    @budget.setter
+    def budget(self, budget: int | None) -> None:
+        self._wanted = budget
+        self.make_room()
+
+    @property
+    def held(self) -> int:
+        """The bytes that they take."""
+        frames = {id(frame): frame for track in self.tracks for frame in track.frames}
+        pools = {id(frame.content.pool): frame.content.pool for frame in frames.values()}
+        return sum(frame.own_bytes for frame in frames.values()) + sum(pool.held for pool in pools.values())
 
     @property
     def count(self) -> int:
         """Keyframes on all tracks; one that two of them share counts twice."""
         return sum(len(track.frames) for track in self.tracks)
 
-    def hold(self, frame: Keyframe) -> None:
-        if self._is_first(frame):
-            self.held += frame.own_bytes
-            for blocks in frame.memories:
-                if self._is_first(blocks):
-                    self.held += _OVERHEAD + 8 * len(blocks) + sum(map(self._hold_block, blocks))
+    def new_track(self) -> "Track":
+        track = Track(self)
+        self.tracks.append(track)
+        return track
 
-    def release(self, frame: Keyframe) -> None:
-        if self._is_last(frame):
-            self.held -= frame.own_bytes
-            for blocks in frame.memories:
-                if self._is_last(blocks):
-                    self.held -= _OVERHEAD + 8 * len(blocks) + sum(map(self._release_block, blocks))
+    def read(self, taking: Taking, like: Keyframe | None = None) -> Keyframe | None:
+        """The keyframe that is being taken; None when it has no room even by itself."""
+        self._wait()
+        return self._read(taking, like)
 
-    def _hold_block(self, block: Block) -> int:
-        """The bytes that are held for this block and were not before."""
-        if not self._is_first(block):
-            return 0
-        return _OVERHEAD + 8 * len(block) + sum(len(part) + _OVERHEAD for part in block if self._is_first(part))
+    def read_beside(self, taking: Taking, like: Keyframe | None = None) -> "Future[Keyframe | None]":
+        """The same in another thread. The world must not move meanwhile."""
+        assert self.beside is not None
+        self._wait()
+        self._under_way = self.beside.submit(self._read, taking, like)
+        return self._under_way
 
-    def _release_block(self, block: Block) -> int:
-        """The bytes that need not be held any more."""
-        if not self._is_last(block):
-            return 0
-        return _OVERHEAD + 8 * len(block) + sum(len(part) + _OVERHEAD for part in block if self._is_last(part))
+    def _wait(self) -> None:
+        """One at a time: the pool does not know two that write to it."""
+        if self._under_way is not None:
+            self._under_way.exception()
+            self._under_way = None
 
-    def _is_first(self, thing: object) -> bool:
-        count = self._holders.get(id(thing), 0)
-        self._holders[id(thing)] = count + 1
-        return count == 0
+    def _read(self, taking: Taking, like: Keyframe | None) -> Keyframe | None:
+        self._world_size = max(self._world_size, taking.size)
+        if taking.size // 64 > self.budget:
+            return None  # not a try: even a fresh world has touched more
+        frame = taking.read(self._current_pool(), like)
+        if frame is None:  # the world has grown, or the budget: what is in the old pool stays there
+            self._pool = None
+            frame = taking.read(self._current_pool(), like)
+        return frame
 
-    def _is_last(self, thing: object) -> bool:
-        count = self._holders[id(thing)] - 1
-        if count:
-            self._holders[id(thing)] = count
-        else:
-            del self._holders[id(thing)]  # its id may soon be that of something else
-        return count == 0
+    def _current_pool(self) -> Pool:
+        if self._pool is None:
+            self._pool = Pool(self.budget + _SPARE)
+        return self._pool
+
+    def copied(self, frame: Keyframe) -> Keyframe | None:
+        """A keyframe of another store, in this one."""
+        memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
+        for _ in frame.content.copy_into(memories):
+            pass
+        content = self._current_pool().kept(memories)
+        return replace(frame, content=content) if content else None
 
     def make_room(self) -> None:
         """Give up the keyframes that are missed least until the rest fits."""
+        self._wait()
         while self.count and (self.held > self.budget or self.count > self.most_frames):
             chosen = min((track for track in self.tracks if track.frames), key=Track.least_loss)
             chosen.give_up_least()
@@ -356,7 +360,6 @@ class Track:
         place = self._place(frame.tick)
         if place and self.frames[place - 1].tick == frame.tick:
             return
-        self.store.hold(frame)
         self.frames.insert(place, frame)
         self.store.make_room()
 
@@ -369,18 +372,22 @@ class Track:
 
     def forget_after(self, tick: int) -> None:
         """The run went another way after this tick."""
-        for frame in self.frames[self._place(tick) :]:
-            self.store.release(frame)
         del self.frames[self._place(tick) :]
 
-    def fork(self, tick: int, store: KeyframeStore | None = None) -> "Track":
-        """A track of another timeline that was the same up to this tick, in the same store or another one."""
-        other = (self.store if store is None else store).new_track()
+    def fork(self, tick: int) -> "Track":
+        """A track of another timeline that was the same up to this tick."""
+        other = self.store.new_track()
         other.playhead = self.playhead
         other.frames = self.frames[: self._place(tick)]
-        for frame in other.frames:
-            other.store.hold(frame)
-        other.store.make_room()
+        return other
+
+    def fork_into(self, store: KeyframeStore, tick: int) -> "Track":
+        """A track in another store, to be used in another thread: with the keyframe to begin from for this tick."""
+        other = store.new_track()
+        frame = self.at_or_before(tick)
+        if frame is not None and (copy := store.copied(frame)) is not None:
+            other.playhead = copy.work
+            other.add(copy)
         return other
 
     def close(self) -> None:
@@ -392,7 +399,7 @@ class Track:
 
     def give_up_least(self) -> None:
         losses = self._losses()
-        self.store.release(self.frames.pop(losses.index(min(losses))))
+        del self.frames[losses.index(min(losses))]
 
     def _losses(self) -> list[float]:
         """What each keyframe is worth: the longest replay without it, the more the nearer it is to the present.

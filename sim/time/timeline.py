@@ -37,6 +37,7 @@ timed: ticks, expansions, changes of the map.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -47,7 +48,7 @@ from sim import commands
 from sim.agent_api import Status
 from sim.commands import Command
 from sim.kernels import log
-from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track, take
+from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Taking, Track
 from sim.time.recorded import MARK, NO_AGENT, MarkKind, Marks, Record, marks_of_rows
 from sim.world import BULK, Note, Walker, World
 
@@ -190,6 +191,7 @@ class Timeline:
         self._head = None
         self._seek: _Seek | None = None
         self._scout: _Head | None = None
+        self._taking: Future[Keyframe | None] | None = None  # a keyframe that is read in another thread
 
     def fork(self, tick: int | None = None, store: KeyframeStore | None = None) -> "Timeline":
         """Another timeline that was, and without new commands will be, the same; it shows `tick`.
@@ -197,7 +199,10 @@ class Timeline:
         With a store of its own it may be used in another thread.
         """
         other = Timeline.__new__(Timeline)
-        other._begin(self.setup, self._track.fork(self.recorded_end, store), self._ids)
+        shown = self.tick if tick is None else tick
+        self._finish_keyframe()
+        track = self._track.fork(self.recorded_end) if store is None else self._track.fork_into(store, shown)
+        other._begin(self.setup, track, self._ids)
         other._next_agent = self._next_agent
         other._entries = list(self._entries)
         other.records = {agent: record.copy() for agent, record in self.records.items()}
@@ -205,11 +210,12 @@ class Timeline:
         other.diverged, other.expected = self.diverged, list(self.expected)
         other._expected_last = self._expected_last
         other._digests, other._marks, other._notes = list(self._digests), self._marks.copy(), dict(self._notes)
-        other.begin_seek(self.tick if tick is None else tick)
+        other.begin_seek(shown)
         return other
 
     def close(self) -> None:
         """Give the memory of its keyframes back; the timeline is not to be used any more."""
+        self._finish_keyframe()
         self._track.close()
 
     # --- the present ------------------------------------------------------------------------------
@@ -256,7 +262,10 @@ class Timeline:
     def advance(self, ticks: int) -> int:
         """Let up to `ticks` ticks pass; fewer when the world is over. Their rows are in `records`."""
         self.settle()
-        return self._advance(self._present(), ticks)
+        head = self._present()
+        passed = self._advance(head, ticks)
+        self._take_keyframe_beside(head)
+        return passed
 
     def apply_now(self) -> None:
         """Apply what is due at this tick without letting time pass."""
@@ -307,6 +316,7 @@ class Timeline:
 
     def _advance(self, head: _Head, ticks: int, work: float = float("inf")) -> int:
         """Let ticks pass for a head, up to a limit of work; what was never run before is recorded."""
+        self._finish_keyframe()
         passed, begin = 0, head.work
         while passed < ticks and head.work - begin < work:
             if head.is_before_commands and self._wants_keyframe(head):
@@ -347,6 +357,7 @@ class Timeline:
 
     def _apply(self, head: _Head) -> None:
         """Apply the commands of this tick, and see who is there now."""
+        self._finish_keyframe()
         if head.is_before_commands:
             head.look()
             head.work += _COMMAND * (_end_of(self._entries, head.tick) - _end_of(self._entries, head.tick - 1))
@@ -429,7 +440,23 @@ class Timeline:
 
     def _set_keyframe(self, head: _Head) -> None:
         head.framed = self._track.playhead = head.work
-        self._track.add(take(head.world, head.work, self._track.at_or_before(head.tick)))
+        frame = self.store.read(Taking(head.world, head.work), self._track.at_or_before(head.tick))
+        if frame is not None:
+            self._track.add(frame)
+
+    def _take_keyframe_beside(self, head: _Head) -> None:
+        """If one is due, have it read while the window draws: the world stands still until the next tick."""
+        if self.store.beside is not None and head.is_before_commands and self._wants_keyframe(head):
+            head.framed = self._track.playhead = head.work
+            before = self._track.at_or_before(head.tick)
+            self._taking = self.store.read_beside(Taking(head.world, head.work), before)
+
+    def _finish_keyframe(self) -> None:
+        """Wait for the keyframe that is being read, if any: the world is about to move."""
+        if self._taking is not None:
+            frame, self._taking = self._taking.result(), None
+            if frame is not None:
+                self._track.add(frame)
 
     def _restored(self, restoring: Restoring) -> _Head:
         frame = restoring.frame
@@ -466,6 +493,7 @@ class Timeline:
 
     def begin_seek(self, tick: int) -> None:
         """Set out for another tick; a seek that is under way goes there instead."""
+        self._finish_keyframe()
         tick = max(0, tick)
         frame = self._track.at_or_before(tick)
         head = self._nearest_head(tick)
@@ -654,6 +682,7 @@ class Timeline:
     def _truncate(self, tick: int, keeps_now: bool) -> None:
         """Forget what was recorded after `tick`; and, unless `keeps_now`, what the commands of `tick` did."""
         self._scout = None
+        self._finish_keyframe()
         self._track.forget_after(tick)
         kept_to = tick if keeps_now else tick - 1
         self._notes = {key: note for key, note in self._notes.items() if note.tick <= kept_to}
@@ -742,7 +771,7 @@ def work_of(world: World, ticks: int, expansions: int) -> float:
 
 def restoring_work(frame: Keyframe) -> float:
     """What it takes, in microseconds, to restore a keyframe."""
-    return sum(frame.sizes) / _BYTES_A_WORK
+    return frame.content.bytes / _BYTES_A_WORK
 
 
 def expansions_of(world: World) -> int:

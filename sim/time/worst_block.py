@@ -117,7 +117,7 @@ class WorstBlock:
         entries = timeline.entries()
         self._last_goal = max((e.tick for e in entries if e.is_enabled and isinstance(e.command, MoveGoal)), default=0)
         # A store of its own: the timeline goes on meanwhile, perhaps in another thread.
-        self._fork = timeline.fork(0, KeyframeStore(timeline.store.budget))
+        self._fork = timeline.fork(self.tasks[0][0] if self.tasks else 0, KeyframeStore(timeline.store.budget))
         self._running = self._run()
 
     def step(self, work: float = 4000.0) -> bool:

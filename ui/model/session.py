@@ -7,6 +7,7 @@ times SPAN plus the agent's number, so in the first branch it is the agent's num
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,6 +32,9 @@ from ui.model.trails import Trail
 SPAN = 4096
 SEEK_WORK = 8000.0
 """Microseconds of replay in one frame while a seek is under way."""
+
+READER = ThreadPoolExecutor(1, "keyframes")
+"""Reads keyframes while the window draws, presents and waits."""
 
 EDIT_SHOWN_TICKS = 200
 """How long an edited cell stays marked on the map."""
@@ -149,6 +153,7 @@ class Session(Strokes):
         self.first_configs = configs
         said = len(self.messages)
         self.tree = BranchTree(lambda: self.make_world(configs))
+        self.tree.store.beside = READER
         del self.messages[said:]  # the tree may make its first world more than once
         self.branch = 0
         self.shown = [0]
@@ -163,6 +168,7 @@ class Session(Strokes):
     def plant(self, tree: BranchTree, branch: int, shown: list[int]) -> None:
         """Take a tree that was saved, with these branches on screen."""
         self.tree, self.branch, self.shown = tree, branch, shown
+        self.tree.store.beside = READER
         self.trails, self.order = {}, []
         self._builds += 1
         self.focused_id = key_of(branch, self.focused_id % SPAN)
