@@ -22,8 +22,8 @@ from ui.draw.svg import panel_svg
 from ui.film.options import MOST_PIXELS, MOST_SIDE, PICTURE, WINDOW, Part
 from ui.film.stage import Stage
 from ui.film.takes import default_name, free_name, recordings_folder
-from ui.model import files
-from ui.model.columns import params_text, saving
+from ui.model import files, saving
+from ui.model.columns import params_text
 from ui.model.look import Look, look_of
 from ui.model.session import Session
 
