@@ -1,5 +1,6 @@
 """`solve`: agents on single problems of a map, or on rows of a .scen file."""
 
+import math
 import time
 from argparse import Namespace
 from collections.abc import Sequence
@@ -14,7 +15,9 @@ from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import BUDGET, TRIALS, AgentConfig
 from sim.files.agent_text import parse_agent
-from sim.files.map import ScenFile, ScenRow, find_map, read_map, read_scen, row_numbers, row_problem
+from sim.files.map import ScenFile, ScenRow, find_map, lengths_agree, read_scen, row_numbers, row_problem
+from sim.files.maps import MAP_KINDS, open_map
+from sim.files.picture_map import THRESHOLD
 from sim.files.trace import Trace
 from sim.grid import Grid
 from sim.params import ConfigError, Param
@@ -47,7 +50,9 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> Arguments:
     parser = Arguments("solve", "Solve problems; one JSON line per agent and problem on standard output.")
-    parser.add_argument("--map", metavar="FILE", help="a .map file; with --scen it may be left out")
+    parser.add_argument("--map", metavar="FILE", help=f"a map: {MAP_KINDS}; may be left out with --scen")
+    threshold = f"of a picture as --map: {THRESHOLD.help}"
+    parser.add_argument("--threshold", type=checked(THRESHOLD), default=THRESHOLD.default, metavar="N", help=threshold)
     parser.add_argument("--from", dest="start", type=cell, metavar="X,Y", help="where agents start")
     parser.add_argument("--to", dest="goal", type=cell, metavar="X,Y", help="where they want to go")
     parser.add_argument("--scen", metavar="FILE", help="a .scen file with problems")
@@ -99,7 +104,7 @@ def _check_combination(given: Namespace) -> None:
 
 
 def _single(given: Namespace) -> Task:
-    grid = read_map(given.map)
+    grid = open_map(given.map, threshold=given.threshold)
     row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
     problem = row_problem(row, grid)
     if problem:
@@ -119,7 +124,7 @@ def _task_of_row(given: Namespace, scen: ScenFile, row: ScenRow, grids: dict[str
     if problem is None:
         if row.map_name not in grids:
             path = given.map or _shown_path(find_map(scen.name, row.map_name))
-            grids[row.map_name] = (read_map(path), path)
+            grids[row.map_name] = (open_map(path, threshold=given.threshold), path)
         grid, path = grids[row.map_name]
         problem = row_problem(row, grid)
     if problem is not None:
@@ -166,6 +171,7 @@ class _Solver:
     def _solve(self, task: Task, share: float) -> bool:
         """Let every agent walk. False if the user has had enough."""
         ends = task.grid.cell(*task.start), task.grid.cell(*task.goal)
+        is_told = False
         for config in self.configs:
             prepare([config], BY_KEY, task.grid, ends, self.progress)
             world = World(
@@ -176,6 +182,9 @@ class _Solver:
                 stopwatch=time.perf_counter,
                 trials=self.trials or 1,
             )
+            if not is_told and (words := _differs_from_listed(task.row, world.optimal)):
+                self.progress.say(words)
+            is_told = True
             walker = world.add(config)
             outcome = self._walk(world, walker, task, share)
             self._print(world, walker, outcome, task)
@@ -208,3 +217,14 @@ class _Solver:
             print_result(trial_result(world, line, trial), self.progress)
         if not walker.has_arrived:
             print_result(trial_result(world, line, world.unfinished_trial(walker), outcome), self.progress)
+
+
+def _differs_from_listed(row: ScenRow | None, optimal: float) -> str | None:
+    """What to tell where the length that a row lists is not that of the cheapest path on this map.
+
+    Some published files have such rows. Results use the computed length.
+    """
+    if row is None or (math.isfinite(optimal) and lengths_agree(optimal, row.optimal)):
+        return None
+    computed = f"is {optimal:.8g} long; results use that" if math.isfinite(optimal) else "does not exist"
+    return f"row {row.number}: the list says {row.optimal:.8g}, but the cheapest path {computed}"

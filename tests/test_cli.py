@@ -143,7 +143,8 @@ def scen(tmp_path: Path) -> Path:
     """Five problems beside their map; the third starts in a wall, the fourth cannot be read."""
     rows = ["..@..", ".....", "..@.."]
     (tmp_path / "small.map").write_text("type octile\nheight 3\nwidth 5\nmap\n" + "\n".join(rows) + "\n")
-    lines = ["version 1", *(f"0\tmaps/x/small.map\t5\t3\t{x}\t0\t4\t2\t{5 - x}" for x in (0, 1, 2)), "garbage"]
+    lengths = enumerate((4.8284, 4.4142, 3))
+    lines = ["version 1", *(f"0\tmaps/x/small.map\t5\t3\t{x}\t0\t4\t2\t{long}" for x, long in lengths), "garbage"]
     lines.append("0 small.map 5 3 3 1 4 1 1")
     (tmp_path / "small.map.scen").write_text("\n".join(lines) + "\n")
     return tmp_path / "small.map.scen"
@@ -163,6 +164,23 @@ def test_rows_of_a_scen_file(run: Any, scen: Path) -> None:
     ]
     assert lines[0]["listed_optimal"] == 1.0 and lines[0]["optimal"] == 1.0
     assert Path(lines[0]["map"]).name == "small.map"
+
+
+def test_a_listed_length_that_is_wrong_is_told_and_not_used(run: Any, scen: Path) -> None:
+    grid = "type octile\nheight 2\nwidth 3\nmap\n..@\n.@.\n"
+    scen.with_name("cut.map").write_text(grid)
+    rows = ["0 cut.map 3 2 0 0 1 0 1.01", "0 cut.map 3 2 0 0 1 0 1.5", "0 cut.map 3 2 0 0 2 1 2.83"]
+    scen.write_text("\n".join(["version 1", *rows, ""]))
+    code, out, err = run("solve", "--scen", scen, "--agent", "astar", "--agent", "tba", "--budget", "4")
+    assert code == 0
+    assert err.splitlines() == [
+        "row 1: the list says 1.5, but the cheapest path is 1 long; results use that",
+        "row 2: the list says 2.83, but the cheapest path does not exist",
+    ]
+    found = [
+        (line["row"], line["listed_optimal"], line["optimal"], line["suboptimality"]) for line in objects(out)[::2]
+    ]
+    assert found == [(0, 1.01, 1.0, 1.0), (1, 1.5, 1.0, 1.0), (2, 2.83, None, None)]
 
 
 def test_bad_rows_are_named_and_the_others_run(run: Any, scen: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_picture_opens_as_the_run_that_it_shows(tmp_path: Path, monkeypatch: p
     settled(other.session)
     assert digests(other.session) == digests(app.session) and other.session.timeline.diverged is None
     assert other.layers.heat.kind == "visits"
-    for data, reason in ((png_bytes(np.zeros((4, 4), np.uint32)), "without a scenario"), (b"x", "not a PNG")):
+    for data, reason in ((png_bytes(np.zeros((4, 4), np.uint32)), "a map with a free cell"), (b"x", "not a PNG")):
         path.write_bytes(data)
         with pytest.raises(ConfigError, match=reason):
             files.open_any(path)

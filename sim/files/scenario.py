@@ -21,7 +21,9 @@ from sim.files.agents import agent_data, changes_data, read_agent, read_changes
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Pair, Problems, require
-from sim.files.map import SWAMP, read_map
+from sim.files.map import SWAMP
+from sim.files.maps import open_map
+from sim.files.picture_map import THRESHOLD
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.generate import generate
 from sim.grid import MAX_SIDE, Grid
@@ -57,12 +59,13 @@ KEYS = (
 
 @dataclass(frozen=True)
 class MapFile:
-    """A MovingAI file, named relative to the scenario's folder."""
+    """A map of any kind that maps.py opens, named relative to the scenario's folder."""
 
     file: str
     path: Path = field(compare=False)  # where it really is
     swamp: str = "passable"
     diagonal: float = octile.DIAGONAL
+    threshold: int = int(THRESHOLD.default)  # of a picture: the shade from which a pixel is free
 
 
 @dataclass(frozen=True)
@@ -337,7 +340,7 @@ def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
 # --- sources of maps ------------------------------------------------------------------------------
 
 
-_SOURCE_KEYS = ("file", "generate", "rows", "swamp", "diagonal")
+_SOURCE_KEYS = ("file", "generate", "rows", "swamp", "threshold", "diagonal")
 _WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
@@ -346,19 +349,21 @@ def _read_source(entry: Field, places: _Places) -> MapSource | None:
     kinds = [key for key in ("file", "generate", "rows") if key in fields]
     diagonal = fields["diagonal"].parse(DIAGONAL) if "diagonal" in fields else DIAGONAL.default
     swamp = fields["swamp"].parse(SWAMP) if "swamp" in fields else SWAMP.default
+    threshold = fields["threshold"].parse(THRESHOLD) if "threshold" in fields else THRESHOLD.default
     if isinstance(entry.value, dict) and len(kinds) != 1:
         entry.complain(f"expected {_WHAT_A_SOURCE_IS}, got {' and '.join(kinds) or 'none of them'}")
-    if len(kinds) != 1 or diagonal is None or swamp is None:
+    if len(kinds) != 1 or diagonal is None or swamp is None or threshold is None:
         return None
-    if "swamp" in fields and kinds != ["file"]:
-        fields["swamp"].complain("goes with a map file only")
+    for key in ("swamp", "threshold"):
+        if key in fields and kinds != ["file"]:
+            fields[key].complain("goes with a map file only")
     part, cost = fields[kinds[0]], float(diagonal)
     if kinds[0] == "file":
-        return _read_map_file(part, places, str(swamp), cost)
+        return _read_map_file(part, places, str(swamp), cost, int(threshold))
     return _read_recipe(part, cost) if kinds[0] == "generate" else _read_rows(part, cost)
 
 
-def _read_map_file(part: Field, places: _Places, swamp: str, diagonal: float) -> MapFile | None:
+def _read_map_file(part: Field, places: _Places, swamp: str, diagonal: float, threshold: int) -> MapFile | None:
     name = part.text(1000)
     if name is None:
         return None
@@ -367,7 +372,7 @@ def _read_map_file(part: Field, places: _Places, swamp: str, diagonal: float) ->
         inside = " or ".join(str(place) for place in places.open) or "a folder that is open to it"
         part.complain(f"expected a map inside {inside}, got {shown(name)}, which is outside")
         return None
-    return MapFile(name, path, swamp, diagonal)
+    return MapFile(name, path, swamp, diagonal, threshold)
 
 
 def _read_recipe(part: Field, diagonal: float) -> MapRecipe | None:
@@ -394,7 +399,7 @@ def _open_source(source: MapSource) -> _Opened:
     """The map itself; a ConfigError when it cannot be had."""
     match source:
         case MapFile():
-            return _Opened(source, read_map(source.path, source.swamp, source.diagonal))
+            return _Opened(source, open_map(source.path, source.swamp, source.diagonal, source.threshold))
         case MapRows():
             return _Opened(source, Grid.from_rows(list(source.rows), "rows", source.diagonal))
         case MapRecipe():
@@ -472,6 +477,8 @@ def _source_data(source: MapSource) -> dict[str, Any]:
             data = InlineMap(file=source.file)
             if source.swamp != SWAMP.default:
                 data["swamp"] = source.swamp
+            if source.threshold != THRESHOLD.default:
+                data["threshold"] = source.threshold
         case MapRecipe():
             data = InlineMap(generate=InlineMap(kind=source.kind, **source.values))
         case MapRows():

@@ -174,7 +174,7 @@ class _Browser(Dialog):
 
 class OpenFile(_Browser):
     title = "Open"
-    hint = "a scenario (.yaml), a map (.map) or a problem list (.scen)"
+    hint = "a scenario (.yaml), a map (.map, .png, .pgm, .tmj, ROS .yaml) or a problem list (.scen)"
     suffixes = files.KNOWN_SUFFIXES
     command = "open"
     label, label_width = "Filter or path", 96

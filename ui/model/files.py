@@ -25,6 +25,8 @@ from sim.files.map import (
     row_problem,
     write_map,
 )
+from sim.files.maps import MAP_SUFFIX, OTHER_MAP_SUFFIXES, is_map, open_map
+from sim.files.picture_map import MAX_PICTURE_BYTES
 from sim.files.png import png_texts
 from sim.files.scenario import MapFile, MapRecipe, MapRows, MapSource, Scenario, load_scenario, open_grid, save_scenario
 from sim.files.session import Saved, is_session, load_session, parse_session
@@ -39,9 +41,9 @@ from ui.model.setup import Setup
 from ui.model.trails import Trail
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
-MAP_SUFFIX, PROBLEMS_SUFFIX, CSV_SUFFIX = ".map", ".scen", ".csv"
+PROBLEMS_SUFFIX, CSV_SUFFIX = ".scen", ".csv"
 PICTURE_SUFFIX = ".png"
-KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX, PICTURE_SUFFIX)
+KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX, *OTHER_MAP_SUFFIXES)
 PICTURE_TEXT = "Scenario"
 """The text of our pictures that holds the session they show."""
 
@@ -57,8 +59,6 @@ DEFAULT_AGENTS = (
     AgentConfig("tb-gbfs"),
 )
 """Who walks on a map that brings no agents: the papers' comparison, from much scrubbing to none."""
-
-MAX_PICTURE_BYTES = 1 << 28
 
 MOST_EDITED_CELLS = 4096
 """A map edited in more cells than that is written out whole; fewer are kept as an edit at tick 0."""
@@ -104,13 +104,14 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     suffix = place.suffix.lower()
     if suffix in SCENARIO_SUFFIXES and is_session_file(place):
         return _opened_session(load_session(place, BY_KEY, (ROOT / "assets",)), place)
-    if suffix == PICTURE_SUFFIX:
-        return _open_picture(place)
+    if suffix == PICTURE_SUFFIX and (text := _session_in_picture(place)) is not None:
+        saved = parse_session(text, str(place), BY_KEY, place.parent, (ROOT / "assets",))
+        return _opened_session(saved, place)
+    if is_map(place):
+        return Opened(setup_from_map(place, agents), place)
     if suffix in SCENARIO_SUFFIXES:
         scenario = load_scenario(place, BY_KEY, (ROOT / "assets",))
         return Opened(setup_from_scenario(scenario, place), place, view=scenario.view)
-    if suffix == MAP_SUFFIX:
-        return Opened(setup_from_map(place, agents), place)
     if suffix == PROBLEMS_SUFFIX:
         return _open_problems(place, agents)
     raise ConfigError(_unknown_kind(place, suffix))
@@ -120,16 +121,13 @@ def _opened_session(saved: Saved, place: Path) -> Opened:
     return Opened(setup_from_scenario(saved.scenario, place), place, saved=saved, view=saved.scenario.view)
 
 
-def _open_picture(place: Path) -> Opened:
-    """The run that a picture of ours shows, at the tick that it shows."""
+def _session_in_picture(place: Path) -> str | None:
+    """The session in a picture of ours, at the tick that it shows; any other picture is a map."""
     data = read_file(place, MAX_PICTURE_BYTES, PICTURE_SUFFIX)
     try:
-        text = png_texts(data).get(PICTURE_TEXT)
+        return png_texts(data).get(PICTURE_TEXT)
     except ValueError as error:
         raise ConfigError(f"{place}: expected a PNG file, got one that cannot be read: {error}") from None
-    if text is None:
-        raise ConfigError(f"{place}: expected a picture that Backmove has made, got one without a scenario in it")
-    return _opened_session(parse_session(text, str(place), BY_KEY, place.parent, (ROOT / "assets",)), place)
 
 
 def is_session_file(place: Path) -> bool:
@@ -172,7 +170,7 @@ def setup_from_scenario(scenario: Scenario, path: str | os.PathLike[str] | None 
 def setup_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Setup:
     """A map alone: start and goal at opposite ends of its largest connected part."""
     place = Path(path)
-    grid = read_map(place)
+    grid = open_map(place)
     start, goal = far_ends(grid)
     return Setup(
         grid, start, goal, tuple(agents), DEFAULT_BUDGET, title=printable(place.stem), source=_map_source(place)

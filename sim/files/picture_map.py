@@ -1,0 +1,158 @@
+"""Maps that are pictures: PNG and PGM, black and white or with a threshold, and the maps of ROS `map_server`.
+
+A ROS map is a YAML file that names a picture and says what its shades mean:
+
+    image: office.pgm
+    resolution: 0.05                  not used here: a pixel is a cell
+    origin: [0.0, 0.0, 0.0]           nor this
+    negate: 0
+    occupied_thresh: 0.65
+    free_thresh: 0.196
+    mode: trinary                     or scale, or raw
+
+With p = (255 - shade) / 255, or shade / 255 when `negate` is 1, a pixel is occupied where p > occupied_thresh, free
+where p < free_thresh, and else unknown, which nobody can walk on. In mode raw a shade is a percentage, and above 100
+unknown.
+"""
+
+import os
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.files.disk import read_file
+from sim.files.fields import Field, Problems, require
+from sim.files.png import SIGNATURE
+from sim.files.yaml import MAX_BYTES, read_yaml
+from sim.grid import MAX_SIDE, Grid, check_size
+from sim.kernels import octile
+from sim.params import ConfigError, Param, shown
+
+PICTURE_SUFFIXES = (".png", ".pgm")
+MAX_PICTURE_BYTES = 1 << 28
+
+THRESHOLD = Param("threshold", int, 128, "shade from which a pixel of a picture is free, 1 to 255", 1, 255)
+
+FREE, OCCUPIED, UNKNOWN = ord("."), ord("@"), ord("O")
+
+_ROS_KEYS = ("image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh", "mode", "cost_translation")
+_PROBABILITY = {
+    "occupied_thresh": Param("occupied_thresh", float, 0.65, "above it a pixel is occupied", 0.0, 1.0),
+    "free_thresh": Param("free_thresh", float, 0.196, "below it a pixel is free", 0.0, 1.0),
+}
+_MODE = Param("mode", str, "trinary", "what shades mean", choices=("trinary", "scale", "raw"))
+_PGM_HEADER = re.compile(rb"P[25]\s(?:\s|#[^\n]*\n)*(\d{1,9})\s(?:\s|#[^\n]*\n)*(\d{1,9})\s")
+
+Shades = npt.NDArray[np.float32]  # [height, width], 0 black to 255 white
+
+
+def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, diagonal: float = octile.DIAGONAL) -> Grid:
+    """The grid that a picture shows: dark is blocked, light is free, and so is what is transparent."""
+    shades, alpha = _pixels(path)
+    on_white = shades * alpha + 255.0 * (1.0 - alpha)
+    letters = np.where(on_white >= THRESHOLD.parse(threshold), FREE, OCCUPIED).astype(np.uint8)
+    return Grid(letters, diagonal, Path(path).name)
+
+
+def read_ros_map(path: str | os.PathLike[str], diagonal: float = octile.DIAGONAL) -> Grid:
+    """The grid of a `map_server` file. Its picture lies in its folder or below."""
+    problems = Problems(read_yaml(read_file(path, MAX_BYTES, ".yaml"), str(path)))
+    root = Field(problems, (), problems.document.data)
+    fields = root.keys(_ROS_KEYS, "a map of ROS such as {image: office.pgm, negate: 0}")
+    picture = _picture_of(root, fields, Path(path))
+    limits = [_number(fields, name, param) for name, param in _PROBABILITY.items()]
+    mode = fields["mode"].parse(_MODE) if "mode" in fields else _MODE.default
+    negate = _flag(fields)
+    if picture is not None and limits[0] is not None and limits[1] is not None and limits[1] > limits[0]:
+        fields["free_thresh"].complain(f"expected at most occupied_thresh, {limits[0]:g}, got {limits[1]:g}")
+    problems.raise_any()
+    assert picture is not None and limits[0] is not None and limits[1] is not None and negate is not None
+    shades, _ = _pixels(picture)
+    letters = _ros_letters(shades, str(mode), negate, limits[0], limits[1])
+    return Grid(letters, diagonal, Path(path).name)
+
+
+def is_ros_map(data: bytes) -> bool:
+    """Whether these first bytes of a YAML file are those of a map rather than of a scenario."""
+    return re.search(rb"^image\s*:", data, re.MULTILINE) is not None and b"format:" not in data
+
+
+def _ros_letters(shades: Shades, mode: str, negate: bool, occupied: float, free: float) -> npt.NDArray[np.uint8]:
+    if mode == "raw":
+        p, is_known = shades / 100.0, shades <= 100.0
+    else:
+        p, is_known = (shades if negate else 255.0 - shades) / 255.0, np.ones(shades.shape, np.bool_)
+    letters = np.full(shades.shape, UNKNOWN, np.uint8)
+    letters[is_known & (p > occupied)] = OCCUPIED
+    letters[is_known & (p < free)] = FREE
+    return letters
+
+
+def _picture_of(root: Field, fields: dict[str, Field], path: Path) -> Path | None:
+    part = require(fields, "image", root, "the name of a picture")
+    name = part.text(1000) if part else None
+    if part is None or name is None:
+        return None
+    home = Path(os.path.realpath(path.parent))
+    place = Path(os.path.realpath(home / name))
+    if not place.is_relative_to(home):  # the file may come from a stranger
+        part.complain(f"expected a picture in {home}, got {shown(name)}, which is outside")
+        return None
+    return place
+
+
+def _number(fields: dict[str, Field], name: str, param: Param) -> float | None:
+    value = fields[name].parse(param) if name in fields else param.default
+    return None if value is None else float(value)
+
+
+def _flag(fields: dict[str, Field]) -> bool | None:
+    value = fields["negate"].value if "negate" in fields else 0
+    if value in (0, 1, False, True):
+        return bool(value)
+    fields["negate"].expect("0 or 1")
+    return None
+
+
+# --- pixels ---------------------------------------------------------------------------------------
+
+
+def _pixels(path: str | os.PathLike[str]) -> tuple[Shades, Shades]:
+    """Shades, the mean of red, green and blue; and what covers the ground, 0 to 1."""
+    data = read_file(path, MAX_PICTURE_BYTES, " or ".join(PICTURE_SUFFIXES))
+    width, height = _size(data, str(path))
+    check_size(width, height, str(path))  # before anything is unpacked
+    colours = _decoded("png" if data.startswith(SIGNATURE) else "pgm", data, str(path))
+    if colours.shape[:2] != (height, width):
+        raise ConfigError(f"{path}: expected a picture of {width} x {height} pixels, got another one")
+    shades: Shades = colours[..., :3].mean(axis=2, dtype=np.float32)
+    return shades, colours[..., 3].astype(np.float32) / 255.0
+
+
+def _size(data: bytes, name: str) -> tuple[int, int]:
+    if data.startswith(SIGNATURE) and len(data) >= 24:
+        width, height = struct.unpack(">II", data[16:24])
+        return min(width, MAX_SIDE + 1), min(height, MAX_SIDE + 1)
+    if header := _PGM_HEADER.match(data):
+        return int(header[1]), int(header[2])
+    raise ConfigError(f"{name}: expected a PNG or PGM picture (P2 or P5), got something else")
+
+
+def _decoded(codec: str, data: bytes, name: str) -> npt.NDArray[np.uint8]:
+    """The picture as red, green, blue, alpha."""
+    import av  # a codec: only those who open pictures wait for it
+
+    try:
+        context: Any = av.CodecContext.create(codec, "r")
+        context.thread_count = 1
+        frames = [*context.decode(av.Packet(data)), *context.decode(None)]
+        if frames:
+            pixels: npt.NDArray[np.uint8] = frames[0].to_ndarray(format="rgba")
+            return pixels
+    except (av.FFmpegError, MemoryError):
+        pass
+    raise ConfigError(f"{name}: expected a {codec.upper()} picture, got one that is damaged or cut short")

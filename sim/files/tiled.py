@@ -1,0 +1,216 @@
+"""Maps of the editor Tiled (`.tmj`, `.json`): one cell for each tile, blocked where a tile blocks.
+
+What blocks, the first of these that there is:
+1. the tiles of layers whose name says so (collision, collisions, walls, blocked, obstacles, solid) or that have the
+   property `blocks: true`;
+2. in all layers, tiles that have a property `blocks`, `blocked`, `collides` or `solid` which is true;
+3. the tiles of the only tile layer.
+"""
+
+import base64
+import binascii
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.files.disk import read_file
+from sim.grid import Grid, check_size
+from sim.kernels import octile
+from sim.params import ConfigError, shown
+
+TILED_SUFFIXES = (".tmj", ".json")
+MAX_BYTES = 1 << 28
+
+_BLOCKING_NAME = re.compile(r"collisions?|walls?|block(?:s|ed|ing)?|obstacles?|solid", re.IGNORECASE)
+_BLOCKING_PROPERTIES = {"blocks", "blocked", "collides", "solid"}
+_TILE = 0x0FFFFFFF  # the higher bits say how a tile is turned
+_MOST_LEVELS = 32  # groups within groups
+
+Tiles = npt.NDArray[np.uint32]  # [height, width], 0: none
+_Object = Mapping[str, Any]
+
+
+def read_tiled_map(path: str | os.PathLike[str], diagonal: float = octile.DIAGONAL) -> Grid:
+    return parse_tiled(read_file(path, MAX_BYTES, ".tmj"), Path(path), diagonal)
+
+
+def parse_tiled(data: bytes, path: Path, diagonal: float = octile.DIAGONAL) -> Grid:
+    """The grid that the bytes of a file describe. External tile sets are looked for beside `path`."""
+    reader = _TiledReader(_json(data, str(path)), path)
+    return Grid(np.where(reader.blocked(), ord("@"), ord(".")).astype(np.uint8), diagonal, path.name)
+
+
+def _json(data: bytes, name: str) -> _Object:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name}: expected a map of Tiled, got no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{name}: expected a map of Tiled, got no JSON object")
+    return found
+
+
+class _TiledReader:
+    def __init__(self, root: _Object, path: Path) -> None:
+        self.root, self.path = root, path
+        if root.get("type", "map") != "map" or "layers" not in root:
+            raise self._wrong("expected a map of Tiled, which has 'layers'")
+        if root.get("orientation", "orthogonal") not in ("orthogonal", "isometric"):
+            kind = shown(root["orientation"])
+            raise self._wrong(f"orientation: expected square tiles (orthogonal or isometric), got {kind}")
+        self.layers = list(self._tile_layers(root["layers"], 0))
+        if not self.layers:
+            raise self._wrong("layers: expected a layer of tiles, got none")
+        self.left, self.top, self.width, self.height = self._extent()
+
+    def _wrong(self, text: str) -> ConfigError:
+        return ConfigError(f"{self.path}: {text}")
+
+    def _tile_layers(self, layers: object, level: int) -> Iterator[_Object]:
+        """All layers of tiles, those within groups included."""
+        if not isinstance(layers, list) or level > _MOST_LEVELS:
+            raise self._wrong("layers: expected a list of layers")
+        for layer in layers:
+            if not isinstance(layer, dict):
+                raise self._wrong(f"layers: expected layers, got {shown(layer)}")
+            if layer.get("type") == "group":
+                yield from self._tile_layers(layer.get("layers"), level + 1)
+            elif layer.get("type") == "tilelayer":
+                yield layer
+
+    def _extent(self) -> tuple[int, int, int, int]:
+        """Left, top, width and height in tiles; an infinite map is as large as its pieces."""
+        pieces = [piece for layer in self.layers for piece in self._pieces(layer)]
+        if not self.root.get("infinite"):
+            width, height = (self._whole(self.root, side) for side in ("width", "height"))
+            check_size(width, height, str(self.path))
+            return 0, 0, width, height
+        if not pieces:
+            raise self._wrong("expected a map with tiles, got an empty one")
+        boxes = np.array([[self._whole(p, k) for k in ("x", "y", "width", "height")] for p in pieces])
+        left, top = boxes[:, :2].min(axis=0)
+        right, bottom = (boxes[:, :2] + boxes[:, 2:]).max(axis=0)
+        check_size(int(right - left), int(bottom - top), str(self.path))
+        return int(left), int(top), int(right - left), int(bottom - top)
+
+    def _pieces(self, layer: _Object) -> list[_Object]:
+        """The chunks of a layer of an infinite map; else the layer itself."""
+        chunks = layer.get("chunks")
+        if chunks is None:
+            return [layer] if "data" in layer else []
+        if not isinstance(chunks, list) or not all(isinstance(chunk, dict) for chunk in chunks):
+            raise self._wrong("chunks: expected a list of pieces of a layer")
+        return chunks
+
+    def _whole(self, part: _Object, key: str) -> int:
+        value = part.get(key, 0 if key in "xy" else None)
+        if type(value) is not int or abs(value) >= 1 << 31:
+            raise self._wrong(f"{key}: expected a whole number, got {shown(value)}")
+        return value
+
+    # --- what blocks ---
+
+    def blocked(self) -> npt.NDArray[np.bool_]:
+        chosen = [layer for layer in self.layers if _blocks(layer)]
+        if not chosen and (numbers := self._blocking_tiles()):
+            wanted = np.array(sorted(numbers), np.uint32)
+            return self._any(self.layers, lambda tiles: np.isin(tiles, wanted))
+        if not chosen and len(self.layers) > 1:
+            names = ", ".join(shown(layer.get("name", "")) for layer in self.layers[:8])
+            raise self._wrong(
+                "layers: expected one called 'collision' or 'walls', or tiles with the property 'blocks', "
+                f"got layers {names}"
+            )
+        return self._any(chosen or self.layers, lambda tiles: tiles != 0)
+
+    def _any(self, layers: list[_Object], test: Any) -> npt.NDArray[np.bool_]:
+        whole = np.zeros((self.height, self.width), np.bool_)
+        for layer in layers:
+            whole |= test(self._tiles(layer))
+        return whole
+
+    def _blocking_tiles(self) -> set[int]:
+        """Numbers of the tiles that have a property which says that they block."""
+        found = set()
+        for entry in _objects(self.root.get("tilesets")):
+            first = self._whole(entry, "firstgid")
+            tiles = _objects(self._tile_set(entry).get("tiles"))
+            found |= {first + self._whole(tile, "id") for tile in tiles if _has_blocking_property(tile)}
+        return {number for number in found if 0 < number <= _TILE}
+
+    def _tile_set(self, entry: _Object) -> _Object:
+        """A tile set in the map, or in a JSON file beside it."""
+        source = entry.get("source")
+        if not isinstance(source, str) or not source.lower().endswith((".tsj", ".json")):
+            return entry
+        home = Path(os.path.realpath(self.path.parent))
+        place = Path(os.path.realpath(home / source))
+        if not place.is_relative_to(home.parent) or not os.path.isfile(place):
+            return {}  # only the map is opened; what its layers say is enough
+        return _json(read_file(place, MAX_BYTES, ".tsj"), str(place))
+
+    # --- the tiles of a layer ---
+
+    def _tiles(self, layer: _Object) -> Tiles:
+        whole = np.zeros((self.height, self.width), np.uint32)
+        for piece in self._pieces(layer):
+            self._place(whole, layer, piece)
+        return whole
+
+    def _place(self, whole: Tiles, layer: _Object, piece: _Object) -> None:
+        width, height = self._whole(piece, "width"), self._whole(piece, "height")
+        check_size(width, height, f"{self.path}: layer {shown(layer.get('name', ''))}")
+        tiles = self._numbers(layer, piece.get("data"), width * height).reshape(height, width)
+        x, y = self._whole(piece, "x") - self.left, self._whole(piece, "y") - self.top
+        if x < 0 or y < 0 or x + width > self.width or y + height > self.height:
+            raise self._wrong(f"layer {shown(layer.get('name', ''))}: expected it within the map")
+        whole[y : y + height, x : x + width] = tiles
+
+    def _numbers(self, layer: _Object, data: object, count: int) -> Tiles:
+        """The numbers of the tiles, however they are packed."""
+        found = self._unpacked(layer, data, 4 * count) if isinstance(data, str) else self._listed(data)
+        if found.size != count:
+            raise self._wrong(f"layer {shown(layer.get('name', ''))}: expected {count:,} tiles, got {found.size:,}")
+        return found & np.uint32(_TILE)
+
+    def _listed(self, data: object) -> Tiles:
+        if not isinstance(data, list):
+            raise self._wrong(f"data: expected a list of tiles, got {shown(data)}")
+        if not all(type(tile) is int and 0 <= tile < 1 << 32 for tile in data):
+            raise self._wrong("data: expected the numbers of tiles")
+        return np.array(data, np.uint32)
+
+    def _unpacked(self, layer: _Object, text: str, size: int) -> Tiles:
+        packing = layer.get("compression") or ""
+        if layer.get("encoding") != "base64" or packing not in ("", "zlib", "gzip"):
+            what = f"{layer.get('encoding')} {packing}".strip()
+            raise self._wrong(f"data: expected a list, or base64 plain or packed by zlib or gzip, got {shown(what)}")
+        try:
+            data = base64.b64decode(text.encode("ascii"), validate=True)
+            if packing:  # never more than the layer has: a small text can hold gigabytes
+                data = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(data, size + 4)
+        except (ValueError, binascii.Error, zlib.error) as error:
+            raise self._wrong(f"data: cannot be unpacked: {error}") from None
+        return np.frombuffer(data[: len(data) // 4 * 4], "<u4").astype(np.uint32)
+
+
+def _objects(value: object) -> list[_Object]:
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+
+
+def _blocks(layer: _Object) -> bool:
+    return _BLOCKING_NAME.fullmatch(str(layer.get("name", ""))) is not None or _has_blocking_property(layer)
+
+
+def _has_blocking_property(part: _Object) -> bool:
+    return any(
+        str(entry.get("name", "")).lower() in _BLOCKING_PROPERTIES and entry.get("value") is True
+        for entry in _objects(part.get("properties"))
+    )
