@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
+from cli.posthoc import PosthocFiles, add_posthoc
 from cli.prepare import prepare
 from cli.progress import Progress
 from cli.results import print_result
@@ -27,20 +28,28 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("scenario", help="a scenario file")
     parser.add_argument("--ticks", type=checked(TICKS), default=TICKS.default, metavar="N", help=TICKS.help)
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
+    add_posthoc(parser)
     given = parser.parse_args(argv)
     scenario = load_scenario(given.scenario, BY_KEY)
-    return run_scenario(scenario, given.ticks, given.trace)
+    return run_scenario(scenario, given.ticks, given.trace, given.posthoc)
 
 
-def run_scenario(scenario: Scenario, ticks: int = int(TICKS.default), trace_path: str | None = None) -> int:
+def run_scenario(
+    scenario: Scenario,
+    ticks: int = int(TICKS.default),
+    trace_path: str | None = None,
+    posthoc_path: str | None = None,
+) -> int:
     """Run a scenario to its end, or for so many ticks, and print what became of each agent."""
     progress = Progress()
     added = [edit.command.config for edit in scenario.edits if isinstance(edit.command, AddAgent)]
     warm_up([*scenario.agents, *added], progress)
     grid = open_grid(scenario)
     prepare(scenario.agents, BY_KEY, grid, (grid.cell(*scenario.start), grid.cell(*scenario.goal)), progress)
-    run = Run(scenario, build_world(scenario, BY_KEY, stopwatch=time.perf_counter), progress)
-    with Trace(trace_path) as trace:
+    options = {"stopwatch": time.perf_counter, "watched": posthoc_path is not None}
+    run = Run(scenario, build_world(scenario, BY_KEY, **options), progress)
+    with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
+        run.posthoc.begin(run.world)
         was_stopped = run.go(ticks, trace)
     run.report(STOPPED if was_stopped else STUCK)
     return 130 if was_stopped else 0
@@ -56,6 +65,7 @@ class Run:
     walkers: dict[int, Walker] = field(default_factory=dict)  # also those that were removed
     no_path_ticks: dict[int, int] = field(default_factory=dict)  # when each agent proved so last
     notes_told: int = 0
+    posthoc: PosthocFiles | None = None
 
     def go(self, ticks: int, trace: Trace) -> bool:
         """Let time pass. Returns whether the user stopped it."""
@@ -70,9 +80,12 @@ class Run:
         """Advance to the next edit or random change at most, so that no agent is woken in the middle."""
         world = self.world
         world.apply_now()
-        passed = world.advance(min(ticks, _STEP, world.ticks_to_next_event(), trace.longest_step(world)))
+        most = min(ticks, _STEP, world.ticks_to_next_event(), trace.longest_step(world))
+        passed = world.advance(min(most, self.posthoc.longest_step) if self.posthoc else most)
         self._look()
         trace.write(world)
+        if self.posthoc:
+            self.posthoc.write()
         return passed
 
     def _look(self) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, cell, checked
+from cli.posthoc import PosthocFiles, add_posthoc
 from cli.prepare import prepare
 from cli.progress import Progress
 from cli.results import print_result
@@ -62,6 +63,7 @@ def _parser() -> Arguments:
     parser.add_argument("--max-moves", type=checked(MOVES), default=MOVES.default, metavar="N", help=MOVES.help)
     parser.add_argument("--trials", type=checked(TRIALS), default=None, metavar="N", help=f"{TRIALS.help}; a line each")
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
+    add_posthoc(parser)
     return parser
 
 
@@ -151,14 +153,15 @@ class _Solver:
         self.max_moves: int = given.max_moves
         self.trials: int | None = given.trials
         self.trace = Trace(given.trace)
-        self.configs = configs
         self.progress = Progress()
+        self.posthoc = PosthocFiles(given.posthoc, self.progress)
+        self.configs = configs
 
     def solve_all(self, tasks: list[Task | str]) -> int:
         """Print all results. 0: all were run; 2: some rows are not fit to be run; 130: interrupted."""
         warm_up(self.configs, self.progress)
         code = 0
-        with self.trace:
+        with self.trace, self.posthoc:
             for done, task in enumerate(tasks):
                 if isinstance(task, str):
                     self.progress.say(task)
@@ -181,6 +184,7 @@ class _Solver:
                 budget=self.budget,
                 stopwatch=time.perf_counter,
                 trials=self.trials or 1,
+                watched=self.posthoc.is_on,
             )
             if not is_told and (words := _differs_from_listed(task.row, world.optimal)):
                 self.progress.say(words)
@@ -194,10 +198,13 @@ class _Solver:
 
     def _walk(self, world: World, walker: Walker, task: Task, share: float) -> str:
         self.trace.begin()
+        self.posthoc.begin(world)
+        longest = min(self.trace.longest_step(world), self.posthoc.longest_step)
         more = {"row": task.row.number} if task.row else {}
         try:
-            for _ in steps_alone(world, walker, self.max_moves, self.trace.longest_step(world)):
+            for _ in steps_alone(world, walker, self.max_moves, longest):
                 self.trace.write(world, **more)
+                self.posthoc.write()
                 what = f"row {task.row.number}, " if task.row else ""
                 self.progress.show(f"{what}{walker.label}: {walker.metrics[0].moves:,} moves", share)
         except KeyboardInterrupt:

@@ -1,0 +1,268 @@
+"""Search traces for Posthoc, the visualiser of search in a browser: one agent's run as a list of events.
+
+    with Posthoc("run.trace.yaml", world, walker) as trace:
+        while world.advance(1):
+            trace.write()
+
+The world has to be watched, or nobody knows which cells were expanded in which order. A trace has every expansion in
+its order, the cells generated, a search that is thrown away, each move (a back-move in another colour), cells blocked
+and freed, and the walls, so that it needs no map beside it. Version 1.4.0 of the format: what it asks for stands in
+the comments.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, TextIO
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_api import AgentView
+from sim.files.disk import reason
+from sim.grid import Grid
+from sim.kernels import log
+from sim.kernels.octile import DX, DY, NOWHERE, h0
+from sim.kernels.search import Search
+from sim.params import ConfigError
+from sim.world import Walker, World
+
+SUFFIXES = (".trace.yaml", ".trace.yml", ".trace.json")
+MANY_EVENTS = 100_000
+"""From here on Posthoc is slow: it reads all events before it shows the first."""
+
+_MOST_WALLS = 3_000  # boxes, each a step; a map of more is opened in Posthoc as a layer of its own
+
+Cells = npt.NDArray[np.int32]
+_Event = dict[str, Any]
+
+
+def _of_type(*kinds: str) -> str:
+    return "${{ " + " || ".join(f"$.type === '{kind}'" for kind in kinds) + " }}"
+
+
+# `clear` has to stand on the shape itself. With a word it means: until an event of this id and that type.
+_CELL = {"$": "rect", "x": "${{ $.x }}", "y": "${{ $.y }}", "width": 1, "height": 1}
+_LINE = {"$": "path", "points": "${{ $.points }}"}
+VIEWS = {
+    "main": [
+        {**_CELL, "width": "${{ $.width }}", "height": "${{ $.height }}", "fill": "#3A3F47", "$if": _of_type("wall")},
+        {**_CELL, "fill": "#BCD3EE", "$if": _of_type("generating"), "clear": "forget"},
+        {**_CELL, "fill": "#6F9FD8", "$if": _of_type("expanding"), "clear": "forget"},
+        {**_CELL, "fill": "#E69F00", "$if": _of_type("block"), "clear": "unblock"},
+        {**_CELL, "fill": "#FFFFFF", "$if": _of_type("unblock"), "clear": "block"},
+        {**_LINE, "line-width": 0.2, "fill": "#111111", "$if": _of_type("trace"), "clear": True},
+        {**_LINE, "line-width": 0.3, "fill": "#009E73", "$if": _of_type("move")},
+        {**_LINE, "line-width": 0.3, "fill": "#D55E00", "$if": _of_type("back")},
+        {"$": "circle", "x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "radius": 0.4, "fill": "#CC3311"}
+        | {"$if": _of_type("source", "destination")},
+    ]
+}
+_PIVOT = {"x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "scale": 1}
+
+
+def check_name(path: str | os.PathLike[str]) -> None:
+    """Posthoc looks at the name of a file."""
+    if not os.fspath(path).lower().endswith(SUFFIXES):
+        raise ConfigError(f"{path}: expected a name that ends in one of {', '.join(SUFFIXES)}")
+
+
+def numbered(path: str, number: int) -> str:
+    """The name of a further file beside `path`: run.trace.yaml, run-2.trace.yaml."""
+    suffix = next(suffix for suffix in SUFFIXES if path.lower().endswith(suffix))
+    return path if number == 1 else f"{path[: -len(suffix)]}-{number}{path[-len(suffix) :]}"
+
+
+class Posthoc:
+    """Writes what one agent does, tick by tick, as it happens."""
+
+    def __init__(self, path: str | os.PathLike[str], world: World, walker: Walker) -> None:
+        check_name(path)
+        assert world.watched, "nobody knows which cells were expanded"
+        self.path, self.world, self.walker = path, world, walker
+        self.events = 0
+        self._is_json = os.fspath(path).lower().endswith(".json")
+        self._file: TextIO | None = None
+        self._at = walker.position
+        self._goal = world.goal
+        self._free = world.grid.free.copy()
+        self._search = -1  # number of the search whose cells are shown
+        self._shown: set[int] = set()  # cells that are drawn as expanded or generated
+        self._path_end = (-1, 0)
+
+    def __enter__(self) -> "Posthoc":
+        try:
+            self._file = open(self.path, "w", encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise self._failure(error) from None
+        self._text(self._head())
+        self._put(self._beginning())
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._file is None:
+            return
+        try:
+            if error is None:
+                self._put([self._event("end", f"end {self.world.tick}", self._at, outcome=self.walker.state_word)])
+                self._text("\n]}\n" if self._is_json else "\n")
+            self._file.close()
+        except OSError as failure:
+            if error is None:
+                raise self._failure(failure) from None
+
+    def write(self) -> None:
+        """What happened in the last tick: what was edited, what was searched, where it went."""
+        if self.walker.rows.size:
+            row = self.walker.rows[-1]
+            self._put([*self._edits(), *self._searched(row), *self._moved(row)])
+        else:
+            self._put(self._edits())
+
+    # --- events ---
+
+    def _event(self, kind: str, name: str, cell: int, parent: str | None = None, **more: Any) -> _Event:
+        """Ids are words: Posthoc takes an id 0 for none. No event is its own parent, or it would never end."""
+        x, y = self.world.grid.xy(int(cell))
+        assert name != parent
+        return {"type": kind, "id": name, "pId": parent, "x": x, "y": y, "tick": self.world.tick, **more}
+
+    def _beginning(self) -> Iterator[_Event]:
+        walls = _wall_boxes(self.world.grid)
+        for x, y, width, height in walls if len(walls) <= _MOST_WALLS else ():
+            box = {"x": x, "y": y, "width": width, "height": height}
+            yield {"type": "wall", "id": f"w{x},{y}", "pId": None, **box}
+        yield self._event("source", "source", self._at)
+        yield self._event("destination", "destination", self._goal)
+
+    def _edits(self) -> Iterator[_Event]:
+        free = self.world.grid.free
+        for cell in np.flatnonzero(free != self._free).tolist():
+            yield self._event("unblock" if free[cell] else "block", f"e{cell}", cell)
+        self._free = free.copy()
+        if self.world.goal != self._goal:
+            self._goal = self.world.goal
+            yield self._event("destination", f"destination {self.world.tick}", self._goal)
+
+    def _searched(self, row: Any) -> Iterator[_Event]:
+        view = self.walker.agent.view()
+        if view.search is not None:
+            yield from self._of_search(view.search, row)
+        elif row.expanded and "local space" in view.groups:  # planned anew, in no order that was kept
+            yield from self._forget()
+            for cell in view.groups["local space"].tolist():
+                yield self._cell_event("expanding", cell, None, h=self._h(cell))
+        yield from self._path_of(view)
+
+    def _of_search(self, search: Search, row: Any) -> Iterator[_Event]:
+        control = search.control[0]
+        if int(control.search) != self._search or row.marks & log.RESTARTED:
+            self._search = int(control.search)
+            yield from self._forget()
+        noted = int(control.noted)
+        for cell in search.order[max(0, noted - int(row.expanded)) : noted].tolist():
+            yield self._known("expanding", search, cell)
+            for other in self._around(cell):
+                is_known = int(search.nodes[other].search) == self._search
+                if is_known and other not in self._shown and self._parent(search, other) == cell:
+                    yield self._known("generating", search, other)
+
+    def _known(self, kind: str, search: Search, cell: int) -> _Event:
+        """A cell of a search, with its numbers and the one that it was reached from."""
+        node, control = search.nodes[cell], search.control[0]
+        g, h = float(node.g), self._h(cell)
+        f = float(control.wg) * g + float(control.wh) * h
+        return self._cell_event(kind, cell, self._parent(search, cell), g=_short(g), h=h, f=_short(f))
+
+    def _parent(self, search: Search, cell: int) -> int | None:
+        came = int(search.nodes[cell].came)
+        return None if came == NOWHERE else cell - int(DX[came]) - int(DY[came]) * self.world.grid.width
+
+    def _cell_event(self, kind: str, cell: int, parent: int | None, **more: Any) -> _Event:
+        self._shown.add(cell)
+        return self._event(kind, self._name(cell), cell, None if parent is None else self._name(parent), **more)
+
+    def _name(self, cell: int) -> str:
+        x, y = self.world.grid.xy(int(cell))
+        return f"c{x},{y}"
+
+    def _h(self, cell: int) -> float:
+        grid = self.world.grid
+        return _short(float(h0(*grid.xy(cell), *grid.xy(self.world.goal), grid.diagonal)))
+
+    def _around(self, cell: int) -> Iterator[int]:
+        grid = self.world.grid
+        x, y = grid.xy(cell)
+        for dx, dy in zip(DX.tolist(), DY.tolist(), strict=True):
+            if grid.contains(x + dx, y + dy):
+                yield int(grid.cell(x + dx, y + dy))
+
+    def _forget(self) -> Iterator[_Event]:
+        """One event for each cell: there is none that clears them all."""
+        for cell in sorted(self._shown):
+            yield self._event("forget", self._name(cell), cell)
+        self._shown.clear()
+
+    def _path_of(self, view: AgentView) -> Iterator[_Event]:
+        path = view.path
+        end = (int(path[-1]), path.size) if path.size else (-1, 0)
+        if end != self._path_end and path.size > 1:
+            yield self._event("trace", f"t{self.world.tick}", int(path[-1]), points=self._points(path.tolist()))
+        self._path_end = end
+
+    def _moved(self, row: Any) -> Iterator[_Event]:
+        before, self._at = self._at, int(row.cell)
+        if row.marks & log.TRIAL or self._at == before:
+            return
+        kind = "back" if row.marks & log.BACK_MOVE else "move"
+        yield self._event(kind, f"m{self.world.tick}", self._at, points=self._points([before, self._at]))
+
+    def _points(self, cells: Sequence[int]) -> list[dict[str, float]]:
+        pairs = (self.world.grid.xy(cell) for cell in cells)
+        return [{"x": x + 0.5, "y": y + 0.5} for x, y in pairs]
+
+    # --- the file ---
+
+    def _head(self) -> str:
+        """Everything before the events. JSON is YAML, but a line for each event is quicker to read as YAML."""
+        parts: dict[str, Any] = {"version": "1.4.0", "views": VIEWS, "pivot": _PIVOT}
+        if self._is_json:
+            return json.dumps(parts)[:-1] + ', "events": ['
+        return "".join(f"{key}: {json.dumps(value)}\n" for key, value in parts.items()) + "events:"
+
+    def _put(self, events: Iterable[_Event]) -> None:
+        for event in events:
+            comma = "," if self._is_json and self.events else ""
+            self._text(f"{comma}\n{'' if self._is_json else '- '}{json.dumps(event)}")
+            self.events += 1
+
+    def _text(self, text: str) -> None:
+        assert self._file is not None
+        try:
+            self._file.write(text)
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def _failure(self, error: Exception) -> ConfigError:
+        return ConfigError(f"{self.path}: the trace for Posthoc cannot be written: {reason(error)}")
+
+
+def _short(number: float) -> float:
+    return round(number, 4)
+
+
+def _wall_boxes(grid: Grid) -> list[tuple[int, int, int, int]]:
+    """x, y, width and height of boxes that cover the blocked cells: runs along a row, put together down the rows."""
+    solid = np.zeros((grid.height, grid.width + 2), np.int8)
+    solid[:, 1:-1] = ~grid.free.reshape(grid.height, grid.width)
+    edges = np.diff(solid, axis=1)
+    begin, end = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1)[:, 1].tolist()
+    heights: dict[tuple[int, int, int], int] = {}  # (x, y of the top, width) of each box
+    open_boxes: dict[tuple[int, int], tuple[int, int, int]] = {}  # by x and width, those that reach the last row
+    for (y, x), last in zip(begin, end, strict=True):
+        box = open_boxes.get((x, last - x))
+        if box is None or box[1] + heights[box] != y:
+            box = open_boxes[x, last - x] = (x, y, last - x)
+        heights[box] = y - box[1] + 1
+    return [(x, y, width, height) for (x, y, width), height in heights.items()]

@@ -1,0 +1,144 @@
+"""Traces for Posthoc: what its published schema asks for holds, and the events tell the run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from agents.registry import BY_KEY
+from cli import run, solve
+from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.files.posthoc import Posthoc, _wall_boxes, numbered
+from sim.grid import Grid
+from sim.params import ConfigError, Value
+from sim.world import Walker, World
+
+from .conftest import ROOT, random_rows
+
+SHAPES = {"rect", "circle", "path", "polygon"}
+
+
+def traced(path: Path, kind: str, ticks: int = 3000, *edits: tuple[int, Any], **params: Value) -> tuple[World, Walker]:
+    rows = random_rows(7, 24, 18, 0.25)
+    rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
+    world = World(Grid.from_rows(rows), 0, 24 * 18 - 1, BY_KEY, budget=3, watched=True)
+    walker = world.add(AgentConfig(kind, params=params))
+    world.submit_all(edits)
+    with Posthoc(path, world, walker) as trace:
+        for _ in range(ticks):
+            if not world.advance(1):
+                break
+            trace.write()
+    return world, walker
+
+
+def events_of(path: Path) -> list[dict[str, Any]]:
+    """The events of a trace that is as the schema of version 1.4.0 and Posthoc's code want it."""
+    text = path.read_text()
+    data = json.loads(text) if path.name.endswith(".json") else yaml.safe_load(text)
+    assert data["version"] == "1.4.0" and isinstance(data["views"]["main"], list)
+    for item in data["views"]["main"]:
+        assert item["$"] in SHAPES, "or `clear` would be lost"
+    seen = set()
+    for event in data["events"]:
+        assert isinstance(event["type"], str) and isinstance(event["id"], str) and event["id"]
+        assert event["pId"] != event["id"] and (event["pId"] is None or event["pId"] in seen), event
+        seen.add(event["id"])
+    assert data["events"]
+    return list(data["events"])
+
+
+def cells_shown(events: list[dict[str, Any]]) -> dict[str, set[str]]:
+    """What is on the screen at the end, by the rule of `clear`."""
+    shown: dict[str, set[str]] = {"expanding": set(), "generating": set()}
+    for event in events:
+        for cells in shown.values():
+            if event["type"] == "forget":
+                cells.discard(event["id"])
+        if event["type"] in shown:
+            shown[event["type"]].add(event["id"])
+    return shown
+
+
+@pytest.mark.parametrize("suffix", [".trace.yaml", ".trace.json"])
+@pytest.mark.parametrize("kind", ["astar", "tba", "tb-wa", "tb-gbfs", "delayed-astar", "rtb-wa", "gbfs"])
+def test_expansions_and_moves_are_those_of_the_run(tmp_path: Path, kind: str, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    world, walker = traced(path, kind)
+    events, metrics = events_of(path), world.metrics(walker)
+    kinds = [event["type"] for event in events]
+    assert kinds.count("expanding") == metrics.expansions
+    assert kinds.count("move") + kinds.count("back") == metrics.moves
+    assert kinds.count("back") == metrics.back_moves
+    assert events[-1]["type"] == "end" and events[-1]["outcome"] == walker.state_word == "arrived"
+    at = {"x": 0.5, "y": 0.5}
+    for event in events:
+        if event["type"] in ("move", "back"):
+            assert event["points"][0] == at
+            at = event["points"][1]
+    assert at == {"x": 23.5, "y": 17.5}
+
+
+def test_what_is_shown_at_the_end_is_the_search(tmp_path: Path) -> None:
+    path = tmp_path / "a.trace.yaml"
+    edits = [(20, EditCells((60, 61, 62, 84, 108))), (45, EditCells((), (60, 61))), (60, MoveGoal(400))]
+    world, walker = traced(path, "rtb-wa", 120, *edits, weight=1.5, restart="eager")
+    assert world.metrics(walker).restarts >= 2
+    search = walker.agent.view().search
+    assert search is not None
+    nodes, number = search.nodes, int(search.control[0].search)
+    known = {f"c{c % 24},{c // 24}": bool(nodes[c].place < 0) for c in np.flatnonzero(nodes["search"] == number)}
+    shown = cells_shown(events_of(path))
+    assert shown["expanding"] == {name for name, is_closed in known.items() if is_closed}
+    assert shown["expanding"] | shown["generating"] == set(known)
+    kinds = [event["type"] for event in events_of(path)]
+    assert kinds.count("block") == 5 and kinds.count("unblock") == 2 and kinds.count("destination") == 2
+
+
+@pytest.mark.parametrize("kind", sorted(BY_KEY))
+def test_every_agent_can_be_traced(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "a.trace.yaml"
+    world, walker = traced(path, kind, 60)
+    kinds = [event["type"] for event in events_of(path)]
+    assert kinds.count("move") + kinds.count("back") == world.metrics(walker).moves
+
+
+@pytest.mark.parametrize("density", [0.0, 0.3, 0.7, 1.0])
+def test_walls_are_covered_once(density: float) -> None:
+    grid = Grid.from_rows(random_rows(5, 31, 23, density))
+    painted = np.zeros((23, 31), np.int8)
+    for x, y, width, height in _wall_boxes(grid):
+        painted[y : y + height, x : x + width] += 1
+    assert np.array_equal(painted, ~grid.free.reshape(23, 31))
+
+
+def test_a_name_that_posthoc_would_not_open_is_refused(tmp_path: Path) -> None:
+    for name in ("a.yaml", "a.trace", "trace.yaml.gz"):
+        with pytest.raises(ConfigError, match=r"ends in one of .trace.yaml"):
+            solve.main(["--map", "x", "--from", "0,0", "--to", "1,1", "--agent", "tba", "--posthoc", name])
+    assert numbered("a/run.trace.json", 1) == "a/run.trace.json"
+    assert numbered("a/run.TRACE.yaml", 3) == "a/run-3.TRACE.yaml"
+
+
+def test_a_trace_does_not_change_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = str(ROOT / "assets" / "scenarios" / "bridges.yaml")
+    ends = ["--map", str(ROOT / "assets" / "maps" / "rooms-32.map"), "--from", "0,0", "--to", "31,31"]
+    path = str(tmp_path / "a.trace.yaml")
+    for command in (lambda *more: run.main([scenario, *more]), lambda *more: solve.main([*ends, *AGENTS, *more])):
+        assert command() == 0
+        plain = [json.loads(line)["digest"] for line in capsys.readouterr().out.splitlines()]
+        assert command("--posthoc", path) == 0
+        assert [json.loads(line)["digest"] for line in capsys.readouterr().out.splitlines()] == plain
+        for number in range(1, len(plain) + 1):
+            assert events_of(Path(numbered(path, number)))[-1]["type"] == "end"
+
+
+AGENTS = ("--agent", "tba", "--agent", "lss-lrta", "--agent", "lrta:label=x")
+
+
+def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the trace for Posthoc cannot be written: No such file"):
+        traced(tmp_path / "none" / "a.trace.yaml", "astar")
