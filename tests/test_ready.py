@@ -11,7 +11,7 @@ import pytest
 from agents.registry import SPECS
 from agents.warm import walk
 from sim.commands import AgentConfig
-from sim.kernels import cache, ready
+from sim.kernels import cache, inner, ready
 from sim.kernels.jit import JIT_ON
 from sim.kernels.ready import Part, is_ready, make_ready
 
@@ -145,6 +145,31 @@ def test_a_full_disk_ends_nothing(tiny: Path, monkeypatch: pytest.MonkeyPatch) -
     saved = types.SimpleNamespace(save_overload=refuse)
     monkeypatch.setattr(cache.FunctionCache, "save_overload", saved.save_overload)
     cache.SoundCache.save_overload(object.__new__(cache.SoundCache), None, None)
+
+
+NESTED = """
+import sys
+sys.path.insert(0, {folder!r})
+import sim.kernels, tiny
+print(tiny.quadruple(21), tiny.double(4), len(tiny.quadruple.overloads), len(tiny.double.inner.overloads))
+"""
+
+
+@compiles
+@pytest.mark.skipif(not inner.IS_KNOWN, reason="another version of numba, of which every kernel is compiled")
+def test_a_kernel_that_another_calls_is_part_of_it_and_can_be_called_itself(tiny: Path) -> None:
+    """And only what Python calls lies in the cache."""
+    with open(tiny / "tiny.py", "a", encoding="utf-8") as file:
+        file.write("@kernel\ndef quadruple(x):\n    return double(double(x))\n")
+    code = NESTED.format(folder=str(tiny))
+    environment = {"NUMBA_CACHE_DIR": str(tiny / "cache")}
+    assert run_python(code, **environment) == "84 8 1 1\n"
+    assert run_python(code, **environment) == "84 8 1 0\n"
+    assert len(list(tiny.rglob("*.nbc"))) == 2
+    (index,) = tiny.rglob("tiny.double*.nbi")
+    index.unlink()
+    assert run_python(code.replace("tiny.double(4)", "0"), **environment) == "84 0 1 0\n"
+    assert not list(tiny.rglob("tiny.double*.nbi"))
 
 
 # --- everything is compiled -------------------------------------------------------------------------------

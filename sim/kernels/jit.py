@@ -15,17 +15,20 @@ No wrapper for C is made: nobody calls kernels from C, and it takes a tenth of t
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numba
 
 from sim.kernels.cache import with_cache
+from sim.kernels.inner import IS_KNOWN, Kernel
 
 JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
-_compiled: Any = numba.njit(nogil=True, _nrt=False, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+_OPTIONS = {"nopython": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "boundscheck": None}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, or take what an earlier start has compiled."""
-    return with_cache(_compiled(function)) if JIT_ON else function
+    if not JIT_ON:
+        return function
+    return with_cache(Kernel(function, _OPTIONS) if IS_KNOWN else cast(Any, numba.njit)(**_OPTIONS)(function))
