@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import octile
+from sim.kernels import regions as kernel_regions
 from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown
 
 Point = tuple[int, int]
@@ -107,7 +108,9 @@ class Random:
 def largest_component(free: Mask) -> Mask:
     """The free cells of the largest region that moves connect; of equals, the one with the first cell."""
     label = _joined(free[:, :-1] & free[:, 1:], free[:-1] & free[1:])
-    largest = np.bincount(label[free.ravel()], minlength=1).argmax()
+    sizes = np.zeros(label.size, np.int32)
+    kernel_regions.count(label, np.ascontiguousarray(free).reshape(-1), sizes)
+    largest = sizes.argmax()
     region: Mask = free & (label == largest).reshape(free.shape)
     return region
 
@@ -121,28 +124,19 @@ def regions(grid: Grid) -> Numbers:
 def _joined(across: Mask, down: Mask) -> Numbers:
     """Label the cells, given which are connected with the next one to the right and with the one below.
 
-    Straight moves decide: a diagonal one needs both of its shoulders, so it connects nothing new. Each round
-    hooks the label of a region on that of a smaller neighbour, then flattens the chains: O(log n) rounds.
+    Straight moves decide: a diagonal one needs both of its shoulders, so it connects nothing new.
     """
-    number = np.arange(across.shape[0] * down.shape[1], dtype=np.int32).reshape(across.shape[0], down.shape[1])
-    tails = np.concatenate([number[:, :-1][across], number[:-1][down]])
-    heads = np.concatenate([number[:, 1:][across], number[1:][down]])
-    label = number.ravel().copy()
-    while tails.size:
-        a, b = label[tails], label[heads]
-        np.minimum.at(label, np.maximum(a, b), np.minimum(a, b))
-        while (label[label] != label).any():
-            label = label[label]
-        is_apart = label[tails] != label[heads]
-        tails, heads = tails[is_apart], heads[is_apart]
+    label = np.empty(across.shape[0] * down.shape[1], np.int32)
+    kernel_regions.join(across, down, label)
     return label
 
 
 def opposite_ends(region: Mask) -> tuple[Point, Point]:
     """The cells of a region nearest to the upper left and to the lower right corner of the map."""
-    y, x = np.nonzero(region)
-    first, last = int((x + y).argmin()), int((x + y).argmax())
-    return (int(x[first]), int(y[first])), (int(x[last]), int(y[last]))
+    rows = np.flatnonzero(region.any(axis=1))
+    left, right = region[rows].argmax(axis=1), region.shape[1] - 1 - region[rows, ::-1].argmax(axis=1)
+    first, last = int((rows + left).argmin()), int((rows + right).argmax())
+    return (int(left[first]), int(rows[first])), (int(right[last]), int(rows[last]))
 
 
 # --- the kinds ------------------------------------------------------------------------------------------
