@@ -47,7 +47,7 @@ def run_scenario(
     grid = open_grid(scenario)
     prepare(scenario.agents, BY_KEY, grid, (grid.cell(*scenario.start), grid.cell(*scenario.goal)), progress)
     options = {"stopwatch": time.perf_counter, "watched": posthoc_path is not None}
-    run = Run(scenario, build_world(scenario, BY_KEY, **options), progress)
+    run = ScenarioRun(scenario, build_world(scenario, BY_KEY, **options), progress)
     with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
         run.posthoc.begin(run.world)
         was_stopped = run.go(ticks, trace)
@@ -56,7 +56,7 @@ def run_scenario(
 
 
 @dataclass
-class Run:
+class ScenarioRun:
     """One world on its way through its script."""
 
     scenario: Scenario

@@ -29,7 +29,7 @@ MOVES = Param("max-moves", int, 10_000_000, "give up on a problem after so many 
 
 
 @dataclass(frozen=True)
-class Task:
+class SolveTask:
     """One problem to solve."""
 
     grid: Grid
@@ -80,7 +80,7 @@ def _agents(given: Namespace, problems: list[str]) -> list[AgentConfig]:
     return configs
 
 
-def _tasks(given: Namespace, problems: list[str]) -> list[Task | str]:
+def _tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
     """The problems to solve in their order; a text in place of one says why it cannot be run."""
     try:
         _check_combination(given)
@@ -105,23 +105,23 @@ def _check_combination(given: Namespace) -> None:
         raise ConfigError(f"solve: expected {' and '.join(missing)} as X,Y, or --scen FILE")
 
 
-def _single(given: Namespace) -> Task:
+def _single(given: Namespace) -> SolveTask:
     grid = open_map(given.map, threshold=given.threshold)
     row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
     problem = row_problem(row, grid)
     if problem:
         raise ConfigError(f"{given.map}: {problem.replace('start:', '--from:').replace('goal:', '--to:')}")
-    return Task(grid, given.map, given.start, given.goal)
+    return SolveTask(grid, given.map, given.start, given.goal)
 
 
-def _rows_of_scen(given: Namespace) -> list[Task | str]:
+def _rows_of_scen(given: Namespace) -> list[SolveTask | str]:
     scen = read_scen(given.scen)
     grids: dict[str, tuple[Grid, str]] = {}
     rows = [scen.rows[number] for number in row_numbers(given.rows, len(scen.rows), given.scen)]
     return [_task_of_row(given, scen, row, grids) for row in rows]
 
 
-def _task_of_row(given: Namespace, scen: ScenFile, row: ScenRow, grids: dict[str, tuple[Grid, str]]) -> Task | str:
+def _task_of_row(given: Namespace, scen: ScenFile, row: ScenRow, grids: dict[str, tuple[Grid, str]]) -> SolveTask | str:
     problem = row.problem
     if problem is None:
         if row.map_name not in grids:
@@ -131,7 +131,7 @@ def _task_of_row(given: Namespace, scen: ScenFile, row: ScenRow, grids: dict[str
         problem = row_problem(row, grid)
     if problem is not None:
         return f"{scen.name}:{row.line}: row {row.number}: {problem}"
-    return Task(grid, path, row.start, row.goal, row)
+    return SolveTask(grid, path, row.start, row.goal, row)
 
 
 def _shown_path(path: Path) -> str:
@@ -157,7 +157,7 @@ class _Solver:
         self.posthoc = PosthocFiles(given.posthoc, self.progress)
         self.configs = configs
 
-    def solve_all(self, tasks: list[Task | str]) -> int:
+    def solve_all(self, tasks: list[SolveTask | str]) -> int:
         """Print all results. 0: all were run; 2: some rows are not fit to be run; 130: interrupted."""
         warm_up(self.configs, self.progress)
         code = 0
@@ -171,7 +171,7 @@ class _Solver:
         self.progress.clear()
         return code
 
-    def _solve(self, task: Task, share: float) -> bool:
+    def _solve(self, task: SolveTask, share: float) -> bool:
         """Let every agent walk. False if the user has had enough."""
         ends = task.grid.cell(*task.start), task.grid.cell(*task.goal)
         is_told = False
@@ -196,7 +196,7 @@ class _Solver:
                 return False
         return True
 
-    def _walk(self, world: World, walker: Walker, task: Task, share: float) -> str:
+    def _walk(self, world: World, walker: Walker, task: SolveTask, share: float) -> str:
         self.trace.begin()
         self.posthoc.begin(world)
         longest = min(self.trace.longest_step(world), self.posthoc.longest_step)
@@ -212,7 +212,7 @@ class _Solver:
         is_out_of_moves = world.metrics(walker).moves >= self.max_moves
         return outcome_of(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
 
-    def _print(self, world: World, walker: Walker, outcome: str, task: Task) -> None:
+    def _print(self, world: World, walker: Walker, outcome: str, task: SolveTask) -> None:
         row = task.row
         proved = walker.rows_tick + walker.rows.size - 1
         more = {"row": row.number, "listed_optimal": row.optimal} if row else {}

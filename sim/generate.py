@@ -35,7 +35,7 @@ class Generated:
 
 
 @dataclass(frozen=True)
-class Layout:
+class MapLayout:
     """What a generator draws."""
 
     blocked: Mask  # [height, width]
@@ -52,7 +52,7 @@ class GeneratorSpec:
     name: str
     help: str
     params: tuple[Param, ...]
-    make: Callable[..., Layout]
+    make: Callable[..., MapLayout]
 
 
 def generate(
@@ -142,7 +142,7 @@ def opposite_ends(region: Mask) -> tuple[Point, Point]:
 # --- the kinds ------------------------------------------------------------------------------------------
 
 
-def rooms(width: int, height: int, seed: int, room: int) -> Layout:
+def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
     """Square rooms in rows and columns; each wall between two rooms has one door, so all are connected."""
     random = Random(seed)
     blocked = np.zeros((height, width), np.bool_)
@@ -154,7 +154,7 @@ def rooms(width: int, height: int, seed: int, room: int) -> Layout:
         blocked[_doors(rooms_y, random), x] = False
     for y in walls_y:
         blocked[y, _doors(rooms_x, random)] = False
-    return Layout(blocked, *opposite_ends(~blocked))
+    return MapLayout(blocked, *opposite_ends(~blocked))
 
 
 def _room_axis(length: int, room: int) -> tuple[Numbers, Numbers]:
@@ -170,13 +170,13 @@ def _doors(rooms: Numbers, random: Random) -> Numbers:
     return places
 
 
-def random_obstacles(width: int, height: int, seed: int, density: int) -> Layout:
+def random_obstacles(width: int, height: int, seed: int, density: int) -> MapLayout:
     """Single blocked cells; start and goal lie in the largest connected part."""
     blocked = Random(seed).mask(density, height, width)
-    return Layout(blocked, *opposite_ends(largest_component(~blocked)))
+    return MapLayout(blocked, *opposite_ends(largest_component(~blocked)))
 
 
-def maze(width: int, height: int, seed: int, corridor: int) -> Layout:
+def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
     """A perfect maze: one way, and only one, between any two places. What the corridors do not fill is wall."""
     pitch = corridor + 1
     columns, rows = (width - 1) // pitch, (height - 1) // pitch
@@ -192,7 +192,7 @@ def maze(width: int, height: int, seed: int, corridor: int) -> Layout:
         x = max(first[0], second[0]) * pitch if is_across else first[0] * pitch + 1
         y = first[1] * pitch + 1 if is_across else max(first[1], second[1]) * pitch
         blocked[y : y + (corridor if is_across else 1), x : x + (1 if is_across else corridor)] = False
-    return Layout(blocked, *opposite_ends(~blocked))
+    return MapLayout(blocked, *opposite_ends(~blocked))
 
 
 def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point, Point]]:
@@ -218,7 +218,7 @@ def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point,
     return joined
 
 
-def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int) -> Layout:
+def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int) -> MapLayout:
     """Noise smoothed by a cellular automaton; one cave is kept. With a grain, drawn small and then enlarged."""
     noise = Random(seed).mask(fill, -(-height // grain), -(-width // grain))
     small = _smoothed(noise, rounds)
@@ -226,7 +226,7 @@ def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int
     cave = largest_component(~blocked)
     if np.count_nonzero(cave) < 2:  # on a small map all may be rock
         cave[height // 2, 1:-1] = True
-    return Layout(~cave, *opposite_ends(cave))
+    return MapLayout(~cave, *opposite_ends(cave))
 
 
 def _smoothed(blocked: Mask, rounds: int) -> Mask:
@@ -238,7 +238,7 @@ def _smoothed(blocked: Mask, rounds: int) -> Mask:
     return blocked
 
 
-def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: int) -> Layout:
+def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: int) -> MapLayout:
     """A river from north to south that only bridges cross; each bridge is a switch."""
     if 4 * river > width:
         raise ConfigError(f"river: expected at most {width // 4} on a map {width} cells wide, got {river}")
@@ -256,7 +256,7 @@ def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: 
         y, x = np.nonzero(blocked[top : top + bridge])
         switches[name] = list(zip(x.tolist(), (y + top).tolist(), strict=True))
         blocked[top : top + bridge] = False
-    return Layout(blocked, (width // 16, height // 2), (width - 1 - width // 16, height // 2), switches)
+    return MapLayout(blocked, (width // 16, height // 2), (width - 1 - width // 16, height // 2), switches)
 
 
 def _river_banks(width: int, height: int, river: int, random: Random) -> Numbers:
@@ -280,15 +280,15 @@ def _bridge_names(count: int) -> list[str]:
     return ["north bridge", *middle, "south bridge"]
 
 
-def corner(size: int) -> Layout:
+def corner(size: int) -> MapLayout:
     """The map on which RIBS meets LRTA*: the way that looks best leads into an inner corner without exit."""
     blocked = np.zeros((size, size), np.bool_)
     blocked[size - 2, 1 : size - 1] = True
     blocked[1 : size - 1, size - 2] = True
-    return Layout(blocked, (0, 0), (size - 1, size - 1))
+    return MapLayout(blocked, (0, 0), (size - 1, size - 1))
 
 
-def two_corridors(size: int) -> Layout:
+def two_corridors(size: int) -> MapLayout:
     """Two corridors to the goal, and an opening half-way between them; after figure 2 of the TBA* paper.
 
     The left corridor looks shorter, for it seems to reach the goal through a bay that turns out to be closed.
@@ -314,7 +314,7 @@ def two_corridors(size: int) -> Layout:
     is_above_opening = (opening_y - y) - (x - left) >= 3
     is_below_goal = (y - 1) - (goal_x - x) >= 2
     free |= is_above_opening & is_below_goal & (x > left) & (x < goal_x)
-    return Layout(~free, (start_x, start_y), (goal_x, 1))
+    return MapLayout(~free, (start_x, start_y), (goal_x, 1))
 
 
 def _slope(x: Numbers, y: Numbers, foot: Point, right: int) -> Mask:

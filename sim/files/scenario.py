@@ -168,14 +168,14 @@ def parse_scenario(
     """The scenario that a text describes; without a folder, only `allowed_folders` are open to it."""
     problems = Problems(read_yaml(data, name))
     root = Field(problems, (), problems.document.data)
-    scenario = _Reader(root, specs, _open_places(folder, allowed_folders)).read()
+    scenario = ScenarioReader(root, specs, open_places(folder, allowed_folders)).read()
     problems.raise_any()
     assert scenario is not None, root.value
     return scenario
 
 
 @dataclass(frozen=True)
-class _Places:
+class Places:
     """Folders from which a file may take a map, and the one that its relative paths begin at."""
 
     folder: Path | None
@@ -187,10 +187,10 @@ class _Places:
         return found if any(found.is_relative_to(place) for place in self.open) else None
 
 
-def _open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> _Places:
+def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> Places:
     home = Path(os.path.realpath(folder)) if folder is not None else None
     tree = (home.parent,) if home else ()
-    return _Places(home, tree + tuple(Path(os.path.realpath(place)) for place in allowed))
+    return Places(home, tree + tuple(Path(os.path.realpath(place)) for place in allowed))
 
 
 @dataclass
@@ -204,10 +204,10 @@ class _Opened:
     switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
 
-class _Reader:
+class ScenarioReader:
     """Reads one document. Whatever is wrong is noted, and reading goes on with what is right."""
 
-    def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: _Places) -> None:
+    def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places) -> None:
         self.root, self.specs, self.places = root, specs, places
         self.fields = root.keys(KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
         self.opened: _Opened | None = None
@@ -344,7 +344,7 @@ _SOURCE_KEYS = ("file", "generate", "rows", "swamp", "threshold", "diagonal")
 _WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
-def _read_source(entry: Field, places: _Places) -> MapSource | None:
+def _read_source(entry: Field, places: Places) -> MapSource | None:
     fields = entry.keys(_SOURCE_KEYS, _WHAT_A_SOURCE_IS)
     kinds = [key for key in ("file", "generate", "rows") if key in fields]
     diagonal = fields["diagonal"].parse(DIAGONAL) if "diagonal" in fields else DIAGONAL.default
@@ -363,7 +363,7 @@ def _read_source(entry: Field, places: _Places) -> MapSource | None:
     return _read_recipe(part, cost) if kinds[0] == "generate" else _read_rows(part, cost)
 
 
-def _read_map_file(part: Field, places: _Places, swamp: str, diagonal: float, threshold: int) -> MapFile | None:
+def _read_map_file(part: Field, places: Places, swamp: str, diagonal: float, threshold: int) -> MapFile | None:
     name = part.text(1000)
     if name is None:
         return None
@@ -452,12 +452,12 @@ def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
 
     Its map file is named from the new place. A map out of reach from there is drawn in the file itself.
     """
-    moved = _moved(scenario, Path(os.path.realpath(Path(path).parent)))
+    moved = moved_to(scenario, Path(os.path.realpath(Path(path).parent)))
     write_atomically(path, dump_scenario(moved).encode("utf-8"))
     return moved
 
 
-def _moved(scenario: Scenario, folder: Path) -> Scenario:
+def moved_to(scenario: Scenario, folder: Path) -> Scenario:
     source = scenario.map
     if not isinstance(source, MapFile):
         return scenario

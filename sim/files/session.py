@@ -39,7 +39,16 @@ from sim.files.fields import Field, Problems, require
 from sim.files.log import LogReader, entry_data
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
-from sim.files.scenario import SUFFIX, Scenario, _moved, _open_places, _Reader, build_world, dump_scenario, open_grid
+from sim.files.scenario import (
+    SUFFIX,
+    Scenario,
+    ScenarioReader,
+    build_world,
+    dump_scenario,
+    moved_to,
+    open_grid,
+    open_places,
+)
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.grid import MAX_SIDE
 from sim.params import ConfigError, Param, did_you_mean, shown
@@ -164,7 +173,7 @@ def save_session(saved: Saved, path: str | os.PathLike[str]) -> None:
 
 def text_for(saved: Saved, folder: Path) -> str:
     """The session for a file in this folder. Its map is named from there, or drawn in it if out of reach."""
-    return dump_session(replace(saved, scenario=_moved(saved.scenario, Path(os.path.realpath(folder)))))
+    return dump_session(replace(saved, scenario=moved_to(saved.scenario, Path(os.path.realpath(folder)))))
 
 
 def dump_session(saved: Saved) -> str:
@@ -264,7 +273,7 @@ def parse_session(
     root = Field(problems, (), problems.document.data)
     fields = root.keys(KEYS, f"a session, which begins with 'format: {FORMAT}'")
     _check_format(root, fields)
-    scenario = _read_scenario(root, fields, specs, _open_places(folder, allowed_folders))
+    scenario = _read_scenario(root, fields, specs, open_places(folder, allowed_folders))
     saved = _SessionReader(root, fields, scenario).read()
     problems.raise_any()
     assert saved is not None, root.value
@@ -282,7 +291,7 @@ def _read_scenario(
     root: Field, fields: Mapping[str, Field], specs: Mapping[str, AgentSpec], places: Any
 ) -> Scenario | None:
     part = {key: field.value for key, field in fields.items() if key in SCENARIO_KEYS}
-    return _Reader(Field(root.problems, (), part | {"format": SCENARIO_FORMAT}), specs, places).read()
+    return ScenarioReader(Field(root.problems, (), part | {"format": SCENARIO_FORMAT}), specs, places).read()
 
 
 class _SessionReader:

@@ -127,14 +127,14 @@ def look_from_view(view: Mapping[str, Any], layers: Collection[str], where: str 
 
     `layers`: the keys of all layers that there are.
     """
-    reader = _Reader(where, layers)
+    reader = _LookReader(where, layers)
     look = reader.look(view)
     if reader.problems:
         raise ConfigError(reader.problems)
     return look
 
 
-class _Reader:
+class _LookReader:
     def __init__(self, where: str, layers: Collection[str]) -> None:
         self.where, self.known_layers = where, tuple(layers)
         self.problems: list[str] = []

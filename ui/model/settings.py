@@ -81,7 +81,7 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
         data = _read(place)
     except (ConfigError, OSError, ValueError) as error:
         return Settings(), f"settings not read, defaults used: {_one_line(error)}"
-    reader = _Reader(data)
+    reader = _SettingsReader(data)
     settings = reader.settings()
     if reader.problems:
         more = f" (and {len(reader.problems) - 1} more)" if len(reader.problems) > 1 else ""
@@ -104,7 +104,7 @@ def _one_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-class _Reader:
+class _SettingsReader:
     """Takes over what is legal; a value that is not leaves its default and a problem. Unknown keys may stay."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
