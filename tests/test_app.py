@@ -14,13 +14,13 @@ from tests.window import App, at_cell, drag, make_app, open_app_files, press, pr
 from ui.commands.table import COMMANDS
 from ui.draw.cells import scale_for
 from ui.draw.layers import LAYERS
-from ui.draw.legend import BADGE_COLOURS
 from ui.draw.theme import SERIES
 from ui.model.command import EDIT
 from ui.model.session import SPAN
 from ui.model.setup import Setup
 from ui.model.wording import hud_fields, next_label
 from ui.panels import agent_panel, overlay, sidebar, tab_layers
+from ui.panels.badges import BADGE_COLOURS
 
 ROWS = [
     "........................",

@@ -14,7 +14,6 @@ from sim.generate import GENERATORS
 from sim.params import ConfigError
 from sim.world import Walker
 from ui.commands.table import COMMANDS
-from ui.dialogs import record
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import FOOTER, Dialog
 from ui.dialogs.comparison import SHOWN, ComparisonTable
@@ -28,12 +27,13 @@ from ui.dialogs.palette import CommandPalette
 from ui.dialogs.problems import ProblemList
 from ui.dialogs.question import Question
 from ui.dialogs.recent import RecentFiles
-from ui.dialogs.record import ExportDialog, RecordDialog, options_of
 from ui.dialogs.split import SplitPolicy
 from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.draw.theme import DARK, LIGHT, Palette
 from ui.draw.thumb import thumbnail
+from ui.film import forms
+from ui.film.forms import ExportDialog, RecordDialog, options_of
 from ui.model import files
 from ui.model.session import Session
 from ui.model.settings import Settings
@@ -160,7 +160,7 @@ def _display() -> Iterator[None]:
     pygame.font.init()
     pygame.event.clear()
     Dialog._open.clear()  # a test may leave its dialog open
-    record._remembered.update({param.name: param.default for param in record.PARAMS})
+    forms._remembered.update({param.name: param.default for param in forms.PARAMS})
     yield
     pygame.event.clear()
 

@@ -5,10 +5,12 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from ui.draw.legend import BADGE_COLOURS, BADGE_INK
 from ui.draw.map_colours import detour_colour
 from ui.draw.marks import casing_of
 from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette
+from ui.model.layers import HEAT_COLOUR_NAMES
+from ui.model.settings import THEMES
+from ui.panels.badges import BADGE_COLOURS, BADGE_INK
 
 # Full severity, from "A Physiologically-based Model for Simulation of Color Vision Deficiency" by Machado, Oliveira
 # and Fernandes, 2009; they apply to linear RGB.
@@ -223,3 +225,7 @@ def test_the_letters_of_compared_panels_can_be_read(palette, letter):
     for ground in ("outside", "free", "wall", "rock"):
         assert least_difference(BADGE_COLOURS[letter], palette.as_dict()[ground]) >= 15, ground
     assert least_difference(BADGE_COLOURS["A"], BADGE_COLOURS["B"]) >= 20
+
+
+def test_settings_know_the_names_of_all_themes_and_heat_colours() -> None:
+    assert tuple(PALETTES) == THEMES and tuple(HEAT_MAPS) == HEAT_COLOUR_NAMES

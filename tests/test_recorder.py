@@ -23,10 +23,10 @@ from tests.conftest import ROOT
 from tests.filming import OPTIONS, SMALL, Clip, read, replay, rgb, setup
 from tests.window import App, make_app, press
 from ui.dialogs.question import Question
-from ui.dialogs.record import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDialog, options_of
 from ui.draw.theme import DARK, packed
 from ui.film import sinks, studio, takes, video
 from ui.film.film import Cancelled, export
+from ui.film.forms import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDialog, options_of
 from ui.film.messages import Report
 from ui.film.options import FilmOptions, Part, kind_of
 from ui.film.recording import indicator_text, size_text

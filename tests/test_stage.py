@@ -14,7 +14,6 @@ from tests.window import drag, make_app, press
 from ui.app import App
 from ui.draw.cells import scale_for
 from ui.draw.layers import LAYER_BY_KEY
-from ui.draw.legend import BADGE_COLOURS
 from ui.film.film import Film, picture
 from ui.film.options import FilmOptions, Part, check_size, frames_between, parse_part, parse_ticks_per_frame
 from ui.film.pictures import draw_panel, draw_window, surface_pixels
@@ -24,6 +23,7 @@ from ui.model.camera import Camera, fitted
 from ui.model.layers import HeatSetting
 from ui.model.look import Look, MapPart, look_from_view, look_of, part_of, view_of
 from ui.model.session import SPAN
+from ui.panels.badges import BADGE_COLOURS
 
 HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
 

@@ -18,6 +18,7 @@ from agents.registry import SPECS
 from sim import commands
 from sim.commands import AgentConfig
 from sim.files.journal import find_crashed
+from sim.files.map import ScenFile
 from sim.files.session import Saved
 from sim.params import ConfigError, Param, Value
 from sim.world import WalkerView
@@ -28,7 +29,6 @@ from ui.dialogs.crashed import CrashedQuestion
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.unsaved import UnsavedQuestion
-from ui.draw import legend
 from ui.draw.cells import CellWords, HeatScale, Shown, scale_for, update_all
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import PALETTES
@@ -49,7 +49,7 @@ from ui.model.layout import Layout, PanelBoxes
 from ui.model.session import Panel, Session
 from ui.model.settings import Settings
 from ui.model.setup import Setup
-from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
+from ui.panels import agent_panel, badges, overlay, sidebar, top_bar, transport
 from ui.widgets.canvas import Canvas
 from ui.widgets.gui_theme import make_manager
 
@@ -71,7 +71,8 @@ class App:
     is_picture = False  # whether nobody can click on what is drawn
 
     def __init__(self, session: Session, settings: Settings, window: pygame.Surface) -> None:
-        self.session, self.settings, self.window = session, settings, window
+        self.session: Session = session
+        self.settings, self.window = settings, window
         self.palette = PALETTES[settings.theme]
         self.scale = settings.ui_scale
         self.layers = LayerState(dict(settings.layers), settings.heat)
@@ -86,7 +87,7 @@ class App:
         self.cells_generation = -1
         self.heat_scale: HeatScale = scale_for(self.layers.heat)
         self._scaled: tuple[object, ...] = ()  # what the heat scale was made for
-        self.problems: files.ScenFile | None = None
+        self.problems: ScenFile | None = None
         self.dialog: Dialog | None = None
         self.after_dialog: Callable[[], None] | None = None
         self.is_editing = self.has_hand = self.is_slow_motion = self.is_bare = self.is_maximised = False
@@ -333,7 +334,7 @@ class App:
         )
         for letter, compared in zip("AB", self.compared_panels(), strict=False):
             if compared.key == panel.key:
-                legend.draw_map_badge(self.canvas, boxes.map, letter, panel.branch)
+                badges.draw_map_badge(self.canvas, boxes.map, letter, panel.branch)
 
     def _preview(self, view: WalkerView) -> list[int]:
         """The cells that the mouse would change in this panel."""

@@ -134,13 +134,13 @@ def measured(case: Case, rounds: int, frames: int) -> tuple[np.ndarray, np.ndarr
     gc.collect()
     gc.freeze()  # as the window does
     watch = Stopwatch()
-    update_all = window.update_all
+    update_all = window.update_all  # type: ignore[attr-defined]
     app.renderer.draw = watch.around(app.renderer.draw)  # type: ignore[method-assign]
-    window.update_all = watch.around(update_all)
+    window.update_all = watch.around(update_all)  # type: ignore[attr-defined]
     try:
         results = [_round(app, case, frames, watch) for _ in range(rounds)]
     finally:
-        window.update_all = update_all
+        window.update_all = update_all  # type: ignore[attr-defined]
     return min((whole for whole, _ in results), key=np.median), min((maps for _, maps in results), key=np.median)
 
 

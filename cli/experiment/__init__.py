@@ -80,7 +80,7 @@ def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progr
     store.set_plan(spec)
     done, whole = store.count()
     if done < whole:
-        warm_up(_configs(spec), BY_KEY, progress)  # here, once: workers find the kernels compiled
+        warm_up(_configs(spec), progress)  # here, once: workers find the kernels compiled
         already = f", {done:,} of them are there" if done else ""
         progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
     engine = Engine(store, pool, progress, tasks(spec, store.done()), whole - done)
@@ -116,7 +116,7 @@ def _report(store: Store, engine: Engine, progress: Progress) -> int:
 
 def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
     """Say how many runs there are, and from a few of them how long all will take."""
-    warm_up(_configs(spec), BY_KEY, progress)
+    warm_up(_configs(spec), progress)
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
     problems = sum(len(part.cases) for part in spec.parts)
     print(f"{spec.count:,} runs: {problems:,} problems, {settings:,} settings, {len(spec.parts)} parts")

@@ -46,7 +46,7 @@ def generate(app: "App") -> None:
     app.show(GenerateMap(app))
 
 
-def _save(app: "App", write: Callable[[], None], done: str) -> None:
+def _save(app: "App", write: Callable[[], object], done: str) -> None:
     """Save, and say so. What goes wrong is told by the dialog that asked for a name, where there is one."""
     try:
         write()

@@ -63,8 +63,10 @@ class Host(Protocol):
     session: Session
     settings: Settings
     problems: ScenFile | None  # the open problem list
-    window_size: tuple[int, int]
     commands: CommandTable
+
+    @property
+    def window_size(self) -> tuple[int, int]: ...
 
     def run(self, command_id: str) -> None:
         """Do a command of the table."""
@@ -299,11 +301,11 @@ class Dialog:
             self._focused = self.controls.index(control) if control else -1
         for other in self.controls:
             other.set_focused(other is control)
-        wanted = {control.element} if isinstance(control, Field) else None
         current = self.host.gui.get_focus_set()
-        if wanted is None and current is not None:
-            self.host.gui.set_focus_set(None)
-        elif wanted is not None and (current is None or control.element not in current):
+        if not isinstance(control, Field):
+            if current is not None:
+                self.host.gui.set_focus_set(None)
+        elif current is None or control.element not in current:
             self.host.gui.set_focus_set(control.element)
             control.place_cursor()
         # pygame_gui's text fields set the repeat rate when they get the focus and end it when they lose it.

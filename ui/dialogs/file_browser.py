@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pygame
@@ -69,7 +70,7 @@ class _Browser(Dialog):
     def _add_places(self, side: pygame.Rect, places: list[tuple[str, Path]]) -> None:
         for label, path in places:
             rect = take_top(side, self.px(BUTTON_HEIGHT - 2), self.px(6))
-            self.add(Button(self, rect, label, lambda path=path: self.go(path)))
+            self.add(Button(self, rect, label, partial(self.go, path)))
 
     def _places(self) -> list[tuple[str, Path]]:
         named = [

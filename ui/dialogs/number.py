@@ -24,8 +24,8 @@ class NumberPrompt(Dialog):
         area = self.area
         self.field = Field(self, take_top(area, self.px(36), self.px(8)), self.text, self._typed, mono=True, longest=15)
         self.add(self.field)
-        self.note = Text(self, take_top(area, self.px(20)), self._expected(), role="dim")
-        self.add(self.note)
+        self.words = Text(self, take_top(area, self.px(20)), self._expected(), role="dim")
+        self.add(self.words)
         self.add_footer(("Cancel", self.cancel, ""), ("OK", self.confirm, "main"))
 
     def _expected(self) -> str:
@@ -39,9 +39,9 @@ class NumberPrompt(Dialog):
         try:
             value = int(self.param.parse(self.text.strip().replace(",", "")))
         except ConfigError:
-            self.note.set(f"expected {self.param.expected()}", "warning")
+            self.words.set(f"expected {self.param.expected()}", "warning")
             return None
-        self.note.set(self._expected(), "dim")
+        self.words.set(self._expected(), "dim")
         return value
 
     def key(self, event: pygame.event.Event) -> bool:

@@ -1,6 +1,7 @@
 """The problems of an open .scen file: listed, sorted, filtered, and opened with Enter."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pygame
@@ -41,7 +42,7 @@ class ProblemList(Dialog):
         self.sort_by = (0, False)
         self.chosen_number = 0
         bad = sum(row.problem is not None for row in self.problems.rows)
-        self.title = files.Path(self.problems.name).name
+        self.title = Path(self.problems.name).name
         self.hint = f"{len(self.problems.rows):,} problems" + (f", {bad:,} of them cannot be run" if bad else "")
         super().__init__(host)
 

@@ -66,7 +66,7 @@ def _values_of(param: Param, now: Value) -> list[Value]:
     if param.kind is str:
         return list(param.choices[:_MOST])
     if param.name == "weight":
-        return sorted({1.0, 1.4, 3.0, float(now)})[:_MOST]
+        return list(sorted({1.0, 1.4, 3.0, float(now)})[:_MOST])
     return []
 
 

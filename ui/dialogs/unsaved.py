@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from sim.files.maps import MAP_SUFFIX
 from sim.params import ConfigError
 from ui.dialogs.base import Host
 from ui.dialogs.file_browser import SaveFile
@@ -34,7 +35,7 @@ class UnsavedQuestion(Question):
     @staticmethod
     def _is_map_alone(session: Session) -> bool:
         """Whether a map is open, and nothing but the map was changed."""
-        is_map = session.path is None or session.path.suffix.lower() == files.MAP_SUFFIX
+        is_map = session.path is None or session.path.suffix.lower() == MAP_SUFFIX
         return is_map and session.is_map_alone
 
     def _save_session(self) -> None:
@@ -49,7 +50,7 @@ class UnsavedQuestion(Question):
                 self.host.show(MessageBox(self.host, "The map was not saved", error.problems))
         else:
             name = self.host.session.world.grid.name
-            self.host.show(SaveFile(self.host, "Save the map", files.MAP_SUFFIX, name, self._save_map_to))
+            self.host.show(SaveFile(self.host, "Save the map", MAP_SUFFIX, name, self._save_map_to))
 
     def _save_map_to(self, path: Path) -> None:
         files.save_map(self.host.session, path)

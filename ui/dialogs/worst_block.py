@@ -44,8 +44,8 @@ class WorstBlock(Dialog):
     def build(self) -> None:
         area = self.area
         self.add(Text(self, take_top(area, self.px(26)), self._explanation(), role="dim"))
-        self.note = Text(self, take_top(area, self.px(26)), "", role="text")
-        self.add(self.note)
+        self.words = Text(self, take_top(area, self.px(26)), "", role="text")
+        self.add(self.words)
         columns = [
             Col("Block"),
             Col("At tick", 90, "right", "mono"),
@@ -120,11 +120,11 @@ class WorstBlock(Dialog):
     def _say(self) -> None:
         search = self.search
         if search is None:
-            self.note.set("Press Search.", "dim")
+            self.words.set("Press Search.", "dim")
             return
         state = "trying" if self._is_running else "stopped" if search.done < search.total else "done"
         base = f", without a block it costs {search.baseline.cost:,.1f}" if search.baseline else ""
-        self.note.set(f"{state}: {search.done:,} of {search.total:,}{base}", "text")
+        self.words.set(f"{state}: {search.done:,} of {search.total:,}{base}", "text")
 
     def _items(self) -> list[Item]:
         results = self.search.results()[:MOST_SHOWN] if self.search else []

@@ -9,11 +9,11 @@ import pygame
 from sim.kernels import learned, octile
 from sim.world import Snapshot, WalkerView
 from ui.draw.cells import CellWords
+from ui.draw.fonts import Fonts
 from ui.draw.kernels import cellwords
 from ui.draw.kernels.paint import left_of
 from ui.draw.theme import rgb
 from ui.model.camera import Camera
-from ui.widgets.canvas import Fonts
 
 TEXT_FROM_PX = 48.0
 WIDE_FROM_PX = 80  # from here on g and h fit side by side with all their digits

@@ -13,9 +13,9 @@ import pygame
 
 from sim.params import ConfigError, Value
 from ui.dialogs.question import Question
-from ui.dialogs.record import ExportDialog, RecordDialog, options_of
 from ui.draw.theme import rgb
 from ui.film import takes
+from ui.film.forms import ExportDialog, RecordDialog, options_of
 from ui.film.messages import Report
 from ui.film.options import PICTURE
 from ui.film.replay import replay_of

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pygame
+from av import FFmpegError
 
 from sim.files.disk import write_atomically
 from sim.files.png import png_bytes
@@ -56,8 +57,9 @@ class _Sink(Protocol):
     """What the worker thread writes to."""
 
     target: Path
-    bytes: int
 
+    @property
+    def bytes(self) -> int: ...
     def add(self, pixels: Pixels) -> None: ...
     def repeat(self) -> None: ...
     def finish(self, progress: video.Progress) -> Path: ...
@@ -107,7 +109,7 @@ class _VideoSink:
     def stop(self, has_failed: bool = True) -> str:
         """Close without finishing; says where the part is that was written."""
         if not has_failed:
-            with suppress(OSError, video.av.FFmpegError):
+            with suppress(OSError, FFmpegError):
                 self._encoder.close()
         self._encoder.abandon()
         self._file.close()
@@ -338,7 +340,7 @@ class Recorder:
             raise ConfigError(self._problem)
         try:
             return self._sink.finish(progress)
-        except (OSError, video.av.FFmpegError) as error:
+        except (OSError, FFmpegError) as error:
             self._problem = f"{self.target}: the recording could not be finished: {_reason(error)}; {self._sink.stop()}"
             raise ConfigError(self._problem) from None
 
@@ -382,7 +384,7 @@ def _opened(
         if encoding:
             return _VideoSink(path, size, encoding, threads)
         return _FolderSink(path) if kind == FOLDER else _PictureSink(path, texts)
-    except (OSError, video.av.FFmpegError) as error:
+    except (OSError, FFmpegError) as error:
         raise ConfigError(f"{path}: cannot be written: {_reason(error)}") from None
 
 
@@ -431,7 +433,7 @@ def recover(part: str | os.PathLike[str], progress: video.Progress = lambda shar
         if seconds_of(place) == 0:
             raise ConfigError(f"{part}: there is no picture in it")
         return _finish(place, target_of(place), progress)
-    except (OSError, video.av.FFmpegError) as error:
+    except (OSError, FFmpegError) as error:
         raise ConfigError(f"{part}: cannot be finished: {_reason(error)}") from None
 
 

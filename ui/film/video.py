@@ -48,7 +48,7 @@ class Encoder:
 
     def _make_stream(self) -> Any:
         encoding = self.encoding
-        stream = self._container.add_stream(encoding.codec, rate=encoding.fps, options=encoding.options())
+        stream: Any = self._container.add_stream(encoding.codec, rate=encoding.fps, options=encoding.options())
         stream.width, stream.height = self.size
         stream.pix_fmt = encoding.pixel_format
         context = stream.codec_context
@@ -211,7 +211,7 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
     graph = None
     for place, frame in enumerate(pictures(part)):
         if graph is None:
-            graph = av.filter.Graph()
+            graph = _new_graph()
             source = graph.add_buffer(template=None, **_shape(frame))
             # No transparent entry: nothing in these pictures is.
             maker = graph.add("palettegen", "stats_mode=full:reserve_transparent=0")
@@ -229,12 +229,17 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
     return graph.pull()
 
 
+def _new_graph() -> Any:
+    """A graph of filters. PyAV's own types ask for a VideoFormat where its code takes a name, too."""
+    return av.filter.Graph()
+
+
 def _in_palette(part: Path, palette: Any) -> Iterator[Any]:
     """The pictures in the colours of the palette, without dithering: our colours are flat."""
     graph = None
     for frame in pictures(part):
         if graph is None:
-            graph = av.filter.Graph()
+            graph = _new_graph()
             source = graph.add_buffer(template=None, **_shape(frame))
             colours = graph.add_buffer(width=16, height=16, format="bgra", time_base=Fraction(1, 1000))
             user = graph.add("paletteuse", "dither=none:diff_mode=rectangle")

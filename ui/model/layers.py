@@ -18,6 +18,7 @@ class Switchable(Protocol):
 
 
 HEAT_KINDS = ("off", "visits", "expansions", "learned", "g", "difference")
+HEAT_COLOUR_NAMES = ("cividis", "viridis", "greys", "magma")
 HEAT_NAMES = {
     "off": "off",
     "visits": "visits",

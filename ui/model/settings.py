@@ -14,16 +14,16 @@ from sim.files.disk import read_file, write_atomically
 from sim.files.folders import config_folder
 from sim.files.yaml import Inline, read_yaml, write_yaml
 from sim.params import ConfigError, Param
-from ui.draw.theme import HEAT_MAPS, PALETTES
 from ui.model.clock import AS_FAST_AS_POSSIBLE, SPEEDS
-from ui.model.layers import HEAT_KINDS, HeatSetting
+from ui.model.layers import HEAT_COLOUR_NAMES, HEAT_KINDS, HeatSetting
 
 FILE_NAME = "settings.yaml"
 MOST_RECENT_FILES = 12
 MAX_BYTES = 1 << 20
 SIDEBAR_TABS = ("layers", "edit", "inspect", "compare", "time")
 
-THEME = Param("theme", str, "dark", "colours of the window", choices=tuple(PALETTES))
+THEMES = ("dark", "light")
+THEME = Param("theme", str, "dark", "colours of the window", choices=THEMES)
 UI_SCALE = Param("ui_scale", float, 1.0, "size of text and controls", 0.75, 2.0, step=0.25)
 SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
 LINKED = Param("linked_cameras", bool, True, "whether all panels show the same part of the map")
@@ -31,7 +31,7 @@ TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDE
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
 HEAT_IS_LOG = Param("is_log", bool, True, "logarithmic heat scale")
-HEAT_COLOURS = Param("colours", str, "cividis", "colours of the heat layer", choices=tuple(HEAT_MAPS))
+HEAT_COLOURS = Param("colours", str, "cividis", "colours of the heat layer", choices=HEAT_COLOUR_NAMES)
 SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
 
 
@@ -171,7 +171,8 @@ class _SettingsReader:
         if len(part) != 2:
             self.problems.append("window_size: expected two numbers")
             return default
-        return self._tried(lambda: tuple(SIDE.parse(side, "window_size") for side in part), default)
+        size: tuple[int, int] = self._tried(lambda: tuple(SIDE.parse(side, "window_size") for side in part), default)
+        return size
 
     def _recent_files(self) -> list[str]:
         names = self._part("recent_files", list)

@@ -1,5 +1,7 @@
 """Where each agent has walked, tick by tick: what the trail, the back-moves and the charts are drawn from."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,7 +25,7 @@ class Trail:
         self._cost = np.zeros(1024, np.float64)
         self._revisits = np.zeros(1024, np.int64)
 
-    def append(self, rows: np.ndarray, tick: int | None = None) -> None:
+    def append(self, rows: Any, tick: int | None = None) -> None:
         """Take in the rows of some ticks, the first of which is `tick` (by default the next one).
 
         An agent without a path reports nothing until a change wakes it; it is noted as waiting for that long.
@@ -40,7 +42,7 @@ class Trail:
         self._revisits[old:new] = self._revisits[old - 1] + np.cumsum(self._is_revisit(old, new))
         self._count = new
 
-    def follow(self, rows: np.ndarray, shown: int) -> None:
+    def follow(self, rows: Any, shown: int) -> None:
         """Take in what is new in a record of ticks, and show only the first `shown` of them."""
         taken = self._count - 1
         if taken > rows.size or not np.array_equal(self._cells[1 : self._count], rows["cell"][:taken]):
@@ -80,7 +82,9 @@ class Trail:
         is_new = first & ~self._seen[cells]
         self._seen[cells] = True
         is_placed = (self._marks[old:new] & log.TRIAL) != 0  # for its next trial: onto the start, which it knows
-        return ((np.diff(self._cells[old - 1 : new]) != 0) | is_placed) & ~is_new
+        moved: npt.NDArray[np.bool_] = np.diff(self._cells[old - 1 : new]) != 0
+        counts: npt.NDArray[np.bool_] = (moved | is_placed) & ~is_new
+        return counts
 
     @property
     def last_tick(self) -> int:
@@ -103,7 +107,8 @@ class Trail:
 
     @property
     def is_back_move(self) -> npt.NDArray[np.bool_]:
-        return (self.marks & log.BACK_MOVE) != 0
+        is_back: npt.NDArray[np.bool_] = (self.marks & log.BACK_MOVE) != 0
+        return is_back
 
     @property
     def expanded(self) -> npt.NDArray[np.int64]:

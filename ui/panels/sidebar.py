@@ -28,7 +28,7 @@ def draw(app: "App", box: Box) -> None:
     tab_height = px(36)
     names = [name for _, name, _ in TABS]
     gap = (width - px(12) - sum(canvas.text_width(name, 13, "bold") for name in names)) / len(TABS)
-    left = x + px(6.0)
+    left: float = x + px(6.0)
     for key, name, _ in TABS:
         tab = (round(left), y, round(canvas.text_width(name, 13, "bold") + gap) - 1, tab_height)
         _draw_tab(app, tab, key, name)

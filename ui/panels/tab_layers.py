@@ -10,6 +10,7 @@ from ui.draw.picture import HEAT_TRAILS_FROM_PX
 from ui.draw.theme import HEAT_MAPS
 from ui.model.layers import HEAT_KINDS, HEAT_NAMES, compared_names
 from ui.model.layout import Box
+from ui.panels import badges
 from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _draw_compared(app: "App", box: Box) -> None:
     needed = [canvas.text_width(name, 12) for name in names]
     canvas.spot(HotSpot("compared", box, None, f"Orange: more visits by {names[0]}. Blue: more by {names[1]}"))
     for letter, name, other in zip("AB", names, reversed(needed), strict=True):
-        legend.draw_badge(canvas, (x, y, height, height), letter)
+        badges.draw_badge(canvas, (x, y, height, height), letter)
         x += height + px(5)
         x += canvas.text((x, y + height // 2), name, size=12, width=max(room // 2, room - other), middle=True)
         if letter == "A":

@@ -10,19 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from pathlib import Path
-from typing import Any
 
 import pygame
-import pygame_gui
 
-from sim.params import printable
+from ui.draw.fonts import Fonts
 from ui.draw.theme import Colour, Palette, mix
 from ui.model.layout import Box, contains
 
-_FONT_FOLDER = Path(pygame_gui.__file__).parent / "data"
-_FACES = {"sans": "NotoSans-Regular.ttf", "bold": "NotoSans-Bold.ttf", "mono": "FiraCode-Regular.ttf"}
-_CACHED_TEXTS = 4096
 _LARGEST_CACHED_BOX = 40_000  # pixels
 
 Action = Callable[[], None]
@@ -39,43 +33,6 @@ class HotSpot:
     key: str = ""
     drag: Callable[[tuple[int, int]], None] | None = None  # called with the position while the button is held
     wheel: Callable[[int], None] | None = None
-
-
-class _Font(pygame.font.Font):
-    """A font that spells out what cannot be drawn, such as a file name that is no text."""
-
-    def render(self, text: str, *how: Any, **more: Any) -> pygame.Surface:
-        return super().render(printable(text), *how, **more)
-
-    def size(self, text: str) -> tuple[int, int]:
-        return super().size(printable(text))
-
-
-class Fonts:
-    """Fonts and rendered texts, at final size: scaling text surfaces looks ragged."""
-
-    def __init__(self) -> None:
-        self._texts: dict[tuple[str, str, int, Colour], pygame.Surface] = {}
-
-    @staticmethod
-    @lru_cache(maxsize=64)
-    def font(face: str, size: int) -> pygame.font.Font:
-        return _Font(str(_FONT_FOLDER / _FACES[face]), size)
-
-    def render(self, text: str, face: str, size: int, colour: Colour) -> pygame.Surface:
-        key = (text, face, size, colour)
-        surface = self._texts.get(key)
-        if surface is None:
-            if len(self._texts) > _CACHED_TEXTS:
-                self._texts.clear()
-            surface = self.font(face, size).render(text, True, colour)
-            self._texts[key] = surface
-        return surface
-
-    @staticmethod
-    @lru_cache(maxsize=4096)
-    def width(text: str, face: str, size: int) -> int:
-        return Fonts.font(face, size).size(text)[0]
 
 
 class Canvas:
@@ -103,8 +60,9 @@ class Canvas:
         seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
         if not seen.width or not seen.height:
             return False
-        if seen != spot.box:
-            spot = replace(spot, box=tuple(seen))
+        box = (seen.x, seen.y, seen.width, seen.height)
+        if box != spot.box:
+            spot = replace(spot, box=box)
         self.spots.append(spot)
         return self.is_hot(spot.box)
 

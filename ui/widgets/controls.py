@@ -8,18 +8,16 @@ ancestors, and inside a scrolling container that took 3 ms for each.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import pygame
 from pygame_gui.core import UIContainer, UIElement
+from pygame_gui.core.interfaces import IContainerLikeInterface
 from pygame_gui.elements import UIButton, UIHorizontalSlider, UITextEntryLine
 
 from sim.params import printable
 from ui.draw.theme import Colour, mix
 from ui.widgets.canvas import Canvas
-
-if TYPE_CHECKING:
-    from ui.dialogs.base import Dialog
+from ui.widgets.holder import Holder
 
 _PRESS = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE)
 _MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
@@ -34,7 +32,7 @@ class Control:
     name = ""  # finds it again after the dialog was filled anew
     element: UIElement
 
-    def __init__(self, dialog: "Dialog") -> None:
+    def __init__(self, dialog: Holder) -> None:
         self.dialog = dialog
         self.has_focus = False
         self.is_held = False  # the mouse button went down on it and is still down
@@ -71,14 +69,16 @@ class Control:
 
 
 class Button(Control):
+    element: UIButton
+
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         label: str,
         action: Callable[[], None],
         kind: str = "",
-        container: object = None,
+        container: IContainerLikeInterface | None = None,
     ) -> None:
         super().__init__(dialog)
         self.action = action
@@ -115,17 +115,18 @@ class Field(Control):
     """A line of text. `changed` is told the text after every change."""
 
     is_text = True
+    element: UITextEntryLine
 
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         text: str,
         changed: Callable[[str], None] | None = None,
         *,
         mono: bool = False,
         longest: int = 1000,
-        container: object = None,
+        container: IContainerLikeInterface | None = None,
         finished: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(dialog)
@@ -143,7 +144,7 @@ class Field(Control):
 
     @property
     def text(self) -> str:
-        return self.element.get_text()
+        return str(self.element.get_text())
 
     def set(self, text: str) -> None:
         """Another text, without telling `changed`."""
@@ -184,15 +185,17 @@ class Field(Control):
 class Slider(Control):
     """A slider over steps 0 to `last`. Arrow keys, the wheel, dragging, and a click beside the handle."""
 
+    element: UIHorizontalSlider
+
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         value: int,
         last: int,
         changed: Callable[[int], None],
         stepped: Callable[[int], None] | None = None,
-        container: object = None,
+        container: IContainerLikeInterface | None = None,
     ) -> None:
         """`stepped` gets the number of steps of a key or the wheel, where the owner knows better what a step is."""
         super().__init__(dialog)
@@ -266,10 +269,10 @@ class Drawn(UIElement):
 
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         paint: Callable[[Canvas], None],
-        container: object = None,
+        container: IContainerLikeInterface | None = None,
         height: int = 1,
     ) -> None:
         super().__init__(
@@ -300,7 +303,7 @@ class Drawn(UIElement):
 class FocusRing(UIElement):
     """A line around the control that has the focus. The mouse goes through it."""
 
-    def __init__(self, dialog: "Dialog") -> None:
+    def __init__(self, dialog: Holder) -> None:
         self.dialog = dialog
         super().__init__(
             pygame.Rect(0, 0, 1, 1),
@@ -336,7 +339,7 @@ class FocusRing(UIElement):
 class Veil(UIElement):
     """Nothing to be seen; it lies over the window and keeps the mouse from whatever is below."""
 
-    def __init__(self, dialog: "Dialog", layer: int) -> None:
+    def __init__(self, dialog: Holder, layer: int) -> None:
         gui = dialog.host.gui
         whole = pygame.Rect((0, 0), dialog.host.window_size)
         super().__init__(whole, gui, None, starting_height=layer, layer_thickness=1, element_id=["veil"])
@@ -348,7 +351,7 @@ class Card(UIElement):
 
     RADIUS = 10
 
-    def __init__(self, dialog: "Dialog", container: UIContainer) -> None:
+    def __init__(self, dialog: Holder, container: UIContainer) -> None:
         whole = pygame.Rect((0, 0), dialog.card.size)
         super().__init__(whole, dialog.host.gui, container, starting_height=1, layer_thickness=1, element_id=["card"])
         palette = dialog.host.palette
@@ -377,7 +380,7 @@ def _rounded(size: tuple[int, int], radius: int, line: int, ground: Colour, edge
 class Heading:
     """Title and hint at the head of a card, and the button that closes it."""
 
-    def __init__(self, dialog: "Dialog", rect: pygame.Rect) -> None:
+    def __init__(self, dialog: Holder, rect: pygame.Rect) -> None:
         self.dialog = dialog
         # Inset, or it would cut the round corners of the card.
         inset = dialog.px(12)
@@ -394,9 +397,9 @@ class Heading:
 
     def _paint(self, pen: Canvas) -> None:
         dialog = self.dialog
-        left = dialog.px(24) - self.picture.relative_rect.x
-        middle = dialog.px(30) - self.picture.relative_rect.y
-        room = self.picture.relative_rect.width - left - dialog.px(48)
+        box = pygame.Rect(self.picture.relative_rect)
+        left, middle = dialog.px(24) - box.x, dialog.px(30) - box.y
+        room = box.width - left - dialog.px(48)
         used = pen.text((left, middle), dialog.title, size=18, face="bold", middle=True, width=room)
         hint_left = left + used + dialog.px(14)
         if dialog.hint:
@@ -414,17 +417,18 @@ class Text(Control):
     """A paragraph, as many lines as fit. Not for the focus."""
 
     can_focus = False
+    element: "Drawn"
 
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         text: str,
         *,
         size: float = 13,
         role: str = "text",
         face: str = "sans",
-        container: object = None,
+        container: IContainerLikeInterface | None = None,
         middle: bool = False,
     ) -> None:
         """`role` is a colour of the palette."""
@@ -455,11 +459,12 @@ class Note(Control):
     """What is wrong in a dialog, and while nothing is, whatever else stands there. Not for the focus."""
 
     can_focus = False
+    element: "Drawn"
     SIZE = 12
 
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         text: str = "",
         otherwise: Callable[[Canvas], None] = lambda pen: None,
@@ -512,14 +517,16 @@ def _broken(pen: Canvas, line: str, width: int, size: float) -> list[str]:
 class Check(Control):
     """A box to tick, with its label."""
 
+    element: "Drawn"
+
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         label: str,
         is_on: bool,
         changed: Callable[[bool], None],
-        container: object = None,
+        container: IContainerLikeInterface | None = None,
     ) -> None:
         super().__init__(dialog)
         self.label, self.is_on, self.changed = label, is_on, changed
@@ -556,14 +563,16 @@ class Check(Control):
 class Choice(Control):
     """A row of exclusive choices, all of them in view."""
 
+    element: "Drawn"
+
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         options: Sequence[tuple[str, str]],
         chosen: str,
         changed: Callable[[str], None],
-        container: object = None,
+        container: IContainerLikeInterface | None = None,
     ) -> None:
         """`options` are (value, label)."""
         super().__init__(dialog)
@@ -640,9 +649,14 @@ class Picture(Control):
     """A painted area without a meaning for the keyboard."""
 
     can_focus = False
+    element: "Drawn"
 
     def __init__(
-        self, dialog: "Dialog", rect: pygame.Rect, paint: Callable[[Canvas], None], container: object = None
+        self,
+        dialog: Holder,
+        rect: pygame.Rect,
+        paint: Callable[[Canvas], None],
+        container: IContainerLikeInterface | None = None,
     ) -> None:
         super().__init__(dialog)
         self.element = Drawn(dialog, rect, paint, container)

@@ -7,7 +7,6 @@ them may begin a search anew.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pygame
 from pygame_gui.elements import UIScrollingContainer
@@ -15,9 +14,7 @@ from pygame_gui.elements import UIScrollingContainer
 from sim.params import ConfigError, Param, Value
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Check, Choice, Control, Field, Picture, Slider
-
-if TYPE_CHECKING:
-    from ui.dialogs.base import Dialog
+from ui.widgets.holder import Holder
 
 _TYPING_REST_S, _DRAG_REST_S = 0.7, 0.12
 _NAME, _CONTROL, _HELP_LINE, _GAP = 24, 30, 17, 14
@@ -32,7 +29,7 @@ class ParamForm:
 
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         params: Sequence[Param],
         values: Mapping[str, Value],

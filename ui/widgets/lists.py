@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pygame
+from pygame_gui.core.interfaces import IContainerLikeInterface
 
 from ui.draw.theme import mix
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import _MODIFIERS, Drawn, tint
+from ui.widgets.holder import Holder
 from ui.widgets.scrolling import ScrollBar, Scrolled
-
-if TYPE_CHECKING:
-    from ui.dialogs.base import Dialog
 
 ROW, TALL_ROW, HEAD = 30, 48, 28
 _PAD = 10
@@ -44,7 +43,7 @@ class Rows(Scrolled):
 
     def __init__(
         self,
-        dialog: "Dialog",
+        dialog: Holder,
         rect: pygame.Rect,
         columns: Sequence[Col],
         items: Sequence[Item],
@@ -55,7 +54,7 @@ class Rows(Scrolled):
         sort_by: tuple[int, bool] | None = None,
         sorted_by: Callable[[int, bool], None] | None = None,
         empty: str = "nothing here",
-        container: object = None,
+        container: IContainerLikeInterface | None = None,
     ) -> None:
         """`sort_by` is (column, descending), or column -1; `sorted_by` is told when the user wants another order."""
         super().__init__(dialog)

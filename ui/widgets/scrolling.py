@@ -1,16 +1,13 @@
 """What is taller than its window: a scroll bar, and the base of controls that have one."""
 
 import math
-from typing import TYPE_CHECKING
 
 import pygame
 
 from ui.draw.theme import mix
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Drawn
-
-if TYPE_CHECKING:
-    from ui.dialogs.base import Dialog
+from ui.widgets.holder import Holder
 
 _LEAST_THUMB = 28
 _WHEEL_LINES = 3
@@ -86,7 +83,7 @@ class Scrolled(Control):
     element: Drawn
     head = 0  # pixels at the top that stay where they are
 
-    def __init__(self, dialog: "Dialog") -> None:
+    def __init__(self, dialog: Holder) -> None:
         super().__init__(dialog)
         self.bar = ScrollBar()
 
@@ -136,7 +133,7 @@ class Scrolled(Control):
         return True
 
     def _height_of(self, position: tuple[int, int]) -> int:
-        return position[1] - self.element.rect.y - self.head
+        return int(position[1] - self.element.rect.y - self.head)
 
     def is_on_bar(self, position: tuple[int, int]) -> bool:
         x = position[0] - self.element.rect.x
