@@ -8,6 +8,7 @@ from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.grid import Grid
 from sim.kernels.ready import Part
 from sim.params import Value
+from sim.time.keyframes import restore, take
 from sim.world import World
 
 _ROWS = ("........", "..@@@@..", "..@..@..", "........")
@@ -27,7 +28,8 @@ def world_part() -> Part:
 
 
 def _make_worlds() -> None:
-    tiny_world(watched=True)
+    frame = take(tiny_world(watched=True))
+    take(restore(frame), like=frame)
 
 
 def agent_parts(kinds: Iterable[str], *, watched: bool) -> list[Part]:

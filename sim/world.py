@@ -18,9 +18,9 @@ from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView
 from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid, MapChange
-from sim.kernels import distance, log, referee
+from sim.kernels import log, referee
 from sim.kernels.memory import zeros
-from sim.kernels.search import begin, new_search
+from sim.measuring import Measuring
 from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params
 
@@ -181,10 +181,8 @@ class World:
         self._event = NO_EVENT
         self._applying: Command | None = None
         self._changed_map = b""  # rolling digest of all map changes
-        self._backward = new_search(grid.cells if measures else 0)
-        self._backward_is_old = True
-        self._backward_expansions = 0  # of the searches before the present one
-        self.optimal = self._true_distance_of_start()
+        self.measuring = Measuring(grid, goal, start, measures)
+        self.optimal = self.true_distance(start)
 
     # --- putting agents and commands in -----------------------------------------------------------
 
@@ -313,6 +311,7 @@ class World:
             if walker.agent.status is Status.NO_PATH:
                 walker.metrics[0].waits += passed - own
         self.tick += passed
+        self.measuring.spend(passed)
         return passed
 
     def _run_walker(self, walker: Walker, ticks: int) -> int:
@@ -344,11 +343,11 @@ class World:
         count = walker.agent.advance(budget, rows)
         if self.stopwatch:
             self.planning_s[walker.id] += self.stopwatch() - before
-        backward = self._fresh_backward()
-        ground = self.grid.ground
-        legal = referee.judge(ground, rows, count, tick, budget, walker.metrics, walker.visits, backward)
+        position = walker.position
+        legal = referee.judge(self.grid.ground, rows, count, tick, budget, walker.metrics, walker.visits)
         if legal < count:
             self._refuse(walker, rows, int(legal))
+        self.measuring.walked(walker.id, walker.metrics, position, rows[:count])
         return int(count)
 
     def _begin_trial(self, walker: Walker, row: Any) -> None:
@@ -364,12 +363,13 @@ class World:
     def _end_trial(self, walker: Walker) -> None:
         """An agent stands at the goal. If that was moved since it arrived, this trial was longer than it seemed."""
         if walker.spec.keeps_h:
+            self.measuring.finish()  # what a trial comes to is kept, and the next one is counted from there
             del walker.trials[walker.trial - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 
     def unfinished_trial(self, walker: Walker) -> Trial:
         """The present trial as far as it has got."""
-        return self._trial_counts(walker, walker.trial).since(walker.trial_began, self.measures)
+        return self._trial_counts(walker, walker.trial).since(walker.trial_began, self.measuring.knows(walker.id))
 
     def _trial_counts(self, walker: Walker, trial: int) -> TrialCounts:
         m = walker.metrics[0]
@@ -394,7 +394,6 @@ class World:
             walker.budget or self.budget,
             walker.metrics,
             walker.visits,
-            self._backward,
         )
 
     # --- commands ---------------------------------------------------------------------------------
@@ -425,6 +424,7 @@ class World:
         free[blocked] = False
         free[freed] = True
         self._event = Event(blocked, np.concatenate([freed, back.blocked[stays]]))
+        self.measuring.prepare_change()
         self._announce(self.grid.edit(np.flatnonzero(was_free & ~free), np.flatnonzero(free & ~was_free)))
 
     # What commands can do, see commands.Changeable.
@@ -433,6 +433,7 @@ class World:
         self._edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
     def _edit(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
+        self.measuring.prepare_change()
         self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))
 
     def set_switch(self, name: str, is_blocked: bool) -> None:
@@ -446,6 +447,7 @@ class World:
         places, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
         allowed = self.grid.is_passable_letter(characters)
         allowed[~allowed] = self._may_block(places[~allowed])
+        self.measuring.prepare_change()
         self._announce(self.grid.put_terrain(places[allowed], characters[allowed]))
 
     def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
@@ -463,7 +465,7 @@ class World:
         """Tell every agent what changed."""
         if not change.cells.size:
             return
-        self._backward_is_old = True
+        self._distances_changed()
         self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
         for walker in self.walkers:
             before = self.stopwatch() if self.stopwatch else 0.0
@@ -475,10 +477,11 @@ class World:
         if not self.grid.is_free(cell):
             self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
             return
+        self.measuring.prepare_change()
         self.goal = cell
-        self._backward_is_old = True
+        self._distances_changed()
         # For the present map: the first one may have walls where this goal is.
-        self.optimal = self._true_distance_of_start()
+        self.optimal = self.true_distance(self.start)
         for walker in self.walkers:
             walker.agent.set_goal(cell)
 
@@ -548,31 +551,13 @@ class World:
 
     def true_distance(self, cell: int) -> float:
         """Cost of the cheapest path from a cell to the goal on the map as it is; infinity when there is none."""
-        backward = self._fresh_backward()
-        if not backward.nodes.size:
-            backward = new_search(self.grid.cells)
-            begin(self.grid.ground, backward, self.goal, cell, cell)
-        return float(distance.true_distance(self.grid.ground, backward, cell))
+        return self.measuring.distance(cell)
 
-    @property
-    def measuring_expansions(self) -> int:
-        """What counting non-optimal moves has cost so far: expansions of the true-distance searches."""
-        return self._backward_expansions + int(self._backward.control[0].expansions)
-
-    def _true_distance_of_start(self) -> float:
-        return self.true_distance(self.start)
-
-    def _fresh_backward(self) -> Any:
-        """The true-distance search, begun again if the map or the goal changed since."""
-        if self._backward_is_old and self.measures:
-            aim = self.walkers[0].position if self.walkers else self.start
-            self._backward_expansions += int(self._backward.control[0].expansions)
-            begin(self.grid.ground, self._backward, self.goal, -1, aim)
-            self._backward_is_old = False
-        return self._backward
+    def _distances_changed(self) -> None:
+        self.measuring.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
 
     def metrics(self, walker: Walker) -> Metrics:
-        return read_metrics(walker.metrics[0], self.optimal, self.measures, walker.trial_began)
+        return read_metrics(walker.metrics[0], self.optimal, self.measuring.knows(walker.id), walker.trial_began)
 
     def switch_states(self) -> dict[str, bool]:
         """Which switches are blocked: all of their cells are."""

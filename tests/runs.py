@@ -23,8 +23,7 @@ _OTHERWISE = {
     "planning_s",
     "changing_s",
     "stopwatch",
-    "_backward",
-    "_backward_expansions",
+    "measuring",
     "_applying",
 }
 """What of a world depends on how many ticks it was asked for at once, and on nothing that ever happens to it."""

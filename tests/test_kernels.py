@@ -134,7 +134,7 @@ def check_distances(grid: Grid, goal: int, queries: list[int], aim: int) -> None
     backward = new_search(grid.cells)
     begin(grid.ground, backward, goal, -1, aim)
     for cell in queries:
-        assert true_distance(grid.ground, backward, cell) == want[cell]
+        assert true_distance(grid.ground, backward, cell, UNLIMITED) == want[cell]
 
 
 @given(problems(), st.lists(st.integers(0, 80), min_size=1, max_size=12), st.integers(0, 80))

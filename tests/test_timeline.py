@@ -1,5 +1,7 @@
 """Time travel: whatever way a state was reached, it is that of a plain run with the same commands."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -17,7 +19,7 @@ from sim.time.timeline import Timeline
 from sim.world import World
 
 from .conftest import make_world
-from .runs import assert_as_plain, setups, some_command
+from .runs import assert_as_plain, plain_run, setups, some_command
 from .test_keyframes import big_world
 
 FAR = 130  # ticks that a random session covers, so that some digests are recorded
@@ -333,6 +335,44 @@ def test_commands_wait_for_the_seek_and_not_for_what_is_shown():
     other.timeline.begin_seek(200)
     entries = tree.do(0, EditCells((700,)))
     assert [entry.tick for entry in entries] == [200, 200]
+
+
+# --- beside a window ------------------------------------------------------------------------------
+
+
+def test_keyframes_read_while_somebody_looks_are_right(close_keyframes):
+    """A window draws while a keyframe is read in another thread, asks for distances, edits, steps back."""
+    line = Timeline(long_world)
+    with ThreadPoolExecutor(1) as line.store.beside:
+        line.world.measuring.allowance = 50
+        while line.advance(3):
+            line.world.snapshot()
+            line.true_distance(line.tick)
+            line.go_on_measuring()
+            if line.tick % 60 == 0:
+                line.do(EditCells((600 + line.tick,)))
+        assert line.store.count > 10
+        for frame in list(line._track.frames):
+            line.seek(frame.tick + 20)
+            plain = plain_run(line.setup, line.entries(), line.tick)
+            assert line.world.digest() == plain.digest()
+        assert line.diverged is None
+
+
+def test_what_waits_to_be_measured_is_measured_while_time_stands_still():
+    line, plain = Timeline(long_world), long_world()
+    line.world.measuring.allowance = 5
+    edit = EditCells(tuple(range(700, 730)))
+    line.do(edit)
+    plain.submit(edit)
+    line.advance(5)
+    plain.advance(5)
+    frames = 0
+    while line.go_on_measuring():
+        frames += 1
+    assert frames > 1
+    numbers = [[world.metrics(w).nonoptimal_moves for w in world.walkers] for world in (line.world, plain)]
+    assert numbers[0] == numbers[1] and None not in numbers[0]
 
 
 # --- changing the past ----------------------------------------------------------------------------

@@ -28,7 +28,6 @@ from sim.commands import (
     SetTerrain,
 )
 from sim.grid import Grid, MapChange
-from sim.kernels.distance import true_distance
 from sim.params import ConfigError, Value
 from sim.world import RefereeError, World
 
@@ -615,7 +614,6 @@ def test_true_distances_follow_edits_and_the_goal() -> None:
         for cell in range(world.grid.cells):
             want = away.get(board.at(cell), np.inf)
             assert world.true_distance(cell) == want
-            assert true_distance(world.grid.ground, world._backward, cell) == want
 
 
 def test_the_stopwatch_times_planning_only() -> None:

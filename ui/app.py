@@ -187,6 +187,8 @@ class App:
             self.session.advance_for(TICKING_SHARE / FRAMES_PER_SECOND)
         else:
             self._advance(self.clock.advance(seconds))
+        if not self.session.is_seeking:
+            self.session.go_on_measuring()
         self._watch_stop_rule()
         if self.clock.is_running and not self.is_backwards and not self.session.is_seeking and self.session.is_over:
             self.pause()

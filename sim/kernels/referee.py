@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.distance import true_distance
+from sim.kernels.distance import UNKNOWN, true_distance
 from sim.kernels.jit import kernel
 from sim.kernels.octile import direction_between
 
@@ -56,15 +56,12 @@ def mix(metrics, value):
 
 
 @kernel
-def judge(ground, rows, count, tick, budget, metrics, visits, backward):
+def judge(ground, rows, count, tick, budget, metrics, visits):
     """Check and count the first `count` rows, the first of them being world tick `tick`.
 
-    Stops at the first illegal move and returns its row; returns `count` when all are legal. `backward` is
-    the true-distance search of the world, or one without nodes when non-optimal moves are not counted.
-    Writes: metrics, visits, backward.
+    Stops at the first illegal move and returns its row; returns `count` when all are legal. Writes: metrics, visits.
     """
     m = metrics[0]
-    measures = backward.nodes.size > 0
     for i in range(count):
         row = rows[i]
         s = m.position
@@ -74,7 +71,7 @@ def judge(ground, rows, count, tick, budget, metrics, visits, backward):
             d = direction_between(ground, s, t)
             if d < 0:
                 return i
-            count_move(ground, s, t, ground.cost[d], measures, m, visits, backward)
+            count_move(t, ground.cost[d], m, visits)
             if row.marks & log.BACK_MOVE:
                 m.back_moves += 1
             if row.marks & log.BOUNCED:
@@ -117,8 +114,8 @@ def count_placing(row, metrics, visits):
 
 
 @kernel
-def count_move(ground, s, t, cost, measures, m, visits, backward):
-    """One legal move from s to t."""
+def count_move(t, cost, m, visits):
+    """One legal move to t."""
     m.position = t
     m.moves += 1
     m.cost += cost
@@ -126,8 +123,27 @@ def count_move(ground, s, t, cost, measures, m, visits, backward):
         m.distinct += 1
     visits[t] += 1
     m.longest_stay = max(m.longest_stay, np.int64(visits[t]))
-    if measures:
-        left = true_distance(ground, backward, s)
-        # Where there is no path there is no optimal move: infinity minus infinity is not zero.
-        if left == np.inf or left != cost + true_distance(ground, backward, t):
-            m.nonoptimal_moves += 1
+
+
+@kernel
+def count_nonoptimal(ground, rows, first, position, metrics, backward, allowed):
+    """Count which of the legal moves from row `first` on are on no cheapest path, by the true-distance search.
+
+    `position` is where the agent stood before row 0. Returns the row that would have taken the search more than
+    `allowed` expansions, and the number of rows when all are counted. Writes: metrics, backward.
+    """
+    m = metrics[0]
+    end = backward.control[0].expansions + allowed
+    s = np.int64(position) if first == 0 else np.int64(rows[first - 1].cell)
+    for i in range(first, rows.size):
+        t = np.int64(rows[i].cell)
+        if s != t:
+            left = true_distance(ground, backward, s, end - backward.control[0].expansions)
+            there = true_distance(ground, backward, t, end - backward.control[0].expansions)
+            if left == UNKNOWN or there == UNKNOWN:
+                return i
+            # Where there is no path there is no optimal move: infinity minus infinity is not zero.
+            if left == np.inf or left != ground.cost[direction_between(ground, s, t)] + there:
+                m.nonoptimal_moves += 1
+        s = t
+    return rows.size

@@ -48,6 +48,7 @@ from sim import commands
 from sim.agent_api import Status
 from sim.commands import Command
 from sim.kernels import log
+from sim.measuring import A_TICK
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Taking, Track
 from sim.time.recorded import MARK, NO_AGENT, MarkKind, Marks, Record, marks_of_rows
 from sim.world import BULK, Note, Walker, World
@@ -272,6 +273,30 @@ class Timeline:
         self.settle()
         self._apply(self._present())
 
+    def go_on_measuring(self) -> bool:
+        """Judge moves that still wait for it, for about a tick's worth of time; whether there were any.
+
+        Not while a keyframe is read: that would have to be waited for.
+        """
+        measuring = self.world.measuring
+        if not measuring.is_waiting or self._is_being_read:
+            return False
+        self._finish_keyframe()
+        measuring.spend(1)
+        return True
+
+    def true_distance(self, cell: int) -> float | None:
+        """Cost of the cheapest path from a cell to the goal; None while it is not known: ask again a frame later."""
+        if self._is_being_read:
+            return None
+        self._finish_keyframe()
+        return self.world.measuring.distance_within(cell, A_TICK)
+
+    @property
+    def _is_being_read(self) -> bool:
+        """Whether nobody may write to the world, because a keyframe of it is read in another thread."""
+        return self._taking is not None and not self._taking.done()
+
     def do(self, command: Command, keeps_later: bool = False) -> Entry:
         """Apply a command now and log it.
 
@@ -449,6 +474,7 @@ class Timeline:
         if self.store.beside is not None and head.is_before_commands and self._wants_keyframe(head):
             head.framed = self._track.playhead = head.work
             before = self._track.at_or_before(head.tick)
+            head.world.snapshot()  # agents make their way ahead only when it is looked at: not while it is read
             self._taking = self.store.read_beside(Taking(head.world, head.work), before)
 
     def _finish_keyframe(self) -> None:
@@ -778,7 +804,7 @@ def expansions_of(world: World) -> int:
     """All expansions so far of those who are there, and of measuring them."""
     # Through plain arrays: reading a field of a record array takes ten times as long, and this is done every frame.
     counts = [walker.metrics.view(np.ndarray)["expansions"][0] for walker in world.walkers]
-    return int(sum(counts)) + world.measuring_expansions
+    return int(sum(counts)) + world.measuring.expansions
 
 
 def _last_tick(entries: Iterable[Entry]) -> int:

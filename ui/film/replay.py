@@ -90,6 +90,8 @@ def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
 class ReplaySession(Session):
     """A session that goes through a replay. Nobody edits it, nothing in it has the focus."""
 
+    measures_at_once = True
+
     def __init__(self, replay: Replay) -> None:
         self.replay = replay
         self.front = 0  # the panel that a heat map A - B takes for A

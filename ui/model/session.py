@@ -19,6 +19,7 @@ from sim import commands
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid
 from sim.kernels import log
+from sim.measuring import A_TICK
 from sim.params import ConfigError, Value
 from sim.time.branches import Branch, BranchState, BranchTree
 from sim.time.recorded import MarkKind
@@ -99,6 +100,8 @@ STOP_RULES = {
 class Session(Strokes):
     """The open run. `messages` collects what the user should be told; the window shows and clears them."""
 
+    measures_at_once = False  # for those who wait for a frame, but not for a number
+
     def __init__(self, setup: Setup) -> None:
         self.messages: list[str] = []
         self.stop_rule: StopRule | None = None
@@ -141,6 +144,8 @@ class Session(Strokes):
             except ConfigError as error:
                 self.messages += error.problems
         world.submit_all(setup.script)
+        if not self.measures_at_once:
+            world.measuring.allowance = A_TICK
         return world
 
     def _build(self, configs: list[AgentConfig]) -> None:
@@ -388,6 +393,12 @@ class Session(Strokes):
         passed = max(b.timeline.advance(ticks) for b in self.shown_branches)
         self.changed()
         return passed
+
+    def go_on_measuring(self) -> None:
+        """While no tick passes, measure what is still unknown, a little in each frame."""
+        went_on = [branch.timeline.go_on_measuring() for branch in self.shown_branches]
+        if any(went_on):
+            self.changed()
 
     def _must_stop(self) -> bool:
         if self.tick <= self._runs_since:

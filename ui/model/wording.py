@@ -14,6 +14,7 @@ from sim.time.timeline import Timeline
 from sim.world import WalkerView
 
 NOTHING = "-"
+NOT_YET = "..."  # what is being measured: nothing is shown that is not true
 TRIAL_PLACE = 3  # in the foot of a panel: after moves, back-moves and the ratio
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
 
@@ -134,7 +135,7 @@ def in_form(measure: Measure, form: str, metrics: Metrics) -> str:
     if form == RATIO:
         return ratio(number)
     if number is None:
-        return NOTHING
+        return NOT_YET if form == SHARE else NOTHING
     if form == COST:
         return cost(number)
     return whole(number) if form == WHOLE else f"{number:,}"

@@ -7,6 +7,7 @@ from sim.kernels import search as kernels
 from sim.kernels.octile import h0_cells
 from sim.world import WalkerView
 from ui.model.layout import Box
+from ui.model.wording import NOT_YET
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -46,10 +47,11 @@ def _draw_cell(app: "App", x: int, y: int, width: int, cell: int) -> int:
     letter = chr(grid.terrain[cy, cx])
     was = chr(grid.original[cy, cx])
     terrain = LETTERS[letter] + (f", was {LETTERS[was]}" if was != letter else "")
-    distance = app.session.world.true_distance(cell) if grid.is_free(cell) else math.inf
+    distance = app.session.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
     y = _pair(app, x, y, width, "terrain", f"{terrain} ({letter})")
     y = _pair(app, x, y, width, "legal moves", f"{int(grid.moves[cell]).bit_count()} of 8")
-    return _pair(app, x, y, width, "true distance to goal", _number(distance)) + px(6)
+    shown = NOT_YET if distance is None else _number(distance)
+    return _pair(app, x, y, width, "true distance to goal", shown) + px(6)
 
 
 def _why_shown(app: "App") -> str:
