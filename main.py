@@ -6,6 +6,7 @@
     main.py run FILE      run a scenario without a window
     main.py record FILE   film a scenario without a window: video, GIF, pictures
     main.py experiment F  run a thousand problems, on all processors or on a cluster
+    main.py report F      tables, figures and claims of its results
     main.py replay F ROW  a row of its results again, in the window
     main.py bench ...     measure speed
 
@@ -22,7 +23,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is f
 
 from sim.params import ConfigError, did_you_mean, printable
 
-COMMANDS = ("agents", "solve", "run", "record", "experiment", "replay", "bench")
+COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -70,6 +70,24 @@ DERIVED = {
 }
 """Numbers that follow from others; reports know them, files do not hold them."""
 
+AXES = {
+    "suboptimality": "cost / optimal",
+    "optimal": "cost of the cheapest path",
+    "expansions/moves": "expansions / move",
+    "expansions_per_move": "expansions / move",
+    "max_expansions": "expansions in the largest tick",
+    "budget": "budget k (expansions a tick)",
+    "weight": "weight w",
+    "states": "free cells of the map",
+    "rate": "percent of cells changed at a time",
+    "planning_ms": "milliseconds of planning in a run",
+    "total_ms": "milliseconds of planning in a run, changes included",
+    "nonoptimal_moves": "non-optimal moves",
+    "back_moves": "back-moves",
+    "back_move_share": "back-moves in % of non-optimal moves",
+}
+"""What stands beside an axis where a column's name does not speak for itself."""
+
 NUMBERS = frozenset(
     [*(c.name for c in (*PLANNED, *MEASURED, *TIMES) if c.kind is not str), *DERIVED],
 )

@@ -153,6 +153,15 @@ def parse_experiment(
     return found
 
 
+def presentation_of(text: str, name: str) -> Specification:
+    """What a specification says of its report: titles, claims, tables, figures. Its maps need not be there."""
+    problems = Problems(read_yaml(text, name))
+    root = Field(problems, (), problems.document.data)
+    found = _Reader(root, {}, Places(()), "full").read(text, has_parts=False)
+    problems.raise_any()
+    return found
+
+
 def _text_of(data: bytes | str) -> str:
     return data if isinstance(data, str) else data.decode("utf-8-sig", "replace")
 
@@ -165,11 +174,12 @@ class _Reader:
         self.name = Path(root.problems.document.name).stem
         self.fields = root.keys(KEYS, f"an experiment, which begins with 'format: {FORMAT}'")
         self.notes: list[str] = []
+        self._check_format()
         self.small = self._small()
 
-    def read(self, text: str) -> Specification:
-        self._check_format()
-        parts = tuple(self._parts())
+    def read(self, text: str, has_parts: bool = True) -> Specification:
+        """Everything; without `parts`, only what a report needs to know."""
+        parts = tuple(self._parts()) if has_parts else ()
         return Specification(
             self.name,
             text,

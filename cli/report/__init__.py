@@ -1,0 +1,80 @@
+"""`report`: what came out of an experiment, as a page, tables and figures."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.registry import BY_KEY
+from cli.arguments import Arguments
+from cli.progress import Progress
+from cli.report.figures import save
+from cli.report.page import Report, page, section
+from sim.experiments.charts import chart_of, usual
+from sim.experiments.claims import check
+from sim.experiments.spec import presentation_of
+from sim.experiments.store import Store, open_for_reading
+from sim.experiments.summary import comparison_table, cutoff_table, grouping_table, settings_table
+from sim.experiments.tables import Table, as_csv, latex
+from sim.files.disk import write_atomically
+from sim.params import ConfigError
+
+NAMES = {key: spec.name for key, spec in BY_KEY.items()}
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = Arguments("report", "Tables, figures and claims of an experiment, as one HTML page and as files.")
+    parser.add_argument("folder", metavar="FOLDER", help="a folder of `main.py experiment`")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="where to; FOLDER/report if left out")
+    parser.add_argument("--markdown", action="store_true", help="print a section for docs/experiments.md instead")
+    given = parser.parse_args(argv)
+    folder = Path(given.folder)
+    store = open_for_reading(folder)
+    try:
+        report = report_of(store, is_short=given.markdown)
+    finally:
+        store.close()
+    if given.markdown:
+        print(section(report))
+        return 0
+    target = Path(given.output) if given.output else folder / "report"
+    write(report, target, Progress())
+    print(target / "index.html")
+    return 0
+
+
+def report_of(store: Store, is_short: bool = False) -> Report:
+    """Everything there is to say of the finished runs."""
+    frame = store.frame()
+    if not len(frame):
+        raise ConfigError(f"{store.folder}: expected finished runs, got none")
+    spec = presentation_of(store.meta("specification"), f"{store.meta('name')}.yaml")
+    done, whole = store.count()
+    size = ", in its small size" if store.meta("size") == "small" else ""
+    tables = [grouping_table(number, grouping, frame, NAMES) for number, grouping in enumerate(spec.tables, 1)]
+    verdicts = [check(claim, frame) for claim in spec.claims]
+    charts = [chart_of(figure, frame, NAMES) for figure in spec.figures]
+    more: list[Table | None] = []
+    if not is_short:
+        more = [settings_table(frame, NAMES), cutoff_table(frame, spec.cutoff, NAMES), comparison_table(frame, NAMES)]
+        charts += usual(frame, NAMES)
+    summary = f"{done:,} of {whole:,} runs{size}"
+    usual_tables = [table for table in more if table is not None and table.rows]
+    words = (spec.name, spec.title or spec.name, spec.paper, spec.note, summary)
+    return Report(*words, verdicts, tables, usual_tables, charts, store.failures())
+
+
+def write(report: Report, target: Path, progress: Progress) -> None:
+    """All files of a report."""
+    (target / "tables").mkdir(parents=True, exist_ok=True)
+    (target / "figures").mkdir(exist_ok=True)
+    for table in (*report.tables, *report.usual):
+        write_atomically(target / "tables" / f"{table.name}.csv", as_csv(table).encode())
+        write_atomically(target / "tables" / f"{table.name}.tex", latex(table).encode())
+    for number, chart in enumerate(report.charts):
+        progress.show(f"figure {chart.name}", number / len(report.charts))
+        for _ in save(chart, target / "figures"):
+            pass
+    write_atomically(target / "index.html", page(report, target / "figures").encode())
+    progress.clear()
+    for verdict in report.verdicts:
+        print(f"{verdict.word}: {verdict.claim.text} ({verdict.measured})", file=sys.stderr)

@@ -1,0 +1,121 @@
+"""Charts on paper: SVG, PDF and PNG by matplotlib, readable without colour and by those who see colours differently."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+from sim.experiments.charts import Chart, Series
+from sim.files.disk import write_atomically
+
+matplotlib.use("Agg")  # before pyplot could choose a window; pyplot itself is not needed
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+FORMATS = ("svg", "pdf", "png")
+SIZE_IN = (6.4, 4.2)
+DPI = 200
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8A8A00")
+"""After Okabe and Ito: apart for every common kind of colour vision, and unlike in brightness, too."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "d", "p", "8")
+DASHES = ("-", "--", "-.", ":")
+
+_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "backmove",  # the same numbers give the same file
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "grid.color": "#d9d9d9",
+    "grid.linewidth": 0.5,
+    "legend.frameon": False,
+    "legend.fontsize": 8.0,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.5,
+}
+
+
+def draw(chart: Chart) -> Figure:
+    """The chart as a figure. Each series is a group called series-NUMBER, so that it can be found again."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=SIZE_IN, layout="constrained")
+        axes = figure.add_subplot()
+        axes.patch.set_gid("axes")
+        for number, series in enumerate(chart.series):
+            if series.points:
+                _draw_series(axes, number, series)
+        _scales(axes, chart)
+        axes.set_xlabel(chart.x)
+        axes.set_ylabel(chart.y)
+        if chart.title:
+            axes.set_title(chart.title, fontsize=10, loc="left")
+        if len(chart.series) > 1 or chart.series[0].name != "all":
+            _legend(axes, len(chart.series))
+        return figure
+
+
+def _draw_series(axes: Axes, number: int, series: Series) -> None:
+    x, y = np.array(series.points).T
+    colour = "#555555" if series.is_quiet else COLOURS[number % len(COLOURS)]
+    line = DASHES[number // len(COLOURS) % len(DASHES)] if series.is_line else "none"
+    marker = MARKERS[number % len(MARKERS)]
+    (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=series.name)
+    drawn.set_gid(f"series-{number}")
+    if series.is_quiet:  # rings behind the others' points
+        drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
+    if series.spans:
+        low, high = np.array(series.spans).T
+        band = axes.vlines(x, low, high, color=colour, linewidth=0.9, alpha=0.7)
+        band.set_gid(f"spans-{number}")
+
+
+def _scales(axes: Axes, chart: Chart) -> None:
+    """Logarithms where they are asked for and possible."""
+    points = np.array([point for series in chart.series for point in series.points] or [(1.0, 1.0)])
+    for letter, values, put in (("x", points[:, 0], axes.set_xscale), ("y", points[:, 1], axes.set_yscale)):
+        if letter in chart.log and (values > 0).all() and values.max() > 3 * values.min():
+            put("log")
+            axis = axes.xaxis if letter == "x" else axes.yaxis
+            axis.set_major_formatter(matplotlib.ticker.FuncFormatter(_plain))
+            if values.max() < 30 * values.min():
+                axis.set_minor_formatter(matplotlib.ticker.FuncFormatter(_plain_few))
+
+
+def _plain(value: float, place: int | None = None) -> str:
+    return f"{value:,.10g}"
+
+
+def _plain_few(value: float, place: int | None = None) -> str:
+    """Between the powers of ten, only what fits."""
+    digit = value / 10 ** np.floor(np.log10(value))
+    return f"{value:,.10g}" if min(abs(digit - d) for d in (2, 3, 5)) < 1e-6 else ""
+
+
+def _legend(axes: Axes, count: int) -> None:
+    columns = 1 if count <= 8 else 2
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, ncols=columns)
+
+
+def as_bytes(figure: Figure, kind: str) -> bytes:
+    target = io.BytesIO()
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}
+    with matplotlib.rc_context(_STYLE):
+        figure.savefig(target, format=kind, dpi=DPI, metadata=dates[kind])
+    return target.getvalue()
+
+
+def save(chart: Chart, folder: Path) -> Iterator[Path]:
+    """The chart in every format."""
+    figure = draw(chart)
+    for kind in FORMATS:
+        path = folder / f"{chart.name}.{kind}"
+        write_atomically(path, as_bytes(figure, kind))
+        yield path

@@ -1,0 +1,226 @@
+"""What a figure shows, as plain numbers: whoever draws it, on paper or in the window, adds nothing to them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sim.experiments.columns import AXES
+from sim.experiments.frame import SETTING, Frame, Measure, measure_of, setting_names
+from sim.experiments.layout import Figure
+from sim.experiments.statistics import bins, bootstrap, pareto
+
+Point = tuple[float, float]
+_MOST_SERIES = 14  # more than that nobody can tell apart
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    points: tuple[Point, ...]
+    spans: tuple[Point, ...] = ()  # for each point the interval of its y
+    words: tuple[str, ...] = ()  # for each point what it is
+    is_line: bool = True
+    is_quiet: bool = False  # drawn in grey and hollow: a paper's own numbers, the front
+
+
+@dataclass(frozen=True)
+class Chart:
+    name: str
+    title: str
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    log: str = "none"
+    note: str = ""
+
+
+def worded(measure: str) -> str:
+    """A measure as it stands beside an axis."""
+    word, _, rest = measure.partition(" ")
+    if rest and word in ("most", "median"):
+        return f"{word} {worded(rest)}"
+    return AXES.get(measure, measure.replace("/", " / ").replace("_", " "))
+
+
+def labelled(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]) -> str:
+    """The values of some attributes as a name: the agent's own, others with what they are."""
+    words = []
+    for name, value in zip(names, key, strict=True):
+        if value in (None, ""):
+            continue
+        words.append(agents.get(str(value), str(value)) if name == "agent" else _word(name, value))
+    return " ".join(words) or "all"
+
+
+def _word(name: str, value: Any) -> str:
+    return str(value) if name in ("part", "map", "label") else f"{name}={value}"
+
+
+# --- figures that a specification asks for --------------------------------------------------------
+
+
+def chart_of(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Chart:
+    chosen = frame.where(figure.where)
+    make = {"scatter": _scatter, "lines": _lines, "histogram": _histogram}[figure.kind]
+    series = [*make(figure, chosen, agents), *_printed(figure)]
+    y = figure.y if figure.kind != "histogram" else "share of runs"
+    return Chart(figure.name, figure.title, worded(figure.x), worded(y), tuple(series), figure.log, figure.note)
+
+
+def _printed(figure: Figure) -> Iterable[Series]:
+    for name, points in figure.printed.items():
+        yield Series(f"{name} (printed)", points, is_line=figure.kind == "lines", is_quiet=True)
+
+
+def _measure(text: str) -> Measure:
+    found = measure_of(text)
+    assert isinstance(found, Measure), text
+    return found
+
+
+def _scatter(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
+    """A point for each setting, a colour for each value of `by`. Settings above the cut-off are left out."""
+    x, y = _measure(figure.x), _measure(figure.y)
+    for key, part in frame.groups(figure.by):
+        words = setting_names(part, agents)
+        points, names = [], []
+        for setting, runs in part.groups(SETTING):
+            point = x.of(runs), y.of(runs)
+            if runs.numbers("disqualified").max() == 0 and not np.isnan(point).any():
+                points.append(point)
+                names.append(words[setting])
+        order = sorted(range(len(points)), key=lambda i: points[i])
+        yield Series(
+            labelled(figure.by, key, agents),
+            tuple(points[i] for i in order),
+            words=tuple(names[i] for i in order),
+            is_line=False,
+        )
+
+
+def _lines(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
+    """A curve for each value of `by`, with the interval of every mean."""
+    y = _measure(figure.y)
+    for key, part in frame.groups(figure.by):
+        groups = [(float(k[0]), runs) for k, runs in part.groups([figure.x]) if isinstance(k[0], (int, float))]
+        groups.sort(key=lambda group: group[0])
+        points = [(x, y.of(runs)) for x, runs in groups]
+        spans = [_span(y, runs) for _, runs in groups]
+        kept = [i for i, point in enumerate(points) if point[1] == point[1]]
+        name = labelled(figure.by, key, agents)
+        yield Series(name, tuple(points[i] for i in kept), tuple(spans[i] for i in kept) if y.kind == "mean" else ())
+
+
+def _span(measure: Measure, runs: Frame) -> Point:
+    if measure.kind != "mean":
+        return float("nan"), float("nan")
+    interval = bootstrap(runs.numbers(measure.names[0]))
+    return interval.low, interval.high
+
+
+def _histogram(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
+    """The share of runs in bins that are the same for all: each bin is drawn in its middle."""
+    column = _measure(figure.x).names[0]
+    values = frame.numbers(column)
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return
+    low, high = float(values.min()), float(values.max())
+    if "x" in figure.log and low > 0:
+        edges = np.geomspace(low, high * 1.0001, 21)
+        middles = np.sqrt(edges[:-1] * edges[1:])
+    else:
+        edges = np.linspace(low, high + 1e-9 + (high == low), 21)
+        middles = (edges[:-1] + edges[1:]) / 2
+    for key, part in frame.groups(figure.by):
+        counts, _ = np.histogram(part.numbers(column), edges)
+        shares = counts / max(1, counts.sum())
+        points = tuple((float(x), float(y)) for x, y in zip(middles, shares, strict=True))
+        yield Series(labelled(figure.by, key, agents), points)
+
+
+# --- figures that every experiment has ------------------------------------------------------------
+
+
+def usual(frame: Frame, agents: Mapping[str, str]) -> list[Chart]:
+    """Quality against work, curves over what has several values, the largest tick, growth with length."""
+    charts = [front(frame, agents)]
+    for name in _varying(frame):
+        charts += [_over(name, value, frame, agents) for value in ("suboptimality", "expansions/moves")]
+    largest = Figure("largest-tick", "The largest tick of a run", "histogram", "max_expansions", "", ("agent",), "x")
+    charts.append(chart_of(largest, frame, agents))
+    charts.append(growth(frame, agents))
+    return [chart for chart in charts if any(len(series.points) > 1 or not series.is_line for series in chart.series)]
+
+
+def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
+    """Cost / optimal against expansions a move, and the settings that nothing beats in both."""
+    figure = Figure("pareto", "", "scatter", "expansions/moves", "suboptimality", ("agent",), "xy")
+    chart = chart_of(figure, frame, agents)
+    points = sorted(point for series in chart.series for point in series.points)
+    best = tuple(points[i] for i in pareto(points))
+    line = Series("not beaten in both", best, is_quiet=True)
+    title = "Quality against work: a point for each setting"
+    return Chart("pareto", title, "expansions / move", "cost / optimal", (*chart.series, line), "xy")
+
+
+def _varying(frame: Frame) -> list[str]:
+    """Numbers that a setting has and that are not the same for all of one agent."""
+    names = ["budget", "rate", *dict.fromkeys(name for params in frame.params for name in params)]
+    found = []
+    for name in names:
+        for _, part in frame.groups(["agent"]):
+            values = {key[0] for key in part.group_rows([name])} - {None}
+            if len(values) > 1 and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
+                found.append(name)
+                break
+    return found
+
+
+def _over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Chart:
+    """A measure along one number, a curve for each setting but for it; the most different ones if they are many."""
+    rest = [other for other in _varying(frame) if other != name]
+    by = ("agent", *rest)
+    figure = Figure(
+        f"{value.split('/')[0]}-over-{name}", f"{worded(value)} over {worded(name)}", "lines", name, value, by, "xy"
+    )
+    chart = chart_of(figure, frame.take(_has(frame, name)), agents)
+    curves = [series for series in chart.series if len(series.points) > 1]
+    step = max(1, -(-len(curves) // _MOST_SERIES))
+    note = f"{len(curves[::step])} of {len(curves)} settings" if step > 1 else ""
+    return Chart(chart.name, chart.title, chart.x, chart.y, tuple(curves[::step]), "xy", note)
+
+
+def _has(frame: Frame, name: str) -> Any:
+    return np.array([value is not None and value == value for value in frame.column(name).tolist()], np.bool_)
+
+
+def growth(frame: Frame, agents: Mapping[str, str]) -> Chart:
+    """Expansions of a run over the length of the cheapest path, in equally filled bins."""
+    optimal = frame.numbers("optimal")
+    edges = bins(optimal)
+    series = []
+    names = setting_names(frame, agents)
+    settings = list(frame.groups(SETTING))
+    step = max(1, -(-len(settings) // _MOST_SERIES))
+    for key, runs in settings[::step]:
+        lengths, work = runs.numbers("optimal"), runs.numbers("expansions")
+        place = np.clip(np.searchsorted(edges, lengths, "right") - 1, 0, max(0, edges.size - 2))
+        points = [
+            (float(lengths[place == i].mean()), float(work[place == i].mean()))
+            for i in range(edges.size - 1)
+            if (place == i).any() and np.isfinite(lengths[place == i]).all()
+        ]
+        series.append(Series(names[key], tuple(points)))
+    note = f"{len(series)} of {len(settings)} settings" if step > 1 else ""
+    return Chart(
+        "growth",
+        "Work over the length of the problem",
+        worded("optimal"),
+        worded("expansions"),
+        tuple(series),
+        "xy",
+        note,
+    )

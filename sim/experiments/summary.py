@@ -1,0 +1,177 @@
+"""The tables of a report: what a specification asks for, and what every experiment has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sim.experiments.charts import labelled
+from sim.experiments.claims import Verdict
+from sim.experiments.frame import PROBLEM, SETTING, Frame, setting_names
+from sim.experiments.layout import Grouping
+from sim.experiments.statistics import bootstrap, compare, pareto
+from sim.experiments.tables import Cell, Table
+
+_MOST_COMPARED = 40
+
+
+def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Table:
+    """A table that a specification asks for, with printed numbers beside where it has them."""
+    chosen = frame.where(grouping.where)
+    columns = list(chosen.group_rows(grouping.columns)) if grouping.columns else [()]
+    headings: list[str] = [*grouping.rows]
+    for column in columns:
+        for value in grouping.values:
+            name = labelled(grouping.columns, column, agents) if column else value.text
+            headings.append(f"{name}: {value.text}" if column and len(grouping.values) > 1 else name)
+            if grouping.printed.get(_text(column)):
+                headings += ["printed", "off by"]
+    rows = [(*map(_plain, key), *_cells(part, columns, grouping)) for key, part in sorted_groups(chosen, grouping.rows)]
+    title = grouping.title or ", ".join(value.text for value in grouping.values)
+    return Table(f"table-{number}", title, tuple(headings), tuple(rows), grouping.note)
+
+
+def sorted_groups(frame: Frame, names: Sequence[str]) -> list[tuple[tuple[Any, ...], Frame]]:
+    """Groups by number where the attribute is one, else as they come."""
+    groups = list(frame.groups(names))
+    if all(isinstance(value, (int, float)) for key, _ in groups for value in key):
+        groups.sort(key=lambda group: group[0])
+    return groups
+
+
+def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) -> list[Cell]:
+    cells: list[Cell] = []
+    row = _text(next(iter(part.group_rows(grouping.rows))))
+    for column in columns:
+        runs = part.where(dict(zip(grouping.columns, column, strict=True))) if column else part
+        for value in grouping.values:
+            found = value.of(runs)
+            cells.append(None if np.isnan(found) else found)
+            if (printed := grouping.printed.get(_text(column))) is not None:
+                given = printed.get(row)
+                cells += [f"{given:g}", f"{100 * (found / given - 1):+.1f} %"] if given else ["", ""]
+    return cells
+
+
+def _text(key: tuple[Any, ...]) -> str:
+    return " ".join(str(value) for value in key)
+
+
+def _plain(value: Any) -> Cell:
+    return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else str(value)
+
+
+# --- what every experiment has --------------------------------------------------------------------
+
+
+def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
+    """A line for each setting of each part."""
+    names = setting_names(frame, agents)
+    lines: list[tuple[Cell, ...]] = []
+    has_parts = len(frame.group_rows(["part"])) > 1
+    for (part,), rows in frame.groups(["part"]):
+        runs_of = list(rows.groups(SETTING))
+        points = [_point(runs) for _, runs in runs_of]
+        best = set(pareto(points))
+        for place, (key, runs) in enumerate(runs_of):
+            head: tuple[Cell, ...] = (str(part or ""),) if has_parts else ()
+            lines.append((*head, names[key], *_setting_cells(runs, place in best)))
+    headings = (
+        "setting",
+        "runs",
+        "arrived",
+        "cost / optimal (95 %)",
+        "expansions / move",
+        "most in a tick",
+        "back-moves",
+        "planning us / move",
+        "disqualified",
+        "not beaten",
+    )
+    return Table("settings", "All settings", (("part",) if has_parts else ()) + headings, tuple(lines))
+
+
+def _point(runs: Frame) -> tuple[float, float]:
+    moves = float(np.nansum(runs.numbers("moves")))
+    ratio = runs.numbers("suboptimality")
+    ratio = ratio[~np.isnan(ratio)]
+    if not moves or not ratio.size or runs.numbers("disqualified").max() > 0:
+        return float("nan"), float("nan")
+    return float(np.nansum(runs.numbers("expansions"))) / moves, float(ratio.mean())
+
+
+def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
+    moves = float(np.nansum(runs.numbers("moves")))
+    out = int(runs.numbers("disqualified").sum())
+    return (
+        len(runs),
+        int(runs.numbers("arrived").sum()),
+        bootstrap(runs.numbers("suboptimality")),
+        float(np.nansum(runs.numbers("expansions"))) / moves if moves else None,
+        int(np.nanmax(runs.numbers("max_expansions"))),
+        float(np.nanmean(runs.numbers("back_moves"))),
+        1000.0 * float(np.nansum(runs.numbers("total_ms"))) / moves if moves else None,
+        f"{out} runs" if out else "",
+        "*" if is_best else "",
+    )
+
+
+def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
+    """Every setting against the one that walks cheapest, on the same problems of each part."""
+    names = setting_names(frame, agents)
+    lines: list[tuple[Cell, ...]] = []
+    has_parts = len(frame.group_rows(["part"])) > 1
+    problem = tuple(name for name in PROBLEM if name not in SETTING)
+    for (part,), rows in frame.groups(["part"]):
+        codes, keys = rows.codes(problem)
+        groups = rows.group_rows(SETTING)
+        costs = {key: _by_problem(rows, chosen, codes, len(keys)) for key, chosen in groups.items()}
+        means = {key: np.nanmean(values) for key, values in costs.items() if not np.isnan(values).all()}
+        if len(means) < 2:
+            continue
+        best = min(means, key=lambda key: means[key])
+        for key in list(means)[:_MOST_COMPARED]:
+            if key == best:
+                continue
+            found = compare(costs[key], costs[best])
+            head: tuple[Cell, ...] = (str(part or ""),) if has_parts else ()
+            p = "< 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
+            lines.append((*head, names[key], names[best], found.count, found.difference, found.wins, found.losses, p))
+    headings = ("setting", "against", "problems", "costs more by (95 %)", "cheaper on", "dearer on", "p (signed ranks)")
+    note = "Each setting against the cheapest of its part, by the cost of the walk on the same problems."
+    return Table("comparisons", "On the same problems", (("part",) if has_parts else ()) + headings, tuple(lines), note)
+
+
+def _by_problem(frame: Frame, rows: Any, codes: Any, count: int) -> Any:
+    """The cost of the last trial on each problem, nan where the goal was not reached."""
+    costs = np.full(count, np.nan)
+    arrived = frame.numbers("arrived")[rows] > 0
+    costs[codes[rows][arrived]] = frame.numbers("cost")[rows][arrived]
+    return costs
+
+
+def cutoff_table(frame: Frame, cutoff: int, agents: Mapping[str, str]) -> Table | None:
+    """What the cut-off disqualifies: settings of which some run is above it."""
+    if not cutoff:
+        return None
+    names = setting_names(frame, agents)
+    lines = []
+    for key, runs in frame.groups(SETTING):
+        above = runs.numbers("disqualified")
+        if above.any():
+            most = int(np.nanmax(runs.numbers("max_expansions")))
+            lines.append((names[key], int(above.sum()), len(runs), most))
+    title = f"Disqualified by the cut-off of {cutoff:,} expansions in a tick"
+    return Table("disqualified", title, ("setting", "runs above", "of", "most in a tick"), tuple(lines))
+
+
+def claims_table(verdicts: Sequence[Verdict]) -> Table:
+    lines = [
+        (
+            verdict.claim.text,
+            verdict.word,
+            verdict.measured + (f". {verdict.claim.why}" if verdict.claim.why else ""),
+        )
+        for verdict in verdicts
+    ]
+    return Table("claims", "Claims", ("claim", "here", "by how much"), tuple(lines))

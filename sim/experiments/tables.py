@@ -1,0 +1,101 @@
+"""Tables as data, and as Markdown, CSV, LaTeX and HTML."""
+
+import csv
+import html
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sim.experiments.statistics import Interval
+
+Cell = str | int | float | Interval | None
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str  # of its files
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    @property
+    def are_texts(self) -> list[bool]:
+        """Which columns hold words, and stand to the left."""
+        return [any(isinstance(row[i], str) for row in self.rows) for i in range(len(self.headings))]
+
+
+def shown(cell: Cell) -> str:
+    """A cell for people: about three digits that count."""
+    if cell is None:
+        return ""
+    if isinstance(cell, Interval):
+        return f"{number(cell.mean)} ({number(cell.low)} to {number(cell.high)})" if cell.count else ""
+    if isinstance(cell, float):
+        return number(cell)
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def number(value: float) -> str:
+    if value != value:
+        return ""
+    if abs(value) >= 1000 or (value == int(value) and abs(value) >= 100):
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 0.1 else f"{value:.2f}"
+
+
+def markdown(table: Table) -> str:
+    marks = ["---" if is_text else "--:" for is_text in table.are_texts]
+    lines = [table.headings, marks, *([shown(cell) for cell in row] for row in table.rows)]
+    return "".join("| " + " | ".join(cell.replace("*", "\\*") for cell in line) + " |\n" for line in lines)
+
+
+def as_csv(table: Table) -> str:
+    """Numbers in full; an interval takes three columns."""
+    wide = [any(isinstance(row[i], Interval) for row in table.rows) for i in range(len(table.headings))]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_spread(table.headings, wide, lambda name: (name, f"{name} low", f"{name} high")))
+    for row in table.rows:
+        writer.writerow(_spread(row, wide, _ends))
+    return text.getvalue()
+
+
+def _ends(cell: Cell) -> tuple[Cell, Cell, Cell]:
+    return (cell.mean, cell.low, cell.high) if isinstance(cell, Interval) else (cell, None, None)
+
+
+def _spread(cells: Sequence[Cell], wide: Sequence[bool], parts: object) -> list[Cell]:
+    found: list[Cell] = []
+    for cell, is_wide in zip(cells, wide, strict=True):
+        found += parts(cell) if is_wide else [cell]  # type: ignore[operator]
+    return found
+
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    sign: f"\\{sign}" for sign in "&%$#_{}"
+}
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+def latex(table: Table) -> str:
+    """A table for a paper, with the rules of the package booktabs."""
+    columns = "".join("l" if is_text else "r" for is_text in table.are_texts)
+    head = " & ".join(_latex(name) for name in table.headings)
+    body = "".join(" & ".join(_latex(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
+    title = f"% {table.title}\n" if table.title else ""
+    begin, end = f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n", "\\bottomrule\n\\end{tabular}\n"
+    return f"{title}{begin}{head} \\\\\n\\midrule\n{body}{end}"
+
+
+def as_html(table: Table) -> str:
+    kinds = [' class="text"' if is_text else "" for is_text in table.are_texts]
+    head = "".join(f"<th{kind}>{html.escape(name)}</th>" for kind, name in zip(kinds, table.headings, strict=True))
+    body = "".join(
+        "<tr>" + "".join(f"<td{k}>{html.escape(shown(c))}</td>" for k, c in zip(kinds, row, strict=True)) + "</tr>\n"
+        for row in table.rows
+    )
+    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"

@@ -1,0 +1,329 @@
+"""Statistics, claims, tables and figures of a report."""
+
+import base64
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import main
+from cli.report import figures, report_of
+from sim.experiments.charts import Chart, Series, front
+from sim.experiments.claims import check, read_claims
+from sim.experiments.columns import MEASURED, PLANNED, TIMES
+from sim.experiments.frame import Frame, Measure, frame_of, measure_of, setting_names
+from sim.experiments.statistics import bins, bootstrap, compare, pareto, power_law, wilcoxon
+from sim.experiments.store import open_for_reading
+from sim.experiments.summary import comparison_table, grouping_table, settings_table
+from sim.experiments.tables import Table, as_csv, as_html, latex, markdown
+from sim.files.fields import Field, Problems
+from sim.files.yaml import read_yaml
+
+from .experiments import TINY, run_all
+
+finite = st.floats(-1e6, 1e6)
+
+
+# --- statistics -----------------------------------------------------------------------------------
+
+
+def test_the_bootstrap_agrees_with_scipy() -> None:
+    chance = np.random.default_rng(1)
+    for values in (chance.normal(5, 2, 80), chance.exponential(3, 200), chance.lognormal(0, 1, 40)):
+        ours = bootstrap(values)
+        theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=9999, random_state=2)
+        low, high = theirs.confidence_interval
+        width = high - low
+        assert ours.mean == values.mean()
+        assert abs(ours.low - low) < 0.12 * width and abs(ours.high - high) < 0.12 * width
+    assert bootstrap(values) == bootstrap(values)
+
+
+def test_the_interval_of_many_values_is_that_of_the_normal() -> None:
+    values = np.random.default_rng(3).exponential(2, 30_000)
+    ours = bootstrap(values)
+    low, high = stats.norm.interval(0.95, values.mean(), stats.sem(values))
+    assert (ours.low, ours.high) == pytest.approx((low, high))
+
+
+def test_the_bootstrap_covers_the_truth_nineteen_times_of_twenty() -> None:
+    chance = np.random.default_rng(4)
+    found = [bootstrap(chance.normal(10, 3, 60), seed=i, draws=600) for i in range(300)]
+    assert 0.89 < np.mean([a.low <= 10 <= a.high for a in found]) < 0.98
+
+
+@pytest.mark.parametrize("values", [[], [np.nan], [3.0], [2.0, 2.0], [np.nan, 4.0]])
+def test_few_values_have_no_width(values: list[float]) -> None:
+    found = bootstrap(np.array(values))
+    kept = [v for v in values if v == v]
+    assert found.count == len(kept)
+    if kept:
+        assert found.low == found.mean == found.high == kept[0]
+
+
+@given(st.lists(st.integers(-20, 20), min_size=10, max_size=60).filter(lambda v: len({abs(x) for x in v} - {0}) > 3))
+def test_signed_ranks_agree_with_scipy(values: list[int]) -> None:
+    difference = np.array(values, float)
+    theirs = stats.wilcoxon(difference, zero_method="wilcox", correction=False, method="approx")
+    assert wilcoxon(difference) == pytest.approx(float(theirs.pvalue), abs=1e-12)
+
+
+def test_comparisons_are_paired() -> None:
+    a, b = np.array([1.0, 2.0, np.nan, 4.0, 5.0]), np.array([2.0, 2.0, 3.0, 3.0, 9.0])
+    found = compare(a, b)
+    assert (found.count, found.wins, found.losses) == (4, 2, 1)
+    assert found.difference.mean == pytest.approx((-1 + 0 + 1 - 4) / 4)
+    assert wilcoxon(np.zeros(5)) == 1.0
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=25))
+def test_the_front_is_what_nothing_beats(points: list[tuple[int, int]]) -> None:
+    chosen = pareto([(float(x), float(y)) for x, y in points])
+    front = {points[i] for i in chosen}
+    beaten = {p for p in points if any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)}
+    assert front == set(points) - beaten
+    assert len(chosen) == len(front)
+
+
+def test_a_power_law_is_found_again() -> None:
+    x = np.array([10.0, 100.0, 1000.0])
+    fit = power_law(x, 0.14 * x**1.5)
+    assert (fit.factor, fit.exponent) == (pytest.approx(0.14), pytest.approx(1.5))
+
+
+@given(st.lists(finite, min_size=1, max_size=60))
+def test_bins_hold_everything(values: list[float]) -> None:
+    edges = bins(np.array(values))
+    assert edges[0] <= min(values) and edges[-1] >= max(values) and (np.diff(edges) > 0).all()
+
+
+# --- frames ---------------------------------------------------------------------------------------
+
+
+def made(rows: Sequence[dict[str, Any]]) -> Frame:
+    """A frame from rows that say only what matters."""
+    columns = ["row", *(c.name for c in (*PLANNED, *MEASURED, *TIMES))]
+    usual_cells: dict[str, Any] = {
+        "part": "", "map": "m", "agent": "tba", "params": "{}", "label": "", "budget": 1, "outcome": "reached",
+        "start_x": 0, "start_y": 0, "goal_x": 1, "goal_y": 1, "seed": 0, "trial": 1, "optimal": 10.0,
+        "moves": 10, "max_expansions": 1, "expansions": 10, "back_moves": 0, "planning_ms": 0.0, "changes_ms": 0.0,
+    }  # fmt: skip
+    lines = [[{**usual_cells, "row": n, **row}.get(name) for name in columns] for n, row in enumerate(rows)]
+    frame = frame_of(columns, lines)
+    frame.columns["disqualified"] = np.zeros(len(rows))
+    return frame
+
+
+def test_measures() -> None:
+    frame = made([{"cost": 10.0, "expansions": 5, "moves": 10}, {"cost": 30.0, "expansions": 95, "moves": 40}])
+    values = [m.of(frame) for text in ("cost", "expansions/moves", "most cost", "median cost") if (m := measured(text))]
+    assert values == [20.0, 2.0, 30.0, 20.0]
+    assert np.isnan(measured("h_changes").of(frame)) and np.isnan(measured("cost").of(frame.where({"agent": "x"})))
+    assert measure_of("cost/foo") == "foo" and measure_of("agent") == "agent"
+
+
+def measured(text: str) -> Measure:
+    found = measure_of(text)
+    assert isinstance(found, Measure)
+    return found
+
+
+def test_groups_by_columns_and_by_parameters() -> None:
+    rows = [{"params": f'{{"weight": {w}}}', "budget": k, "cost": w * k} for w in (3.0, 1.0) for k in (1, 16)]
+    frame = made([*rows, {"agent": "lrta", "cost": 5.0}])
+    assert [(key, len(part)) for key, part in frame.groups(["weight"])] == [((3,), 2), ((1,), 2), ((None,), 1)]
+    assert [key for key, _ in frame.groups(["agent", "budget"])] == [("tba", 1), ("tba", 16), ("lrta", 1)]
+    assert len(frame.where({"weight": [1.0, 3]})) == 4 and len(frame.where({"weight": 3.0, "budget": 16})) == 1
+    names = list(setting_names(frame, {"tba": "TBA*"}).values())
+    assert names == ["TBA* weight=3 k=1", "TBA* weight=3 k=16", "TBA* weight=1 k=1", "TBA* weight=1 k=16", "lrta k=1"]
+
+
+# --- claims ---------------------------------------------------------------------------------------
+
+
+def verdict_of(text: str, frame: Frame) -> tuple[bool | None, str]:
+    problems = Problems(read_yaml(text, "x.yaml"))
+    (claim,) = read_claims(Field(problems, (), problems.document.data))
+    problems.raise_any()
+    found = check(claim, frame)
+    return found.holds, found.measured
+
+
+COSTS = {("tba", 1): 40.0, ("tba", 4): 20.0, ("tba", 16): 10.0, ("lrta", 1): 80.0, ("lrta", 4): 60.0, ("lrta", 16): 9.0}
+
+
+@pytest.mark.parametrize(
+    "text, holds, words",
+    [
+        ("less: [{agent: tba}, {agent: lrta}], over: budget", False, "budget=16: 10 and 9"),
+        ("less: [{agent: tba}, {agent: lrta}], over: budget, where: {budget: [1, 4]}", True, "by a factor of 2 to 3"),
+        ("less: [{agent: tba}, {agent: lrta}]", True, "by a factor of 2.129"),
+        ("falls: budget, over: agent", True, "by a factor of 0.1125 to 0.25"),
+        ("rises: budget, where: {agent: tba}", False, "40 at budget=1, 20 at 4"),
+        (
+            "ratio: [{agent: lrta}, {agent: tba}], between: [2, 3], where: {budget: [1, 4]}, over: budget",
+            True,
+            "2 to 3",
+        ),
+        ("ratio: [{agent: lrta}, {agent: tba}], between: [2, 3], over: budget", False, "budget=16: 0.9"),
+        ("between: [9, 80], over: [agent, budget]", True, "9 to 80"),
+        ("between: [9, 79], over: [agent, budget]", False, "agent=lrta, budget=1: 80"),
+        ("printed: {1: 41, 4: 19, 8: 3}, over: budget, where: {agent: tba}, within: 6", True, "2 numbers"),
+        ("printed: {1: 41, 4: 10}, over: budget, where: {agent: tba}, within: 6", False, "20 for 10 (+100.0 %)"),
+        ("power: budget, where: {agent: tba}, exponent: [-0.51, -0.49], factor: [39, 41]", True, "40 budget^-0.500"),
+        ("power: budget, where: {agent: tba}, exponent: [0.9, 1.1]", False, "budget^-0.500"),
+        ("crossing: [{agent: lrta}, {agent: tba}], along: budget, between: [10, 20]", True, "from 16 on"),
+        ("crossing: [{agent: tba}, {agent: lrta}], along: budget, between: [10, 20]", False, "from nan on"),
+        ("less: [{agent: tba}, {agent: rtaa}], over: budget", None, "no runs"),
+        ("between: [0, 1], where: {agent: rtaa}", None, "no runs"),
+    ],
+)
+def test_claims(text: str, holds: bool | None, words: str) -> None:
+    frame = made([{"agent": agent, "budget": k, "cost": cost} for (agent, k), cost in COSTS.items()])
+    found, told = verdict_of(f"[{{claim: x, value: cost, {text}}}]", frame)
+    assert found is holds and words in told, told
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+TABLE = Table("t", "A title", ("name", "50 % of x_1"), (("a*b & <c>", 1.5), ("d", None)))
+
+
+def test_tables_in_all_forms() -> None:
+    assert markdown(TABLE) == "| name | 50 % of x_1 |\n| --- | --: |\n| a\\*b & <c> | 1.50 |\n| d |  |\n"
+    assert list(csv.reader(io.StringIO(as_csv(TABLE))))[1] == ["a*b & <c>", "1.5"]
+    assert r"a*b \& <c> & 1.50 \\" in latex(TABLE) and r"50 \% of x\_1" in latex(TABLE)
+    assert '<td class="text">a*b &amp; &lt;c&gt;</td><td>1.50</td>' in as_html(TABLE)
+    interval = Table("t", "", ("x",), ((bootstrap(np.array([1.0, 2.0, 3.0])),),))
+    header, row = csv.reader(io.StringIO(as_csv(interval)))
+    assert header == ["x", "x low", "x high"] and float(row[0]) == 2.0 and float(row[1]) < 2 < float(row[2])
+
+
+def test_printed_numbers_stand_beside_ours() -> None:
+    frame = made([{"agent": a, "budget": k, "cost": c} for (a, k), c in COSTS.items()])
+    text = "[{rows: budget, columns: agent, values: cost, printed: {tba: {1: 50, 16: 10}}}]"
+    problems = Problems(read_yaml(text, "x.yaml"))
+    from sim.experiments.layout import read_tables
+
+    (grouping,) = read_tables(Field(problems, (), problems.document.data))
+    table = grouping_table(1, grouping, frame, {"tba": "TBA*"})
+    assert table.headings == ("budget", "TBA*", "printed", "off by", "lrta")
+    assert table.rows[0] == (1, 40.0, "50", "-20.0 %", 80.0)
+    assert table.rows[1] == (4, 20.0, "", "", 60.0)
+
+
+def test_settings_are_compared_on_the_same_problems() -> None:
+    extra = {"tba": 0, "lrta": 5}
+    rows = [
+        {"agent": a, "start_x": i, "cost": i + e, "suboptimality": 1.0} for a, e in extra.items() for i in range(30)
+    ]
+    table = comparison_table(made(rows), {})
+    ((name, best, count, difference, wins, losses, p),) = table.rows
+    assert (name, best, count, wins, losses, p) == ("lrta", "tba", 30, 0, 30, "< 0.001")
+    assert difference.mean == difference.low == difference.high == 5.0  # type: ignore[union-attr]
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+
+def decoded(figure: Any, svg: bytes) -> dict[int, list[tuple[float, float]]]:
+    """The points of each series, from where its markers stand in the SVG and what the axes span."""
+    root = ElementTree.fromstring(svg)
+    space = "{http://www.w3.org/2000/svg}"
+    (axes,) = figure.axes
+    box = next(g for g in root.iter(f"{space}g") if g.get("id") == "axes")
+    numbers = [float(n) for n in re.findall(r"-?[\d.]+", box.find(f"{space}path").get("d"))]  # type: ignore[union-attr, arg-type]
+    left, right, top, bottom = min(numbers[::2]), max(numbers[::2]), min(numbers[1::2]), max(numbers[1::2])
+    found = {}
+    for group in root.iter(f"{space}g"):
+        if (name := group.get("id") or "").startswith("series-"):
+            places = [(float(use.get("x")), float(use.get("y"))) for use in group.iter(f"{space}use")]  # type: ignore[arg-type]
+            found[int(name[7:])] = [
+                (_value(axes.get_xlim(), axes.get_xscale(), (x - left) / (right - left)),
+                 _value(axes.get_ylim(), axes.get_yscale(), (bottom - y) / (bottom - top)))
+                for x, y in places
+            ]  # fmt: skip
+    return found
+
+
+def _value(limits: tuple[float, float], scale: str, share: float) -> float:
+    low, high = np.log(limits) if scale == "log" else limits
+    value = low + share * (high - low)
+    return float(np.exp(value) if scale == "log" else value)
+
+
+def assert_drawn(chart: Chart) -> None:
+    figure = figures.draw(chart)
+    found = decoded(figure, figures.as_bytes(figure, "svg"))
+    wanted = {number: series.points for number, series in enumerate(chart.series) if series.points}
+    assert found.keys() == wanted.keys()
+    for number, points in wanted.items():
+        assert np.array(found[number]) == pytest.approx(np.array(points), rel=2e-3, abs=1e-6), chart.series[number].name
+
+
+@pytest.mark.parametrize("log", ["none", "x", "y", "xy"])
+def test_a_figure_is_decoded_back(log: str) -> None:
+    series = (Series("a", ((1.0, 10.0), (40.0, 300.0), (900.0, 2.0))), Series("b", ((5.0, 5.0),), is_line=False))
+    assert_drawn(Chart("x", "title", "x", "y", series, log))
+
+
+def test_every_figure_of_a_report_shows_the_numbers_of_the_table(tmp_path: Path) -> None:
+    text = TINY + "figures: [{name: mine, kind: lines, x: budget, y: suboptimality, by: [agent, weight], log: xy}]\n"
+    run_all(text, tmp_path)
+    store = open_for_reading(tmp_path)
+    report, frame = report_of(store), store.frame()
+    assert len(report.charts) >= 6
+    for chart in report.charts:
+        assert_drawn(chart)
+    mine = report.charts[0]
+    settings = [("tb-wa", 1), ("tb-wa", 1.4), ("tb-wa", 3), ("lrta", None)]
+    for series, (agent, weight) in zip(mine.series, settings, strict=True):
+        for k, y in series.points:
+            runs = frame.where({"agent": agent, "weight": weight, "budget": int(k)})
+            assert y == runs.numbers("suboptimality").mean()
+
+
+def test_figures_are_the_same_each_time() -> None:
+    chart = Chart("x", "title", "x", "y", (Series("a", ((1.0, 2.0), (3.0, 4.0)), ((1.0, 3.0), (3.5, 5.0))),))
+    for kind in figures.FORMATS:
+        assert figures.as_bytes(figures.draw(chart), kind) == figures.as_bytes(figures.draw(chart), kind)
+
+
+def test_disqualified_settings_are_no_points() -> None:
+    frame = made([{"budget": k, "suboptimality": 2.0, "max_expansions": k, "expansions": k} for k in (1, 50)])
+    frame.columns["disqualified"] = (frame.numbers("max_expansions") > 10).astype(float)
+    assert [series.points for series in front(frame, {}).series] == [((0.1, 2.0),), ((0.1, 2.0),)]
+    assert settings_table(frame, {}).rows[1][-2] == "1 runs"
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_the_command_writes_one_page_without_outside_parts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    claim = "{claim: cost falls, falls: budget, value: cost, over: agent}"
+    more = f"title: A tiny <one>\nclaims: [{claim}]\ntables: [{{rows: budget, values: [cost, moves]}}]\n"
+    run_all(TINY + more, tmp_path)
+    assert main.main(["report", str(tmp_path)]) == 0
+    target = tmp_path / "report"
+    page = (target / "index.html").read_text()
+    assert "A tiny &lt;one&gt;" in page and "cost falls" in page
+    assert not re.findall(r'(?:src|href)="(?!data:)', page) and "@import" not in page
+    svgs = [base64.b64decode(text) for text in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page)]
+    assert len(svgs) >= 5 and all(b"<svg" in svg for svg in svgs)
+    names = {path.name for path in (target / "figures").iterdir()}
+    assert {"pareto.svg", "pareto.pdf", "pareto.png", "growth.svg"} <= names
+    assert {"table-1.csv", "table-1.tex", "settings.csv"} <= {path.name for path in (target / "tables").iterdir()}
+    assert "holds: cost falls" in capfd.readouterr().err
+    assert main.main(["report", str(tmp_path), "--markdown"]) == 0
+    assert "| claim | here | by how much |" in capfd.readouterr().out
+    assert main.main(["report", str(tmp_path / "no")]) == 2
