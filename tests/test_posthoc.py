@@ -1,10 +1,12 @@
 """Traces for Posthoc: what its published schema asks for holds, and the events tell the run."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pygame
 import pytest
 import yaml
 
@@ -15,8 +17,15 @@ from sim.files.posthoc import Posthoc, _wall_boxes, numbered
 from sim.grid import Grid
 from sim.params import ConfigError, Value
 from sim.world import Walker, World
+from tests.window import make_app, press, press_combination
+from ui.dialogs.file_browser import SaveFile
+from ui.dialogs.message import MessageBox
+from ui.dialogs.working import Working
+from ui.model import job as job_module
+from ui.model.job import GivenUpError, Job
 
 from .conftest import ROOT, random_rows
+from .test_files import begun
 
 SHAPES = {"rect", "circle", "path", "polygon"}
 
@@ -142,3 +151,68 @@ AGENTS = ("--agent", "tba", "--agent", "lss-lrta", "--agent", "lrta:label=x")
 def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the trace for Posthoc cannot be written: No such file"):
         traced(tmp_path / "none" / "a.trace.yaml", "astar")
+
+
+# --- from the window ------------------------------------------------------------------------------
+
+
+def test_the_window_writes_what_the_focused_agent_did_in_its_branch(tmp_path: Path) -> None:
+    app = make_app(begun())
+    session = app.session
+    session.advance(10)
+    free = [cell for cell in (45, 46, 47, 48) if session.world.grid.is_free(cell)]
+    session.paint(free, block=True)
+    session.advance(5)
+    session.branch_here()
+    session.advance(12)
+    session.focus(session.panels[-1].key)
+    press_combination(app, "Ctrl+Alt+E")
+    assert isinstance(app.dialog, SaveFile)
+    app.dialog.name = str(tmp_path / "mine")
+    app.dialog.confirm()
+    assert app.dialog is None
+    events = events_of(tmp_path / "mine.trace.yaml")
+    kinds = [event["type"] for event in events]
+    metrics = session.focused.metrics
+    assert kinds.count("move") + kinds.count("back") == metrics.moves > 0
+    assert kinds.count("block") == len(free) > 0 and events[-1]["tick"] == session.tick
+
+
+def test_long_work_shows_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_module, "PATIENCE_S", 0.0)
+    app = make_app(begun())
+    may_go_on, was_stopped = threading.Event(), threading.Event()
+
+    def work(job: Job[str]) -> str:
+        job.told(0.4)
+        may_go_on.wait(30)
+        try:
+            job.told(0.6)
+        except GivenUpError:
+            was_stopped.set()
+            raise
+        return "made"
+
+    made: list[str] = []
+    app.work("Working on it", Job(work), made.append)
+    assert isinstance(app.dialog, Working)
+    app.frame(0.1)
+    assert app.dialog.text.text.startswith("40%")
+    press(app, pygame.K_ESCAPE)
+    assert app.dialog is None
+    may_go_on.set()
+    assert was_stopped.wait(30)
+    app.work("Working on it", Job(work), made.append)
+    while app.dialog is not None:
+        app.frame(0.1)
+    assert made == ["made"], "only what was waited for"
+
+
+def test_what_goes_wrong_in_long_work_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(job_module, "PATIENCE_S", 0.0)
+    app = make_app(begun())
+    (tmp_path / "wrong.map").write_text("nonsense")
+    app.open_path(tmp_path / "wrong.map")
+    while isinstance(app.dialog, Working):
+        app.frame(0.1)
+    assert isinstance(app.dialog, MessageBox) and "wrong.map" in app.dialog.title

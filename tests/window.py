@@ -5,6 +5,7 @@ from pathlib import Path
 import pygame
 
 from ui.app import App
+from ui.model import job
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.setup import Setup
@@ -24,6 +25,8 @@ _SIGNS = {
     "]": pygame.K_RIGHTBRACKET,
     "?": pygame.K_SLASH,
 }
+job.PATIENCE_S = 60.0  # work that takes longer than a frame is waited for, so that tests are the same on any machine
+
 _NAMED = {
     "Space": pygame.K_SPACE,
     "Return": pygame.K_RETURN,

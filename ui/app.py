@@ -7,7 +7,9 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")  # no GPU: presenting through llvmpipe costs 7 ms a frame
 
@@ -20,7 +22,7 @@ from sim.commands import AgentConfig
 from sim.files.journal import find_crashed
 from sim.files.map import ScenFile
 from sim.files.session import Saved
-from sim.params import ConfigError, Param, Value
+from sim.params import ConfigError, Param, Value, printable
 from sim.world import WalkerView
 from ui.commands.table import COMMANDS
 from ui.dialogs.agent_editor import AgentEditor
@@ -29,6 +31,7 @@ from ui.dialogs.crashed import CrashedQuestion
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.unsaved import UnsavedQuestion
+from ui.dialogs.working import Working
 from ui.draw.cells import CellWords, HeatScale, Shown, scale_for, update_all
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import PALETTES
@@ -40,9 +43,11 @@ from ui.input.keyboard import Keyboard
 from ui.input.pointer import Pointer
 from ui.input.tools import Point, clipped
 from ui.model import files, layout, saving
+from ui.model import job as job_module
 from ui.model.camera import Camera
 from ui.model.cameras import Cameras
 from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
+from ui.model.job import Job
 from ui.model.keeper import Keeper
 from ui.model.layers import LayerState
 from ui.model.layout import Layout, PanelBoxes
@@ -62,6 +67,9 @@ CHANGE_RATES = (1.0, 2.0, 5.0, 10.0, 20.0)
 CHANGE_INTERVALS = (1, 2, 5, 10, 20, 50, 100)
 TRIAL_COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+
+
+T = TypeVar("T")
 
 
 class App:
@@ -620,12 +628,28 @@ class App:
     def open_path(self, path: str | os.PathLike[str]) -> None:
         self.with_edits_kept(lambda: self._open_now(Path(path)))
 
+    def work(self, title: str, job: Job[T], then: Callable[[T], None], failed: str = "That did not work") -> None:
+        """Go on with the result of a job; where it takes a while, show how far it is, with a way to stop it."""
+
+        def finish(done: Job[T]) -> None:
+            try:
+                result = done.result()
+            except ConfigError as error:
+                self.complain(error, failed)
+            else:
+                then(result)
+
+        if job.wait(job_module.PATIENCE_S):
+            finish(job)
+        else:
+            self.show(Working(self, title, job, finish))
+
     def _open_now(self, path: Path) -> None:
-        try:
-            opened = files.open_any(path)
-        except ConfigError as error:
-            self.complain(error, f"{path.name} could not be opened")
-            return
+        name = printable(path.name)
+        job = Job(lambda told: files.open_any(path))
+        self.work(f"Opening {name}", job, partial(self._opened, path), f"{name} could not be opened")
+
+    def _opened(self, path: Path, opened: files.Opened) -> None:
         self.close_dialog()
         self.take(opened)
         self.session.path = path

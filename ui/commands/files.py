@@ -1,8 +1,10 @@
 """Opening, saving, exporting, leaving."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sim.files.posthoc import SUFFIXES
 from sim.params import ConfigError
 from ui.dialogs.file_browser import OpenFile, SaveFile
 from ui.dialogs.gallery import Gallery
@@ -11,6 +13,9 @@ from ui.dialogs.problems import ProblemList
 from ui.dialogs.recent import RecentFiles
 from ui.model import files
 from ui.model.command import RUN, Topic
+from ui.model.job import Job
+from ui.model.posthoc import posthoc_writer
+from ui.model.session import SPAN
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -113,6 +118,20 @@ def export_csv(app: "App") -> None:
             lambda path: _save(app, lambda: files.export_csv(app.session, path), f"wrote {path.name}"),
         )
     )
+
+
+@command("Ctrl+Alt+E", "Export the focused agent's run so far for Posthoc, a viewer of searches in a browser")
+def export_posthoc(app: "App") -> None:
+    view = app.session.focused
+    if view is None:
+        app.say("there is no agent whose run could be exported")
+        return
+
+    def save(path: Path) -> None:
+        write = posthoc_writer(app.session.timeline, view.id % SPAN, path)
+        app.work("Writing the trace for Posthoc", Job(lambda job: write(job.told)), app.say)
+
+    app.show(SaveFile(app, "Export for Posthoc", SUFFIXES[0], f"{view.label} tick {app.session.tick}", save))
 
 
 @command("Ctrl+Q", "Quit")

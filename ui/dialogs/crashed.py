@@ -23,7 +23,7 @@ class CrashedQuestion(Question):
         before = next((other for other in others if latest.is_of_same_program(other)), None)
         if before is not None:
             text += f" It was begun again at {_time(before)}; the run before that can be taken up instead."
-            answers.append(("Restore run before", partial(self._restore, before), ""))
+            answers.append(("The run before", partial(self._restore, before), ""))
         if len(others) > (before is not None):
             text += " Older ones are offered after it."
         answers.append(("Restore", partial(self._restore, latest), "main"))

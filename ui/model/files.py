@@ -294,7 +294,7 @@ def with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> 
     """The path, ending in one of the suffixes; the first is added where none is there."""
     known = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
     place = Path(path)
-    return place if place.suffix.lower() in known else place.with_name(place.name + known[0])
+    return place if place.name.lower().endswith(known) and place.suffix else place.with_name(place.name + known[0])
 
 
 def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
@@ -400,11 +400,20 @@ def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
 
 def _tick_rows(session: Session, view: WalkerView) -> Iterable[list[Cell]]:
     trail: Trail = session.trails[view.id]
-    expanded = np.diff(trail.expanded, prepend=0)
-    for i, cell in enumerate(trail.cells.tolist()):
-        x, y = session.world.grid.xy(cell)
-        numbers = [int(expanded[i]), int(trail.expanded[i]), float(trail.cost[i]), int(trail.revisits[i])]
-        yield [view.label, view.spec.key, trail.first_tick + i, x, y, _mark_words(int(trail.marks[i])), *numbers]
+    width = session.world.grid.width
+    columns = (
+        trail.cells % width,
+        trail.cells // width,
+        trail.marks,
+        np.diff(trail.expanded, prepend=0),
+        trail.expanded,
+        trail.cost,
+        trail.revisits,
+    )
+    words = {marks: _mark_words(marks) for marks in np.unique(trail.marks).tolist()}
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for tick, (x, y, marks, *numbers) in enumerate(rows, trail.first_tick):
+        yield [view.label, view.spec.key, tick, x, y, words[marks], *numbers]
 
 
 def _mark_words(marks: int) -> str:

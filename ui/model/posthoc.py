@@ -1,0 +1,43 @@
+"""The focused agent's run so far as a search trace for Posthoc. It is computed again, beside the window. No pygame."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sim.files.posthoc import MANY_EVENTS, Posthoc
+from sim.params import ConfigError
+from sim.time.timeline import Timeline
+from sim.world import Walker, World
+
+
+def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Callable[[float], None]], str]:
+    """What writes the trace up to the present tick; it says in words what it has written.
+
+    All that it needs of the timeline is taken now, so that it can go on beside the window.
+    """
+    setup, until = timeline.setup, timeline.tick
+    commands = [(entry.tick, entry.command) for entry in timeline.entries() if entry.is_enabled and entry.tick <= until]
+
+    def write(told: Callable[[float], None]) -> str:
+        world = setup()
+        world.replace_queue(commands)
+        walker = _until_it_joins(world, agent, until)
+        with Posthoc(path, world, walker) as trace:
+            trace.write()
+            while world.tick < until and world.advance(1):
+                trace.write()
+                told(world.tick / until)
+        slow = "; Posthoc takes long to open so many" if trace.events > MANY_EVENTS else ""
+        return f"wrote {trace.events:,} events to {path.name}{slow}"
+
+    return write
+
+
+def _until_it_joins(world: World, agent: int, until: int) -> Walker:
+    """Let time pass until the agent is on the map."""
+    while world.walker(agent) is None and world.tick < until and world.advance(1):
+        pass
+    world.apply_now()
+    walker = world.walker(agent)
+    if walker is None:
+        raise ConfigError("this agent has not done anything yet")
+    return walker
