@@ -148,6 +148,7 @@ SHOTS = (
     Shot("eight-panels-small", on_map("rooms-64", 8, 4), 60, (1280, 720)),
     Shot("single-cells", scenario("scrubbing"), 80, prepare=zoomed(56)),
     Shot("cells-light", scenario("scrubbing"), 80, theme="light", prepare=zoomed(20)),
+    Shot("heat-scrub", scenario("scrubbing"), 600, prepare=heat("scrub")),
     Shot("heat-visits", scenario("scrubbing"), 300, prepare=heat("visits")),
     Shot("heat-visits-light", scenario("scrubbing"), 300, theme="light", prepare=heat("visits")),
     Shot("heat-expansions", scenario("reopening"), 200, prepare=heat("expansions")),

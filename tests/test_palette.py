@@ -7,7 +7,7 @@ import pytest
 
 from ui.draw.map_colours import detour_colour
 from ui.draw.marks import casing_of
-from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette
+from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette, heat_colours
 from ui.model.layers import HEAT_COLOUR_NAMES
 from ui.model.settings import THEMES
 from ui.panels.badges import BADGE_COLOURS, BADGE_INK
@@ -122,22 +122,6 @@ def test_map_roles_are_told_apart_by_every_kind_of_vision(palette):
         assert round(least_difference(colours[a], colours[b]), 1) >= limit, (palette.name, a, b)
 
 
-def test_rock_is_solid_and_not_the_outside_nor_free_ground(palette):
-    """Its tone lies between wall and outside. Around it there is always the edge of a wall, or trees."""
-    colours = palette.as_dict()
-    for role in ("outside", "wall", "trees", "free", "open", "back_move"):
-        assert least_difference(palette.rock, colours[role]) >= SMALLEST_PAIR[palette.name], (palette.name, role)
-    for role in ("swamp", "water", "closed"):
-        assert least_difference(palette.rock, colours[role]) >= 7.5, (palette.name, role)
-    low, high = sorted(lab(colours[role])[0] for role in ("outside", "wall"))
-    assert low + 15 < lab(palette.rock)[0] < high - 15
-    assert contrast(palette.rock, palette.free) >= 2.0, "free ground stands out from it"
-
-
-def test_rock_is_no_band_of_the_default_heat_map(palette):
-    assert min(least_difference(palette.rock, band) for band in HEAT_MAPS["cividis"]) >= 10
-
-
 def test_the_traced_path_stands_out_from_walls(palette):
     assert round(least_difference(palette.path, palette.wall), 1) >= TRACED_AGAINST_WALL[palette.name]
 
@@ -183,15 +167,12 @@ def test_every_mark_shows_on_every_fill_thanks_to_its_casing(palette, mark):
     """Either the mark or its casing contrasts with whatever it may lie on."""
     core = palette.as_dict()[mark]
 
-    def shows(fill: Colour, on_heat: bool) -> float:
-        return max(contrast(core, fill), contrast(casing_of(palette, core, on_heat), fill))
+    def shows(fill: Colour) -> float:
+        return max(contrast(core, fill), contrast(casing_of(palette, core), fill))
 
     assert contrast(core, casing_of(palette, core)) >= 3.0
-    assert contrast(core, casing_of(palette, core, on_heat=True)) >= 3.0
-    assert min(shows(fill, False) for fill in (palette.free, palette.closed)) >= 2.8
-    assert min(shows(fill, False) for fill in (palette.swamp, palette.water)) >= 2.0
-    for fill in [c for m in HEAT_MAPS.values() for c in m] + list(DIVERGING):
-        assert shows(fill, True) >= 2.5, fill
+    assert min(shows(fill) for fill in (palette.free, palette.closed)) >= 2.8
+    assert min(shows(fill) for fill in (palette.swamp, palette.water)) >= 2.0
 
 
 def test_lines_are_told_apart_from_each_other(palette):
@@ -200,16 +181,31 @@ def test_lines_are_told_apart_from_each_other(palette):
         assert least_difference(colours[a], colours[b]) >= 10, (palette.name, a, b)
 
 
-@pytest.mark.parametrize("name", sorted(HEAT_MAPS))
-def test_heat_bands_rise_in_lightness(name):
-    lightness = [lab(c)[0] for c in HEAT_MAPS[name]]
-    assert len(lightness) == 8
-    assert all(b > a + 3 for a, b in pairwise(lightness))
+LEAST_STEP = {"inferno": 5.0, "cividis": 5.0, "viridis": 3.0, "greys": 4.5, "magma": 4.5}
 
 
-def test_steps_of_the_default_heat_map_are_seen_by_every_kind_of_vision():
-    bands = HEAT_MAPS["cividis"]
-    assert min(least_difference(a, b) for a, b in pairwise(bands)) >= 7.4
+@pytest.mark.parametrize("name", HEAT_MAPS)
+@pytest.mark.parametrize("count", range(1, 9))
+def test_heat_bands_are_told_apart_by_every_kind_of_vision(palette, name, count):
+    """From each other, from the floor and from walls; the higher, the farther from the floor."""
+    bands = heat_colours(name, palette, count)
+    assert len(set(bands)) == count
+    away = [abs(lab(band)[0] - lab(palette.free)[0]) for band in bands]
+    assert all(b > a + 2.5 for a, b in pairwise(away))
+    assert all(least_difference(a, b) >= LEAST_STEP[name] for a, b in pairwise(bands))
+    for band in bands:
+        assert least_difference(band, palette.free) >= 10, (band, "floor")
+        assert least_difference(band, palette.outside) >= (2.4 if name == "greys" else 10), (band, "wall")
+
+
+@pytest.mark.parametrize("name", HEAT_MAPS)
+def test_the_lowest_heat_stands_out_from_the_floor(palette, name):
+    assert contrast(heat_colours(name, palette, 8)[0], palette.free) >= 1.4
+
+
+def test_swamp_is_never_the_colour_of_walls(palette):
+    for solid in (palette.wall, palette.outside):
+        assert least_difference(palette.swamp, solid) >= 10 and contrast(palette.swamp, solid) >= 1.2
 
 
 def test_the_ends_of_the_difference_map_are_told_apart():
@@ -222,7 +218,7 @@ def test_the_ends_of_the_difference_map_are_told_apart():
 def test_the_letters_of_compared_panels_can_be_read(palette, letter):
     """On their badge, and the badge on whatever is in the corner of a map."""
     assert contrast(BADGE_INK, BADGE_COLOURS[letter]) >= 4.5
-    for ground in ("outside", "free", "wall", "rock"):
+    for ground in ("outside", "free", "wall"):
         assert least_difference(BADGE_COLOURS[letter], palette.as_dict()[ground]) >= 15, ground
     assert least_difference(BADGE_COLOURS["A"], BADGE_COLOURS["B"]) >= 20
 

@@ -134,15 +134,14 @@ def test_walls_and_terrain_are_drawn_where_they_are(palette) -> None:
 
 
 @pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
-def test_the_inside_of_a_block_of_walls_is_rock(palette) -> None:
+def test_the_inside_of_a_block_of_walls_is_as_quiet_as_the_outside(palette) -> None:
     grid = Grid.from_rows(["......", ".@@@@@", ".@@@@@", ".@@@@@", "......"])
     session = session_at(0, grid=grid, start=0, goal=5, switches={}, script=())
     root = ElementTree.fromstring(panel_svg(session, 0, Look(palette.name)))
     paths = {e.attrib["fill"]: e.attrib["d"] for e in root.iter(f"{SVG}path") if e.attrib.get("fill-rule")}
     inside = np.zeros((5, 6), np.bool_)
     inside[2, 2:] = True
-    assert (filled(paths[hexed(palette.rock)], 6, 5) == inside).all()
-    assert hexed(palette.outside) not in colours(root)
+    assert (filled(paths[hexed(palette.outside)], 6, 5) == inside).all()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +164,7 @@ def test_a_minus_b_names_the_two_that_it_compares() -> None:
     session = session_at(30)
     text = panel_svg(session, 1, Look(heat=HeatSetting("difference")))
     texts = [e.text for e in ElementTree.fromstring(text).iter(f"{SVG}text")]
-    assert "a1 - a0, -17+ to +17+" in texts
+    assert any(re.fullmatch(r"a1 - a0, -[\d-]+ to \+[\d-]+", text or "") for text in texts)
     app = make_app(setup(), (640, 480))
     app.session.advance(6)
     branch = app.session.branch_here()
@@ -178,7 +177,7 @@ def test_the_scale_of_a_drawing_follows_its_largest_value() -> None:
     session.world.walkers[0].visits[3] = 500
     session.changed()
     text = panel_svg(session, 1, Look(heat=HeatSetting("visits")))
-    assert "visits, 1 to 730+" in text, "shared by all panels"
+    assert "visits, 1 to 211-500" in text, "shared by all panels"
 
 
 def test_legend_and_title_are_left_out_on_request() -> None:

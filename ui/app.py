@@ -32,7 +32,8 @@ from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.dialogs.working import Working
-from ui.draw.cells import CellWords, HeatScale, Shown, scale_for, update_all
+from ui.draw.cells import CellWords, Shown, update_all
+from ui.draw.heat import HeatScale, scale_for
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import PALETTES
 from ui.dressing import Dressing
@@ -94,7 +95,6 @@ class App:
         self.cells: dict[int, CellWords] = {}
         self.cells_generation = -1
         self.heat_scale: HeatScale = scale_for(self.layers.heat)
-        self._scaled: tuple[object, ...] = ()  # what the heat scale was made for
         self.problems: ScenFile | None = None
         self.dialog: Dialog | None = None
         self.after_dialog: Callable[[], None] | None = None
@@ -303,7 +303,7 @@ class App:
             Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.view, self.session.trails[p.key])
             for p in panels
         ]
-        self.heat_scale = update_all(shown, self.layers.heat, self._compared(), least=self._least_reach())
+        self.heat_scale = update_all(shown, self.layers.heat, self._compared())
 
     def _compared(self) -> tuple[int, int]:
         """The places of the panels that a heat map A - B compares."""
@@ -315,13 +315,6 @@ class App:
             return ()
         a, b = self._compared()
         return (self.session.panels[a], self.session.panels[b]) if a != b else ()
-
-    def _least_reach(self) -> float:
-        """How far the heat scale has to reach: it only grows while the same heat of the same run is shown."""
-        heat = self.layers.heat
-        compared = tuple(panel.key for panel in self.compared_panels())
-        before, self._scaled = self._scaled, (self.session.generation, heat.kind, heat.is_log, compared)
-        return self.heat_scale.reach if before == self._scaled else 0.0
 
     def _draw_map(self, panel: Panel, boxes: PanelBoxes) -> None:
         view = panel.view

@@ -71,7 +71,7 @@ def hand(app: "App") -> None:
     app.has_hand = not app.has_hand
 
 
-@command("V", "Next heat map: visits, expansions, learned h, g, A - B")
+@command("V", "Next heat map: scrubbing, visits, expansions, learned h, g, A - B")
 def next_heat(app: "App") -> None:
     tab_layers.next_heat(app)
 
@@ -81,7 +81,7 @@ def heat_scale(app: "App") -> None:
     app.layers.heat = replace(app.layers.heat, is_log=not app.layers.heat.is_log)
 
 
-@command("Ctrl+Shift+V", "Heat colours: cividis, viridis, greys, magma")
+@command("Ctrl+Shift+V", "Heat colours: inferno, cividis, viridis, greys, magma")
 def heat_colours(app: "App") -> None:
     tab_layers.next_colours(app)
 

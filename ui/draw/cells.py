@@ -16,17 +16,14 @@ from sim.agent_api import AgentView
 from sim.grid import Grid
 from sim.kernels.search import Search
 from sim.world import Snapshot, WalkerView
+from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords
-from ui.draw.theme import DIVERGING, HEAT_MAPS, Colour
 from ui.model.layers import HeatSetting
 from ui.model.trails import Trail
 
 NO_CELLS = np.empty(0, np.int32)
 NO_BANDS = np.empty(0, np.uint8)
 BANDS = cellwords.BANDS
-
-LOG_FACTORS = (2, 3, 4, 6, 8, 16, 32)
-"""How far the limits of a logarithmic scale may lie apart; the highest value shown says which is taken."""
 
 
 class TerrainWords:
@@ -106,69 +103,23 @@ class WalkedMoves:
             self.ways = np.concatenate([self.ways, np.zeros_like(self.ways)])
 
 
-@dataclass(frozen=True)
-class HeatScale:
-    """How numbers become bands: a value's band is the number of rising limits it exceeds. A - B has four each way."""
+class ScrubCounts:
+    """How often an agent came onto a cell by a back-move, or having been there before: scrubbing, as papers call it."""
 
-    setting: HeatSetting
-    limits: tuple[float, ...]
-    reach: float  # the largest value that it is made for
+    def __init__(self) -> None:
+        self.counts = np.zeros(0, np.uint32)
+        self._been = np.zeros(0, np.bool_)
+        self._trail: Trail | None = None
+        self._taken = 0
 
-    @property
-    def is_difference(self) -> bool:
-        return self.setting.kind == "difference"
-
-    @property
-    def colours(self) -> tuple[Colour, ...]:
-        """The colours from the lowest band to the highest; for A - B from "B has most" to "A has most"."""
-        return DIVERGING if self.is_difference else HEAT_MAPS[self.setting.colours]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What each colour stands for, in the order of `colours`."""
-        if self.is_difference:
-            steps = [_range_label(self.limits, i) for i in range(4)]
-            return tuple(f"-{s}" for s in reversed(steps)) + tuple(f"+{s}" for s in steps)
-        return tuple(_range_label(self.limits, i) for i in range(BANDS))
-
-    @property
-    def lowest(self) -> str:
-        """The label at the left end of the colour bar."""
-        return self.labels[0]
-
-    @property
-    def highest(self) -> str:
-        return self.labels[-1]
-
-
-def _range_label(limits: tuple[float, ...], i: int) -> str:
-    """The whole numbers above one limit and up to the next: "1", "5-8", "65+"."""
-    low = int(limits[i]) + 1
-    if i + 1 == len(limits):
-        return f"{low:,}+"
-    high = int(limits[i + 1])
-    return f"{low:,}" if high <= low else f"{low:,}-{high:,}"
-
-
-def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
-    """The scale of a setting that reaches at least `peak`; it grows in large steps so that it seldom moves."""
-    steps = 4 if setting.kind == "difference" else BANDS
-    if setting.is_log:
-        return _log_scale(setting, peak, steps)
-    top = float(steps)
-    while top < peak:
-        top *= 2.0
-    return HeatScale(setting, tuple(i * top / steps for i in range(steps)), top)
-
-
-def _log_scale(setting: HeatSetting, peak: float, steps: int) -> HeatScale:
-    """Each limit is so many times the one before; the highest band begins at most one such step below `peak`.
-
-    A - B has half as many bands each way and takes every second limit.
-    """
-    factor = next((f for f in LOG_FACTORS if f ** (BANDS - 1) >= peak), LOG_FACTORS[-1])
-    powers = [float(factor**i) for i in range(0, BANDS - 1, BANDS // steps)]
-    return HeatScale(setting, (0.0, *powers[: steps - 1]), float(factor ** (BANDS - 1)))
+    def follow(self, trail: Trail, cells: int) -> npt.NDArray[np.uint32]:
+        """The counts of all cells up to the present tick. Another array when they had to be made anew."""
+        if trail is not self._trail or len(trail) < self._taken or self.counts.size != cells:
+            self.counts, self._been = np.zeros(cells, np.uint32), np.zeros(cells, np.bool_)
+            self._trail, self._taken = trail, 0
+        cellwords.count_scrub(trail.cells, trail.marks, self._taken, self._been, self.counts)
+        self._taken = len(trail)
+        return self.counts
 
 
 class CellWords:
@@ -178,6 +129,7 @@ class CellWords:
         self.words = np.zeros(0, np.uint8)
         self.bands = NO_BANDS
         self.moves = WalkedMoves()
+        self.scrub = ScrubCounts()
         self.peak = 0.0  # largest value of the heat shown
         self.rebuilds = 0  # how often everything had to be made anew, for tests and benchmarks
         self._terrain: TerrainWords | None = None
@@ -195,7 +147,7 @@ class CellWords:
         """Make everything anew at the next update, after a jump in time for example."""
         self._search = self._detour_state = self._heat = None
         self._terrain = None
-        self.moves = WalkedMoves()
+        self.moves, self.scrub = WalkedMoves(), ScrubCounts()
 
     # --- flags ------------------------------------------------------------------------------------
 
@@ -337,11 +289,16 @@ class CellWords:
         if kind == "g":
             self._update_g(view, scale)
             return
-        counts = walker.visits if kind == "visits" else view.search.heat if view.search else None
+        counts = self._counts_of(kind, walker, trail)
         if counts is None or counts.size != self.words.size:
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         self._update_counts(counts, walker, trail, scale)
+
+    def _counts_of(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
+        if kind == "scrub":
+            return self.scrub.follow(trail, self.words.size) if trail is not None else None
+        return _counts(walker, kind)
 
     def _update_counts(
         self, counts: npt.NDArray[np.uint32], walker: WalkerView, trail: Trail | None, scale: HeatScale
@@ -361,7 +318,7 @@ class CellWords:
         """The cells whose count may have changed; None when that is not known."""
         if before is None or before.counts is not now.counts or before.scale != now.scale:
             return None
-        if now.scale.setting.kind == "visits":
+        if now.scale.setting.kind in ("visits", "scrub"):
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries
             return now.trail.cells[before.entries :] if is_same and now.trail else None
         if now.expansions - before.expansions != self._fresh.size:
@@ -447,49 +404,46 @@ def update_all(
     heat: HeatSetting,
     compared: tuple[int, int] = (0, 1),
     compared_kind: str = "visits",
-    least: float = 0.0,
 ) -> HeatScale:
     """Bring all panels up to date, once a frame before they are drawn. Returns the heat scale that they share.
 
     `compared` are the places of the panels A and B of the heat kind "difference", which only these two show. The
-    scale reaches the largest value in any panel, and `least` even if none is so large.
+    scale ends at the largest value in any panel.
     """
     for panel in panels:
         panel.cells.update(panel.snapshot, panel.walker, panel.trail)
     if heat.kind == "difference":
-        return _update_difference(panels, heat, compared, compared_kind, least)
+        return _update_difference(panels, heat, compared, compared_kind)
     peak = max((p.cells.peak for p in panels), default=0.0)
     while True:
-        scale = scale_for(heat, max(peak, least))
+        scale = scale_for(heat, peak)
         for panel in panels:
             panel.cells.update_heat(panel.walker, panel.trail, scale)
         peak = max((p.cells.peak for p in panels), default=0.0)
-        if scale_for(heat, max(peak, least)) == scale:
-            return scale
+        if (after := scale_for(heat, peak)) == scale:
+            return after
 
 
-def _update_difference(
-    panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int], kind: str, least: float
-) -> HeatScale:
+def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int], kind: str) -> HeatScale:
     for panel in panels:
         panel.cells.bands = NO_BANDS
     pair = [panels[place] for place in dict.fromkeys(compared) if place < len(panels)]
     counts = [found for panel in pair if (found := _counts(panel.walker, kind)) is not None]
     if len(counts) < 2 or counts[0].size != counts[1].size:
-        return scale_for(heat, least)
+        return scale_for(heat)
     keeper = pair[0].cells
     if keeper._own_bands.size != counts[0].size:
         keeper._own_bands = np.zeros(counts[0].size, np.uint8)
     keeper._heat = None
     while True:
-        scale = scale_for(heat, max(keeper.peak, least))
+        scale = scale_for(heat, keeper.peak)
         limits = np.array(scale.limits, np.int64)
         keeper.peak = float(cellwords.difference_bands(counts[0], counts[1], limits, keeper._own_bands))
-        if scale_for(heat, max(keeper.peak, least)) == scale:
+        if (after := scale_for(heat, keeper.peak)) == scale:
             break
     for panel in pair:
         panel.cells.bands = keeper._own_bands
-    return scale
+    return after
 
 
 def _counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from sim.agent_api import AgentView
 from sim.world import Snapshot, WalkerView
-from ui.draw.cells import CellWords, HeatScale
+from ui.draw.cells import CellWords
+from ui.draw.heat import HeatScale
 from ui.draw.picture import Edits
 from ui.draw.svg_paths import Mask, Point, hexed, is_light, n, outline_path
 from ui.draw.theme import Colour, Palette

@@ -7,8 +7,8 @@ from ui.draw.drawing import Drawing
 from ui.draw.picture import Picture
 from ui.draw.swatch import Swatch
 
-HEAT_DEPTH, TEXT_DEPTH, STEP_DEPTH = 29, 90, 215
-"""Where the heat, the numbers in cells, and in slow motion the last expansion lie among the layers."""
+TEXT_DEPTH, STEP_DEPTH = 90, 215
+"""Where the numbers in cells, and in slow motion the last expansion, lie among the layers."""
 
 LAYERS_WITH_CTRL = 9  # these have Ctrl and a digit; those after them Ctrl, Shift and a digit
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import pygame
 
-from ui.draw.cells import HeatScale
+from ui.draw.heat import HeatScale
 from ui.draw.layers import Layer
 from ui.draw.swatch import Swatch
 from ui.draw.theme import Palette
@@ -29,7 +29,7 @@ def _swatch(width: int, height: int, layer: Layer, palette: Palette, ui_scale: f
 def draw_colour_bar(surface: pygame.Surface, rect: Rect, scale: HeatScale, palette: Palette) -> None:
     """The bands of a heat scale side by side; their limits are in `scale.labels`."""
     x, y, width, height = rect
-    colours = scale.colours
+    colours = scale.colours(palette)
     for i, colour in enumerate(colours):
         left, right = x + i * width // len(colours), x + (i + 1) * width // len(colours)
         surface.fill(colour, (left, y, right - left, height))

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ui.draw.cells import HeatScale
+from ui.draw.heat import HeatScale
 from ui.draw.kernels.cellwords import (
     BANDS,
     BLOCKED,
@@ -27,31 +27,69 @@ Table = npt.NDArray[np.uint32]
 KINDS_OF_TERRAIN = TREES | SWAMP | WATER
 
 
+DOTS_FROM_PX = 3.0
+"""Smaller cells have no room for a dot: those of a dotted band get a tint in its place."""
+
+_TINT = 0.5
+
+
 @lru_cache(maxsize=64)
-def fill_table(palette: Palette, hidden: int, scale: HeatScale | None) -> Table:
+def fill_table(palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False) -> Table:
     """uint32[band << 8 | word]: the colour of a cell, or of several cells or-ed together.
 
-    Bits in `hidden` are not filled; without kinds of terrain a cell is free or blocked.
+    Bits in `hidden` are not filled; without kinds of terrain a cell is free or blocked. `has_dots`: cells of a dotted
+    band get their dots from somebody else. Where there is heat, all else steps back: one floor, one wall.
     """
+    if scale is not None:
+        return _heat_table(palette, scale, has_dots)
     is_plain = bool(hidden & KINDS_OF_TERRAIN)
     kept = ~(hidden & ~KINDS_OF_TERRAIN)
     table = np.empty((BANDS + 1) * 256, np.uint32)
     for band in range(BANDS + 1):
-        heat = band_colour(scale, band) if scale else None
         for word in range(256):
             seen = (_plain(word) if is_plain else word) & kept
-            table[band << 8 | word] = packed(cell_colour(palette, seen, heat))
+            table[band << 8 | word] = packed(cell_colour(palette, seen))
     return table
 
 
-def band_colour(scale: HeatScale, band: int) -> Colour | None:
+def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
+    table = np.empty((BANDS + 1) * 256, np.uint32)
+    for band in range(BANDS + 1):
+        fill = hot_floor(palette, scale, band, has_dots)
+        for word in range(256):
+            table[band << 8 | word] = packed(hot_colour(palette, word, band, fill))
+    return table
+
+
+def hot_colour(palette: Palette, word: int, band: int, floor: Colour) -> Colour:
+    """The fill of a pixel where heat is shown. Heat shows through whatever else lies in the pixel."""
+    if not word & PASSABLE:
+        return palette.outside
+    return mix(floor, palette.outside, 0.5) if word & BLOCKED and not band else floor
+
+
+def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> Colour:
+    """What a passable cell of a band is filled with."""
+    colour = band_colour(scale, band, palette)
+    if colour is None or (has_dots and scale.has_dots and band == 1):
+        return palette.free
+    return mix(palette.free, colour, _TINT) if scale.has_dots and band == 1 else colour
+
+
+def hot_edge(palette: Palette) -> Colour:
+    """The thin line around walls where heat is shown."""
+    return mix(palette.outside, palette.text, 0.22)
+
+
+def band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
     """The colour of a band as the kernels number them, None for band 0."""
     if band == 0:
         return None
+    colours = scale.colours(palette)
     if not scale.is_difference:
-        return scale.colours[band - 1]
+        return colours[min(band, len(colours)) - 1]
     step = (band + 1) // 2
-    return scale.colours[4 - step if band % 2 else 3 + step]
+    return colours[4 - step if band % 2 else 3 + step]
 
 
 def _plain(word: int) -> int:
@@ -64,27 +102,25 @@ def _plain(word: int) -> int:
     return bare
 
 
-def cell_colour(palette: Palette, word: int, heat: Colour | None) -> Colour:
+def cell_colour(palette: Palette, word: int) -> Colour:
     """The fill of a pixel that stands for cells with these bits.
 
     A pixel of walls and others is a mixture, so that neither vanishes; one with an open cell is open.
     """
     if not word & TERRAIN:
-        return palette.rock
+        return palette.outside
     wall = palette.wall if word & WALL else palette.trees
     if not word & PASSABLE:
         return wall
-    fill = _passable_colour(palette, word, heat)
+    fill = _passable_colour(palette, word)
     if not word & BLOCKED or word & OPEN:
         return fill
     return mix(fill, wall, 0.65)
 
 
-def _passable_colour(palette: Palette, word: int, heat: Colour | None) -> Colour:
+def _passable_colour(palette: Palette, word: int) -> Colour:
     if word & OPEN:
         return palette.open
-    if heat:
-        return heat
     if word & DETOUR:
         return detour_colour(palette)
     if word & CLOSED:

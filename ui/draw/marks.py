@@ -24,13 +24,10 @@ def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
     return np.frombuffer(buffer, np.uint32).reshape(surface.get_height(), surface.get_pitch() // 4)
 
 
-def casing_of(palette: Palette, colour: Colour, on_heat: bool = False) -> Colour:
-    """The casing that makes a mark of this colour stand out: dark around light, light around dark.
-
-    Colours of middle lightness look calmest with a light one, but only a dark one carries them over all heat bands.
-    """
+def casing_of(palette: Palette, colour: Colour) -> Colour:
+    """The casing that makes a mark of this colour stand out: dark around light, light around dark."""
     red, green, blue = colour
-    is_light = 0.299 * red + 0.587 * green + 0.114 * blue > (110 if on_heat else 140)
+    is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 140
     return palette.casing_dark if is_light else palette.casing_light
 
 
@@ -90,13 +87,10 @@ def texture_masks(cell_px: int) -> tuple[Mask, Mask, Mask]:
 
 
 @lru_cache(maxsize=128)
-def open_masks(cell_px: int) -> Mask:
-    """The mark of an open cell and its casing: a square where cells are small, a ring where they are large."""
+def open_mask(cell_px: int) -> Mask:
+    """The mark of an open cell: a square where cells are small, a ring where they are large."""
     size = cell_px - 2
     if cell_px < TEXTURES_FROM_PX:
-        return np.stack([masks.square(size, cell_px - 4), masks.square(size, cell_px - 2)])
+        return masks.square(size, cell_px - 4)
     diameter = min(0.58 * cell_px, 16 + 0.1 * cell_px)  # in very large cells there are numbers around it
-    thickness = max(1.5, 0.15 * diameter)
-    free_middle = 1.6  # of the cell's fill always stays in sight
-    casing = masks.ring(size, diameter + 2, min(thickness + 2, diameter / 2 + 1 - free_middle))
-    return np.stack([masks.ring(size, diameter, thickness), casing])
+    return masks.ring(size, diameter, max(1.5, 0.15 * diameter))

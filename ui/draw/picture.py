@@ -14,7 +14,8 @@ import pygame
 
 from sim.world import Snapshot, WalkerView
 from ui.draw import marks, masks
-from ui.draw.cells import CellWords, HeatScale
+from ui.draw.cells import CellWords
+from ui.draw.heat import HeatScale
 from ui.draw.kernels import paint
 from ui.draw.kernels.paint import Frame
 from ui.draw.theme import Colour, Palette, packed
@@ -110,7 +111,9 @@ class Picture:
 
     @property
     def line(self) -> int:
-        """The width of a line of ordinary weight at this zoom, in design units."""
+        """The width of a line of ordinary weight at this zoom, in design units; over heat all are thin."""
+        if self.has_heat:
+            return 1
         return 1 if self.zoom < 6 else 2 if self.zoom < 24 else 3
 
     @property
@@ -121,10 +124,13 @@ class Picture:
     def px(self, units: float) -> int:
         return max(1, round(units * self.ui_scale))
 
-    def cased(self, colour: Colour) -> tuple[tuple[int, int], tuple[int, int]]:
-        """What to add to a line's width, and its colour: first for the casing, then for the line."""
-        casing = marks.casing_of(self.palette, colour, self.has_heat)
-        return (2 * self.px(1), packed(casing)), (0, packed(colour))
+    def cased(self, colour: Colour) -> tuple[tuple[int, int], ...]:
+        """What to add to a line's width, and its colour: first for the casing, then for the line.
+
+        Over heat there is no casing: the line is a hint of where the agent goes, the heat is what counts.
+        """
+        line = (0, packed(colour))
+        return (line,) if self.has_heat else ((2 * self.px(1), packed(marks.casing_of(self.palette, colour))), line)
 
     # --- drawing --------------------------------------------------------------------------------------
 

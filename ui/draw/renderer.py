@@ -6,11 +6,12 @@ import numpy as np
 import pygame
 
 from sim.world import Snapshot, WalkerView
-from ui.draw.cells import NO_CELLS, CellWords, HeatScale, scale_for
+from ui.draw.cells import NO_CELLS, CellWords
+from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
 from ui.draw.layers import BY_DEPTH
-from ui.draw.map_colours import Table, fill_table
+from ui.draw.map_colours import DOTS_FROM_PX, Table, fill_table, hot_edge
 from ui.draw.picture import EDIT_FADE_TICKS, Edits, Moment, Picture, Rect, Scratch
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
@@ -19,6 +20,8 @@ from ui.model.layers import LayerState
 from ui.model.trails import Trail
 
 PREVIEW_ALPHA = 110  # of 255
+EDGES_FROM_PX = 2.0  # below that a line around every wall would be half the picture
+DOT_SHARE = 0.22  # of a cell's side
 
 
 class MapRenderer:
@@ -92,14 +95,27 @@ def _draw_layers(picture: Picture, layers: Iterable[Layer]) -> None:
 
 def _fill(picture: Picture, state: LayerState) -> Table:
     """Fill every cell; returns the colours it was done with."""
-    table = fill_table(picture.palette, _hidden_fills(picture, state), picture.scale)
+    has_dots = picture.zoom >= DOTS_FROM_PX
+    table = fill_table(picture.palette, _hidden_fills(picture, state), picture.scale, has_dots)
     scratch = picture.scratch
     args = (picture.frame, picture.cells.words, picture.cells.bands, table, packed(picture.palette.outside))
     if picture.zoom >= 1.0:
         paint.paint_cells(*args, scratch.columns[0], scratch.rows)
     else:
         paint.paint_small_cells(*args, scratch.map_rows, scratch.columns)
+    if picture.scale is not None:
+        _draw_around_heat(picture, picture.scale)
     return table
+
+
+def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
+    """The edges of walls, and dots in cells of the lowest band."""
+    palette, frame = picture.palette, picture.frame
+    if picture.zoom >= EDGES_FROM_PX:
+        paint.paint_wall_edges(frame, picture.cells.words, packed(hot_edge(palette)))
+    if scale.has_dots and picture.zoom >= DOTS_FROM_PX:
+        size = max(1, round(DOT_SHARE * picture.zoom))
+        paint.paint_dots(frame, picture.cells.bands, 1, size, packed(scale.colours(palette)[0]))
 
 
 def _hidden_fills(picture: Picture, state: LayerState) -> int:

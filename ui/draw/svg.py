@@ -8,14 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from ui.draw.cells import CellWords, HeatScale, Shown, update_all
+from ui.draw.cells import CellWords, Shown, update_all
 from ui.draw.drawing import Drawing
+from ui.draw.heat import HeatScale
 from ui.draw.kernels import cellwords as bits
-from ui.draw.layer import HEAT_DEPTH, Layer
+from ui.draw.layer import Layer
 from ui.draw.layers import BY_DEPTH, LAYERS
-from ui.draw.map_colours import band_colour
-from ui.draw.svg_paths import box, hexed, n
-from ui.draw.theme import PALETTES, Palette
+from ui.draw.map_colours import band_colour, hot_edge
+from ui.draw.renderer import DOT_SHARE
+from ui.draw.svg_paths import Mask, box, hexed, n
+from ui.draw.theme import PALETTES, Colour, Palette
 from ui.model import wording
 from ui.model.layers import HEAT_NAMES, LayerState, compared_names
 from ui.model.look import Look
@@ -149,13 +151,17 @@ class _Page:
 
     def _fills(self) -> Iterable[str]:
         palette, drawing = self.palette, self.drawing
-        shown = [layer for layer in self._shown() if layer.svg_fill is not None]
+        shown = self._shown()
         yield f'<rect width="{self.width}" height="{self.height}" fill="{hexed(palette.free)}"/>'
-        yield from drawing.fill(drawing.words & bits.TERRAIN == bits.ROCK, palette.rock)
+        if drawing.has_heat:  # all else steps back: one floor, one wall with a thin edge
+            edge = f' stroke="{hexed(hot_edge(palette))}" stroke-width="{n(0.4 * drawing.line)}"'
+            yield from drawing.fill(drawing.words & bits.PASSABLE == 0, palette.outside, edge)
+            yield from self._heat()
+            return
+        yield from drawing.fill(drawing.words & bits.TERRAIN == bits.ROCK, palette.outside)
         yield from drawing.fill(drawing.words & self._bare_blocked() != 0, palette.wall)
-        yield from self._filled(layer for layer in shown if layer.depth < HEAT_DEPTH)
-        yield from self._heat()
-        yield from self._filled(layer for layer in shown if layer.depth > HEAT_DEPTH)
+        for layer in shown:
+            yield from self._filled(layer)
 
     def _bare_blocked(self) -> int:
         """The bits of blocked cells that no layer fills."""
@@ -164,17 +170,25 @@ class _Page:
             bare &= ~layer.fills
         return bare
 
-    def _filled(self, layers: Iterable[Layer]) -> Iterable[str]:
-        for layer in layers:
-            if layer.svg_fill is not None:
-                yield from layer.svg_fill(self.drawing)
+    def _filled(self, layer: Layer) -> Iterable[str]:
+        return layer.svg_fill(self.drawing) if layer.svg_fill is not None else ()
 
     def _heat(self) -> Iterable[str]:
         bands, is_passable = self.cells.bands, self.cells.words & bits.PASSABLE != 0
         for band in range(1, bits.BANDS + 1 if bands.size else 1):
-            colour = band_colour(self.scale, band)
-            if colour:
+            colour = band_colour(self.scale, band, self.palette)
+            if colour and band == 1 and self.scale.has_dots:
+                yield from self._dots((bands == band) & is_passable, colour)
+            elif colour:
                 yield from self.drawing.fill((bands == band) & is_passable, colour)
+
+    def _dots(self, flat: Mask, colour: Colour) -> Iterable[str]:
+        """A small square in the middle of each cell."""
+        corner, side = n(0.5 - DOT_SHARE / 2), n(DOT_SHARE)
+        places = (self.drawing.xy(int(cell)) for cell in flat.nonzero()[0])
+        data = "".join(f"M{x} {y}m{corner} {corner}h{side}v{side}h-{side}z" for x, y in places)
+        if data:
+            yield f'<path fill="{hexed(colour)}" d="{data}"/>'
 
     def _lines_and_marks(self) -> Iterable[str]:
         for layer in self._shown():
@@ -198,7 +212,7 @@ class _Page:
         return f"{name}, {self.scale.lowest} to {self.scale.highest}"
 
     def _heat_swatch(self) -> str:
-        colours = self.scale.colours
+        colours = self.scale.colours(self.palette)
         step = 2.0 / len(colours)
         return "".join(
             f'<rect x="{n(i * step)}" width="{n(step)}" height="1" fill="{hexed(colour)}"/>'

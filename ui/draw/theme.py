@@ -5,6 +5,7 @@ deficiencies. Orange is kept for back-moves and edits, one accent for everything
 """
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 Colour = tuple[int, int, int]
 
@@ -40,10 +41,9 @@ class Palette:
     warning: Colour  # orange: back-moves, edits, restarts
     arrived: Colour  # a third voice, for good ends
     # the map, ux.md 5.4
-    outside: Colour
+    outside: Colour  # beside the map, and inside a block of walls, where only the edge counts
     free: Colour
     wall: Colour
-    rock: Colour  # inside a block of walls: solid, but the edge is what counts
     trees: Colour
     swamp: Colour
     water: Colour
@@ -84,7 +84,6 @@ DARK = _palette(
     outside="#050608",
     free="#20242B",
     wall="#A3AAB5",
-    rock="#5F564E",
     trees="#5D8762",
     swamp="#6E5332",
     water="#2C6362",
@@ -118,7 +117,6 @@ LIGHT = _palette(
     outside="#D1D0D0",
     free="#FFFFFF",
     wall="#3A3F47",
-    rock="#999FA1",
     trees="#577C4C",
     swamp="#CBBE58",
     water="#75B2BF",
@@ -138,21 +136,42 @@ LIGHT = _palette(
 
 PALETTES = {p.name: p for p in (DARK, LIGHT)}
 
-# Cividis in eight bands, from "The colour map for all" by Nunez, Anderton and Renslow: even steps in lightness
-# for every kind of colour vision. Band 0 is "never" and shows the terrain.
-CIVIDIS = tuple(
-    rgb(code) for code in ("#00224E", "#24386E", "#4A4E6C", "#66666F", "#808078", "#9F9A72", "#C4B562", "#FEE838")
-)
-VIRIDIS = tuple(
-    rgb(code) for code in ("#440154", "#46337E", "#365C8D", "#277F8E", "#1FA187", "#4AC16D", "#9FDA3A", "#FDE725")
-)
-GREYS = tuple(
-    rgb(code) for code in ("#141414", "#323232", "#505050", "#6E6E6E", "#8C8C8C", "#AAAAAA", "#CDCDCD", "#F5F5F5")
-)
-MAGMA = tuple(
-    rgb(code) for code in ("#0B0724", "#2C105C", "#58157E", "#822681", "#B5367A", "#E55064", "#FB8861", "#FCE2A3")
-)
-HEAT_MAPS = {"cividis": CIVIDIS, "viridis": VIRIDIS, "greys": GREYS, "magma": MAGMA}
+# Colour maps for heat, sampled evenly from dark to bright: even steps in lightness for every kind of colour vision.
+_RAMPS = {
+    "inferno": "000004 0B0724 210C4A 3D0965 57106E 71196E 8A226A A32C61 BC3754 D24644 E45A31 F1731D F98E09 FCAC11 "
+    "F9CB35 F2EA69 FCFFA4",
+    "cividis": "00224E 002E6A 1A386F 32436D 434E6C 535A6D 61656F 6F7073 7D7C78 8C8878 9B9476 ABA072 BCAE6C CDBB63 "
+    "DEC958 F0D846 FEE838",
+    "viridis": "440154 48186A 472D7B 424086 3B528B 33638D 2C728E 26828E 21918C 1FA088 28AE80 3FBC73 5EC962 84D44B "
+    "ADDC30 D8E219 FDE725",
+    "greys": "141414 F5F5F5",
+    "magma": "000004 0A0822 1D1147 36106B 51127C 6A1C81 832681 9C2E7F B73779 D0416F E75263 F56B5C FC8961 FEA772 "
+    "FEC488 FDE2A3 FCFDBF",
+}
+HEAT_MAPS = tuple(_RAMPS)
+
+_ENDS = {"dark": (0.30, 0.98), "light": (0.90, 0.12)}
+"""Which part of a ramp is used, from the lowest band to the highest: the lowest differs from the floor, and the higher
+the value, the farther it is from the floor. So on light ground the bright end comes first."""
+
+_GREY_ENDS = {"dark": (0.28, 1.0), "light": (0.68, 0.0)}  # the floor is grey itself
+_FEWEST = 3  # a scale of fewer bands takes the first of these: two visits are no fire
+
+
+@lru_cache(maxsize=256)
+def heat_colours(name: str, palette: Palette, count: int) -> tuple[Colour, ...]:
+    """The colours of so many bands, from the lowest to the highest."""
+    ramp = [rgb(f"#{code}") for code in _RAMPS[name].split()]
+    low, high = (_GREY_ENDS if name == "greys" else _ENDS)[palette.name]
+    steps = max(count, _FEWEST) - 1
+    return tuple(_on_ramp(ramp, low + (high - low) * i / steps) for i in range(count))
+
+
+def _on_ramp(ramp: list[Colour], share: float) -> Colour:
+    place = share * (len(ramp) - 1)
+    below = min(int(place), len(ramp) - 2)
+    return mix(ramp[below], ramp[below + 1], place - below)
+
 
 # A minus B: blue where B has more, orange where A has more, nothing at zero.
 DIVERGING = tuple(

@@ -103,10 +103,6 @@ class Painter(App):
         is_left_out = self.part.kind not in (WINDOW, PANELS) and own not in pair
         return self.session.compared(own) if is_left_out else pair
 
-    def _least_reach(self) -> float:
-        """A picture does not depend on those before it."""
-        return 0.0
-
     @property
     def layout(self) -> Layout:
         if self.area is None:

@@ -17,10 +17,11 @@ class Switchable(Protocol):
     def is_on(self) -> bool: ...  # at first
 
 
-HEAT_KINDS = ("off", "visits", "expansions", "learned", "g", "difference")
-HEAT_COLOUR_NAMES = ("cividis", "viridis", "greys", "magma")
+HEAT_KINDS = ("off", "scrub", "visits", "expansions", "learned", "g", "difference")
+HEAT_COLOUR_NAMES = ("inferno", "cividis", "viridis", "greys", "magma")
 HEAT_NAMES = {
     "off": "off",
+    "scrub": "scrub",
     "visits": "visits",
     "expansions": "expand",
     "learned": "learn",
@@ -35,7 +36,7 @@ class HeatSetting:
 
     kind: str = "off"
     is_log: bool = True
-    colours: str = "cividis"
+    colours: str = "inferno"
 
 
 def compared_names(a: "Panel", b: "Panel") -> tuple[str, str]:

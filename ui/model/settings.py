@@ -31,7 +31,7 @@ TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDE
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
 HEAT_IS_LOG = Param("is_log", bool, True, "logarithmic heat scale")
-HEAT_COLOURS = Param("colours", str, "cividis", "colours of the heat layer", choices=HEAT_COLOUR_NAMES)
+HEAT_COLOURS = Param("colours", str, HEAT_COLOUR_NAMES[0], "colours of the heat layer", choices=HEAT_COLOUR_NAMES)
 SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 HEAT_TIPS = {
     "off": "No heat map",
-    "visits": "How often the agent stood on each cell: scrubbing glows",
+    "scrub": "Scrubbing alone: how often the agent came back to a cell, or moved back onto it",
+    "visits": "How often the agent stood on each cell; a dot: once",
     "expansions": "How often each cell was expanded",
     "learned": "What a learning agent has added to its heuristic: h - h0",
     "g": "What each known cell costs from the root of the search; D* Lite: to the goal. RIBS learns it",
@@ -27,6 +28,7 @@ HEAT_TIPS = {
 }
 
 HEAT_UNITS = {
+    "scrub": "revisits, back-moves",
     "visits": "visits of a cell",
     "expansions": "expansions of a cell",
     "learned": "learned h - h0",
@@ -35,6 +37,7 @@ HEAT_UNITS = {
 }
 
 NO_HEAT = {
+    "scrub": "there is no agent",
     "visits": "there is no agent",
     "expansions": "no search has begun",
     "learned": "no agent here learns",
@@ -124,8 +127,9 @@ def _draw_bar(app: "App", box: Box) -> None:
     """The bands side by side, and what the first and the last stand for. The scale is the same in all panels."""
     canvas, scale = app.canvas, app.heat_scale
     x, y, width, height = box
-    count = len(scale.colours)
-    for i, (colour, label) in enumerate(zip(scale.colours, scale.labels, strict=True)):
+    colours = scale.colours(app.palette)
+    count = len(colours)
+    for i, (colour, label) in enumerate(zip(colours, scale.labels, strict=True)):
         left, right = x + i * width // count, x + (i + 1) * width // count
         canvas.fill((left, y, right - left, height), colour)
         canvas.spot(HotSpot(f"band:{i}", (left, y, right - left, height), None, label))
@@ -190,7 +194,7 @@ def _heat_meaning(app: "App") -> str:
     if kind == "difference":
         return "A - B: cells that A has visited more often are orange, those of B blue"
     lines = f"trails and back-moves are drawn from {HEAT_TRAILS_FROM_PX:.0f} pixels a cell on"
-    return f"Heat: {HEAT_UNITS[kind]}, dark is {scale.lowest}, bright is {scale.highest}; {lines}"
+    return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest} to {scale.highest}; {lines}"
 
 
 def next_heat(app: "App") -> None:
@@ -199,6 +203,6 @@ def next_heat(app: "App") -> None:
 
 
 def next_colours(app: "App") -> None:
-    names = list(HEAT_MAPS)
+    names = HEAT_MAPS
     after = names[(names.index(app.layers.heat.colours) + 1) % len(names)]
     app.layers.heat = replace(app.layers.heat, colours=after)

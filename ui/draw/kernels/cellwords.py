@@ -223,6 +223,17 @@ def count_bands_at(counts, limits, bands, cells):
 
 
 @kernel
+def count_scrub(cells, marks, first, been, counts):
+    """Count the moves from entry `first` of a trail on that lead onto a cell again, or back. Writes: been, counts."""
+    for i in range(first, cells.size):
+        s = cells[i]
+        is_move = i > 0 and cells[i - 1] != s and not marks[i] & log.TRIAL
+        if is_move and (been[s] or marks[i] & log.BACK_MOVE):
+            counts[s] += 1
+        been[s] = True
+
+
+@kernel
 def largest_of(counts):
     largest = counts[0]
     for s in range(counts.size):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WATER
+from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WALL, WATER
 
 
 class Frame(NamedTuple):
@@ -256,6 +256,47 @@ def paint_edges(frame, words, bit, colour):
 
 
 @kernel
+def paint_wall_edges(frame, words, colour):
+    """Lines, 1 px, in blocked cells along the sides that they share with passable ones. Writes: frame.pixels."""
+    zoom, width, height = frame.zoom, frame.map_width, frame.map_height
+    for row in range(first_cell(frame.top, zoom, height), height):
+        y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
+        if y0 >= frame.height:
+            break
+        for column in range(first_cell(frame.left, zoom, width), width):
+            x0, x1 = left_of(column, frame.left, zoom), left_of(column + 1, frame.left, zoom)
+            if x0 >= frame.width:
+                break
+            s = row * width + column
+            if not np.int64(words[s]) & (WALL | TREES):
+                continue
+            if column > 0 and np.int64(words[s - 1]) & PASSABLE:
+                fill_rect(frame, x0, y0, x0 + 1, y1, colour)
+            if column + 1 < width and np.int64(words[s + 1]) & PASSABLE:
+                fill_rect(frame, x1 - 1, y0, x1, y1, colour)
+            if row > 0 and np.int64(words[s - width]) & PASSABLE:
+                fill_rect(frame, x0, y0, x1, y0 + 1, colour)
+            if row + 1 < height and np.int64(words[s + width]) & PASSABLE:
+                fill_rect(frame, x0, y1 - 1, x1, y1, colour)
+
+
+@kernel
+def paint_dots(frame, bands, band, size, colour):
+    """A square of `size` pixels in the middle of every cell of one band. Writes: frame.pixels."""
+    zoom = frame.zoom
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
+        if y0 >= frame.height:
+            break
+        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
+            if bands[row * frame.map_width + column] != band:
+                continue
+            x0, x1 = left_of(column, frame.left, zoom), left_of(column + 1, frame.left, zoom)
+            x, y = x0 + (x1 - x0 - size + 1) // 2, y0 + (y1 - y0 - size + 1) // 2
+            fill_rect(frame, x, y, x + size, y + size, colour)
+
+
+@kernel
 def paint_textures(frame, words, masks, colours):
     """The textures of trees, swamp and water, whose masks and colours are given in this order. Writes: frame.pixels."""
     zoom = frame.zoom
@@ -274,12 +315,9 @@ def paint_textures(frame, words, masks, colours):
 
 
 @kernel
-def paint_rings(frame, words, bit, masks, colour, casing_colour):
-    """A mark in the middle of every cell whose word has this bit.
-
-    `masks` are the mark and its casing; a `casing_colour` below 0 means none. Writes: frame.pixels.
-    """
-    zoom, size = frame.zoom, masks.shape[1]
+def paint_rings(frame, words, bit, mask, colour):
+    """A mark in the middle of every cell whose word has this bit. Writes: frame.pixels."""
+    zoom, size = frame.zoom, mask.shape[0]
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
         if y0 >= frame.height:
@@ -292,9 +330,7 @@ def paint_rings(frame, words, bit, masks, colour, casing_colour):
             if np.int64(words[row * frame.map_width + column]) & bit:
                 x = x0 + (left_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
                 y = y0 + (y1 - y0 - size + 1) // 2
-                if casing_colour >= 0:
-                    stamp(frame, masks[1], x, y, casing_colour)
-                stamp(frame, masks[0], x, y, colour)
+                stamp(frame, mask, x, y, colour)
 
 
 @kernel

@@ -12,24 +12,21 @@ from ui.draw.theme import packed
 
 
 def is_filled(picture: Picture) -> bool:
-    """Cells without room for a mark are filled. Not under A - B, where the open colour is one of the blues."""
-    return not picture.has_marks and not (picture.scale and picture.scale.is_difference)
+    """Cells without room for a mark are filled."""
+    return not picture.has_marks
 
 
 def draw(picture: Picture) -> None:
-    if not picture.has_marks:
-        return
-    colour = picture.palette.open
-    casing = packed(marks.casing_of(picture.palette, colour, True)) if picture.has_heat else -1
-    masks = marks.open_masks(int(picture.zoom))
-    paint.paint_rings(picture.frame, picture.cells.words, cellwords.OPEN, masks, packed(colour), casing)
+    if picture.has_marks and not picture.has_heat:
+        mask = marks.open_mask(int(picture.zoom))
+        paint.paint_rings(picture.frame, picture.cells.words, cellwords.OPEN, mask, packed(picture.palette.open))
 
 
 def swatch(swatch: Swatch) -> None:
-    masks = marks.open_masks(max(12, min(swatch.height, 18 * swatch.px(1))))
-    size = masks.shape[1]
+    mask = marks.open_mask(max(12, min(swatch.height, 18 * swatch.px(1))))
+    size = mask.shape[0]
     x, y = (swatch.width - size) // 2, (swatch.height - size) // 2
-    paint.stamp(swatch.frame, masks[0], x, y, packed(swatch.palette.open))
+    paint.stamp(swatch.frame, mask, x, y, packed(swatch.palette.open))
 
 
 def svg_fill(drawing: Drawing) -> Iterable[str]:
@@ -43,6 +40,7 @@ LAYER = Layer(
     depth=40,
     legend="cells generated but not yet expanded",
     fills=cellwords.OPEN,
+    is_replaced_by_heat=True,
     is_filled=is_filled,
     draw=draw,
     swatch=swatch,

@@ -14,9 +14,10 @@ def draw(picture: Picture) -> None:
     if picture.walker is None or picture.walker.agent.path.size < 2:
         return
     path, head = picture.walker.agent.path, picture.walker.agent.head
+    ahead = picture.line if picture.has_heat else picture.line + 1
     for extra, colour in picture.cased(picture.palette.path):
         strokes.stroke_cells(picture.frame, path[: head + 1], picture.px(picture.line) + extra, colour)
-        strokes.stroke_cells(picture.frame, path[head:], picture.px(picture.line + 1) + extra, colour)
+        strokes.stroke_cells(picture.frame, path[head:], picture.px(ahead) + extra, colour)
 
 
 def swatch(swatch: Swatch) -> None:
