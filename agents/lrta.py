@@ -18,6 +18,7 @@ from agents.learning import ON_UNBLOCK, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import lrta
 from sim.kernels.search import CLOSED
+from sim.kernels.targets import only_goal
 from sim.params import Param, Value
 
 
@@ -40,7 +41,7 @@ class Lrta(LearningAgent):
     def advance(self, budget: int, rows: np.ndarray) -> int:
         if self._is_classic():
             return int(lrta.run_classic(self.ground, self.learned, self.state, rows))
-        return int(lrta.run(self.ground, self.learned, self.ball, self.state, *self._lookahead(), rows))
+        return int(lrta.run(self.ground, only_goal(self.learned), self.ball, self.state, *self._lookahead(), rows))
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search

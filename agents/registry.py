@@ -2,15 +2,20 @@
 
 from agents import (
     astar,
+    d_lrta,
     da_rtaa,
     delayed_astar,
     dstar_lite,
+    dt_lrta,
     gbfs,
     ida,
     k_lrta,
     lrta,
     lss_lrta,
+    oracle_lrta,
     p_lrta,
+    pr_lrta,
+    pra,
     ribs,
     rtaa,
     rtb_gbfs,
@@ -42,6 +47,11 @@ SPECS: tuple[AgentSpec, ...] = (
     da_rtaa.SPEC,
     ribs.SPEC,
     dstar_lite.SPEC,
+    pra.SPEC,
+    pr_lrta.SPEC,
+    d_lrta.SPEC,
+    dt_lrta.SPEC,
+    oracle_lrta.SPEC,
 )
 BY_KEY = {spec.key: spec for spec in SPECS}
 

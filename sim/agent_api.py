@@ -43,9 +43,10 @@ PHASE_WORDS = {
 STATUS_WORDS = {Status.AT_GOAL: "arrived", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}
 
 
-GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent", "new contour")
+GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent", "new contour", "corridor", "subgoals")
 """What sets of cells an agent may show: the search space of its last plan, P LRTA*'s queue, RIBS's pruned states, the
-states that D* Lite has yet to repair, those that IDA* enters for the first time in this iteration."""
+states that D* Lite has yet to repair, those that IDA* enters for the first time in this iteration, the part
+of the map in which a path is refined, the cells that an agent heads for before its goal."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,10 @@ def _nothing(params: Mapping[str, Value]) -> int:
     return 0
 
 
+def _never(params: Mapping[str, Value]) -> bool:
+    return False
+
+
 def _no_preparation(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
     return iter(())
 
@@ -141,6 +146,7 @@ class AgentSpec:
     is_real_time: bool = True  # obeys the budget of every tick, or a bound of its own, see `needed`
     proves_no_path: bool = True
     is_complete: bool = True  # reaches every reachable goal of a map that does not change
+    may_loop: Callable[[Mapping[str, Value]], bool] = _never  # with these parameters it is not complete, for comparison
     runs_in_bulk: bool = True  # knows the true map, so that no move of it can be refused
     keeps_h: bool = False  # a Learner: further trials make sense
     converges_to_optimal: bool = True  # of those: a trial that changes no h is a cheapest path

@@ -24,12 +24,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from sim.files.folders import cache_folder
 from sim.grid import Grid
-from sim.kernels import CACHE_FOLDER
 from sim.params import Value
 
 WORTH_KEEPING = 50_000
@@ -57,6 +57,7 @@ class Made:
 
 
 Making = Generator[Step, None, Made]
+Result = TypeVar("Result")
 Stopwatch = Callable[[], float]
 
 
@@ -97,7 +98,7 @@ class Prepared:
 class Shelf:
     """Where prepared data is kept: the latest in memory, the dear ones in a folder."""
 
-    folder: Path | None = field(default_factory=lambda: CACHE_FOLDER.parent / "prepared")  # None: no files
+    folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")  # None: no files
     held: "OrderedDict[str, Prepared]" = field(default_factory=OrderedDict)
 
     def get(self, key: str, recipe: Recipe) -> Prepared | None:
@@ -199,13 +200,22 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
 
 def fetch(recipe: Recipe, grid: Grid) -> Prepared:
     """What the recipe makes of this map, at once."""
-    making = obtain(recipe, grid)
+    return _finished(obtain(recipe, grid))
+
+
+def made_now(recipe: Recipe, grid: Grid) -> Prepared:
+    """The same, made anew and kept nowhere: for measuring."""
+    made = _finished(recipe.make(grid))
+    return Prepared(recipe.kind, recipe.params, made.tables, made.expansions)
+
+
+def _finished(making: Generator[Step, None, Result]) -> Result:
     while True:
         try:
             next(making)
         except StopIteration as end:
-            prepared: Prepared = end.value
-            return prepared
+            result: Result = end.value
+            return result
 
 
 def is_ready(recipe: Recipe, grid: Grid) -> bool:

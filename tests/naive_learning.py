@@ -1,7 +1,7 @@
 """Slow, obvious versions of the learning agents: dictionaries and min() over everything, after algorithms.md 1.14-1.20.
 
-They share nothing with the kernels but the tie rules: lower f, the goal, (LRTA*: lower g + h,) larger g, smaller cell
-number.
+They share nothing with the kernels but the tie rules: lower f, the goal, (LRTA* after one expansion: lower g + h,)
+larger g, smaller cell number.
 """
 
 from collections import deque
@@ -129,7 +129,8 @@ class Lrta(Learner):
         if not frontier:
             self.status = "no path"
             return len(inside)
-        b = min(frontier, key=lambda t: (fh[t], t != self.goal, g[t] + self.h(t), -g[t], self.board.id(t)))
+        sums = {t: g[t] + self.h(t) if len(inside) == 1 else 0.0 for t in frontier}
+        b = min(frontier, key=lambda t: (fh[t], t != self.goal, sums[t], -g[t], self.board.id(t)))
         self.set_h(self.loc, max(self.h(self.loc), fh[b]))
         if self.is_hopeless():
             self.status = "no path"

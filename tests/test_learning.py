@@ -18,7 +18,7 @@ from agents.registry import BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetTrials
 from sim.grid import Grid
-from sim.kernels import learned, log, lrta
+from sim.kernels import learned, log, octile
 from sim.params import Value
 from sim.world import Walker, World
 
@@ -498,7 +498,7 @@ def test_where_path_max_makes_all_neighbours_equal_the_nearest_to_the_goal_wins(
 def test_ties_among_neighbours_are_won_by_the_order_of_their_list() -> None:
     """Larger g, then smaller cell, for both kinds of diagonal costs."""
     for dearer, order in ((1, [7, 4, 6, 5, 0, 3, 1, 2]), (0, [7, 0, 4, 3, 1, 6, 2, 5])):
-        packed = int(lrta._BEST_FIRST[dearer << 8 | 255])
+        packed = int(octile.BEST_FIRST[dearer << 8 | 255])
         assert [(packed >> 4 * i & 15) - 1 for i in range(8)] == order
 
 

@@ -59,14 +59,15 @@ def run(setup: Setup) -> Table:
     name = _GROUP if _GROUP in groups else next(iter(groups))
     batches = by_map(groups[name])
     table = Table(f"ticks: {name}, a world per problem, making it and all measures included")
-    control_rate = _control_rate(setup, batches)
+    rate = control_rate(setup, batches)
     for case in CASES:
-        _measure(setup, table, case, batches, control_rate)
+        _measure(setup, table, case, batches, rate)
     table.notes.append("control: the same A* as in `search`, on the same problems")
     return table
 
 
-def _control_rate(setup: Setup, batches: list[list[MapProblem]]) -> float:
+def control_rate(setup: Setup, batches: list[list[MapProblem]]) -> float:
+    """Expansions a second of the control."""
     seconds, expansions = 0.0, 0
     for batch in batches:
         setup.progress.show(f"ticks: control, {batch[0].map_name}")
@@ -76,7 +77,7 @@ def _control_rate(setup: Setup, batches: list[list[MapProblem]]) -> float:
     return expansions / seconds
 
 
-def _measure(setup: Setup, table: Table, case: Case, batches: list[list[MapProblem]], control_rate: float) -> None:
+def _measure(setup: Setup, table: Table, case: Case, batches: list[list[MapProblem]], plain_rate: float) -> None:
     seconds, expansions, ticks = 0.0, 0, 0
     for batch in batches:
         setup.progress.show(f"ticks: {case.name}, {batch[0].map_name}")
@@ -87,7 +88,7 @@ def _measure(setup: Setup, table: Table, case: Case, batches: list[list[MapProbl
         seconds += best_of(setup.rounds, (work,))[0]
     rate = expansions / seconds
     target = case.target if setup.problems.is_listed else None
-    table.rows.append(Row(case.name, rate, "expansions/s", control_rate, rate / control_rate, target))
+    table.rows.append(Row(case.name, rate, "expansions/s", plain_rate, rate / plain_rate, target))
     table.notes.append(f"{case.name}: {expansions:,} expansions in {ticks:,} ticks, {shown(ticks / seconds)} ticks/s")
 
 

@@ -15,12 +15,13 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import h_of, learn, raise_to
+from sim.kernels.learned import h_of, learn
 from sim.kernels.learner import has_no_way, move_to
 from sim.kernels.memory import zeros
 from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, NOWHERE, SUCCESSORS
 from sim.kernels.openlist import key_of, sift_down, sift_up
 from sim.kernels.search import CLOSED, Search, forget, new_search, parent
+from sim.kernels.targets import h_toward, raise_toward
 
 INSIDE, RIM = -2, -3  # NODE.place of a cell that is to be expanded, and of one on the frontier
 NO_REACH = -1.0  # of a lookahead by depth
@@ -103,7 +104,7 @@ def best_neighbour(ground, learned, s, least):
 
 
 @kernel
-def run(ground, learned, ball, state, depth, reach, rows):
+def run(ground, targets, ball, state, depth, reach, rows):
     """Plan and act for up to len(rows) ticks. `reach`: see look_ahead()."""
     st = state[0]
     for tick in range(rows.size):
@@ -113,40 +114,48 @@ def run(ground, learned, ball, state, depth, reach, rows):
         if has_no_way(ground, st):
             st.status = log.NO_PATH
         else:
-            used = look_ahead(ground, learned, ball, st, depth, reach)
-            b = best_of_rim(learned, ball, st)
-            st.best = b
-            st.updates += 1
-            if b >= 0:
-                raise_to(learned, st.loc, ball.fh[b])
-            if b < 0 or learned.h[st.loc] > st.limit:
-                st.status = log.NO_PATH
-            else:
-                move_to(st, first_step(ground, ball.search, st.loc, b))
+            used = look_ahead(ground, targets, ball, st, depth, reach)
+            if step_to_rim(ground, targets, ball, st):
                 phase = log.LEARNING
+            else:
+                st.status = log.NO_PATH
         log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
 
 @kernel
-def look_ahead(ground, learned, ball, st, depth, reach):
+def step_to_rim(ground, targets, ball, st):
+    """After a lookahead: learn, and move toward the best of its frontier. False, without a move: there is no way."""
+    b = best_of_rim(targets, ball, st)
+    st.best = b
+    st.updates += 1
+    if b >= 0:
+        raise_toward(targets, st.loc, ball.fh[b])
+    if b < 0 or max(ball.fh[b], h_toward(targets, st.loc)) > st.limit:
+        return False
+    move_to(st, first_step(ground, ball.search, st.loc, b))
+    return True
+
+
+@kernel
+def look_ahead(ground, targets, ball, st, depth, reach):
     """Dijkstra from the agent inside its ball. Returns the expansions.
 
     The ball is what `depth` moves reach, all but its last layer expanded; or, if `reach` is not negative, the cells
-    with g <= reach, all expanded, and their successors. The goal is never expanded.
+    with g <= reach, all expanded, and their successors. The target aimed at is never expanded.
     Writes: the ball, h of cells seen for the first time.
     """
     search, cells, fh, step, cost = ball.search, ball.cells, ball.fh, ground.step, ground.cost
     nodes, heap, control = search.nodes, search.heap, search.control[0]
     mask = (np.int64(1) << ground.shift) - 1
-    root = np.int64(st.loc)
-    forget(ground, search, st.goal, st.goal)
+    root, target = np.int64(st.loc), np.int64(targets.aimed[0].goal)
+    forget(ground, search, target, target)
     control.root = root
-    count = mark_ball(ground, search, cells, root, st.goal, 0 if reach >= 0.0 else depth)
+    count = mark_ball(ground, search, cells, root, target, 0 if reach >= 0.0 else depth)
     nodes[root].g = 0.0
     nodes[root].came = NOWHERE
-    fh[root] = h_of(learned, root)
+    fh[root] = h_toward(targets, root)
     sift_up(heap, nodes, 0, key_of(0.0), root, mask)
     size = 1
     while size:
@@ -169,8 +178,8 @@ def look_ahead(ground, learned, ball, st, depth, reach):
                 continue
             child.g = g
             child.came = d
-            fh[t] = max(fh[s], g + h_of(learned, t))
-            if child.place == RIM and g <= reach and t != st.goal:
+            fh[t] = max(fh[s], g + h_toward(targets, t))
+            if child.place == RIM and g <= reach and t != target:
                 child.place = INSIDE
             if child.place != RIM:
                 place = np.int64(child.place)
@@ -219,11 +228,14 @@ def add_to_rim(search, cells, count, s):
 
 
 @kernel
-def best_of_rim(learned, ball, st):
-    """The frontier cell with the least path-max f, -1 if there is none. Writes: the frontier as an open list."""
-    search, fh = ball.search, ball.fh
+def best_of_rim(targets, ball, st):
+    """The frontier cell with the least path-max f, -1 if there is none. Writes: the frontier as an open list.
+
+    After one expansion the least c + h goes before the other ties, as in best_neighbour(); see docs/deviations.md.
+    """
+    search, fh, target = ball.search, ball.fh, targets.aimed[0].goal
     best, best_sum = np.int64(-1), np.inf
-    found = 0
+    is_single, found = search.control[0].expansions == 1, 0
     for i in range(1, st.closed):
         t = np.int64(ball.cells[i])
         node = search.nodes[t]
@@ -231,7 +243,7 @@ def best_of_rim(learned, ball, st):
             continue
         node.place = found
         found += 1
-        total = -1.0 if t == st.goal else node.g + h_of(learned, t)
+        total = -1.0 if t == target else node.g + h_toward(targets, t) if is_single else 0.0
         if best < 0 or fh[t] < fh[best]:
             best, best_sum = t, total
         elif fh[t] == fh[best] and total <= best_sum:

@@ -63,6 +63,14 @@ def grown(targets: Targets) -> Targets:
     return larger
 
 
+_NO_KEYS, _NO_VALUES = np.zeros(1, np.int64), np.zeros(1, np.float64)
+
+
+def only_goal(learned: Learned) -> Targets:
+    """The same with one target only, the goal."""
+    return Targets(learned, _NO_KEYS, _NO_VALUES, learned.target, np.zeros(1, COUNTS).view(np.recarray))
+
+
 @kernel
 def is_crowded(targets):
     """Whether the hash table should grow before the next value is learned. One step of LRTA* learns one."""
@@ -101,7 +109,7 @@ def raise_toward(targets, s, value):
     elif value > h_toward(targets, s):
         aimed, counts = targets.aimed[0], targets.counts[0]
         _mark_table(targets, np.int64(aimed.goal), counts)
-        counts.entries += _put(targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value)
+        counts.entries += put(targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value)
         aimed.changes += 1
         aimed.highest = max(aimed.highest, value)
 
@@ -109,7 +117,7 @@ def raise_toward(targets, s, value):
 @kernel
 def _mark_table(targets, target, counts):
     """Count the table of this target once. Of the target itself nothing is ever learned: its place says so."""
-    if _put(targets.keys, targets.values, target << CELL_BITS | target, 0.0):
+    if put(targets.keys, targets.values, target << CELL_BITS | target, 0.0):
         counts.tables += 1
         counts.entries += 1
 
@@ -127,7 +135,7 @@ def place_of(keys, key):
 
 
 @kernel
-def _put(keys, values, key, value):
+def put(keys, values, key, value):
     """Keep a value. Returns 1 if its key is new, else 0."""
     place = place_of(keys, key + 1)
     is_new = keys[place] == 0
@@ -140,7 +148,7 @@ def _put(keys, values, key, value):
 def _move_over(keys, values, new_keys, new_values):
     for i in range(keys.size):
         if keys[i] != 0:
-            _put(new_keys, new_values, keys[i] - 1, values[i])
+            put(new_keys, new_values, keys[i] - 1, values[i])
 
 
 @kernel

@@ -142,6 +142,8 @@ def group_colours(palette: Palette) -> dict[str, Colour]:
         "dead": palette.wall,
         "redundant": palette.trail,
         "inconsistent": palette.tracing,
+        "corridor": palette.agent,
+        "subgoals": palette.tracing,
         "new contour": palette.tracing,
     }
 

@@ -1,0 +1,213 @@
+"""D LRTA*: LRTA* with dynamic control of depth and goal by a database.
+
+Before the run the map is cut into regions; for each of them a database says for which cell to head on the way to the
+goal's region, and how deep to look ahead. On the run that is one look up a move. With subgoals nearly every move is
+right with a lookahead of one cell. The paper's names: LRTA*(F,G) is LRTA*; depth from the database is LRTA*(PDB,G),
+goals LRTA*(F,PDB), both LRTA*(PDB,PDB), which is D LRTA* itself.
+
+Paper: "Dynamic Control in Real-Time Heuristic Search" (2008). After a change of the map the database is stale: it heads
+for the goal with depth 1 until the map is as before, or the database rebuilt. Deviations: docs/deviations.md. Known
+weakness: the work before the run, for every map and goal region.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from agents.databased import Databased, after_change
+from agents.learning import ON_UNBLOCK, LearningAgent
+from sim import databases
+from sim.abstraction import RECIPE
+from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.grid import MapChange
+from sim.kernels import dynamic_control
+from sim.kernels.lrta import new_ball
+from sim.kernels.memory import zeros
+from sim.kernels.search import CLOSED
+from sim.kernels.targets import grown, new_targets
+from sim.params import Param, Value
+from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
+
+RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
+
+
+def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe | None:
+    """What an agent with these parameters needs of the database; None: nothing."""
+    level = databases.clipped(levels, int(params["level"]))
+    region = databases.region_of(levels, goal, level)
+    uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
+    if region < 0 or not (uses_depths or uses_subgoals):
+        return None
+    needs = "subgoals" if not uses_depths else "near depths" if uses_subgoals else "far depths"
+    return databases.recipe(level, region, int(params["cap"]), needs)
+
+
+def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
+    """Make the abstraction and the column of the goal's region. See AgentSpec.prepare."""
+    abstraction = yield from obtain(RECIPE, problem.grid, stopwatch)
+    recipe = column_recipe(abstraction.tables, problem.goal, params)
+    if recipe is not None:
+        yield from obtain(recipe, problem.grid, stopwatch)
+
+
+class DLrta(Databased, LearningAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        LearningAgent.__init__(self, problem, params)
+        self.others = new_targets(self.ground, problem.goal)
+        self.ball = new_ball(problem.grid.cells, problem.watched)
+        self.control = np.zeros(1, dynamic_control.CONTROL).view(np.recarray)
+        self.control[0].sees_all = problem.watched
+        self._begin_visits()
+        self.use_data(problem.grid, params)
+
+    # --- data ---
+
+    def _take(self) -> None:
+        super()._take()
+        self._take_column()
+
+    def _take_column(self) -> None:
+        """The column of the goal's region; only on the map on which the abstraction was made."""
+        recipe = column_recipe(self.levels, int(self.state[0].goal), self.params)
+        self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
+        self._set_control()
+
+    def _set_control(self) -> None:
+        it, params = self.control[0], self.params
+        level = databases.clipped(self.levels, int(params["level"]))
+        it.level, it.first = level, self.levels.first[level]
+        it.uses_subgoals = params["goal_control"] == "database"
+        it.uses_depths = params["depth_control"] == "database"
+        it.depth, it.cap, it.rule = params["depth"], params["cap"], RULES[str(params["reentrance"])]
+        has_column = self.column is not databases.NO_COLUMN or not (it.uses_subgoals or it.uses_depths)
+        it.uses_database = has_column and not self.is_stale
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        return self.abstraction, self.column
+
+    def on_new_data(self) -> None:
+        """The old subgoals' values may be too high on this map."""
+        self.others = new_targets(self.ground, int(self.state[0].goal))
+
+    # --- the contract ---
+
+    @property
+    def h_changes(self) -> int:
+        return int(self.learned.target[0].changes + self.others.aimed[0].changes)
+
+    def _begin_visits(self) -> None:
+        self.visits = zeros(self.problem.grid.cells, np.uint32)
+        self.visits[self.state[0].loc] = 1
+        self.control[0].is_for_good = 0
+
+    def begin_trial(self, start: int) -> None:
+        super().begin_trial(start)
+        self._begin_visits()
+
+    def _forget(self) -> None:
+        super()._forget()
+        changes = self.others.aimed[0].changes
+        self.others = new_targets(self.ground, int(self.state[0].goal))
+        self.others.aimed[0].changes = changes
+
+    def set_goal(self, goal: int) -> None:
+        super().set_goal(goal)
+        self._begin_visits()
+        if not self.is_stale:
+            self._take_column()
+
+    def set_param(self, name: str, value: Value) -> None:
+        super().set_param(name, value)
+        if name == "after_change":
+            self.choose_after_change(value)
+        if not self.is_stale:
+            self._take_column()
+        self._set_control()
+
+    def on_change(self, change: MapChange) -> None:
+        super().on_change(change)
+        was_stale = self.is_stale
+        self.look_at_change()
+        if was_stale and not self.is_stale:
+            self._take_column()  # for the goal, which may have been moved in the meantime
+        self._set_control()
+
+    def run(self, budget: int, rows: np.ndarray) -> int:
+        done = 0
+        while True:
+            targets = self.others._replace(goal=self.learned)
+            tables = self.levels, self.column.tables, targets, self.ball, self.visits, self.control
+            done += int(dynamic_control.run(self.ground, *tables, self.state, rows[done:]))
+            if done == rows.size or self.status is not Status.ACTIVE:
+                return done
+            self.others = grown(self.others)
+
+    def view(self) -> AgentView:
+        it, counts = self.control[0], self.others.counts[0]
+        search, st = self.ball.search, self.state[0]
+        cells = self.ball.cells[: int(st.closed)] if st.best >= 0 and it.sees_all else self.ball.cells[:0]
+        heads_elsewhere = st.best >= 0 and it.last_target != st.goal
+        return AgentView(
+            search=search if it.sees_all and st.best >= 0 else None,
+            best=int(st.best),
+            root=int(search.control[0].root) if cells.size else -1,
+            learned=self.learned,
+            groups={
+                "local space": cells[search.nodes["place"][cells] == CLOSED],
+                "subgoals": np.array([it.last_target] if heads_elsewhere else [], np.int32),
+            },
+            numbers={
+                "depth": float(it.last_depth),
+                "h updates": float(st.updates),
+                "cap hits": float(it.cap_hits),
+                "re-entries": float(it.reentries),
+                "tables of h": float(1 + counts.tables),
+                "h of subgoals": float(counts.entries - counts.tables),
+            },
+            prepared=self.prepared,
+            is_stale=self.is_stale,
+        )
+
+
+def may_loop(params: Mapping[str, Value]) -> bool:
+    """Between subgoals, where nothing notices it."""
+    return params["goal_control"] == "database" and params["reentrance"] == "never"
+
+
+def needed(params: Mapping[str, Value]) -> int:
+    """Most expansions of one lookahead, whatever the budget is."""
+    depth = int(params["cap"]) if params["depth_control"] == "database" else int(params["depth"])
+    return (2 * depth - 1) ** 2
+
+
+SPEC = AgentSpec(
+    key="d-lrta",
+    name="D LRTA*",
+    paper="Dynamic Control in Real-Time Heuristic Search",
+    summary="LRTA* that looks up its subgoal and its depth in a database of the map.",
+    make=DLrta,
+    params=(
+        Param("goal_control", str, "database", "head for subgoals or only the goal", choices=("database", "global")),
+        Param("depth_control", str, "database", "where the depth comes from", choices=("database", "fixed")),
+        Param("level", int, 3, "level of the abstraction whose regions the database is for", 1, 12),
+        Param("depth", int, 1, "moves to look ahead, where that is fixed", 1, 32, symbol="d"),
+        Param("cap", int, 10, "largest depth of the database", 1, 32, symbol="c"),
+        Param(
+            "reentrance",
+            str,
+            "per cell",
+            "on a cell visited before, head for the goal: as long as on such cells, for good, or never",
+            choices=tuple(RULES),
+        ),
+        ON_UNBLOCK,
+        after_change("fall back"),
+    ),
+    family="learning",
+    keeps_h=True,
+    converges_to_optimal=False,
+    may_loop=may_loop,
+    needed=needed,
+    prepare=prepare,
+)

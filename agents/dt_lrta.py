@@ -1,0 +1,113 @@
+"""DT LRTA*, LRTA*(DT,G) in the paper: LRTA* whose depth of lookahead a decision tree chooses.
+
+Before each move it looks at eleven features of its state (how far the goal is, how often it was here, what it has
+learned around), and a tree, grown before from labelled walks on other maps, says how deep to look ahead. The label of a
+state is the least depth that chooses the move of the largest one; see oracle-lrta, which walks with the labels
+themselves.
+
+Paper: "Dynamic Control in Real-Time Heuristic Search", section 5.1, appendix A. Expansions: at most (2 dmax - 1)^2 and
+those of the pre-search. The tree is assets/depth-tree.json, made by `python -m cli.train_tree`. Deviations:
+docs/deviations.md. Known weakness: it heads for the goal; how deep to look matters less than where to look.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from agents.learning import ON_UNBLOCK, LearningAgent
+from sim.agent_api import AgentSpec, AgentView, Problem
+from sim.depth_tree import standard_tree
+from sim.kernels import depth_control
+from sim.kernels.lrta import new_ball
+from sim.kernels.search import CLOSED
+from sim.kernels.targets import only_goal
+from sim.params import Param, Value
+
+
+class DepthChooser(LearningAgent):
+    """What the agents share that choose their depth on the run. Subclasses say how."""
+
+    steps = 1  # of the history
+
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(problem, params)
+        self.ball = new_ball(problem.grid.cells, problem.watched)
+        self.probe = new_ball(problem.grid.cells, False)  # of lookaheads that only choose the depth
+        self._begin_history()
+
+    def _begin_history(self) -> None:
+        self.history = depth_control.new_history(self.problem.grid.cells, self.steps)
+
+    def begin_trial(self, start: int) -> None:
+        super().begin_trial(start)
+        self._begin_history()
+
+    def view(self) -> AgentView:
+        st, search, watched = self.state[0], self.ball.search, self.problem.watched
+        looks = watched and st.best >= 0
+        cells = self.ball.cells[: int(st.closed)] if looks else self.ball.cells[:0]
+        return AgentView(
+            search=search if looks else None,
+            best=int(st.best),
+            root=int(search.control[0].root) if looks else -1,
+            learned=self.learned,
+            groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
+            numbers=self.numbers(),
+        )
+
+    def numbers(self) -> dict[str, float]:
+        return {"depth": float(self.history.record[0].last_depth), "h updates": float(self.state[0].updates)}
+
+
+FEATURES = (
+    "h0 to the goal",
+    "h0 to n steps ago",
+    "different cells in n steps",
+    "h learned in n steps",
+    "frontier",
+    "learned share of frontier",
+    "move as at last visit",
+    "move as last step",
+    "h / h of next",
+    "next cell has learned h",
+    "h above h of next",
+)
+"""What the features of appendix A are called in the inspector."""
+
+
+class DtLrta(DepthChooser):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        self.tree = standard_tree()
+        self.steps = self.tree.steps
+        super().__init__(problem, params)
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        tables = only_goal(self.learned), self.ball, self.probe, self.history, self.tree.tree
+        limits = self.tree.q, int(self.params["dmax"]), self.problem.watched
+        return int(depth_control.run_tree(self.ground, *tables, *limits, self.state, rows))
+
+    def numbers(self) -> dict[str, float]:
+        features = dict(zip(FEATURES, self.history.features.tolist(), strict=True))
+        return super().numbers() | {"pre-search": float(self.history.record[0].probed)} | features
+
+
+def dmax_param(default: int) -> Param:
+    return Param("dmax", int, default, "largest depth of lookahead", 1, 20)
+
+
+def needed(params: Mapping[str, Value]) -> int:
+    """Most expansions of one move, whatever the budget is: the pre-search expands one cell."""
+    return (2 * int(params["dmax"]) - 1) ** 2 + (2 * standard_tree().q - 1) ** 2
+
+
+SPEC = AgentSpec(
+    key="dt-lrta",
+    name="DT LRTA*",
+    paper="Dynamic Control in Real-Time Heuristic Search",
+    summary="LRTA* whose depth of lookahead is guessed by a decision tree grown on other maps.",
+    make=DtLrta,
+    params=(dmax_param(10), ON_UNBLOCK),
+    family="learning",
+    keeps_h=True,
+    needed=needed,
+)

@@ -1,0 +1,234 @@
+"""PR LRTA*: LRTA* with path refinement.
+
+LRTA* runs among the regions of a level of the abstraction, where lookahead of a few regions sees far; each of its moves
+is refined by A* inside the present region and the next one, and then walked. Depth, and with a second, higher level the
+next target, may come from a database.
+
+Papers: "Dynamic Control in Real-Time Heuristic Search", section 7.2, table 2; "TBA*: Time-Bounded A*". Expansions:
+those among regions and those on the map, all in the tick in which a leg begins: bounded by the sizes of regions, not by
+the budget. While the abstraction is not that of the map, it walks by LRTA* toward the goal. Deviations:
+docs/deviations.md. Known weakness: a high level has large regions, whose refinement takes a long tick; a low one scrubs
+as LRTA* does.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.databased import Databased, after_change
+from agents.learning import ON_UNBLOCK, LearningAgent
+from agents.pra import ABSTRACT_COST
+from sim import databases
+from sim.abstraction import RECIPE
+from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.grid import MapChange
+from sim.kernels import dynamic_control, learner, pr_lrta
+from sim.kernels.level_lrta import NodeBall, new_node_ball
+from sim.kernels.levels import STRAIGHT, Corridor, new_corridor
+from sim.kernels.lrta import Ball
+from sim.kernels.memory import zeros
+from sim.kernels.search import Search, new_search
+from sim.kernels.targets import Targets, grown, new_targets, only_goal
+from sim.params import Param, Value
+from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
+
+
+class Plan(NamedTuple):
+    """What a leg is planned with."""
+
+    node_ball: NodeBall
+    tables: Targets  # h among regions; of a target's nodes, not cells
+    corridor: Corridor
+    search: Search  # on the map
+    path: np.ndarray  # int32[cells] the leg
+
+
+def levels_used(levels: Any, params: Mapping[str, Value]) -> tuple[int, int]:
+    """The level on which LRTA* runs, and that of the database: the same, or higher for subgoals."""
+    level = databases.clipped(levels, int(params["level"]))
+    least = level + 1 if params["goal_control"] == "database" else level
+    return level, databases.clipped(levels, max(least, int(params["database_level"])))
+
+
+def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe | None:
+    """What an agent with these parameters needs of the database; None: nothing."""
+    lower, level = levels_used(levels, params)
+    region = databases.region_of(levels, goal, level)
+    uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
+    if region < 0 or not (uses_depths or uses_subgoals):
+        return None
+    if not uses_depths:
+        return databases.recipe(level, region, 0, "subgoals")
+    needs = "near depths" if uses_subgoals else "far depths"
+    return databases.abstract_recipe(lower, level, region, int(params["cap"]), needs, str(params["abstract_cost"]))
+
+
+def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
+    """Make the abstraction and the column of the goal's region. See AgentSpec.prepare."""
+    abstraction = yield from obtain(RECIPE, problem.grid, stopwatch)
+    recipe = column_recipe(abstraction.tables, problem.goal, params)
+    if recipe is not None:
+        yield from obtain(recipe, problem.grid, stopwatch)
+
+
+class PrLrta(Databased, LearningAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        LearningAgent.__init__(self, problem, params)
+        cells = problem.grid.cells
+        self.search = new_search(cells, counts_heat=problem.watched, notes_order=problem.watched)
+        self.ball = Ball(self.search, zeros(cells, np.int32), zeros(cells, np.float64))
+        self.path = zeros(cells, np.int32)
+        self.control = np.zeros(1, pr_lrta.CONTROL).view(np.recarray)
+        self.control[0].sees_all = problem.watched
+        self.tables = new_targets(self.ground, problem.goal)
+        self.lost_changes = 0  # of tables that were forgotten
+        self._begin_starts()
+        self.use_data(problem.grid, params)
+        self.on_new_data()
+
+    # --- data ---
+
+    def _take(self) -> None:
+        super()._take()
+        self._take_column()
+
+    def _take_column(self) -> None:
+        recipe = column_recipe(self.levels, int(self.state[0].goal), self.params)
+        self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
+        self._set_control()
+
+    def _set_control(self) -> None:
+        it, params = self.control[0], self.params
+        it.level, it.high_level = levels_used(self.levels, params)
+        it.first = self.levels.first[it.high_level]
+        has_column = self.column is not databases.NO_COLUMN
+        it.uses_subgoals = params["goal_control"] == "database" and has_column
+        it.uses_depths = params["depth_control"] == "database" and has_column
+        it.depth, it.cap, it.gamma = params["depth"], params["cap"], params["gamma"]
+        it.rule = dynamic_control.PER_CELL
+        it.arc_diagonal = STRAIGHT if params["abstract_cost"] == "straight" else self.problem.grid.diagonal
+        it.uses_levels = not self.is_stale
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        return self.abstraction, self.column
+
+    def on_new_data(self) -> None:
+        """Fresh memory for another hierarchy; what was learned was of the old regions."""
+        count = self.levels.parent.size
+        self.node_ball, self.corridor = new_node_ball(count), new_corridor(self.ground, count)
+        self._forget_regions()
+        self._drop_plan()
+
+    def _forget_regions(self) -> None:
+        self.lost_changes += int(self.tables.aimed[0].changes) + 1
+        self.tables = new_targets(self.ground, int(self.state[0].goal))
+
+    # --- the contract ---
+
+    @property
+    def h_changes(self) -> int:
+        return int(self.learned.target[0].changes + self.tables.aimed[0].changes) + self.lost_changes
+
+    def _begin_starts(self) -> None:
+        self.starts = zeros(self.problem.grid.cells, np.uint32)  # how many legs began on a cell
+        self.control[0].is_for_good = 0
+
+    def begin_trial(self, start: int) -> None:
+        super().begin_trial(start)
+        self._begin_starts()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._forget_regions()
+
+    def set_goal(self, goal: int) -> None:
+        super().set_goal(goal)
+        self._begin_starts()
+        if not self.is_stale:
+            self._take_column()
+
+    def set_param(self, name: str, value: Value) -> None:
+        super().set_param(name, value)
+        if name == "after_change":
+            self.choose_after_change(value)
+        if name in ("level", "abstract_cost"):
+            self._forget_regions()  # values were of other nodes, or in another measure
+        if not self.is_stale:
+            self._take_column()
+        self._set_control()
+
+    def _drops_cut_plan(self) -> bool:
+        if not learner.is_cut(self.ground, self.path, self.state):
+            return False
+        self._drop_plan()
+        return True
+
+    def on_change(self, change: MapChange) -> None:
+        super().on_change(change)
+        was_stale = self.is_stale
+        self.look_at_change()
+        if was_stale and not self.is_stale:
+            self._take_column()
+        self._set_control()
+
+    def run(self, budget: int, rows: np.ndarray) -> int:
+        done = 0
+        while True:
+            plan = Plan(self.node_ball, self.tables, self.corridor, self.search, self.path)
+            memory = self.column.tables, plan, only_goal(self.learned), self.ball, self.starts, self.control
+            done += int(pr_lrta.run(self.ground, self.levels, *memory, self.state, rows[done:]))
+            if done == rows.size or self.status is not Status.ACTIVE:
+                return done
+            self.tables = grown(self.tables)
+
+    def view(self) -> AgentView:
+        it, st = self.control[0], self.state[0]
+        inside = self.corridor.cells[: int(self.corridor.size[0])]
+        target = [int(self.levels.rep[it.last_target])] if it.legs and st.length else []
+        return AgentView(
+            search=self.search if self.search.control[0].search else None,
+            best=int(st.best),
+            root=int(self.search.control[0].root) if self.search.control[0].search else -1,
+            path=self.path[: int(st.length)],
+            head=int(st.head) if st.length else 0,
+            learned=self.learned,
+            groups={"corridor": inside, "subgoals": np.array(target, np.int32)},
+            numbers={
+                "depth": float(it.last_depth),
+                "legs": float(it.legs),
+                "expansions among regions": float(it.abstract_expansions),
+                "cap hits": float(it.cap_hits),
+                "re-entries": float(it.reentries),
+                "h of regions": float(self.tables.counts[0].entries),
+            },
+            prepared=self.prepared,
+            is_stale=self.is_stale,
+        )
+
+
+SPEC = AgentSpec(
+    key="pr-lrta",
+    name="PR LRTA*",
+    paper="TBA*: Time-Bounded A*; Dynamic Control in Real-Time Heuristic Search",
+    summary="LRTA* among the regions of the map, each of its steps refined by A* inside two regions.",
+    make=PrLrta,
+    params=(
+        Param("level", int, 4, "level of the abstraction on which LRTA* runs", 1, 12, symbol="l"),
+        Param("depth", int, 1, "regions to look ahead, where that is fixed", 1, 32, symbol="d"),
+        Param("gamma", float, 1.0, "how much the cost so far counts in the choice of a region", 0.05, 1.0, step=0.2),
+        Param("depth_control", str, "fixed", "where the depth comes from", choices=("fixed", "database")),
+        Param("goal_control", str, "global", "head for the goal or for subgoals", choices=("global", "database")),
+        Param("database_level", int, 0, "level of the database; 0: the same, or the next higher for subgoals", 0, 13),
+        Param("cap", int, 10, "largest depth of the database", 1, 32, symbol="c"),
+        ABSTRACT_COST,
+        ON_UNBLOCK,
+        after_change("rebuild"),
+    ),
+    family="learning",
+    is_real_time=False,
+    keeps_h=True,
+    converges_to_optimal=False,
+    prepare=prepare,
+)

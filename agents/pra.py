@@ -1,0 +1,137 @@
+"""PRA*: partial refinement A*.
+
+Plans on a middle level of the clique abstraction, where a map has hundreds of nodes and not a hundred thousand cells,
+then refines the way level by level inside the corridor that it leaves, down to the map. Then it walks. Not a real-time
+agent: it stands still until the path is there (mode sliced), or plans all in the first tick (mode instant). It finds a
+path exactly when A* does, nearly as cheap, and for a fraction of the expansions; those of all levels count.
+
+Papers: a reference of "Dynamic Control in Real-Time Heuristic Search", section 7.5; Sturtevant and Buro 2005. After a
+change the abstraction is rebuilt, while it waits, or it falls back to plain A*. Deviations: docs/deviations.md. Known
+weakness: the abstraction is of one map. Every change makes it stale.
+"""
+
+from collections.abc import Mapping
+from math import inf
+
+import numpy as np
+
+from agents.databased import Databased, after_change, prepare_abstraction
+from agents.sliced import MODE
+from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.grid import MapChange
+from sim.kernels import log, pra
+from sim.kernels.distance import UNLIMITED
+from sim.kernels.levels import STRAIGHT, new_corridor, new_node_search
+from sim.kernels.search import new_search
+from sim.params import Param, Value
+
+ABSTRACT_COST = Param(
+    "abstract_cost",
+    str,
+    "octile",
+    "how long arcs between regions are, and the heuristic between them: octile distance or straight line",
+    choices=("octile", "straight"),
+)
+
+
+class Pra(Databased):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        self.problem, self.params = problem, dict(params)
+        self.ground = problem.grid.ground
+        self.use_data(problem.grid, params)
+        self.search = new_search(problem.grid.cells, counts_heat=problem.watched, notes_order=problem.watched)
+        self.path = np.zeros(problem.grid.cells, np.int32)
+        self.state = np.zeros(1, pra.STATE).view(np.recarray)
+        pra.stand(self.state, problem.start, problem.goal)
+        self.on_new_data()
+
+    @property
+    def status(self) -> Status:
+        return Status(int(self.state[0].status))
+
+    def on_new_data(self) -> None:
+        """Fresh memory for another hierarchy, and a plan from nothing."""
+        self.nodes = new_node_search(self.levels.parent.size)
+        self.corridor = new_corridor(self.ground, self.levels.parent.size)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        st = self.state[0]
+        st.fixed_level, st.is_wide = self.params["level"], self.params["wide"]
+        st.keep = int(self.params["keep"]) or pra.ALL
+        st.arc_diagonal = STRAIGHT if self.params["abstract_cost"] == "straight" else self.problem.grid.diagonal
+        st.is_planning = st.length = 0
+
+    def _begin_again(self) -> None:
+        st = self.state[0]
+        pra.stand(self.state, st.loc, st.goal)
+        st.restarts += 1
+        st.marks |= log.RESTARTED
+
+    def set_goal(self, goal: int) -> None:
+        self.state[0].goal = goal
+        self._begin_again()
+
+    def set_param(self, name: str, value: Value) -> None:
+        self.params[name] = value
+        if name == "after_change":
+            self.choose_after_change(value)
+        if name == "mode":
+            return  # how much is planned in a tick, not what
+        self._set_up()
+        self._begin_again()
+
+    def refused(self, cell: int) -> None:
+        pra.stand(self.state, cell, self.state[0].goal)
+
+    def on_change(self, change: MapChange) -> None:
+        self.look_at_change()
+        is_asleep = self.status is Status.NO_PATH and not change.has_new_arcs
+        if self.status is not Status.AT_GOAL and not is_asleep:
+            self._begin_again()
+
+    def rebuild_rate(self, budget: int) -> float:
+        return inf if self.params["mode"] == "instant" else float(budget)
+
+    def run(self, budget: int, rows: np.ndarray) -> int:
+        if self.left > 0.0:
+            return int(pra.wait(self.state, rows))
+        self.state[0].uses_levels = not self.is_stale
+        expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
+        memory = self.nodes, self.corridor, self.search, self.path
+        return int(pra.run(self.ground, self.levels, *memory, self.state, expansions, rows))
+
+    def view(self) -> AgentView:
+        st = self.state[0]
+        length = int(st.length)
+        inside = self.corridor.cells[: int(self.corridor.size[0])]
+        return AgentView(
+            search=self.search,
+            root=int(st.loc) if not length else int(self.path[0]),
+            path=self.path[:length],
+            head=int(st.head) if length else 0,
+            groups={"corridor": inside},
+            numbers={"level": float(st.level), "first level": float(st.top_level)},
+            prepared=self.prepared,
+            is_stale=self.is_stale,
+        )
+
+
+SPEC = AgentSpec(
+    key="pra",
+    name="PRA*",
+    paper="Sturtevant and Buro 2005",
+    summary="A reference that plans among regions of the map, then refines the way inside them; waits until it has it.",
+    make=Pra,
+    params=(
+        MODE,
+        Param("level", int, 0, "level on which to begin; 0: half-way to the region that start and goal share", 0, 20),
+        Param("wide", bool, True, "refine in the regions of the way and their neighbours, not only in the former"),
+        Param("keep", int, 0, "steps of a way that are refined before walking on; 0: all", 0, 1000, symbol="K"),
+        ABSTRACT_COST,
+        after_change("fall back"),
+    ),
+    family="reference",
+    is_real_time=False,
+    prepare=prepare_abstraction,
+)

@@ -1,0 +1,74 @@
+"""Plain Python versions of what is computed before a run, to compare with: lists, sets, heapq."""
+
+from heapq import heappop, heappush
+from itertools import combinations
+
+from cli.bench.control import FramedMap, neighbours
+
+
+def distances(board: FramedMap, source: int) -> dict[int, float]:
+    """True distances of all cells to one: Dijkstra."""
+    found: dict[int, float] = {}
+    queue = [(0.0, source)]
+    while queue:
+        g, s = heappop(queue)
+        if s not in found:
+            found[s] = g
+            for t, cost in neighbours(board.free, board.width, s):
+                if t not in found:
+                    heappush(queue, (g + cost, t))
+    return found
+
+
+def abstraction(board: FramedMap) -> list[int]:
+    """How many regions each level of the clique abstraction has."""
+    cells = [cell for cell, free in enumerate(board.free) if free]
+    number = {cell: i for i, cell in enumerate(cells)}
+    arcs = [{number[t] for t, _ in neighbours(board.free, board.width, cell)} for cell in cells]
+    counts = [len(arcs)]
+    while any(arcs):
+        parent = _grouped(arcs)
+        joined: list[set[int]] = [set() for _ in range(max(parent) + 1)]
+        for u, p in enumerate(parent):
+            joined[p].update(parent[v] for v in arcs[u] if parent[v] != p)
+        arcs = joined
+        counts.append(len(arcs))
+    return counts
+
+
+def _grouped(arcs: list[set[int]]) -> list[int]:
+    parent = [-1] * len(arcs)
+    made, aside = 0, []
+    for u, around in enumerate(arcs):
+        if parent[u] >= 0:
+            continue
+        members = _clique(arcs, sorted(v for v in around if parent[v] < 0)) if len(around) > 1 else []
+        if not members and around:
+            aside.append(u)
+            continue
+        for v in [u, *members]:
+            parent[v] = made
+        made += 1
+    for u in reversed(aside):
+        if parent[u] >= 0:
+            continue
+        waiting = sorted(v for v in arcs[u] if parent[v] < 0)
+        if not waiting and len(arcs[u]) == 1:
+            parent[u] = parent[next(iter(arcs[u]))]
+            continue
+        for v in [u, *waiting[:1]]:
+            parent[v] = made
+        made += 1
+    return parent
+
+
+def _clique(arcs: list[set[int]], waiting: list[int]) -> list[int]:
+    """The first three that are neighbours of each other, else the first two, else none."""
+    pair: list[int] = []
+    for x, y in combinations(waiting, 2):
+        if y in arcs[x]:
+            pair = pair or [x, y]
+            third = next((z for z in waiting if z > y and z in arcs[x] and z in arcs[y]), None)
+            if third is not None:
+                return [x, y, third]
+    return pair

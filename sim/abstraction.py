@@ -1,0 +1,143 @@
+"""The levels of a map: its clique abstraction as data computed before the run.
+
+    abstraction(grid)                  the whole hierarchy, prepared; see prepared.py
+    regions = region_table(levels, 3)      for each cell its node of level 3
+
+All nodes of all levels are numbered together, those of level 0 first: node i of level l is levels.first[l] + i.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import Grid
+from sim.kernels import cliques
+from sim.prepared import Made, Making, Prepared, Recipe, Step, fetch
+
+Ints = npt.NDArray[np.int32]
+
+
+class Levels(NamedTuple):
+    """The hierarchy, flat. Level 0 has no list of arcs: they are the legal moves."""
+
+    first: npt.NDArray[np.int64]  # [levels + 1] the first node of each level, and the number of all nodes
+    parent: Ints  # [nodes] -1 on the highest level
+    x: npt.NDArray[np.float64]  # [nodes] mean of all ground cells
+    y: npt.NDArray[np.float64]
+    rep: Ints  # [nodes] the cell nearest to that mean
+    edge_first: npt.NDArray[np.int64]  # [nodes + 1] the neighbours of node u are edge[edge_first[u]:edge_first[u + 1]]
+    edge: Ints
+    child_first: npt.NDArray[np.int64]  # [nodes + 1] its children are child[child_first[u]:child_first[u + 1]]
+    child: Ints
+    node_of: Ints  # [cells] the node of a cell on level 0, -1 of a blocked one
+
+
+class _Level(NamedTuple):
+    """One level while it is made, its nodes numbered from 0."""
+
+    first: npt.NDArray[np.int64]
+    edge: Ints
+    x: npt.NDArray[np.int64]  # sums over ground cells
+    y: npt.NDArray[np.int64]
+    size: npt.NDArray[np.int64]
+    child_first: npt.NDArray[np.int64]
+    child: Ints
+
+
+def highest(levels: Levels) -> int:
+    """The number of the highest level: one node for each connected part of the map, and no arcs."""
+    return int(levels.first.size) - 2
+
+
+def region_table(levels: Levels, level: int) -> Ints:
+    """For each cell its node of this level, or of the highest if that is lower; -1 for blocked cells."""
+    table = levels.node_of
+    for _ in range(min(level, highest(levels))):
+        table = np.where(table >= 0, levels.parent[table], -1)
+    return table.astype(np.int32)
+
+
+def _ground_level(grid: Grid) -> tuple[_Level, Ints, Ints]:
+    node_of, cell_of = np.empty(grid.cells, np.int32), np.empty(grid.cells, np.int32)
+    count = int(cliques.number_cells(grid.ground, grid.free, node_of, cell_of))
+    cell_of = cell_of[:count].copy()
+    first, edge = np.empty(count + 1, np.int64), np.empty(8 * count, np.int32)
+    arcs = int(cliques.join_cells(grid.ground, node_of, cell_of, count, first, edge))
+    x, y = (part.astype(np.int64) for part in (cell_of % grid.width, cell_of // grid.width))
+    none = np.zeros(count + 1, np.int64)
+    ground = _Level(first, edge[:arcs], x, y, np.ones(count, np.int64), none, np.empty(0, np.int32))
+    return ground, node_of, cell_of
+
+
+def _next_level(level: _Level) -> tuple[_Level, Ints]:
+    """The level above, and the parents of this one's nodes."""
+    count, arcs = level.size.size, level.edge.size
+    parent, aside = np.empty(count, np.int32), np.empty(count, np.int32)
+    found = np.empty(count + 3, np.int64)
+    parents = int(cliques.group(level.first, level.edge, count, parent, aside, found))
+    child_first, child = np.empty(parents + 1, np.int64), np.empty(count, np.int32)
+    cliques.list_children(parent, count, parents, child_first, child)
+    first, edge, seen = np.empty(parents + 1, np.int64), np.empty(arcs, np.int32), np.empty(parents, np.int32)
+    arcs = int(cliques.join_parents(level.first, level.edge, parent, parents, child_first, child, seen, first, edge))
+    x, y, size = (np.empty(parents, np.int64) for _ in range(3))
+    cliques.add_up(parent, count, parents, level.x, level.y, level.size, x, y, size)
+    return _Level(first, edge[:arcs].copy(), x, y, size, child_first, child), parent
+
+
+def _make(grid: Grid) -> Making:
+    """All levels, from the ground up until no node has a neighbour. Its work is counted in nodes grouped."""
+    yield Step("abstraction", 0.0)
+    level, node_of, cell_of = _ground_level(grid)
+    made, parents, reps = [level], [], [cell_of]
+    region = np.arange(cell_of.size, dtype=np.int32)
+    while level.edge.size:
+        level, parent = _next_level(level)
+        region = parent[region]
+        rep, least = np.empty(level.size.size, np.int32), np.empty(level.size.size, np.float64)
+        cliques.find_middles(cell_of, region, rep.size, grid.width, level.x, level.y, level.size, rep, least)
+        made.append(level)
+        parents.append(parent)
+        reps.append(rep)
+        yield Step("abstraction", 1.0 - level.size.size / max(1, cell_of.size))
+    levels = _together(made, parents, reps, node_of)
+    return Made(levels, int(levels.first[-1]))
+
+
+def _together(made: list[_Level], parents: list[Ints], reps: list[Ints], node_of: Ints) -> Levels:
+    sizes = [level.size.size for level in made]
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    parents = [*parents, np.full(sizes[-1], -1, np.int32)]
+    ups = [np.where(p >= 0, p + first[i + 1], -1).astype(np.int32) for i, p in enumerate(parents)]
+    none = np.zeros(sizes[0], np.int64)
+    edges = [level.edge + np.int32(first[i]) for i, level in enumerate(made)]
+    children = [level.child + np.int32(first[i - 1]) for i, level in enumerate(made)]
+    return Levels(
+        first,
+        np.concatenate(ups),
+        np.concatenate([level.x / level.size for level in made]),
+        np.concatenate([level.y / level.size for level in made]),
+        np.concatenate(reps).astype(np.int32),
+        _flat([none, *(level.first for level in made[1:])]),
+        np.concatenate([np.empty(0, np.int32), *edges[1:]]).astype(np.int32),
+        _flat([none, *(level.child_first for level in made[1:])]),
+        np.concatenate([np.empty(0, np.int32), *children[1:]]).astype(np.int32),
+        node_of,
+    )
+
+
+def _flat(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """The lists' beginnings of all levels in a row. Those of level 0 are given without their end."""
+    parts, offset = [firsts[0]], 0
+    for beginnings in firsts[1:]:
+        parts.append(beginnings[:-1] + offset)
+        offset += int(beginnings[-1])
+    return np.concatenate([*parts, [offset]]).astype(np.int64)
+
+
+RECIPE = Recipe("abstraction", (), _make, Levels)
+
+
+def abstraction(grid: Grid) -> Prepared:
+    """The hierarchy of this map as it is now."""
+    return fetch(RECIPE, grid)

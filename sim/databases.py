@@ -1,0 +1,145 @@
+"""Databases of subgoals and depths as data computed before the run: a column for each goal region, made when first
+needed.
+
+    column(grid, level, region, cap, needs)     what to do in every region of the level to get to this one
+
+A whole database of V regions would have V^2 entries and take V searches of the map; an agent needs the column of its
+goal.
+"""
+
+from collections.abc import Generator, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.abstraction import RECIPE, Levels, highest
+from sim.grid import Grid
+from sim.kernels import learner, level_lrta, subgoals
+from sim.kernels.labels import new_labels
+from sim.kernels.level_lrta import new_node_ball
+from sim.kernels.levels import STRAIGHT, new_node_search
+from sim.kernels.lrta import new_ball
+from sim.kernels.memory import zeros
+from sim.kernels.search import new_search
+from sim.kernels.targets import new_targets
+from sim.prepared import Made, Making, Prepared, Recipe, Step, obtain
+
+Ints = npt.NDArray[np.int32]
+
+_PIECE = 256  # regions between two reports of progress
+
+
+class Column(NamedTuple):
+    """For each region of a level, as seen from one goal region. What was not asked for is empty."""
+
+    subgoal: Ints  # the cell to head for, -1: the goal itself
+    far_depth: Ints  # how deep to look ahead on the way to the goal
+    near_depth: Ints  # and on the way to the subgoal
+
+
+def clipped(levels: Levels, level: int) -> int:
+    """This level, or the highest one if that is lower."""
+    return min(level, highest(levels))
+
+
+def region_of(levels: Levels, cell: int, level: int) -> int:
+    """The node of this level in which a cell lies, -1 if it was blocked."""
+    region = int(levels.node_of[cell])
+    for _ in range(clipped(levels, level)):
+        region = int(levels.parent[region]) if region >= 0 else -1
+    return region
+
+
+def recipe(level: int, region: int, cap: int, needs: str) -> Recipe:
+    """`needs`: "subgoals", "far depths" or "near depths"; these bring the subgoals along. Subgoals need no cap."""
+    cap = cap if needs != "subgoals" else 0
+    params = (("level", level), ("region", region), ("cap", cap), ("needs", needs))
+    return Recipe("database column", params, partial(_make, level, region, cap, needs), Column)
+
+
+def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
+    abstraction = yield from obtain(RECIPE, grid)
+    levels = abstraction.tables
+    field, expansions = _field(grid, int(levels.rep[region]))
+    count = int(levels.first[level + 1] - levels.first[level])
+    subgoal, far, near = (np.empty(0, np.int32) for _ in range(3))
+    if needs != "far depths":
+        subgoal = np.empty(count, np.int32)
+        for first, last in _pieces(count):
+            subgoals.find_subgoals(grid.ground, levels, level, region, field, first, last, subgoal)
+            yield Step("subgoals", last / count)
+    if needs != "subgoals":
+        depths = np.empty(count, np.int32)
+        expansions += yield from _depths(grid, levels, level, region, cap, field, subgoal, depths)
+        far, near = (depths, near) if needs == "far depths" else (far, depths)
+    return Made(Column(subgoal, far, near), expansions)
+
+
+def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, cost: str) -> Recipe:
+    """The same with depths for LRTA* among the regions of level `lower`, whose arcs cost `cost`: octile or straight."""
+    params = (("lower", lower), ("level", level), ("region", region), ("cap", cap), ("needs", needs), ("cost", cost))
+    return Recipe("database column", params, partial(_make_abstract, lower, level, region, cap, needs, cost), Column)
+
+
+def _make_abstract(lower: int, level: int, region: int, cap: int, needs: str, cost: str, grid: Grid) -> Making:
+    levels = (yield from obtain(RECIPE, grid)).tables
+    is_near, expansions = needs == "near depths", 0
+    subgoal = np.empty(0, np.int32)
+    if is_near:
+        below = yield from obtain(recipe(level, region, 0, "subgoals"), grid)
+        subgoal, expansions = below.tables.subgoal, below.build_expansions
+    depths = np.empty(int(levels.first[level + 1] - levels.first[level]), np.int32)
+    count = levels.parent.size
+    ball, nodes, tables = new_node_ball(count), new_node_search(count), new_targets(grid.ground, 0)
+    notes, diagonal = new_labels(grid.cells, False), STRAIGHT if cost == "straight" else grid.diagonal
+    for first, last in _pieces(depths.size):
+        memory = ball, nodes, tables, diagonal, cap, first, last, subgoal, depths, notes
+        level_lrta.find_node_depths(levels, lower, level, region, is_near, *memory)
+        yield Step("depths", last / depths.size)
+    expansions += int(notes.control[0].expansions)
+    none = np.empty(0, np.int32)
+    return Made(Column(subgoal, none, depths) if is_near else Column(subgoal, depths, none), expansions)
+
+
+def _field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
+    """True distances of all cells to one, and the expansions they took."""
+    field, came = np.full(grid.cells, np.inf), zeros(grid.cells, np.uint8)
+    rings = zeros(3 * grid.cells, np.int32).reshape(3, grid.cells)
+    expansions = subgoals.spread(grid.ground, source, field, came, rings, np.zeros(3, np.int64))
+    return field, int(expansions)
+
+
+def _depths(
+    grid: Grid,
+    levels: Levels,
+    level: int,
+    region: int,
+    cap: int,
+    field: npt.NDArray[np.float64],
+    subgoal: Ints,
+    depths: Ints,
+) -> Generator[Step, None, int]:
+    """Fills `depths`, toward the subgoals if there are any, else toward the goal region. Returns the expansions."""
+    ground, expansions = grid.ground, 0
+    state = np.zeros(1, learner.STATE).view(np.recarray)
+    targets, ball = new_targets(ground, int(levels.rep[region])), new_ball(grid.cells, False)
+    backward = new_search(grid.cells)
+    for first, last in _pieces(depths.size):
+        if subgoal.size:
+            near = field, backward, targets, ball, state[0], cap, first, last, subgoal, depths
+            expansions += int(subgoals.find_near_depths(ground, levels, level, *near))
+        else:
+            far = field, targets, ball, state[0], cap, first, last, depths
+            expansions += int(subgoals.find_far_depths(ground, levels, level, region, *far))
+        yield Step("depths", last / depths.size)
+    return expansions
+
+
+def _pieces(count: int) -> Iterator[tuple[int, int]]:
+    return ((first, min(first + _PIECE, count)) for first in range(0, count, _PIECE))
+
+
+NO_COLUMN = Prepared("database column", (), Column(*(np.zeros(1, np.int32) for _ in range(3))), 0)
+"""In the place of a column for a goal that is blocked."""

@@ -1,0 +1,190 @@
+"""Decision trees that say how deep to look ahead: grown from labelled states, kept in a file of text.
+
+    data = label_problems(problems, q, steps, dmax)     walk LRTA* on problems and label its states
+    tree = grow(data.features, data.labels, depth)       a classification tree by Gini impurity
+    write_tree(path, tree, about)    read_tree(path)
+
+`python -m cli.train_tree` makes the one in assets/depth-tree.json from generated maps, on none of which it is tested.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import Grid
+from sim.kernels import depth_control, learner
+from sim.kernels.depth_control import FEATURES, Tree, new_history
+from sim.kernels.lrta import new_ball
+from sim.kernels.targets import new_targets
+from sim.params import ConfigError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+STANDARD = Path(__file__).resolve().parents[1] / "assets" / "depth-tree.json"
+MOST_STATES = 2000
+"""Labelled states of one problem at most: a walk that scrubs would drown the others."""
+
+_PARTS = ("feature", "threshold", "left", "right", "depth")
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """States with their features and labels, and the problem that each is from."""
+
+    features: Floats
+    labels: Ints
+    problem: Ints
+
+
+@dataclass(frozen=True)
+class DepthTree:
+    """A tree and what it was made for."""
+
+    tree: Tree
+    steps: int  # n, of the history
+    q: int  # depth of the pre-search
+    dmax: int
+    about: Mapping[str, Any]
+
+
+def label_problems(problems: Iterable[tuple[Grid, int, int]], q: int, steps: int, dmax: int) -> Labelled:
+    """Walk LRTA* of depth dmax on each problem and label the states it comes to."""
+    features, labels, numbers = [], [], []
+    for number, (grid, start, goal) in enumerate(problems):
+        found, depths = _label_one(grid, start, goal, q, steps, dmax)
+        features.append(found)
+        labels.append(depths)
+        numbers.append(np.full(depths.size, number, np.int32))
+    return Labelled(np.concatenate(features), np.concatenate(labels), np.concatenate(numbers))
+
+
+def _label_one(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
+    state = np.zeros(1, learner.STATE).view(np.recarray)
+    learner.stand(state, start, goal)
+    learner.set_limit(grid.ground, state, grid.free_count)
+    features, labels = np.zeros((MOST_STATES, FEATURES)), np.zeros(MOST_STATES, np.int32)
+    memory = new_ball(grid.cells, False), new_ball(grid.cells, False), new_history(grid.cells, steps)
+    targets = new_targets(grid.ground, goal)
+    count = int(depth_control.label_walk(grid.ground, targets, *memory, q, dmax, state, features, labels))
+    return features[:count], labels[:count]
+
+
+# --- growing --------------------------------------------------------------------------------------
+
+
+def grow(features: Floats, labels: Ints, depth: int, least_leaf: int) -> Tree:
+    """A tree of at most this depth whose leaves have at least so many states."""
+    nodes: list[tuple[int, float, int, int, int]] = []
+    _grow(features, labels, depth, least_leaf, nodes)
+    columns = list(zip(*nodes, strict=True))
+    types = (np.int32, np.float64, np.int32, np.int32, np.int32)
+    return Tree(*(np.array(column, kind) for column, kind in zip(columns, types, strict=True)))
+
+
+def _grow(features: Floats, labels: Ints, depth: int, least: int, nodes: list[tuple[int, float, int, int, int]]) -> int:
+    """Append the node for these states and all below it. Returns its number."""
+    number = len(nodes)
+    common = int(np.bincount(labels).argmax())
+    nodes.append((-1, 0.0, -1, -1, common))
+    split = _best_split(features, labels, least) if depth else None
+    if split is not None:
+        feature, threshold = split
+        is_left = features[:, feature] <= threshold
+        left = _grow(features[is_left], labels[is_left], depth - 1, least, nodes)
+        right = _grow(features[~is_left], labels[~is_left], depth - 1, least, nodes)
+        nodes[number] = (feature, threshold, left, right, common)
+    return number
+
+
+def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float] | None:
+    """The feature and threshold after which the two parts are purest by Gini; None if nothing is gained."""
+    one_hot = np.eye(int(labels.max()) + 1)[labels]
+    totals = one_hot.sum(axis=0)
+    best, found = float((totals**2).sum() / labels.size) + 1e-9, None
+    for feature in range(FEATURES):
+        order = np.argsort(features[:, feature], kind="stable")
+        values, counts = features[order, feature], one_hot[order].cumsum(axis=0)
+        sizes = np.arange(1, labels.size + 1)
+        ends = np.flatnonzero(np.diff(values) > 0)  # a part may only end where the value changes
+        ends = ends[(sizes[ends] >= least) & (labels.size - sizes[ends] >= least)]
+        if not ends.size:
+            continue
+        left, right = counts[ends], totals - counts[ends]
+        purity = (left**2).sum(axis=1) / sizes[ends] + (right**2).sum(axis=1) / (labels.size - sizes[ends])
+        place = int(purity.argmax())
+        if purity[place] > best:
+            best, end = float(purity[place]), ends[place]
+            found = (feature, float((values[end] + values[end + 1]) / 2.0))
+    return found
+
+
+def accuracy(tree: Tree, features: Floats, labels: Ints) -> float:
+    """The share of states whose label the tree says."""
+    hits = sum(int(depth_control.predict(tree, row)) == depth for row, depth in zip(features, labels, strict=True))
+    return float(hits / max(1, labels.size))
+
+
+def cross_validated_depth(
+    data: Labelled, depths: Sequence[int], least_leaf: int, folds: int
+) -> tuple[int, list[float]]:
+    """The depth of tree that guesses best on problems that it has not seen, and how well each does."""
+    fold = data.problem % folds
+    scores = []
+    for depth in depths:
+        hits = 0.0
+        for number in range(folds):
+            is_test = fold == number
+            tree = grow(data.features[~is_test], data.labels[~is_test], depth, least_leaf)
+            hits += accuracy(tree, data.features[is_test], data.labels[is_test]) * int(is_test.sum())
+        scores.append(hits / data.labels.size)
+    return depths[int(np.argmax(scores))], scores
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def write_tree(path: Path, tree: DepthTree) -> None:
+    """As JSON, a list a line."""
+    parts = {name: getattr(tree.tree, name).tolist() for name in _PARTS}
+    head = {"format": "backmove-depth-tree", "n": tree.steps, "q": tree.q, "dmax": tree.dmax, **tree.about}
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**head, **parts}.items()]
+    path.write_text("{\n  " + ",\n  ".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def read_tree(path: Path) -> DepthTree:
+    """A tree from its file, checked: children come after their parents, so that every walk ends in a leaf."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        types = (np.int32, np.float64, np.int32, np.int32, np.int32)
+        tree = Tree(*(np.array(data[name], kind) for name, kind in zip(_PARTS, types, strict=True)))
+        found = DepthTree(tree, int(data["n"]), int(data["q"]), int(data["dmax"]), {"made": data.get("made", "")})
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path}: expected a tree of depths: {error}") from None
+    place = np.arange(tree.feature.size)
+    inner = tree.feature >= 0
+    children = np.concatenate([tree.left[inner] - place[inner], tree.right[inner] - place[inner]])
+    is_sound = place.size and all(part.size == place.size for part in tree) and (tree.feature < FEATURES).all()
+    if not is_sound or (children <= 0).any() or max(tree.left.max(), tree.right.max()) >= place.size:
+        raise ConfigError(f"{path}: expected a tree of depths whose children come after their parents")
+    if (tree.depth < 1).any() or found.steps < 1 or found.q < 1 or found.dmax < 1:
+        raise ConfigError(f"{path}: expected depths, n, q and dmax of at least 1")
+    return found
+
+
+@cache
+def standard_tree() -> DepthTree:
+    """The one that comes with the program."""
+    return read_tree(STANDARD)
+
+
+def digest(tree: Tree) -> str:
+    """What a tree is known by."""
+    return blake2b(b"".join(part.tobytes() for part in tree), digest_size=8).hexdigest()

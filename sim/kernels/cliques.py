@@ -1,0 +1,205 @@
+"""The clique abstraction: cells grouped into regions, regions into larger ones, level by level.
+
+Up to four nodes that are all neighbours of each other become one node of the next level; what is left over is joined in
+pairs or to a neighbour. Two nodes are neighbours if some of their members are.
+
+Papers: section 5.2 of "Dynamic Control in Real-Time Heuristic Search", after Sturtevant and Buro 2005. The order is
+that of the authors' public code; see docs/deviations.md. A graph is two arrays: the neighbours of node u, ascending,
+are edge[first[u]:first[u + 1]].
+"""
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from sim.kernels.octile import DX, DY
+
+ASCENDING = np.array(sorted(range(8), key=lambda d: (DY[d], DX[d])), np.int64)
+"""The directions in the order of the cells that they lead to."""
+
+
+@kernel
+def number_cells(ground, free, node_of, cell_of):
+    """Nodes of level 0 are the free cells in their order. Returns how many. Writes: node_of (-1: no node), cell_of."""
+    count = 0
+    for cell in range(free.size):
+        node_of[cell] = -1
+        if free[cell]:
+            node_of[cell] = count
+            cell_of[count] = cell
+            count += 1
+    return count
+
+
+@kernel
+def join_cells(ground, node_of, cell_of, count, first, edge):
+    """The legal moves as a graph. Returns the number of arcs."""
+    arcs = 0
+    for u in range(count):
+        first[u] = arcs
+        cell = np.int64(cell_of[u])
+        moves = np.int64(ground.moves[cell])
+        for i in range(8):
+            d = ASCENDING[i]
+            if moves >> d & 1:
+                edge[arcs] = node_of[cell + ground.step[d]]
+                arcs += 1
+    first[count] = arcs
+    return arcs
+
+
+@kernel
+def group(first, edge, count, parent, aside, found):
+    """Give every node its parent. Returns the number of parents. Writes: parent; aside and found are scratch."""
+    for u in range(count):
+        parent[u] = -1
+    parents, waiting = 0, 0
+    for u in range(count):
+        if parent[u] >= 0:
+            continue
+        degree = first[u + 1] - first[u]
+        if degree == 0:
+            parent[u] = parents
+            parents += 1
+        elif degree > 1 and found_clique(first, edge, parent, u, found):
+            parent[u] = parents
+            for i in range(3):
+                if found[i] >= 0:
+                    parent[found[i]] = parents
+            parents += 1
+        else:
+            aside[waiting] = u
+            waiting += 1
+    while waiting:
+        waiting -= 1
+        u = aside[waiting]
+        if parent[u] < 0:
+            parents = place_leftover(first, edge, parent, u, parents)
+    return parents
+
+
+@kernel
+def found_clique(first, edge, parent, u, found):
+    """Whether there are two or three nodes without a parent that are neighbours of u and of each other.
+
+    The first three in ascending order, else the first two, are put into found[:3], with -1 in place of a third.
+    """
+    count = 0
+    for i in range(first[u], first[u + 1]):
+        if parent[edge[i]] < 0:
+            found[3 + count] = edge[i]
+            count += 1
+    pair_x, pair_y = -1, -1
+    for a in range(3, 3 + count - 1):
+        for b in range(a + 1, 3 + count):
+            if not are_neighbours(first, edge, found[a], found[b]):
+                continue
+            if pair_x < 0:
+                pair_x, pair_y = found[a], found[b]
+            for c in range(b + 1, 3 + count):
+                if are_neighbours(first, edge, found[a], found[c]) and are_neighbours(first, edge, found[b], found[c]):
+                    found[0], found[1], found[2] = found[a], found[b], found[c]
+                    return True
+    found[0], found[1], found[2] = pair_x, pair_y, -1
+    return pair_x >= 0
+
+
+@kernel
+def are_neighbours(first, edge, u, v):
+    for i in range(first[u], first[u + 1]):
+        if edge[i] >= v:
+            return edge[i] == v
+    return False
+
+
+@kernel
+def place_leftover(first, edge, parent, u, parents):
+    """Join a node in no clique with a neighbour that has no parent yet, or, a dead end, with its neighbour's group."""
+    for i in range(first[u], first[u + 1]):
+        if parent[edge[i]] < 0:
+            parent[u] = parents
+            parent[edge[i]] = parents
+            return parents + 1
+    if first[u + 1] - first[u] == 1:
+        parent[u] = parent[edge[first[u]]]
+        return parents
+    parent[u] = parents
+    return parents + 1
+
+
+@kernel
+def list_children(parent, count, parents, child_first, child):
+    """The members of every parent, ascending: those of p are child[child_first[p]:child_first[p + 1]]."""
+    for p in range(parents + 1):
+        child_first[p] = 0
+    for u in range(count):
+        child_first[parent[u] + 1] += 1
+    for p in range(parents):
+        child_first[p + 1] += child_first[p]
+    for u in range(count - 1, -1, -1):  # from behind, so that each goes before those already there
+        p = parent[u]
+        child_first[p + 1] -= 1
+        child[child_first[p + 1]] = u
+    for p in range(parents):
+        child_first[p] = child_first[p + 1]
+    child_first[parents] = count
+
+
+@kernel
+def join_parents(first, edge, parent, parents, child_first, child, seen, new_first, new_edge):
+    """Two parents are neighbours if some children are. Returns the number of arcs. `seen` is scratch."""
+    for p in range(parents):
+        seen[p] = -1
+    arcs = 0
+    for p in range(parents):
+        new_first[p] = arcs
+        for i in range(child_first[p], child_first[p + 1]):
+            u = child[i]
+            for k in range(first[u], first[u + 1]):
+                q = parent[edge[k]]
+                if q != p and seen[q] != p:
+                    seen[q] = p
+                    put_in_order(new_edge, new_first[p], arcs, q)
+                    arcs += 1
+    new_first[parents] = arcs
+    return arcs
+
+
+@kernel
+def put_in_order(edge, begin, end, q):
+    """Put q into the ascending list edge[begin:end]."""
+    i = end
+    while i > begin and edge[i - 1] > q:
+        edge[i] = edge[i - 1]
+        i -= 1
+    edge[i] = q
+
+
+@kernel
+def add_up(parent, count, parents, x, y, size, new_x, new_y, new_size):
+    """Sums of the coordinates of all ground cells of each parent, and how many they are."""
+    for p in range(parents):
+        new_x[p] = new_y[p] = new_size[p] = 0
+    for u in range(count):
+        p = parent[u]
+        new_x[p] += x[u]
+        new_y[p] += y[u]
+        new_size[p] += size[u]
+
+
+@kernel
+def find_middles(cell_of, region, regions, width, x, y, size, rep, least):
+    """Of every region the cell nearest to the mean of its cells, the smaller one if two are. `least` is scratch.
+
+    Distances are times the size of the region, so that cells on opposite sides of the mean tie exactly.
+    """
+    for p in range(regions):
+        rep[p] = -1
+        least[p] = np.inf
+    for u in range(cell_of.size):
+        p = region[u]
+        dx = np.float64(size[p] * (cell_of[u] % width) - x[p])
+        dy = np.float64(size[p] * (cell_of[u] // width) - y[p])
+        distance = dx * dx + dy * dy
+        if distance < least[p]:
+            least[p] = distance
+            rep[p] = cell_of[u]

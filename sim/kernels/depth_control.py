@@ -1,0 +1,241 @@
+"""Depths of lookahead chosen on the run: by a decision tree over what is around, or by an oracle that tries them all.
+
+Paper: section 5.1 and appendix A of "Dynamic Control in Real-Time Heuristic Search". The label of a state is the least
+depth from which on all depths, up to the largest, choose the same move with the present h. The oracle walks with the
+labels; the tree has learned to guess them from eleven features, for which it looks ahead a little first (the pre-
+search).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.dynamic_control import step
+from sim.kernels.jit import kernel
+from sim.kernels.labels import count_expansion
+from sim.kernels.learned import excess, h_of
+from sim.kernels.learner import has_no_way
+from sim.kernels.lrta import NO_REACH, best_of_rim, first_step, look_ahead
+from sim.kernels.memory import zeros
+from sim.kernels.octile import direction_between, h0_cells
+from sim.kernels.search import CLOSED
+
+FEATURES = 11
+MOST_RATIO = 100.0  # of h(s) / h(s'), where s' is the goal
+
+RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
+
+
+class Tree(NamedTuple):
+    """A decision tree, flat. Node 0 is its root; a leaf has feature -1 and a depth."""
+
+    feature: np.ndarray  # int32[nodes]
+    threshold: np.ndarray  # float64[nodes] features up to it go left
+    left: np.ndarray  # int32[nodes]
+    right: np.ndarray  # int32[nodes]
+    depth: np.ndarray  # int32[nodes]
+
+
+class History(NamedTuple):
+    """Where the agent was in its last steps. Make it only with new_history()."""
+
+    recent: np.ndarray  # int32[n] the states of the last n steps, in a ring
+    raised: np.ndarray  # float64[n] by how much h rose in each
+    times: np.ndarray  # int32[cells] how often a state is among them
+    planned: np.ndarray  # uint8[cells] the direction of the last move from each cell, plus one
+    features: np.ndarray  # float64[FEATURES] those of the last plan
+    record: np.ndarray  # RECORD[1]
+
+
+def new_history(cells: int, steps: int) -> History:
+    record = np.zeros(1, RECORD).view(np.recarray)
+    recent, raised = np.zeros(steps, np.int32), np.zeros(steps, np.float64)
+    return History(recent, raised, zeros(cells, np.int32), zeros(cells, np.uint8), np.zeros(FEATURES), record)
+
+
+@kernel
+def run_oracle(ground, targets, ball, probe, history, dmax, sees_all, state, rows):
+    """Plan and act for up to len(rows) ticks with the depth that is the label. Only the last lookahead is charged."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, phase = np.int64(0), log.WAITING
+        if has_no_way(ground, st):
+            st.status = log.NO_PATH
+        else:
+            depth = label(ground, targets, probe, st, dmax)
+            history.record[0].last_depth = depth
+            used, has_moved = step(ground, targets, ball, st, depth, sees_all)
+            phase = log.LEARNING
+            if not has_moved:
+                st.status, phase = log.NO_PATH, log.WAITING
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def run_tree(ground, targets, ball, probe, history, tree, q, dmax, sees_all, state, rows):
+    """Plan and act for up to len(rows) ticks with the depth that the tree says, at most dmax."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used, phase = np.int64(0), log.WAITING
+        if has_no_way(ground, st):
+            st.status = log.NO_PATH
+        else:
+            used = look_around(ground, targets, probe, history, st, q)
+            depth = min(predict(tree, history.features), np.int64(dmax))
+            history.record[0].last_depth = depth
+            history.record[0].probed += used
+            more, has_moved = step_and_remember(ground, targets, ball, history, st, depth, sees_all)
+            used += more
+            if sees_all:
+                note_probe(ball, probe)
+            phase = log.LEARNING
+            if not has_moved:
+                st.status, phase = log.NO_PATH, log.WAITING
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def label_walk(ground, targets, ball, probe, history, q, dmax, state, features, labels):
+    """Walk by LRTA* of depth dmax and write the features and the label of every state, before it is left.
+
+    Returns how many were written: fewer than there is room for when the walk is over.
+    """
+    st = state[0]
+    for i in range(labels.size):
+        if st.status != log.ACTIVE or has_no_way(ground, st):
+            return i
+        labels[i] = label(ground, targets, probe, st, dmax)
+        look_around(ground, targets, probe, history, st, q)
+        for k in range(FEATURES):
+            features[i, k] = history.features[k]
+        _, has_moved = step_and_remember(ground, targets, ball, history, st, dmax, False)
+        if not has_moved:
+            return i + 1
+    return labels.size
+
+
+@kernel
+def label(ground, targets, probe, st, dmax):
+    """The least depth such that it and all above it, up to dmax, choose the same first move now."""
+    move = first_move(ground, targets, probe, st, dmax)
+    depth = np.int64(dmax)
+    while depth > 1 and first_move(ground, targets, probe, st, depth - 1) == move:
+        depth -= 1
+    return depth
+
+
+@kernel
+def first_move(ground, targets, probe, st, depth):
+    """The cell to which a lookahead of this depth would move, -1 if it sees no way. Learns nothing."""
+    look_ahead(ground, targets, probe, st, depth, NO_REACH)
+    b = best_of_rim(targets, probe, st)
+    return first_step(ground, probe.search, st.loc, b) if b >= 0 else np.int64(-1)
+
+
+@kernel
+def look_around(ground, targets, probe, history, st, q):
+    """The pre-search and the features. Returns its expansions. Writes: history.features, probe."""
+    learned, f, s = targets.goal, history.features, np.int64(st.loc)
+    t = first_move(ground, targets, probe, st, q)
+    used = np.int64(probe.search.control[0].expansions)
+    count, steps = history.record[0].count, history.recent.size
+    known = min(count, steps)
+    oldest = s
+    if known:
+        oldest = np.int64(history.recent[history.record[0].head if known == steps else 0])
+    f[0] = h0_cells(ground, s, st.goal)
+    f[1] = h0_cells(ground, s, oldest)
+    f[2] = distinct(history, known)
+    f[3] = 0.0
+    for i in range(known):
+        f[3] += history.raised[i]
+    rim = np.int64(probe.search.control[0].open_size)
+    f[4] = rim / (8.0 * q)
+    f[5] = share_raised(learned, probe, st, rim)
+    move = direction_between(ground, s, t) + 1 if t >= 0 else 0
+    f[6] = np.float64(history.planned[s] != 0 and history.planned[s] == move)
+    f[7] = np.float64(known > 0 and move == last_direction(ground, history, s))
+    f[8] = f[9] = f[10] = 0.0
+    if t >= 0:
+        h, h_t = h_of(learned, s), h_of(learned, t)
+        f[8] = min(MOST_RATIO, h / h_t) if h_t > 0.0 else MOST_RATIO
+        f[9] = np.float64(excess(learned, t) > 0.0)
+        f[10] = np.float64(h > h_t)
+    return used
+
+
+@kernel
+def distinct(history, known):
+    """How many different states are among the last `known` ones. Writes: times, and takes it back."""
+    different = 0
+    for i in range(known):
+        s = history.recent[i]
+        different += history.times[s] == 0
+        history.times[s] = 1
+    for i in range(known):
+        history.times[history.recent[i]] = 0
+    return np.float64(different)
+
+
+@kernel
+def share_raised(learned, probe, st, rim):
+    """The fraction of the frontier of which something was learned."""
+    raised = 0
+    for i in range(1, st.closed):
+        t = probe.cells[i]
+        raised += probe.search.nodes[t].place != CLOSED and excess(learned, t) > 0.0
+    return raised / rim if rim else 0.0
+
+
+@kernel
+def last_direction(ground, history, s):
+    """The direction of the last step, plus one; 0: the agent was put here otherwise."""
+    steps = history.recent.size
+    before = np.int64(history.recent[(history.record[0].head + steps - 1) % steps])
+    return direction_between(ground, before, s) + 1
+
+
+@kernel
+def step_and_remember(ground, targets, ball, history, st, depth, sees_all):
+    """One move of LRTA* of this depth, and what of it the features will ask for."""
+    s = np.int64(st.loc)
+    before = h_of(targets.goal, s)
+    used, has_moved = step(ground, targets, ball, st, depth, sees_all)
+    if has_moved:
+        record, steps = history.record[0], history.recent.size
+        history.planned[s] = direction_between(ground, s, st.loc) + 1
+        history.recent[record.head] = s
+        history.raised[record.head] = h_of(targets.goal, s) - before
+        record.head = (record.head + 1) % steps
+        record.count += 1
+    return used, has_moved
+
+
+@kernel
+def predict(tree, features):
+    """The depth in the leaf to which the features lead."""
+    node = 0
+    while tree.feature[node] >= 0:
+        is_left = features[tree.feature[node]] <= tree.threshold[node]
+        node = tree.left[node] if is_left else tree.right[node]
+    return np.int64(tree.depth[node])
+
+
+@kernel
+def note_probe(ball, probe):
+    """Note the expansions of the pre-search in the search that somebody looks at."""
+    i = 0
+    for _ in range(probe.search.control[0].expansions):
+        while probe.search.nodes[probe.cells[i]].place != CLOSED:
+            i += 1
+        count_expansion(ball.search, probe.cells[i])
+        i += 1

@@ -1,0 +1,112 @@
+"""LRTA* with dynamic control: before each move it chooses how deep to look ahead and for which cell to head.
+
+Depth and target come from a column of the database (see subgoals.py), or the depth is fixed and the target the goal.
+Paper: figure 1, sections 5 and 6 and appendix D of "Dynamic Control in Real-Time Heuristic Search".
+
+A cell that is visited again means that the agent may go round in circles between subgoals: from there it heads for the
+goal, with the largest depth. So every cell uses a subgoal once at most, and the agent arrives.
+"""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.learner import has_no_way
+from sim.kernels.levels import ancestor
+from sim.kernels.lrta import NO_REACH, look_ahead, step_to_rim
+from sim.kernels.subgoals import NO_SUBGOAL
+from sim.kernels.targets import aim_at, is_crowded, step_toward
+
+PER_CELL, FOR_GOOD, NEVER = 0, 1, 2  # how long a visit to a cell that was visited before makes it head for the goal
+
+CONTROL = np.dtype(
+    [
+        ("level", "i8"),
+        ("first", "i8"),  # number of the level's first node
+        ("uses_database", "i8"),  # 0: it is stale, or has no column for this goal: global goal, depth 1
+        ("uses_subgoals", "i8"),
+        ("uses_depths", "i8"),
+        ("depth", "i8"),  # the fixed one
+        ("cap", "i8"),  # the largest of the database
+        ("rule", "i8"),  # PER_CELL, FOR_GOOD, NEVER
+        ("is_for_good", "i8"),  # the goal is the target from now on
+        ("sees_all", "i8"),  # somebody looks: no short way for depth 1
+        ("last_depth", "i8"),
+        ("last_target", "i8"),
+        ("cap_hits", "i8"),  # moves with the largest depth of the database
+        ("reentries", "i8"),  # moves toward the goal because the cell had been visited before
+    ],
+    align=True,
+)
+
+
+@kernel
+def choose(levels, column, visits, it, st):
+    """The target and the depth for the next move."""
+    goal = np.int64(st.goal)
+    if not it.uses_database:
+        return goal, np.int64(1)
+    region = ancestor(levels, st.loc, it.level)
+    place = region - it.first
+    depth = np.int64(it.depth)
+    if not it.uses_subgoals:
+        if it.uses_depths:
+            depth = np.int64(column.far_depth[place])
+    elif is_reentered(visits, it, st):
+        it.reentries += 1
+        if it.uses_depths:
+            depth = np.int64(it.cap)
+    else:
+        if it.uses_depths:
+            depth = np.int64(column.near_depth[place])
+        if column.subgoal[place] != NO_SUBGOAL:
+            goal = np.int64(column.subgoal[place])
+    it.cap_hits += it.uses_depths and depth == it.cap
+    return goal, depth
+
+
+@kernel
+def is_reentered(visits, it, st):
+    """Whether the agent has been on its cell before, or, by the rule FOR_GOOD, once has been on any such cell."""
+    if it.rule == NEVER:
+        return it.is_for_good != 0
+    is_again = visits[st.loc] > 1
+    if is_again and it.rule == FOR_GOOD:
+        it.is_for_good = 1
+    return is_again or it.is_for_good != 0
+
+
+@kernel
+def run(ground, levels, column, targets, ball, visits, control, state, rows):
+    """Plan and act for up to len(rows) ticks. Returns early, still ACTIVE, when `targets` must grow first."""
+    st, it = state[0], control[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE or is_crowded(targets):
+            return tick
+        used, phase = np.int64(0), log.WAITING
+        if has_no_way(ground, st):
+            st.status = log.NO_PATH
+        else:
+            target, depth = choose(levels, column, visits, it, st)
+            it.last_target, it.last_depth = target, depth
+            aim_at(ground, targets, target)
+            used, has_moved = step(ground, targets, ball, st, depth, it.sees_all)
+            if has_moved:
+                phase = log.LEARNING
+                visits[st.loc] += 1
+            elif target == st.goal:
+                st.status = log.NO_PATH
+            else:
+                it.is_for_good = 1
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def step(ground, targets, ball, st, depth, sees_all):
+    """One move of LRTA* of this depth toward the present target. Returns the expansions and whether it has moved."""
+    if depth == 1 and not sees_all:
+        return np.int64(1), step_toward(ground, targets, st)
+    used = np.int64(look_ahead(ground, targets, ball, st, depth, NO_REACH))
+    return used, step_to_rim(ground, targets, ball, st)

@@ -1,0 +1,215 @@
+"""LRTA* on a level of the abstraction: lookahead among regions, h for each target region, depths for a database.
+
+The same as sim/kernels/lrta.py on the map, with a weight on g: the value of a frontier node is gamma * g + h, at least
+that of the nodes before it (path-max). Papers: "Dynamic Control in Real-Time Heuristic Search", section 7.2; "TBA*:
+Time-Bounded A*".
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from sim.kernels.labels import count_expansion
+from sim.kernels.levels import NodeSearch, add_node, ancestor, begin_nodes, new_node_search, node_distance, take_node
+from sim.kernels.lrta import INSIDE, RIM
+from sim.kernels.memory import zeros
+from sim.kernels.openlist import key_of, sift_up
+from sim.kernels.search import CLOSED
+from sim.kernels.subgoals import NO_SUBGOAL
+from sim.kernels.targets import CELL_BITS, place_of, put
+
+GAP = 1e-9
+"""Sums of distances between means are not exact: so much of a difference is none."""
+
+
+class NodeBall(NamedTuple):
+    """What one lookahead among nodes has seen. Make it only with new_node_ball()."""
+
+    nodes: NodeSearch
+    seen: np.ndarray  # int32[nodes] all nodes of the ball, its root first
+    fh: np.ndarray  # float64[nodes] path-max f
+    size: np.ndarray  # int64[1] how many nodes are in it
+
+
+def new_node_ball(nodes: int) -> NodeBall:
+    return NodeBall(new_node_search(nodes), zeros(nodes, np.int32), zeros(nodes, np.float64), np.zeros(1, np.int64))
+
+
+@kernel
+def node_h(levels, tables, target, u, diagonal):
+    """The estimate of the cost from node u to the target node. `tables`: the hash table of a targets.Targets."""
+    place = place_of(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
+    if tables.keys[place] != 0:
+        return tables.values[place]
+    return node_distance(levels, u, target, diagonal)
+
+
+@kernel
+def raise_node(levels, tables, target, u, value, diagonal):
+    """Raise that estimate, if the value is higher."""
+    if value > node_h(levels, tables, target, u, diagonal):
+        aimed = tables.aimed[0]
+        tables.counts[0].entries += put(tables.keys, tables.values, np.int64(target) << CELL_BITS | np.int64(u), value)
+        aimed.changes += 1
+        aimed.highest = max(aimed.highest, value)
+
+
+@kernel
+def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal, notes):
+    """Dijkstra inside the ball of nodes that `depth` arcs reach from the root, all but its last layer expanded.
+
+    The target is never expanded. Returns the expansions. Writes: ball, notes.
+    """
+    search, nodes, control = ball.nodes.search, ball.nodes.search.nodes, ball.nodes.search.control[0]
+    mask = (np.int64(1) << ball.nodes.shift) - 1
+    mark_node_ball(levels, ball, root, target, depth)
+    nodes[root].g = 0.0
+    ball.nodes.parent[root] = -1
+    ball.fh[root] = node_h(levels, tables, target, root, diagonal)
+    sift_up(search.heap, nodes, 0, key_of(0.0), np.int64(root), mask)
+    control.open_size = 1
+    used = np.int64(0)
+    while control.open_size:
+        u = take_node(ball.nodes)
+        used += 1
+        count_expansion(notes, levels.rep[u])
+        for i in range(levels.edge_first[u], levels.edge_first[u + 1]):
+            v = np.int64(levels.edge[i])
+            g = nodes[u].g + node_distance(levels, u, v, diagonal)
+            child = nodes[v]
+            if child.g <= g:
+                continue
+            child.g = g
+            ball.nodes.parent[v] = u
+            ball.fh[v] = max(ball.fh[u], gamma * g + node_h(levels, tables, target, v, diagonal))
+            if child.place != RIM and child.place != CLOSED:
+                place = np.int64(child.place)
+                if place == INSIDE:
+                    place = control.open_size
+                    control.open_size += 1
+                sift_up(search.heap, nodes, place, key_of(g), v, mask)
+    return used
+
+
+@kernel
+def mark_node_ball(levels, ball, root, target, depth):
+    """List the nodes that up to `depth` arcs lead to, layer by layer; those before the last are INSIDE."""
+    begin_nodes(ball.nodes, root)
+    ball.nodes.search.control[0].open_size = 0
+    ball.size[0] = 0
+    add_to_node_rim(ball, root)
+    first = 0
+    for _ in range(depth):
+        last = ball.size[0]
+        for i in range(first, last):
+            u = np.int64(ball.seen[i])
+            if u == target:
+                continue
+            ball.nodes.search.nodes[u].place = INSIDE
+            for k in range(levels.edge_first[u], levels.edge_first[u + 1]):
+                v = np.int64(levels.edge[k])
+                if v != root and ball.nodes.search.nodes[v].search != ball.nodes.search.control[0].search:
+                    add_to_node_rim(ball, v)
+        first = last
+
+
+@kernel
+def add_to_node_rim(ball, u):
+    node = ball.nodes.search.nodes[u]
+    node.search = ball.nodes.search.control[0].search
+    node.place = RIM
+    node.g = np.inf
+    ball.seen[ball.size[0]] = u
+    ball.size[0] += 1
+
+
+@kernel
+def best_of_node_rim(ball, target):
+    """The frontier node with the least path-max f, -1 if there is none. Ties: the target, larger g, smaller node."""
+    best, fh = np.int64(-1), ball.fh
+    for i in range(1, ball.size[0]):
+        v = np.int64(ball.seen[i])
+        node = ball.nodes.search.nodes[v]
+        if node.place != RIM or node.g == np.inf:
+            continue
+        if best < 0 or fh[v] < fh[best]:
+            best = v
+        elif fh[v] == fh[best] and best != target:
+            g, best_g = node.g, ball.nodes.search.nodes[best].g
+            if v == target or g > best_g or (g == best_g and v < best):
+                best = v
+    return best
+
+
+@kernel
+def first_node(ball, root, b):
+    """The first node after the root on the way to b."""
+    v = np.int64(b)
+    while ball.nodes.parent[v] != root:
+        v = np.int64(ball.nodes.parent[v])
+    return v
+
+
+# --- depths for a database ------------------------------------------------------------------------------
+
+
+@kernel
+def find_node_depths(
+    levels, lower, level, region, near, ball, nodes, tables, diagonal, cap, first, last, subgoal, depth, notes
+):
+    """For each region from first to last - 1 of `level` the depth of lookahead on level `lower`. Returns the
+    expansions.
+
+    The least depth whose first move, with nothing learned, is on a cheapest way between the nodes of the
+    representatives; or, if `near`, to the node of the subgoal. 1 where that is the same node, `cap` where no depth is
+    enough or no way exists.
+    """
+    base, used = levels.first[level], np.int64(0)
+    z = ancestor(levels, levels.rep[region], lower)
+    if not near:
+        begin_nodes(nodes, z)
+    for a in range(base + first, base + last):
+        s = ancestor(levels, levels.rep[a], lower)
+        y = z
+        if near:
+            y = s if a == region else np.int64(-1)
+            if subgoal[a - base] != NO_SUBGOAL:
+                y = ancestor(levels, subgoal[a - base], lower)
+        depth[a - base] = 1 if s == y or a == region else cap
+        if s == y or a == region or y < 0:
+            continue
+        if near:
+            begin_nodes(nodes, y)
+        distance = close_node(levels, nodes, s, diagonal, notes)
+        if distance == np.inf:
+            continue
+        for d in range(1, cap):
+            used += look_ahead_nodes(levels, ball, tables, s, y, d, 1.0, diagonal, notes)
+            b = best_of_node_rim(ball, y)
+            if b < 0:
+                continue
+            t = first_node(ball, s, b)
+            rest = close_node(levels, nodes, t, diagonal, notes)
+            if node_distance(levels, s, t, diagonal) + rest <= distance + GAP * distance:
+                depth[a - base] = d
+                break
+    return used
+
+
+@kernel
+def close_node(levels, nodes, u, diagonal, notes):
+    """True distance of node u to the root of this search, which goes on until it is known."""
+    search, control = nodes.search, nodes.search.control[0]
+    while search.nodes[u].search != control.search or search.nodes[u].place != CLOSED:
+        if control.open_size == 0:
+            return np.inf
+        s = take_node(nodes)
+        count_expansion(notes, levels.rep[s])
+        for i in range(levels.edge_first[s], levels.edge_first[s + 1]):
+            t = np.int64(levels.edge[i])
+            g = search.nodes[s].g + node_distance(levels, s, t, diagonal)
+            child = search.nodes[t]
+            if child.search != control.search or (child.place != CLOSED and child.g > g):
+                add_node(nodes, t, s, g, g, 0.0)
+    return search.nodes[u].g

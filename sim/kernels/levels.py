@@ -1,0 +1,289 @@
+"""Searching the levels of an abstraction: A* between regions, the corridor that they leave on the map, its refinement.
+
+`levels` is a sim.abstraction.Levels. An arc between two regions costs what the heuristic says between their means, so
+the heuristic is consistent: octile distance, or the straight line (diagonal cost STRAIGHT).
+
+An expansion of a region is noted at its representative cell, so that whoever draws or counts sees it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from sim.kernels.labels import count_expansion
+from sim.kernels.memory import zeros
+from sim.kernels.octile import Ground, h0
+from sim.kernels.openlist import UNITS_PER_COST, key_of, sift_down, sift_up
+from sim.kernels.search import (
+    CLOSED,
+    EMPTY,
+    GOAL_ON_TOP,
+    RUNNING,
+    Search,
+    add_root,
+    best_open,
+    expand,
+    forget,
+    new_search,
+)
+
+STRAIGHT = -1.0
+"""In place of the cost of a diagonal: arcs between regions are as long as the straight line between their means."""
+
+IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells
+
+
+class NodeSearch(NamedTuple):
+    """An A* among the nodes of one level. Make it only with new_node_search()."""
+
+    search: Search  # its cells are nodes; `came` means nothing
+    parent: np.ndarray  # int32[nodes] the node from which a node was reached, -1: the root
+    marked: np.ndarray  # int32[nodes] nodes of the level above that carry the present mark may be entered
+    way: np.ndarray  # int32[nodes] the last way found, its beginning first
+    shift: int  # bits that hold a node
+
+
+class Corridor(NamedTuple):
+    """A part of the map, as a ground of its own. Make it only with new_corridor()."""
+
+    ground: Ground  # moves that lead to another cell of it; all other cells have none
+    marks: np.ndarray  # uint8[cells] IS_INSIDE, IS_END, 0 outside
+    cells: np.ndarray  # int32[cells] those inside
+    stack: np.ndarray  # int32[nodes] scratch
+    size: np.ndarray  # int64[1] how many cells are inside
+
+
+def new_node_search(nodes: int) -> NodeSearch:
+    search = new_search(nodes)
+    return NodeSearch(
+        search, zeros(nodes, np.int32), zeros(nodes, np.int32), zeros(nodes, np.int32), max(1, nodes.bit_length())
+    )
+
+
+def new_corridor(ground: Ground, nodes: int) -> Corridor:
+    cells = ground.moves.size
+    inside = ground._replace(moves=zeros(cells, np.uint8))
+    return Corridor(
+        inside, zeros(cells, np.uint8), zeros(cells, np.int32), zeros(nodes, np.int32), np.zeros(1, np.int64)
+    )
+
+
+# --- regions --------------------------------------------------------------------------------------------
+
+
+@kernel
+def ancestor(levels, cell, level):
+    """The node of this level, or of the highest if that is lower, in which a cell lies; -1 if it was blocked then."""
+    u = np.int64(levels.node_of[cell])
+    for _ in range(level):
+        if u < 0 or levels.parent[u] < 0:
+            break
+        u = np.int64(levels.parent[u])
+    return u
+
+
+@kernel
+def common_level(levels, a, b):
+    """The lowest level on which two cells lie in the same node, -1 if there is none: they are not connected."""
+    u, v = np.int64(levels.node_of[a]), np.int64(levels.node_of[b])
+    level = 0
+    while u != v:
+        if u < 0 or v < 0:
+            return -1
+        u, v = np.int64(levels.parent[u]), np.int64(levels.parent[v])
+        level += 1
+        if u < 0 and v < 0:
+            return -1
+    return level
+
+
+@kernel
+def node_distance(levels, u, v, diagonal):
+    """The cost of an arc between two nodes, and the estimate of the cost of a way between them."""
+    if diagonal < 0.0:
+        dx, dy = levels.x[u] - levels.x[v], levels.y[u] - levels.y[v]
+        return np.sqrt(dx * dx + dy * dy)
+    return h0(levels.x[u], levels.y[u], levels.x[v], levels.y[v], diagonal)
+
+
+# --- A* among the nodes of a level ----------------------------------------------------------------------
+
+
+@kernel
+def begin_nodes(nodes, start):
+    """Forget the last search and begin one at node `start`."""
+    search = nodes.search
+    control = search.control[0]
+    if control.search == 65_535:  # node.search has 16 bits
+        for u in range(search.nodes.size):
+            search.nodes[u].search = 0
+        control.search = 0
+    control.search += 1
+    control.open_size = 0
+    control.status = RUNNING
+    add_node(nodes, start, -1, 0.0, 0.0, 0.0)
+
+
+@kernel
+def add_node(nodes, u, before, g, f, h):
+    """Put a node on the open list, or higher up on it. Ties on f: larger g, which is smaller h, then smaller node."""
+    control, node = nodes.search.control[0], nodes.search.nodes[u]
+    place = np.int64(node.place)
+    if node.search != control.search:
+        node.search = control.search
+        place = control.open_size
+        control.open_size += 1
+    node.g = g
+    nodes.parent[u] = before
+    tie = np.int64(h * UNITS_PER_COST) << nodes.shift | np.int64(u)
+    sift_up(nodes.search.heap, nodes.search.nodes, place, key_of(f), tie, (np.int64(1) << nodes.shift) - 1)
+
+
+@kernel
+def take_node(nodes):
+    """The best open node; it is closed now."""
+    search, control = nodes.search, nodes.search.control[0]
+    mask = (np.int64(1) << nodes.shift) - 1
+    u = search.heap[0].tie & mask
+    control.open_size -= 1
+    size = control.open_size
+    sift_down(search.heap, search.nodes, size, search.heap[size].key, search.heap[size].tie, mask)
+    search.nodes[u].place = CLOSED
+    return u
+
+
+@kernel
+def expand_nodes(levels, nodes, end, end_parent, mark, diagonal, budget, notes):
+    """Expand up to `budget` nodes toward `end`, or toward any child of `end_parent` if that is no -1.
+
+    `mark`: only nodes whose parent carries it are entered; 0: all. Returns the expansions; control.status says how it
+    stands, and control.goal the node on top when it ended there.
+    """
+    search, control = nodes.search, nodes.search.control[0]
+    aim = end if end_parent < 0 else end_parent
+    used = np.int64(0)
+    while True:
+        if control.open_size == 0:
+            control.status = EMPTY
+            return used
+        top = search.heap[0].tie & ((np.int64(1) << nodes.shift) - 1)
+        if top == end or (end_parent >= 0 and levels.parent[top] == end_parent):
+            control.status = GOAL_ON_TOP
+            control.goal = top
+            return used
+        if used >= budget:
+            return used
+        u = take_node(nodes)
+        used += 1
+        count_expansion(notes, levels.rep[u])
+        for i in range(levels.edge_first[u], levels.edge_first[u + 1]):
+            v = np.int64(levels.edge[i])
+            if mark and nodes.marked[levels.parent[v]] != mark:
+                continue
+            g = search.nodes[u].g + node_distance(levels, u, v, diagonal)
+            child = search.nodes[v]
+            if child.search == control.search and (child.place == CLOSED or child.g <= g):
+                continue
+            h = node_distance(levels, v, aim, diagonal)
+            add_node(nodes, v, u, g, g + h, h)
+
+
+@kernel
+def trace_nodes(nodes, end):
+    """Write the way to `end` into nodes.way. Returns its length."""
+    length = 0
+    u = np.int64(end)
+    while u >= 0:
+        nodes.way[length] = u
+        length += 1
+        u = np.int64(nodes.parent[u])
+    for i in range(length // 2):
+        k = length - 1 - i
+        nodes.way[i], nodes.way[k] = nodes.way[k], nodes.way[i]
+    return length
+
+
+@kernel
+def mark_way(levels, nodes, length, mark, is_wide):
+    """Give a mark to the first `length` nodes of the way, and to their neighbours if it is to be wide."""
+    for i in range(length):
+        u = nodes.way[i]
+        nodes.marked[u] = mark
+        if is_wide:
+            for k in range(levels.edge_first[u], levels.edge_first[u + 1]):
+                nodes.marked[levels.edge[k]] = mark
+
+
+# --- the corridor on the map ----------------------------------------------------------------------------
+
+
+@kernel
+def clear(corridor):
+    """No cell is inside any more."""
+    for i in range(corridor.size[0]):
+        cell = corridor.cells[i]
+        corridor.marks[cell] = 0
+        corridor.ground.moves[cell] = 0
+    corridor.size[0] = 0
+
+
+@kernel
+def let_in(levels, corridor, node, mark):
+    """Put all cells of a node inside, with this mark."""
+    stack = corridor.stack
+    stack[0] = node
+    size = 1
+    while size:
+        size -= 1
+        u = np.int64(stack[size])
+        if levels.child_first[u] == levels.child_first[u + 1]:  # a node of level 0
+            cell = np.int64(levels.rep[u])
+            if corridor.marks[cell] == 0:
+                corridor.cells[corridor.size[0]] = cell
+                corridor.size[0] += 1
+            corridor.marks[cell] = mark
+        for i in range(levels.child_first[u], levels.child_first[u + 1]):
+            stack[size] = levels.child[i]
+            size += 1
+
+
+@kernel
+def open_moves(ground, corridor):
+    """Allow the legal moves between cells inside. Afterwards the corridor's ground can be searched."""
+    for i in range(corridor.size[0]):
+        cell = np.int64(corridor.cells[i])
+        moves = np.int64(ground.moves[cell])
+        kept = 0
+        for d in range(8):
+            if moves >> d & 1 and corridor.marks[cell + ground.step[d]]:
+                kept |= 1 << d
+        corridor.ground.moves[cell] = kept
+
+
+@kernel
+def begin_in(ground, search, start, goal, aim):
+    """Begin a search as search.begin() does, but keep the notes of what was expanded before in this tick."""
+    noted, expansions = search.control[0].noted, search.control[0].expansions
+    forget(ground, search, goal, aim)
+    search.control[0].noted, search.control[0].expansions = noted, expansions
+    search.control[0].root = start
+    add_root(ground, search, start, 0.0)
+
+
+@kernel
+def expand_to_end(corridor, search, budget):
+    """Expand up to `budget` cells until one marked IS_END is on top: control.goal. Returns how many."""
+    used = np.int64(0)
+    while True:
+        top = best_open(corridor.ground, search)
+        if top < 0:
+            search.control[0].status = EMPTY
+            return used
+        if corridor.marks[top] == IS_END:
+            search.control[0].goal = top
+            search.control[0].status = GOAL_ON_TOP
+            return used
+        if used >= budget:
+            return used
+        used += expand(corridor.ground, search, 1)

@@ -1,0 +1,218 @@
+"""PRA*: A* on a middle level of the abstraction, then level by level down to the map, each inside the way above it.
+
+Paper: named in section 7.5 of "Dynamic Control in Real-Time Heuristic Search"; partial refinement A* after Sturtevant
+and Buro 2005. It waits until it has the whole path, as A* does; the search can be stopped after any expansion.
+"""
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.jit import kernel
+from sim.kernels.levels import (
+    IS_END,
+    IS_INSIDE,
+    ancestor,
+    begin_in,
+    begin_nodes,
+    clear,
+    common_level,
+    expand_nodes,
+    expand_to_end,
+    let_in,
+    mark_way,
+    open_moves,
+    trace_nodes,
+)
+from sim.kernels.search import EMPTY, GOAL_ON_TOP, expand, parent
+
+ALL = np.int64(1) << 60  # steps kept of each way: no partial refinement
+
+STATE = np.dtype(
+    [
+        ("loc", "i8"),
+        ("goal", "i8"),
+        ("status", "i8"),
+        ("marks", "i8"),
+        ("restarts", "i8"),
+        ("is_planning", "i8"),
+        ("level", "i8"),  # that of the present search
+        ("top_level", "i8"),  # on which the plan began
+        ("mark", "i8"),  # of the nodes that the present search may enter, 0: all
+        ("end_parent", "i8"),  # the present search ends in any child of this node, -1: at the goal's own node
+        ("length", "i8"),  # cells on the path, 0: none
+        ("head", "i8"),  # place of the agent on it
+        ("fixed_level", "i8"),  # on which to begin; 0: half-way to the lowest common node
+        ("keep", "i8"),  # steps of each way that are refined
+        ("is_wide", "i8"),  # neighbours of a way belong to the corridor
+        ("uses_levels", "i8"),  # 0: plain A*, while the abstraction is not that of the map
+        ("arc_diagonal", "f8"),  # of arcs between nodes, see levels.py
+    ],
+    align=True,
+)
+
+
+@kernel
+def stand(state, start, goal):
+    """Stand at `start` with nothing planned."""
+    st = state[0]
+    st.loc = start
+    st.goal = goal
+    st.length = 0
+    st.head = 0
+    st.is_planning = 0
+    st.status = log.AT_GOAL if start == goal else log.ACTIVE
+
+
+@kernel
+def run(ground, levels, nodes, corridor, search, path, state, budget, rows):
+    """Plan and act for up to len(rows) ticks, with up to `budget` expansions in each."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        used = np.int64(0)
+        if st.length == 0:
+            used = plan(ground, levels, nodes, corridor, search, path, st, budget)
+        phase = log.WAITING if st.status != log.ACTIVE else log.SEARCHING
+        if st.length > 0:
+            st.head += 1
+            st.loc = path[st.head]
+            phase = log.FOLLOWING
+            if st.loc == st.goal:
+                st.status = log.AT_GOAL
+            elif st.head == st.length - 1:
+                st.length = 0
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def plan(ground, levels, nodes, corridor, search, path, st, budget):
+    """Up to `budget` expansions toward a path; st.length tells when it is there. Returns how many."""
+    used = np.int64(0)
+    if not st.is_planning:
+        begin_plan(ground, levels, nodes, corridor, search, st)
+    while st.is_planning:
+        if st.level > 0:
+            end = ancestor(levels, st.goal, st.level)
+            used += expand_nodes(levels, nodes, end, st.end_parent, st.mark, st.arc_diagonal, budget - used, search)
+            status = nodes.search.control[0].status
+            if status == GOAL_ON_TOP:
+                refine(ground, levels, nodes, corridor, search, st)
+                continue
+        else:
+            used += expand_cells(ground, corridor, search, st, budget - used)
+            status = search.control[0].status
+            if status == GOAL_ON_TOP:
+                take_path(ground, search, path, st)
+        if status == EMPTY:
+            st.is_planning = 0
+            st.status = log.NO_PATH
+        if used >= budget:
+            break
+    return used
+
+
+@kernel
+def begin_plan(ground, levels, nodes, corridor, search, st):
+    """Choose the level on which to begin; without a common node there is no path."""
+    clear(corridor)
+    st.end_parent = -1
+    st.mark = 0
+    st.level = 0
+    st.top_level = 0
+    st.is_planning = 1
+    common = common_level(levels, st.loc, st.goal) if st.uses_levels else 0
+    if common < 0:
+        st.is_planning = 0
+        st.status = log.NO_PATH
+        return
+    if common >= 2:
+        st.level = max(1, common // 2) if st.fixed_level == 0 else min(st.fixed_level, common)
+        st.top_level = st.level
+        begin_nodes(nodes, ancestor(levels, st.loc, st.level))
+    else:
+        begin_in(ground, search, st.loc, st.goal, st.goal)
+
+
+@kernel
+def refine(ground, levels, nodes, corridor, search, st):
+    """The way on this level is found: begin the search on the one below, inside it."""
+    length = trace_nodes(nodes, nodes.search.control[0].goal)
+    st.end_parent = -1
+    if length > st.keep + 1:
+        length = st.keep + 1
+        st.end_parent = nodes.way[length - 1]
+    elif ancestor(levels, st.goal, st.level) != nodes.way[length - 1]:
+        st.end_parent = nodes.way[length - 1]
+    st.mark = next_mark(nodes)
+    mark_way(levels, nodes, length, st.mark, st.is_wide)
+    st.level -= 1
+    if st.level > 0:
+        begin_nodes(nodes, ancestor(levels, st.loc, st.level))
+    else:
+        begin_cells(ground, levels, nodes, corridor, search, st, length)
+
+
+@kernel
+def next_mark(nodes):
+    """A mark that no node carries."""
+    nodes.search.control[0].cursor += 1
+    return nodes.search.control[0].cursor
+
+
+@kernel
+def begin_cells(ground, levels, nodes, corridor, search, st, length):
+    """Begin the search on the map, inside the nodes that carry the mark."""
+    for i in range(length):
+        u = nodes.way[i]
+        let_in(levels, corridor, u, IS_INSIDE)
+        if st.is_wide:
+            for k in range(levels.edge_first[u], levels.edge_first[u + 1]):
+                if corridor.marks[levels.rep[levels.edge[k]]] == 0:
+                    let_in(levels, corridor, levels.edge[k], IS_INSIDE)
+    aim = np.int64(st.goal)
+    if st.end_parent >= 0:
+        let_in(levels, corridor, st.end_parent, IS_END)
+        aim = np.int64(levels.rep[st.end_parent])
+    open_moves(ground, corridor)
+    begin_in(ground, search, st.loc, st.goal if st.end_parent < 0 else np.int64(-1), aim)
+
+
+@kernel
+def expand_cells(ground, corridor, search, st, budget):
+    if corridor.size[0] == 0:
+        return expand(ground, search, budget)
+    if st.end_parent < 0:
+        return expand(corridor.ground, search, budget)
+    return expand_to_end(corridor, search, budget)
+
+
+@kernel
+def take_path(ground, search, path, st):
+    """Write the path found on the map, the agent's cell first."""
+    length = 0
+    cell = np.int64(search.control[0].goal)
+    while cell >= 0:
+        path[length] = cell
+        length += 1
+        cell = parent(ground, search, cell)
+    for i in range(length // 2):
+        k = length - 1 - i
+        path[i], path[k] = path[k], path[i]
+    st.length = length
+    st.head = 0
+    st.is_planning = 0
+
+
+@kernel
+def wait(state, rows):
+    """Stand still for all these ticks."""
+    st = state[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE:
+            return tick
+        log.write_row(rows[tick], st.loc, 0, 0, st.marks, log.WAITING)
+        st.marks = 0
+    return rows.size

@@ -1,0 +1,146 @@
+"""A column of the database of subgoals and depths: what to do in every region of a level for one goal region.
+
+Papers: figures 6 and 8, sections 5.2 and 6 of "Dynamic Control in Real-Time Heuristic Search". An entry is exact for
+the representative cell of its region, and shared by all its cells.
+"""
+
+import numpy as np
+
+from sim.kernels.distance import UNLIMITED, true_distance
+from sim.kernels.jit import kernel
+from sim.kernels.levels import ancestor
+from sim.kernels.lrta import NO_REACH, best_of_rim, first_step, look_ahead
+from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, direction_between
+from sim.kernels.search import begin
+from sim.kernels.targets import aim_at
+
+NO_SUBGOAL = -1
+
+
+@kernel
+def spread(ground, source, field, came, rings, sizes):
+    """True distances to `source` on the whole map. Returns the expansions. `field` must be infinite, sizes zero.
+
+    Cells wait in rings by the whole part of their distance. No move costs less than 1, so cells of one ring cannot
+    improve each other, and their order does not matter; none costs more than 2, so three rings are enough.
+    """
+    moves, step, cost = ground.moves, ground.step, ground.cost
+    field[source] = 0.0
+    came[source] = NOWHERE
+    rings[0, 0] = source
+    sizes[0] = 1
+    expansions, ring, is_done = np.int64(0), np.int64(0), False
+    while not is_done:
+        place = ring % 3
+        for i in range(sizes[place]):
+            s = np.int64(rings[place, i])
+            g = field[s]
+            if np.int64(g) != ring:
+                continue  # it was moved to an earlier ring
+            expansions += 1
+            successors = np.int64(SUCCESSORS[np.int64(came[s]) << 8 | np.int64(moves[s])])
+            while successors:
+                d = np.uint64((successors & 15) - 1)
+                successors >>= 4
+                t = np.uint64(s + step[d])
+                new_g, old_g = g + cost[d], field[t]
+                if new_g < old_g:
+                    field[t] = new_g
+                    came[t] = d
+                    new_ring = np.int64(new_g)
+                    if old_g == np.inf or np.int64(old_g) != new_ring:
+                        k = new_ring % 3
+                        rings[k, sizes[k]] = t
+                        sizes[k] += 1
+        sizes[place] = 0
+        ring += 1
+        is_done = sizes[0] == 0 and sizes[1] == 0 and sizes[2] == 0
+    return expansions
+
+
+@kernel
+def find_subgoals(ground, levels, level, goal_region, field, first, last, subgoal):
+    """For each region from first to last - 1 the first cell outside it on a cheapest way to the goal region."""
+    base = levels.first[level]
+    for region in range(base + first, base + last):
+        s = np.int64(levels.rep[region])
+        subgoal[region - base] = NO_SUBGOAL
+        if region == goal_region or field[s] == np.inf:
+            continue
+        while ancestor(levels, s, level) == region:
+            s = downhill(ground, field, s)
+        subgoal[region - base] = s
+
+
+@kernel
+def downhill(ground, field, s):
+    """The next cell on a cheapest way from s: ties go to the larger cost, then the smaller cell."""
+    is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
+    successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    best, best_f = np.int64(-1), np.inf
+    while successors:
+        d = (successors & 15) - 1
+        successors >>= 4
+        t = np.int64(s) + ground.step[d]
+        f = ground.cost[d] + field[t]
+        if f < best_f:
+            best, best_f = t, f
+    return best
+
+
+@kernel
+def find_far_depths(ground, levels, level, goal_region, field, targets, ball, st, cap, first, last, depth):
+    """For each region from first to last - 1 the depth for a way to the goal region's middle. Returns the expansions.
+
+    `targets` has learned nothing.
+    """
+    base, used = levels.first[level], np.int64(0)
+    z = np.int64(levels.rep[goal_region])
+    aim_at(ground, targets, z)
+    for region in range(base + first, base + last):
+        s = np.int64(levels.rep[region])
+        depth[region - base] = 1 if region == goal_region else cap
+        if region == goal_region or field[s] == np.inf:
+            continue
+        for d in range(1, cap):
+            t = first_move(ground, targets, ball, st, s, d)
+            used += ball.search.control[0].expansions
+            if t >= 0 and field[s] == ground.cost[direction_between(ground, s, t)] + field[t]:
+                depth[region - base] = d
+                break
+    return used
+
+
+@kernel
+def find_near_depths(ground, levels, level, field, backward, targets, ball, st, cap, first, last, subgoal, depth):
+    """For each region from first to last - 1 the depth for a way to its subgoal. Returns the expansions."""
+    base, used = levels.first[level], np.int64(0)
+    for region in range(base + first, base + last):
+        s, y = np.int64(levels.rep[region]), np.int64(subgoal[region - base])
+        if y == NO_SUBGOAL:
+            depth[region - base] = 1 if field[s] == 0.0 else cap
+            continue
+        depth[region - base] = cap
+        aim_at(ground, targets, y)
+        begin(ground, backward, y, s, s)
+        distance = true_distance(ground, backward, s, UNLIMITED)
+        for d in range(1, cap):
+            t = first_move(ground, targets, ball, st, s, d)
+            used += ball.search.control[0].expansions
+            if t < 0:
+                continue
+            rest = true_distance(ground, backward, t, UNLIMITED)
+            if distance == ground.cost[direction_between(ground, s, t)] + rest:
+                depth[region - base] = d
+                break
+        used += backward.control[0].expansions
+    return used
+
+
+@kernel
+def first_move(ground, targets, ball, st, s, depth):
+    """The cell to which LRTA* of this depth would move from s, learning nothing; -1: it sees no way."""
+    st.loc = s
+    look_ahead(ground, targets, ball, st, depth, NO_REACH)
+    b = best_of_rim(targets, ball, st)
+    return first_step(ground, ball.search, s, b) if b >= 0 else np.int64(-1)

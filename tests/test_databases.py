@@ -1,0 +1,496 @@
+"""Abstractions, databases and the agents that use them: golden values, slow versions, what must hold."""
+
+import itertools
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from agents import dt_lrta
+from agents.registry import BY_KEY
+from sim import databases, depth_tree
+from sim.abstraction import Levels, abstraction, highest, region_table
+from sim.agent_api import Problem as Given
+from sim.agent_api import Status
+from sim.commands import EditCells, MoveGoal, SetParam
+from sim.grid import Grid
+from sim.kernels import depth_control
+from sim.params import ConfigError, Value
+from sim.prepared import fetch
+
+from . import naive_databases as naive
+from .conftest import board_of, drawn, make_world, problems, random_rows, solo
+from .test_golden import M1, assert_golden, row_id
+
+GOLDEN: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "golden" / "databases.yaml").read_text())
+Problem = tuple[list[str], int, int]
+CONTROLS = [(True, True), (True, False), (False, True)]  # goals and depths from the database
+
+
+def levels_of(rows: list[str]) -> tuple[Grid, Levels]:
+    grid = Grid.from_rows(rows)
+    return grid, abstraction(grid).tables
+
+
+def column_of(grid: Grid, level: int, region: int, cap: int, needs: str) -> databases.Column:
+    column: databases.Column = fetch(databases.recipe(level, region, cap, needs), grid).tables
+    return column
+
+
+# --- golden values ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", GOLDEN["rows"], ids=row_id)
+def test_table_on_m1(row: dict[str, Any]) -> None:
+    world, walker = solo(*drawn(M1["map"]), row["kind"], row["budget"], **row.get("params", {}))
+    world.advance(5000)
+    assert walker.agent.status is Status.AT_GOAL
+    m = world.metrics(walker)
+    assert_golden(row, {"moves": m.moves, "cost": m.cost, "expansions": m.expansions})
+    assert m.max_expansions == row.get("largest", m.max_expansions)
+    numbers = walker.agent.view().numbers
+    for name, key in (("re-entries", "reentries"), ("legs", "legs")):
+        assert numbers.get(name) == row.get(key, numbers.get(name))
+
+
+def test_levels_of_m1() -> None:
+    rows, start, _ = drawn(M1["map"])
+    grid, levels = levels_of(rows)
+    golden = GOLDEN["levels"]
+    assert np.diff(levels.first).tolist() == golden["nodes"]
+    for level in range(1, len(golden["nodes"])):
+        first, last = levels.edge_first[levels.first[level]], levels.edge_first[levels.first[level + 1]]
+        assert last - first == 2 * golden["edges"][level]
+    assert sum(int(moves).bit_count() for moves in grid.moves) == 2 * golden["edges"][0]
+    for level, (least, most) in golden["sizes"].items():
+        sizes = np.bincount(region_table(levels, level)[grid.free])[levels.first[level] :]
+        assert (sizes.min(), sizes.max()) == (least, most)
+        middle = int(levels.rep[region_table(levels, level)[start]])
+        assert list(grid.xy(middle)) == golden["middles"][level]
+
+
+def test_columns_of_m1() -> None:
+    rows, start, goal = drawn(M1["map"])
+    grid, levels = levels_of(rows)
+    base, a, b = levels.first[2], databases.region_of(levels, start, 2), databases.region_of(levels, goal, 2)
+    assert (a - base, b - base) == (0, 9)
+    far, near = (column_of(grid, 2, b, 10, needs) for needs in ("far depths", "near depths"))
+    assert far.far_depth.tolist() == GOLDEN["far_depths_of_level_2"]
+    assert near.near_depth.tolist() == [1] * 24
+    assert grid.xy(int(near.subgoal[0])) == (4, 0)
+    b = databases.region_of(levels, goal, 4)
+    assert (int(levels.first[5] - levels.first[4]), b - levels.first[4]) == (6, 4)
+    assert grid.xy(int(column_of(grid, 4, b, 0, "subgoals").subgoal[0])) == (11, 0)
+
+
+def test_optimal_depths_on_m1() -> None:
+    """Level 0 would be a database of cells; the slow version counts them."""
+    rows, _, goal = drawn(M1["map"])
+    board = board_of(Grid.from_rows(rows))
+    depths = Counter(naive.optimal_depth(board, s, board.at(goal), 10) for s in board.land if s != board.at(goal))
+    assert dict(depths) == GOLDEN["optimal_depths"]
+
+
+# --- the abstraction -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(problem=problems(side=14))
+def test_levels_are_those_of_the_slow_version(problem: Problem) -> None:
+    grid, levels = levels_of(problem[0])
+    slow = naive.Abstraction(board_of(grid))
+    assert highest(levels) == len(slow.cells) - 1
+    for level, cells in enumerate(slow.cells):
+        first = int(levels.first[level])
+        assert int(levels.first[level + 1]) - first == len(cells)
+        table = region_table(levels, level)
+        for node, places in enumerate(cells):
+            u = first + node
+            assert {int(table[slow.board.id(place)]) for place in places} == {u}
+            assert slow.board.id(slow.rep(node, level)) == levels.rep[u]
+            assert (levels.x[u], levels.y[u]) == pytest.approx(slow.middle(node, level))
+            if level:
+                arcs = levels.edge[levels.edge_first[u] : levels.edge_first[u + 1]]
+                assert arcs.tolist() == sorted(first + v for v in slow.arcs[level][node])
+                children = levels.child[levels.child_first[u] : levels.child_first[u + 1]]
+                expected = [v for v, p in enumerate(slow.parents[level - 1]) if p == node]
+                assert children.tolist() == [int(levels.first[level - 1]) + v for v in expected]
+
+
+@settings(max_examples=60)
+@given(problem=problems(side=16))
+def test_regions_are_connected_and_connect_what_the_map_connects(problem: Problem) -> None:
+    grid, levels = levels_of(problem[0])
+    board = board_of(grid)
+    parts: dict[int, set[int]] = {}
+    for level in range(highest(levels) + 1):
+        table = region_table(levels, level)
+        assert ((table >= 0) == grid.free).all()
+        for region in np.unique(table[grid.free]):
+            cells = {board.at(int(cell)) for cell in np.flatnonzero(table == region)}
+            reached, waiting = set[Any](), [min(cells)]
+            while waiting:
+                s = waiting.pop()
+                if s not in reached:
+                    reached.add(s)
+                    waiting += [t for t, _ in board.successors(s) if t in cells]
+            assert reached == cells, f"region {region} of level {level} is in pieces"
+            parts.setdefault(level, set()).add(int(region))
+    top = region_table(levels, highest(levels))
+    for cell in np.flatnonzero(grid.free)[::7]:
+        reached_cells = {board.id(place) for place in board.distances(board.at(int(cell)))}
+        assert reached_cells == set(np.flatnonzero(top == top[cell]).tolist())
+    counts = np.diff(levels.first)
+    assert all(later < earlier for earlier, later in itertools.pairwise(counts.tolist()))
+
+
+# --- the database ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(problem=problems(side=10), level=st.integers(1, 4), cap=st.sampled_from([1, 2, 6]))
+def test_columns_are_those_of_the_slow_version(problem: Problem, level: int, cap: int) -> None:
+    grid, levels = levels_of(problem[0])
+    slow = naive.Abstraction(board_of(grid))
+    level = databases.clipped(levels, level)
+    b = databases.region_of(levels, problem[2], level)
+    goal = b - int(levels.first[level])
+    far, near = (column_of(grid, level, b, cap, needs) for needs in ("far depths", "near depths"))
+    alone = column_of(grid, level, b, cap, "subgoals")
+    assert alone.subgoal.tolist() == near.subgoal.tolist()
+    for a in range(len(slow.cells[level])):
+        place = naive.subgoal(slow, level, a, goal)
+        assert int(near.subgoal[a]) == (-1 if place is None else slow.board.id(place))
+        assert int(far.far_depth[a]) == naive.far_depth(slow, level, a, goal, cap)
+        assert int(near.near_depth[a]) == naive.near_depth(slow, level, a, goal, cap)
+
+
+@pytest.mark.parametrize("diagonal", [1.0, 1.5, 2.0])
+def test_distances_by_rings_are_true(diagonal: float) -> None:
+    for seed in range(8):
+        grid = Grid.from_rows(random_rows(seed, 15, 13, 0.3), diagonal=diagonal)
+        board, source = board_of(grid), int(np.flatnonzero(grid.free)[seed])
+        field, expansions = databases._field(grid, source)
+        expected = board.distances(board.at(source))
+        assert expansions == len(expected)
+        assert field.tolist() == [expected.get(board.at(cell), np.inf) for cell in range(grid.cells)]
+
+
+# --- D LRTA* ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goals, depths", CONTROLS)
+@settings(max_examples=12)
+@given(problem=problems(side=9), level=st.integers(1, 5), depth=st.sampled_from([1, 2, 4]), watched=st.booleans())
+def test_d_lrta_is_the_slow_version(
+    goals: bool, depths: bool, problem: Problem, level: int, depth: int, watched: bool
+) -> None:
+    words = {True: "database", False: "global"}
+    params: dict[str, Value] = {"goal_control": words[goals], "depth_control": "database" if depths else "fixed"}
+    params |= {"level": level, "depth": depth, "cap": 4}
+    world = make_world(*problem, ("d-lrta", params), watched=watched)
+    walker, board = world.walkers[0], board_of(world.grid)
+    slow = naive.DLrta(board, board.at(world.start), board.at(world.goal), level, depth, 4, goals, depths)
+    for _ in range(150):
+        if slow.status != "active":
+            break
+        row = slow.tick()
+        world.advance(1)
+        assert (walker.position, walker.rows[0].expanded) == (board.id(row.cell), row.expanded)
+        if row.expanded:
+            assert int(walker.agent.control[0].last_target) == board.id(slow.targets[-1])  # type: ignore[attr-defined]
+    assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
+
+
+@settings(max_examples=25)
+@given(problem=problems(side=12, low=3), depth=st.sampled_from([1, 3]))
+def test_without_subgoals_and_with_a_fixed_depth_it_is_lrta(problem: Problem, depth: int) -> None:
+    fixed: dict[str, Value] = {"goal_control": "global", "depth_control": "fixed", "depth": depth}
+    world = make_world(*problem, ("d-lrta", fixed), ("lrta", {"depth": depth}))
+    world.advance(3000)
+    assert len({world.walker_digest(walker) for walker in world.walkers}) == 1
+
+
+@pytest.mark.parametrize("goals, depths", CONTROLS)
+@settings(max_examples=20)
+@given(problem=problems(side=10, low=3))
+def test_no_table_exceeds_the_true_distance_to_its_target(goals: bool, depths: bool, problem: Problem) -> None:
+    params: dict[str, Value] = {"goal_control": "database" if goals else "global"}
+    params |= {"depth_control": "database" if depths else "fixed", "level": 2, "cap": 4}
+    world = make_world(*problem, ("d-lrta", params))
+    walker, board = world.walkers[0], board_of(world.grid)
+    board_distances: dict[int, dict[Any, float]] = {}
+    for _ in range(100):
+        if not world.advance(1):
+            break
+    agent: Any = walker.agent
+    for key, value in zip(agent.others.keys.tolist(), agent.others.values.tolist(), strict=True):
+        if key:
+            target, cell = (key - 1) >> 25, (key - 1) & (2**25 - 1)
+            field = board_distances.setdefault(target, board.distances(board.at(target)))
+            assert value <= field[board.at(cell)]
+
+
+def test_with_depth_1_every_move_expands_one_cell() -> None:
+    for seed in range(3):
+        rows = random_rows(seed, 24, 20, 0.25)
+        free = np.flatnonzero(Grid.from_rows(rows).free)
+        world, walker = solo(rows, int(free[0]), int(free[-1]), "d-lrta", 1, depth_control="fixed", level=3)
+        world.advance(50_000)
+        m = world.metrics(walker)
+        assert m.max_expansions == 1 and m.expansions == m.moves
+
+
+# --- PRA* ------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=80)
+@given(
+    problem=problems(side=14),
+    wide=st.booleans(),
+    keep=st.sampled_from([0, 1, 3]),
+    level=st.integers(0, 5),
+    cost=st.sampled_from(["octile", "straight"]),
+)
+def test_pra_succeeds_exactly_when_astar_does(problem: Problem, wide: bool, keep: int, level: int, cost: str) -> None:
+    params: dict[str, Value] = {"wide": wide, "keep": keep, "level": level, "abstract_cost": cost}
+    world = make_world(*problem, ("pra", params), ("astar", {}), budget=9)
+    world.advance(5000)
+    pra, astar = world.walkers
+    assert pra.agent.status is astar.agent.status
+    if pra.agent.status is Status.AT_GOAL:
+        assert world.metrics(pra).cost >= world.metrics(astar).cost
+
+
+@settings(max_examples=30)
+@given(problem=problems(side=14, low=4))
+def test_every_cell_of_a_pra_path_lies_in_its_corridor(problem: Problem) -> None:
+    world = make_world(*problem, ("pra", {"mode": "instant"}))
+    walker = world.walkers[0]
+    assume(world.advance(1))
+    view = walker.agent.view()
+    corridor = view.groups["corridor"].tolist()
+    assert not corridor or set(view.path.tolist()) <= set(corridor)
+
+
+# --- PR LRTA* --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goals, depths", [(False, False), *CONTROLS])
+@settings(max_examples=15)
+@given(
+    problem=problems(side=9),
+    level=st.integers(1, 4),
+    depth=st.sampled_from([1, 2, 5]),
+    gamma=st.sampled_from([1.0, 0.4]),
+    cost=st.sampled_from(["octile", "straight"]),
+)
+def test_pr_lrta_is_the_slow_version(
+    goals: bool, depths: bool, problem: Problem, level: int, depth: int, gamma: float, cost: str
+) -> None:
+    params: dict[str, Value] = {"goal_control": "database" if goals else "global", "level": level, "depth": depth}
+    params |= {"depth_control": "database" if depths else "fixed", "cap": 4, "gamma": gamma, "abstract_cost": cost}
+    world = make_world(*problem, ("pr-lrta", params))
+    walker, board = world.walkers[0], board_of(world.grid)
+    ends = board.at(world.start), board.at(world.goal)
+    slow = naive.PrLrta(board, *ends, level, depth, 4, goals, depths, gamma, cost == "straight")
+    for _ in range(150):
+        if slow.status != "active":
+            break
+        row = slow.tick()
+        world.advance(1)
+        assert (walker.position, walker.rows[0].expanded) == (board.id(row.cell), row.expanded)
+    assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
+
+
+# --- depths chosen on the run -----------------------------------------------------------------------------
+
+
+@settings(max_examples=20)
+@given(problem=problems(side=9), dmax=st.sampled_from([1, 3, 6]))
+def test_the_oracle_walks_with_the_labels(problem: Problem, dmax: int) -> None:
+    world = make_world(*problem, ("oracle-lrta", {"dmax": dmax}))
+    walker, board = world.walkers[0], board_of(world.grid)
+    slow = naive.Chooser(board, board.at(world.start), board.at(world.goal), dmax, 1)
+    for _ in range(80):
+        if slow.status != "active" or slow.is_walled_in():
+            break
+        depth = slow.label()
+        move = slow.first_move(dmax)[0]
+        used = slow.walk(depth)
+        world.advance(1)
+        assert walker.agent.view().numbers["depth"] == depth
+        assert (walker.position, walker.rows[0].expanded) == (board.id(slow.loc), used)
+        assert slow.status != "active" or slow.loc == move, "the depth chosen moves as the largest one would"
+
+
+@settings(max_examples=20)
+@given(problem=problems(side=10), steps=st.sampled_from([1, 4, 60]), q=st.sampled_from([1, 2]))
+def test_features_and_labels_are_those_of_the_slow_version(problem: Problem, steps: int, q: int) -> None:
+    rows, start, goal = problem
+    grid = Grid.from_rows(rows)
+    board = board_of(grid)
+    assume(start != goal)
+    features, labels = depth_tree._label_one(grid, start, goal, q, steps, 4)
+    slow = naive.Chooser(board, board.at(start), board.at(goal), 4, steps)
+    for i in range(min(60, labels.size)):
+        assert labels[i] == slow.label()
+        assert features[i].tolist() == pytest.approx(slow.features(q), abs=1e-9)
+        slow.walk(4)
+
+
+def leaf(depth: int) -> depth_control.Tree:
+    none = np.full(1, -1, np.int32)
+    return depth_control.Tree(none, np.zeros(1), none, none, np.full(1, depth, np.int32))
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_tree_that_always_says_the_same_is_lrta_and_the_pre_search(
+    depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dt_lrta, "standard_tree", lambda: depth_tree.DepthTree(leaf(depth), 5, 1, 9, {}))
+    world = make_world(*drawn(M1["map"]), ("dt-lrta", {}), ("lrta", {"depth": depth}))
+    world.advance(5000)
+    tree, lrta = (world.metrics(walker) for walker in world.walkers)
+    assert (tree.moves, tree.cost) == (lrta.moves, lrta.cost)
+    assert tree.expansions == lrta.expansions + tree.moves
+
+
+def test_the_standard_tree_is_sound_and_not_trivial() -> None:
+    tree = depth_tree.standard_tree()
+    assert tree.tree.depth.min() >= 1 and tree.tree.depth.max() <= tree.dmax
+    leaves = tree.tree.depth[tree.tree.feature < 0]
+    assert len(set(leaves.tolist())) > 1, "it always says the same"
+    assert "cli.train_tree" in str(tree.about["made"])
+
+
+def test_a_grown_tree_finds_the_rule_it_was_shown() -> None:
+    chance = np.random.default_rng(5)
+    features = chance.random((800, depth_control.FEATURES))
+    labels = np.where(features[:, 3] > 0.5, 4, np.where(features[:, 8] > 0.25, 2, 1)).astype(np.int32)
+    tree = depth_tree.grow(features, labels, 6, 20)
+    fresh = chance.random((300, depth_control.FEATURES))
+    rule = np.where(fresh[:, 3] > 0.5, 4, np.where(fresh[:, 8] > 0.25, 2, 1))
+    assert depth_tree.accuracy(tree, fresh, rule.astype(np.int32)) > 0.97
+    counts = np.bincount([walk_tree(tree, row) for row in features], minlength=tree.feature.size)
+    assert counts[tree.feature < 0].min() >= 20
+    data = depth_tree.Labelled(features, labels, np.arange(800, dtype=np.int32) // 40)
+    assert depth_tree.cross_validated_depth(data, range(1, 6), 20, 5)[0] in (2, 3, 4, 5)
+
+
+def walk_tree(tree: depth_control.Tree, row: np.ndarray) -> int:
+    node = 0
+    while tree.feature[node] >= 0:
+        is_left = row[tree.feature[node]] <= tree.threshold[node]
+        node = int((tree.left if is_left else tree.right)[node])
+    return node
+
+
+def test_a_tree_survives_its_file(tmp_path: Path) -> None:
+    standard = depth_tree.standard_tree()
+    depth_tree.write_tree(tmp_path / "tree.json", standard)
+    again = depth_tree.read_tree(tmp_path / "tree.json")
+    assert (again.steps, again.q, again.dmax) == (standard.steps, standard.q, standard.dmax)
+    assert depth_tree.digest(again.tree) == depth_tree.digest(standard.tree)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"n": 1, "q": 1, "dmax": 2, "feature": [0], "threshold": [0.5],'
+                         ' "left": [0], "right": [0], "depth": [1]}'])  # fmt: skip
+def test_a_file_that_is_no_tree_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tree.json").write_text(text)
+    with pytest.raises(ConfigError, match="expected"):
+        depth_tree.read_tree(tmp_path / "tree.json")
+
+
+# --- changes of the map ----------------------------------------------------------------------------------
+
+AGENTS = ("pra", "d-lrta", "pr-lrta")
+every_agent = pytest.mark.parametrize("key", AGENTS)
+
+
+@every_agent
+def test_data_is_stale_until_the_map_is_as_before(key: str) -> None:
+    world, walker = solo(*drawn(M1["map"]), key, 1000, after_change="fall back")
+    world.advance(1)
+    assert not walker.agent.view().is_stale
+    for cell, stale in ((25, True), (26, True)):
+        world.submit(EditCells(blocked=(cell,)))
+        world.apply_now()
+        assert walker.agent.view().is_stale == stale
+    world.submit(EditCells(freed=(25, 26)))
+    world.apply_now()
+    assert not walker.agent.view().is_stale
+
+
+def test_stale_d_lrta_is_lrta_toward_the_goal() -> None:
+    rows, start, goal = drawn(M1["map"])
+    world = make_world(rows, start, goal, ("d-lrta", {}), ("lrta", {}), budget=1000)
+    world.submit(EditCells(blocked=(239,)), 0)
+    world.advance(5000)
+    one, other = (world.metrics(walker) for walker in world.walkers)
+    assert (one.moves, one.cost, one.expansions) == (other.moves, other.cost, other.expansions)
+
+
+@every_agent
+@pytest.mark.parametrize("budget", [1, 10, 1000])
+def test_rebuilding_takes_its_ticks(key: str, budget: int) -> None:
+    """As many as the making had expansions for the budget, whatever the size of bulks."""
+    ends = []
+    for bulk in (1, 3, 5000):
+        world, walker = solo(*drawn(M1["map"]), key, budget, after_change="rebuild")
+        work = sum(data.build_expansions for data in walker.agent.view().prepared)
+        world.submit(EditCells(blocked=(230,)), 0)
+        stale = 0
+        while not walker.is_done and world.advance(bulk):
+            stale += walker.agent.view().is_stale
+        if bulk == 1 and walker.agent.view().is_stale is False:
+            assert stale == -(-work // budget) - 1
+        ends.append((world.digest(), walker.agent.status))
+    assert len(set(ends)) == 1
+
+
+def test_a_goal_moved_while_stale_gets_its_column_when_the_map_is_back() -> None:
+    world, walker = solo(*drawn(M1["map"]), "d-lrta", 1)
+    agent: Any = walker.agent
+    world.submit(EditCells(blocked=(239,)), 2)
+    world.submit(MoveGoal(18), 4)
+    world.submit(EditCells(freed=(239,)), 6)
+    world.advance(6)
+    world.apply_now()
+    region = databases.region_of(agent.levels, 18, 3)
+    assert agent.column is fetch(databases.recipe(3, region, 10, "near depths"), world.grid)
+    world.advance(5000)
+    assert walker.agent.status is Status.AT_GOAL
+
+
+COLUMN_PARAMS = [("level", 1), ("cap", 3), ("goal_control", "global"), ("depth_control", "fixed")]
+
+
+@pytest.mark.parametrize("name, value", COLUMN_PARAMS)
+def test_a_parameter_changes_the_column(name: str, value: Value) -> None:
+    world, walker = solo(*drawn(M1["map"]), "d-lrta", 1)
+    other, twin = solo(*drawn(M1["map"]), "d-lrta", 1, **{name: value})
+    world.submit(SetParam(walker.id, name, value), 0)
+    world.advance(5000)
+    other.advance(5000)
+    assert world.metrics(walker).cost == other.metrics(twin).cost
+
+
+def test_agents_on_the_same_map_share_their_data() -> None:
+    world = make_world(*drawn(M1["map"]), ("d-lrta", {}), ("pra", {}), ("d-lrta", {}))
+    one, pra, two = (walker.agent.view().prepared for walker in world.walkers)
+    assert one[0] is pra[0] is two[0] and one[1] is two[1]
+
+
+def test_preparing_is_done_in_pieces_and_once() -> None:
+    grid = Grid.from_rows(random_rows(11, 60, 60, 0.1))
+    free = np.flatnonzero(grid.free)
+    problem, spec = Given(grid, int(free[0]), int(free[-1])), BY_KEY["d-lrta"]
+    params = {p.name: p.default for p in spec.params}
+    assert len(list(spec.prepare(problem, params, None))) > 4
+    assert not list(spec.prepare(problem, params, None))
