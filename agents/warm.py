@@ -32,6 +32,18 @@ def _make_worlds() -> None:
     take(restore(frame), like=frame)
 
 
+def beginnings_part() -> Part:
+    """What agents need to be put on a map, before they walk."""
+    return Part("beginnings", "the agents", _make_agents)
+
+
+def _make_agents() -> None:
+    world = tiny_world(watched=True)
+    for spec in SPECS:
+        world.add(AgentConfig(spec.key))
+    world.snapshot()
+
+
 def agent_parts(kinds: Iterable[str], *, watched: bool) -> list[Part]:
     """What agents of these kinds need, whatever their settings; `watched`: in the window."""
     return [_part(kind, watched=watched) for kind in dict.fromkeys(kinds)]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
-from agents.warm import all_agent_parts, world_part
+from agents.warm import all_agent_parts
 from sim.agent_api import AgentSpec
 from sim.commands import AgentConfig
 from sim.files.folders import config_folder, state_folder
@@ -24,7 +24,7 @@ from sim.params import Value
 from sim.prepared import SHELF
 from sim.world import Walker, World
 from ui.film.takes import FOLDER_VARIABLE, recordings_folder
-from ui.warmup import DRAWING
+from ui.warmup import all_parts
 
 from .naive import Board
 
@@ -47,7 +47,7 @@ SHELF.folder = None  # data computed before a run: no test reads or writes the u
 @pytest.fixture(scope="session", autouse=True)
 def _kernels_are_ready() -> None:
     """Compile every kernel before the first test, so that none of them seems slow; two workers share the work."""
-    make_ready([world_part(), *all_agent_parts(watched=False), *all_agent_parts(watched=True), DRAWING])
+    make_ready([*all_parts(), *all_agent_parts(watched=False)])
 
 
 # --- the user's own folders -----------------------------------------------------------------------------

@@ -56,6 +56,7 @@ from ui.model.session import Panel, Session
 from ui.model.settings import Settings
 from ui.model.setup import Setup
 from ui.panels import agent_panel, badges, overlay, sidebar, top_bar, transport
+from ui.preparation import Preparation
 from ui.widgets.canvas import Canvas
 from ui.widgets.gui_theme import make_manager
 
@@ -108,6 +109,7 @@ class App:
         self.keeper: Keeper | None = None  # writes the journal, where there is one
         self.dressing = Dressing(self)
         self.recording = Recording(self)
+        self.preparation = Preparation()
         self.mark_in: int | None = None  # the range of ticks to export, where the user has marked one
         self.mark_out: int | None = None
         self.keyboard = Keyboard(self)
@@ -116,7 +118,7 @@ class App:
         self.sidebar_scroll: dict[str, int] = {}  # pixels by which each tab is scrolled
         self.sidebar_hidden = 0  # pixels of the shown tab that do not fit
         self.is_open = True
-        self.frame_ms = 0.0
+        self.frame_ms = self.longest_frame_ms = 0.0
         self._hot_since: tuple[str, float] = ("", 0.0)
         self._hidden = 0  # panels for which there is no room
         self._rebuild()
@@ -179,11 +181,12 @@ class App:
         self.pass_time(seconds)
         self.draw()
         self.frame_ms = (time.perf_counter() - before) * 1000.0
+        self.longest_frame_ms = max(self.longest_frame_ms, self.frame_ms)
 
     def pass_time(self, seconds: float) -> None:
         """Let the ticks pass that are due, tell what happened, keep the dialog alive."""
-        if self.recording.must_wait:
-            pass  # no frame of a video is dropped: time waits
+        if self.recording.must_wait or self.unprepared():
+            pass  # no frame of a video is dropped, and no agent begins before the others: time waits
         elif self.session.is_seeking:
             self.session.continue_seek()
         elif self.is_backwards:
@@ -210,6 +213,10 @@ class App:
         if self.dialog is not None:
             self.gui.update(seconds)
             self.dialog.update(seconds)
+
+    def unprepared(self) -> list[str]:
+        """The kinds of agents here that cannot walk yet."""
+        return self.preparation.missing(panel.view.spec.key for panel in self.session.panels)
 
     def _tell_hidden(self) -> None:
         """Say it whenever there are more panels without room than before."""

@@ -4,10 +4,15 @@ import gc
 import os
 import threading
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pygame
 
+from agents.warm import world_part
+from sim.commands import AddAgent
+from sim.kernels.ready import Part, make_ready
 from sim.params import ConfigError
 from ui.app import FRAMES_PER_SECOND, App
 from ui.draw.theme import PALETTES
@@ -16,7 +21,7 @@ from ui.model.keeper import Keeper, SettingsKeeper
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 from ui.status import StatusFile
-from ui.warmup import compile_all
+from ui.warmup import first_parts
 from ui.widgets.canvas import Canvas
 
 _FRAME_PX = 72
@@ -43,8 +48,31 @@ def open_window(settings: Settings) -> pygame.Surface:
     return window
 
 
-def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str) -> None:
-    """What the window shows while there is nothing else yet."""
+@dataclass
+class Progress:
+    """How far the kernels of the opened run are; written by the thread that compiles them."""
+
+    done: int = 0
+    total: int = 0
+    title: str = ""
+    error: BaseException | None = None
+
+    def tell(self, part: Part, done: int, total: int) -> None:
+        self.title, self.done, self.total = part.title, done, total
+
+    def make(self, parts: Sequence[Part]) -> None:
+        try:
+            make_ready(parts, self.tell)
+        except BaseException as error:
+            self.error = error
+
+    @property
+    def text(self) -> str:
+        return f"Preparing {self.title}: {self.done + 1} of {self.total} (only the first time)" if self.total else ""
+
+
+def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, progress: Progress) -> None:
+    """What the window shows while there is nothing else yet: what is being prepared, and how much of it is done."""
     palette = PALETTES[settings.theme]
     canvas.begin(window, palette, settings.ui_scale, (-1, -1))
     window.fill(palette.window)
@@ -53,24 +81,39 @@ def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: st
         (width // 2, height // 2 - canvas.px(24)), "Backmove", size=28, face="bold", align="centre", middle=True
     )
     canvas.text(
-        (width // 2, height // 2 + canvas.px(14)), text, size=14, colour=palette.dim, align="centre", middle=True
+        (width // 2, height // 2 + canvas.px(14)),
+        progress.text,
+        size=14,
+        colour=palette.dim,
+        align="centre",
+        middle=True,
     )
+    if progress.total:
+        long, high = canvas.px(320), canvas.px(6)
+        left, top = (width - long) // 2, height // 2 + canvas.px(38)
+        canvas.fill((left, top, long, high), palette.surface, 3)
+        canvas.fill((left, top, max(high, long * progress.done // progress.total), high), palette.accent, 3)
     pygame.display.flip()
 
 
-def _prepare(window: pygame.Surface, settings: Settings) -> None:
-    """Load or compile the kernels in the background while the window stays alive."""
-    canvas = Canvas()
-    worker = threading.Thread(target=compile_all, daemon=True)
+def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) -> None:
+    """Compile what is missing of these in a thread while the window stays alive."""
+    canvas, progress = Canvas(), Progress()
+    worker = threading.Thread(target=progress.make, args=(parts,), daemon=True)
     worker.start()
-    started = time.monotonic()
     while worker.is_alive():
-        waited = time.monotonic() - started
-        text = "" if waited < 0.5 else f"Preparing the search kernels (first start only): {waited:.0f} s"
-        _splash(window, canvas, settings, text)
+        _splash(window, canvas, settings, progress)
         if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
             raise SystemExit(0)
         worker.join(0.05)
+    if progress.error is not None:
+        raise progress.error
+
+
+def kinds_of(opened: "files.Opened") -> list[str]:
+    """The agents of a run, those that join it later included."""
+    joining = [command.config.kind for _, command in opened.setup.script if isinstance(command, AddAgent)]
+    return [*(config.kind for config in opened.setup.agents), *joining]
 
 
 def first_setup(path: Path | None) -> "files.Opened":
@@ -82,12 +125,13 @@ def run(path: Path | None = None) -> int:
     """Open the window and stay until it is closed."""
     settings, complaint = load_settings()
     window = open_window(settings)  # before anything that may have to be compiled
-    _prepare(window, settings)
+    _prepare(window, settings, [world_part()])  # to open a file takes some of it
     try:
         opened = first_setup(path)
     except ConfigError:
         pygame.quit()
         raise
+    _prepare(window, settings, first_parts(kinds_of(opened)))
     app = App(Session(opened.setup), settings, window)
     app.complete(opened)
     app.session.path = path
@@ -103,7 +147,9 @@ def run(path: Path | None = None) -> int:
     gc.collect()
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
     kept_settings = SettingsKeeper(settings, app.collect_settings)
+    app.preparation.begin()
     _loop(app, kept_settings)
+    app.preparation.close()
     app.recording.close()
     app.keeper.close()
     kept_settings.close()

@@ -24,6 +24,7 @@ def status_of(app: "App") -> dict[str, Any]:
         "tick": session.tick,
         "digest": session.world.digest(),
         "running": app.clock.is_running,
+        "longest_frame_ms": round(app.longest_frame_ms, 1),
         "dialog": type(app.dialog).__name__ if app.dialog else None,
         "size": list(app.window_size),
         "full_screen": bool(app.window.get_flags() & pygame.FULLSCREEN),

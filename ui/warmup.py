@@ -1,15 +1,81 @@
-"""What of the kernels the window needs, in the order in which it is compiled. `python -m ui.warmup` compiles it all."""
+"""What of the kernels the window needs: first what the opened run needs, then the rest beside the window.
 
-from agents.warm import all_agent_parts, world_part
-from sim.kernels.ready import Part, Tell, make_ready
-from ui.draw.warm_pictures import warm_pictures
+`python -m ui.warmup` compiles everything. The window starts it as a process of its own and may name, on its standard
+input, a part a line, what is wanted next. When its standard input ends, it ends, too, after the part it is at.
+"""
 
-DRAWING = Part("drawing", "the drawing", warm_pictures)
+import sys
+import threading
+from collections.abc import Iterable
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import TextIO
+
+from agents.registry import BY_KEY
+from agents.warm import agent_parts, all_agent_parts, beginnings_part, tiny_world, world_part
+from sim.commands import EditCells
+from sim.kernels.ready import Part, is_ready, make_ready
+from sim.time.timeline import Timeline
+from ui.child import be_idle
+from ui.draw.warm_pictures import warm_first_picture, warm_pictures
 
 
-def compile_all(tell: Tell = lambda *_: None) -> None:
-    make_ready([world_part(), *all_agent_parts(watched=True), DRAWING], tell)
+def _first_picture_of(kind: str, key: str) -> Part:
+    return Part(key, "the map as it is drawn", lambda: warm_first_picture(kind))
+
+
+FIRST_PICTURE = _first_picture_of("tb-wa", "first-picture")
+LEARNERS_PICTURE = _first_picture_of("lrta", "first-picture-learning")
+DRAWING = Part("drawing", "everything that can be drawn", warm_pictures)
+
+
+def _keep_time() -> None:
+    line = Timeline(partial(tiny_world, watched=True))
+    line.insert(1, EditCells(blocked=(1,)))
+    line.advance(3)
+
+
+TIME = Part("time", "the line of time", _keep_time)
+
+
+def first_parts(kinds: Iterable[str]) -> list[Part]:
+    """What a run with these agents needs for its first frames."""
+    kinds = list(kinds)
+    learns = any(BY_KEY[kind].keeps_h for kind in kinds)
+    pictures = [FIRST_PICTURE, *([LEARNERS_PICTURE] if learns else [])]
+    return [world_part(), TIME, *agent_parts(kinds, watched=True), *pictures]
+
+
+def all_parts() -> list[Part]:
+    pictures = [FIRST_PICTURE, LEARNERS_PICTURE]
+    return [world_part(), TIME, beginnings_part(), *pictures, *all_agent_parts(watched=True), DRAWING]
+
+
+def is_all_ready() -> bool:
+    return all(is_ready(part.key) for part in all_parts())
+
+
+def compile_beside(wanted: TextIO) -> None:
+    """Compile everything, what is asked for first."""
+    asked: SimpleQueue[str | None] = SimpleQueue()
+    threading.Thread(target=_listen, args=(wanted, asked), daemon=True).start()
+    missing = {part.key: part for part in all_parts() if not is_ready(part.key)}
+    while missing:
+        key = next(iter(missing))
+        try:
+            while (asked_for := asked.get_nowait()) is not None:
+                key = asked_for if asked_for in missing else key
+            return
+        except Empty:
+            make_ready([missing.pop(key)])
+
+
+def _listen(wanted: TextIO, asked: "SimpleQueue[str | None]") -> None:
+    for line in wanted:
+        asked.put(line.strip())
+    asked.put(None)
 
 
 if __name__ == "__main__":
-    compile_all()
+    be_idle()
+    compile_beside(sys.stdin)

@@ -29,6 +29,9 @@ def play(app: "App") -> None:
 
 def _step(app: "App", ticks: int) -> None:
     app.pause()
+    if app.unprepared():
+        app.say("an agent is still being prepared")
+        return
     if app.session.advance(ticks) == 0 and app.session.is_over:
         app.say("nothing can happen any more: every agent is at its end")
     app.reveal = None
@@ -131,7 +134,8 @@ def slow_motion(app: "App") -> None:
 def step_expansion(app: "App") -> None:
     app.pause()
     app.is_slow_motion = True
-    app.step_expansion()
+    if not app.unprepared():
+        app.step_expansion()
 
 
 @command("Alt+M", "Run until the focused agent's next move")

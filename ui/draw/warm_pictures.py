@@ -1,6 +1,7 @@
 """Draws a tiny scene in every way once, so that no drawing kernel has to be compiled while somebody looks on."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pygame
@@ -22,13 +23,42 @@ from ui.model.trails import Trail
 
 ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
 ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)
+FIRST_ZOOM = 16.0
+FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))  # once all, once what changed
 SIZE = (96, 64)
 
 
+def warm_first_picture(kind: str) -> None:
+    """Only what a panel of such an agent draws before anybody asks for more: the usual layers and their legend."""
+    surface = pygame.Surface(SIZE, 0, 32)
+    world = _scene()
+    walker = world.add(AgentConfig(kind))
+    trail, cells = Trail(walker.position, 0, world.grid), CellWords()
+    for heat in (*FIRST_HEATS, *(("learned", "learned") if walker.spec.keeps_h else ())):
+        world.submit(EditCells(blocked=(23,)))
+        world.advance(1)
+        trail.append(walker.rows)
+        snapshot = world.snapshot()
+        shown = [Shown(cells, snapshot, snapshot.walkers[0], trail)]
+        _draw(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM, edits={23: (snapshot.tick, True)})
+        world.submit(EditCells(freed=(23,)))
+    if search := walker.agent.view().search:
+        cellwords.renew(cells.words.copy(), search.nodes, 1, 0)
+        cellwords.renew_some(cells.words.copy(), cells.words, search.nodes, 1, NO_CELLS)
+        cellwords.renew_around(cells.words.copy(), search.nodes, 1, world.grid.width, NO_CELLS)
+    for layer in LAYERS:
+        legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
+
+
+def _scene() -> World:
+    return World(Grid.from_rows(list(ROWS)), 20, 29, BY_KEY, budget=12, watched=True)
+
+
 def warm_pictures() -> None:
+    """Everything that can be drawn."""
     pygame.font.init()
     surface = pygame.Surface(SIZE, 0, 32)
-    world = World(Grid.from_rows(list(ROWS)), 20, 29, BY_KEY, budget=12, watched=True)
+    world = _scene()
     for params in ({"shortcut": True}, {"share": 0.5, "trace_rate": 1.0}):
         world.add(AgentConfig("tba", params=params))
     trails = [Trail(w.position, 0, world.grid) for w in world.walkers]
@@ -71,6 +101,11 @@ def _draw_all(
     views = [replace(view, agent=replace(view.agent, learned=table)) for view in snapshot.walkers]
     layers = LayerState(dict.fromkeys(LAYER_BY_KEY, True), HeatSetting(kind))
     shown = [Shown(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
+    edits = {23: (snapshot.tick, True), 5: (snapshot.tick, False)}
+    _draw(surface, shown, layers, zoom, edits=edits, hover=3, preview_cells=(4, 5), reveal=2)
+
+
+def _draw(surface: pygame.Surface, shown: list[Shown], layers: LayerState, zoom: float, **more: Any) -> None:
     scale = update_all(shown, layers.heat)
     renderer = MapRenderer()
     for panel in shown:
@@ -78,15 +113,12 @@ def _draw_all(
             surface,
             (0, 0, *SIZE),
             Camera(zoom),
-            snapshot,
+            panel.snapshot,
             panel.walker,
             panel.trail,
             panel.cells,
             layers,
             DARK,
             scale=scale,
-            edits={23: (snapshot.tick, True), 5: (snapshot.tick, False)},
-            hover=3,
-            preview_cells=(4, 5),
-            reveal=2,
+            **more,
         )

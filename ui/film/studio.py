@@ -19,19 +19,16 @@ import os
 import pickle
 import queue
 import subprocess
-import sys
 import threading
 from collections import deque
 from dataclasses import replace
-from pathlib import Path
 
+from ui import child
 from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Report, RunTo, Stop, Wear
 from ui.film.options import FilmOptions
 from ui.film.replay import Replay, beginning_of, states_of
 from ui.model.look import Look
 from ui.model.session import Session
-
-ROOT = Path(__file__).resolve().parents[2]
 
 MOST_BEHIND = 300
 """Frames that the studio may be behind the window."""
@@ -212,14 +209,5 @@ def _tick_of(session: Session) -> int:
 
 
 def _start_process() -> "subprocess.Popen[bytes]":
-    """A studio in a session of its own: a Ctrl+C in the terminal is for the window."""
-    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "ui.film.worker"],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    """A studio apart from the terminal: a Ctrl+C there is for the window."""
+    return child.start("ui.film.worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

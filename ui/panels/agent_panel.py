@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ui.app import App
 
 ICON = 20  # side of a button in the header
+PREPARING = "preparing"
+_PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
 STATE_PAD = 16  # of the chip around a state's word
 NAME_GAP = 7
 LEAST_LABEL = 40
@@ -79,7 +81,8 @@ def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
     right = _draw_icons(app, left + px(LEAST_LABEL), x + width - px(8), middle, view) - px(2)
     name_end = left + _name_width(canvas, view) + px(8)
     is_short = name_end + _widest(canvas, wording.LONG_STATES) > right
-    right = _state_chip(canvas, view, left + px(LEAST_LABEL), right, middle, is_short) - px(8)
+    word = PREPARING if app.preparation.missing([view.spec.key]) else view.state_word
+    right = _state_chip(canvas, view, word, left + px(LEAST_LABEL), right, middle, is_short) - px(8)
     left = _draw_name(app, view, left, right, y, height) + px(10)
     _draw_chips(app, view, left, right, middle)
 
@@ -166,9 +169,11 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     return palette.accent
 
 
-def _state_chip(canvas: Canvas, view: WalkerView, left: int, right: int, middle: int, is_short: bool) -> int:
+def _state_chip(
+    canvas: Canvas, view: WalkerView, state: str, left: int, right: int, middle: int, is_short: bool
+) -> int:
     """The state in words, in a rounded chip that ends at `right`; nothing when it would begin before `left`."""
-    word = wording.short_state(view.state_word) if is_short else view.state_word
+    word = wording.short_state(state) if is_short else state
     most = right - left - canvas.px(STATE_PAD)
     room = min(canvas.text_width(word, 12), most)
     if room < canvas.px(24):
@@ -181,7 +186,8 @@ def _state_chip(canvas: Canvas, view: WalkerView, left: int, right: int, middle:
     canvas.text(
         (box[0] + width // 2, middle), word, size=12, colour=colour, align="centre", width=room + 1, middle=True
     )
-    canvas.spot(HotSpot(f"state:{view.id}", box, None, _state_tip(view)))
+    tip = _PREPARING_TIP if state == PREPARING else _state_tip(view)
+    canvas.spot(HotSpot(f"state:{view.id}", box, None, tip))
     return box[0]
 
 

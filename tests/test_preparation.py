@@ -1,0 +1,185 @@
+"""The first start: what the opened run needs is compiled first, the rest beside the window; nobody walks before."""
+
+import io
+import subprocess
+from pathlib import Path
+
+import pygame
+import pytest
+
+from agents.registry import SPECS
+from agents.warm import part_key
+from sim.kernels import ready
+from sim.kernels.jit import JIT_ON
+from sim.kernels.ready import Part
+from tests.window import make_app, press
+from ui import child, preparation, start, warmup
+from ui.model import files
+from ui.preparation import Preparation
+from ui.warmup import all_parts, compile_beside, first_parts
+
+from .conftest import run_python
+
+NOTHING_IS_LEFT = """
+import gc, os, sys
+from pathlib import Path
+from sim.kernels.inner import Kernel
+from ui import start
+from ui.app import App
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.warmup import first_parts
+def used():
+    kernels = [k for k in gc.get_objects() if isinstance(k, Kernel)]
+    return {(k.py_func.__name__, str(types)) for k in kernels for types in k.overloads}
+window = start.open_window(Settings())
+opened = start.first_setup(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+for part in first_parts(start.kinds_of(opened)):
+    part.compile()
+prepared = used()
+app = App(Session(opened.setup), Settings(), window)
+app.complete(opened)
+app.play()
+for _ in range(40):
+    app.frame(0.05)
+assert app.session.tick > 10
+print(sorted(used() - prepared))
+"""
+
+
+@pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
+def test_the_first_example_finds_all_that_it_needs() -> None:
+    assert run_python(NOTHING_IS_LEFT, SDL_VIDEODRIVER="dummy").splitlines()[-1] == "[]"
+
+
+def test_only_the_agents_of_the_run_come_first() -> None:
+    keys = [part.key for part in first_parts(["tb-wa", "astar", "tb-wa"])]
+    assert keys == ["world", "time", "tb-wa-watched", "astar-watched", "first-picture"]
+    assert "first-picture-learning" in [part.key for part in first_parts(["lrta"])]
+    everything = [part.key for part in all_parts()]
+    assert len(set(everything)) == len(everything) and set(keys) <= set(everything)
+    assert {part_key(spec.key, watched=True) for spec in SPECS} <= set(everything)
+
+
+def test_agents_that_join_later_count(tmp_path: Path) -> None:
+    path = tmp_path / "later.yaml"
+    path.write_text(
+        "format: backmove-scenario\nversion: 1\nmap: {rows: ['....', '....']}\nstart: [0, 0]\ngoal: [3, 1]\n"
+        "agents: [{kind: astar}]\nedits: [{tick: 2, add: {kind: ribs}}]\n"
+    )
+    assert start.kinds_of(files.open_any(path)) == ["astar", "ribs"]
+
+
+# --- beside the window ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Three parts; gives the list of those that were compiled."""
+    done: list[str] = []
+    made = [Part(key, key, lambda key=key: done.append(key)) for key in "abc"]  # type: ignore[misc]
+    monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(warmup, "all_parts", lambda: made)
+    return done
+
+
+def test_what_is_asked_for_comes_first(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warmup.threading.Thread, "start", lambda thread: None)
+    asked = warmup.SimpleQueue()
+    monkeypatch.setattr(warmup, "SimpleQueue", lambda: asked)
+    for key in ("c", "nothing"):
+        asked.put(key)
+    compile_beside(io.StringIO())
+    assert parts == ["c", "a", "b"]
+
+
+def test_it_ends_when_the_window_is_gone(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = warmup.SimpleQueue()
+    asked.put(None)
+    monkeypatch.setattr(warmup, "SimpleQueue", lambda: asked)
+    compile_beside(io.StringIO())
+    assert not parts
+
+
+def test_the_program_beside_the_window_compiles_all(tmp_path: Path) -> None:
+    """On the full cache of the tests there is nothing to do; it must start, look, and end."""
+    process = child.start("ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin and process.wait(timeout=300) == 0
+    process.stdin.close()
+
+
+class Pipe(io.BytesIO):
+    pass
+
+
+class Helper:
+    """A process that compiles for ever."""
+
+    def __init__(self) -> None:
+        self.stdin, self.code = Pipe(), None
+
+    def poll(self) -> int | None:
+        return self.code
+
+
+@pytest.fixture
+def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Helper:
+    made = Helper()
+    monkeypatch.setattr(child, "start", lambda *_, **__: made)
+    monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
+    return made
+
+
+def note(folder: Path, kind: str) -> None:
+    (folder / f"{part_key(kind, watched=True)}.ready").write_bytes(b"ready")
+
+
+def test_agents_wait_until_they_are_ready(helper: Helper, tmp_path: Path) -> None:
+    waiting = Preparation()
+    assert not waiting.missing(["ribs"])
+    waiting.begin()
+    note(tmp_path, "astar")
+    assert waiting.missing(["astar", "ribs", "ribs"]) == ["ribs"] == waiting.missing(["ribs"])
+    assert helper.stdin.getvalue() == b"ribs-watched\n"
+    note(tmp_path, "ribs")
+    assert not waiting.missing(["ribs"])
+    helper.code = 1  # it died: what is missing is compiled when it is called
+    assert not waiting.missing(["lrta"]) and helper.stdin.closed
+
+
+def test_the_panel_says_so_and_time_waits(helper: Helper, tmp_path: Path) -> None:
+    opened = files.open_any(files.examples()[0])
+    app = make_app(opened.setup)
+    app.preparation.begin()
+    app.play()
+    app.frame(0.5)
+    assert app.session.tick == 0
+    kinds = {panel.view.spec.key for panel in app.session.panels}
+    assert set(app.unprepared()) == kinds
+    spots = [spot for spot in app.canvas.spots if spot.id.startswith("state:")]
+    assert spots and all("being compiled" in (spot.tip or "") for spot in spots)
+    press(app, pygame.K_PERIOD, unicode=".")
+    assert app.session.tick == 0 and "prepared" in app.toasts[-1][0]
+    for kind in kinds:
+        note(tmp_path, kind)
+    app.play()
+    app.frame(0.5)
+    assert app.session.tick > 0
+
+
+def test_nothing_is_started_when_all_is_ready(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "is_all_ready", lambda: True)
+    waiting = Preparation()
+    waiting.begin()
+    helper.code = None
+    assert not waiting.missing(["ribs"]) and not helper.stdin.getvalue()
+
+
+# --- other systems ----------------------------------------------------------------------------------------
+
+
+def test_programs_beside_the_window_do_not_die_of_its_ctrl_c() -> None:
+    assert child.apart("linux") == child.apart("darwin", is_idle=True) == {"start_new_session": True}
+    flags = child.apart("win32")["creationflags"]
+    assert flags == 0x200 | 0x08000000  # a process group of its own, no console window
+    assert child.apart("win32", is_idle=True)["creationflags"] == flags | 0x40
