@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.databased import Databased, after_change
+from agents.databased import Abstracted, after_change
 from agents.learning import ON_UNBLOCK, LearningAgent
 from sim import databases
 from sim.abstraction import RECIPE
@@ -51,7 +51,7 @@ def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch 
         yield from obtain(recipe, problem.grid, stopwatch)
 
 
-class DLrta(Databased, LearningAgent):
+class DLrta(Abstracted, LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
         self.others = new_targets(self.ground, problem.goal)

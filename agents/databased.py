@@ -44,18 +44,14 @@ class Databased:
         self._take()
 
     def _take(self) -> None:
+        """Fetch the data for the map as it is. Subclasses say what data."""
         self.left = 0.0
         self.built_on = self._grid.moves.copy()
         self.is_stale = False
-        self.abstraction = fetch(RECIPE, self._grid)
-
-    @property
-    def levels(self) -> Any:
-        return self.abstraction.tables
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
-        return (self.abstraction,)
+        raise NotImplementedError
 
     def choose_after_change(self, choice: Value) -> None:
         """The parameter was changed while running."""
@@ -101,3 +97,19 @@ class Databased:
     def _renew(self) -> None:
         self._take()
         self.on_new_data()
+
+
+class Abstracted(Databased):
+    """One whose data is, or is based on, the clique abstraction of the map."""
+
+    def _take(self) -> None:
+        super()._take()
+        self.abstraction = fetch(RECIPE, self._grid)
+
+    @property
+    def levels(self) -> Any:
+        return self.abstraction.tables
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        return (self.abstraction,)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.databased import Databased, after_change
+from agents.databased import Abstracted, after_change
 from agents.learning import ON_UNBLOCK, LearningAgent
 from agents.pra import ABSTRACT_COST
 from sim import databases
@@ -72,7 +72,7 @@ def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch 
         yield from obtain(recipe, problem.grid, stopwatch)
 
 
-class PrLrta(Databased, LearningAgent):
+class PrLrta(Abstracted, LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
         cells = problem.grid.cells

@@ -15,7 +15,7 @@ from math import inf
 
 import numpy as np
 
-from agents.databased import Databased, after_change, prepare_abstraction
+from agents.databased import Abstracted, after_change, prepare_abstraction
 from agents.sliced import MODE
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
 from sim.grid import MapChange
@@ -34,7 +34,7 @@ ABSTRACT_COST = Param(
 )
 
 
-class Pra(Databased):
+class Pra(Abstracted):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         self.problem, self.params = problem, dict(params)
         self.ground = problem.grid.ground

@@ -389,3 +389,12 @@ class Chooser(Lrta):
             self.past.append((s, self.h(s) - before))
             self.planned[s] = self.loc
         return used
+
+
+def compressed(board: Board, path: list[Place]) -> list[Place]:
+    """A path as a record of kNN LRTA*: the farthest cell along it that can be climbed to, again and again."""
+    record, i = [path[0]], 0
+    while climb(board, path[i], path[-1]) is None:
+        i = max(j for j in range(i + 1, len(path)) if climb(board, path[i], path[j]) is not None)
+        record.append(path[i])
+    return [*record, path[-1]]

@@ -1,0 +1,153 @@
+"""kNN LRTA*: LRTA* along the subgoals of the most similar of many problems that were solved before the run.
+
+`records` random problems are solved on the map of tick 0, and their paths compressed to chains of cells that hill
+climbing connects. The agent takes the record whose start and goal are nearest to its own, if climbing leads to it and
+from its end to the goal, and walks from subgoal to subgoal by LRTA* with one expansion a move. So it hardly ever has to
+fill a depression of the heuristic, which is what makes LRTA* scrub.
+
+Paper: "Real-Time Heuristic Search for Pathfinding in Video Games", section 5. After a change of the map the records
+stay, and one that leads nowhere is dropped; or all are made anew. Deviations: docs/deviations.md. Known weakness: where
+no record fits it is plain LRTA* for a while; and the records are of one map.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from agents.databased import Databased, after_change
+from agents.learning import ON_UNBLOCK, LearningAgent
+from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.grid import MapChange
+from sim.kernels import knn_lrta
+from sim.kernels.records import Records
+from sim.kernels.targets import grown, new_targets
+from sim.params import Param, Value
+from sim.prepared import Prepared, Step, Stopwatch, fetch, obtain
+from sim.records import recipe
+
+
+class KnnLrta(Databased, LearningAgent):
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        LearningAgent.__init__(self, problem, params)
+        self.control = np.zeros(1, knn_lrta.CONTROL).view(np.recarray)
+        self.others = new_targets(self.ground, problem.goal)
+        self._set_up()
+        self.use_data(problem.grid, params)
+
+    # --- data -----------------------------------------------------------------------------------------
+
+    def _take(self) -> None:
+        super()._take()
+        self.database = fetch(recipe(self.params), self.problem.grid)
+        self._new_choice()
+
+    def _new_choice(self) -> None:
+        lengths = np.diff(self.records.offsets)
+        self.choice = knn_lrta.new_choice(int(self.params["similar"]), lengths.size, int(lengths.max(initial=0)))
+        self._drop_plan()
+
+    @property
+    def records(self) -> Records:
+        tables: Records = self.database.tables
+        return tables
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        return (self.database,)
+
+    # --- the contract ---------------------------------------------------------------------------------
+
+    def _set_up(self) -> None:
+        it, params = self.control[0], self.params
+        it.direct, it.skips_first = params["direct"], params["skip_first"]
+        it.cap, it.spread = params["cap"], params["spread"]
+
+    def _drop_plan(self) -> None:
+        super()._drop_plan()
+        knn_lrta.forget_choice(self.control)
+
+    @property
+    def h_changes(self) -> int:
+        return int(self.learned.target[0].changes + self.others.aimed[0].changes)
+
+    def _forget(self) -> None:
+        super()._forget()
+        changes = self.others.aimed[0].changes
+        self.others = new_targets(self.ground, int(self.state[0].goal))
+        self.others.aimed[0].changes = changes
+
+    def set_param(self, name: str, value: Value) -> None:
+        super().set_param(name, value)
+        self._set_up()
+        if name == "after_change":
+            self.choose_after_change(value)
+        elif name == "similar":
+            self._new_choice()
+        elif name in ("records", "seed") and not self.is_stale:
+            self._take()
+        self.control[0].is_stale = self.is_stale
+
+    def on_change(self, change: MapChange) -> None:
+        super().on_change(change)
+        self.look_at_change()
+        self.control[0].is_stale = self.is_stale
+        self.choice.dropped[:] = 0  # what led nowhere on the map before may lead on now
+
+    def run(self, budget: int, rows: np.ndarray) -> int:
+        done = 0
+        while True:
+            targets = self.others._replace(goal=self.learned)
+            tables = self.records, self.choice, targets
+            done += int(knn_lrta.run(self.ground, *tables, self.state, self.control, rows[done:]))
+            if done == rows.size or self.status is not Status.ACTIVE:
+                return done
+            self.others = grown(self.others)
+
+    def view(self) -> AgentView:
+        st, it = self.state[0], self.control[0]
+        ahead = self.choice.queue[int(it.next) : int(it.targets)]
+        return AgentView(
+            best=int(st.best),
+            learned=self.learned,
+            groups={"subgoals": ahead[ahead != st.goal] if it.record >= 0 else ahead[:0]},
+            numbers={
+                "record": float(it.record),
+                "hill climbing": float(it.steps),
+                "most in a tick": float(it.most_steps),
+                "selections": float(it.selections),
+                "cap hits": float(it.cap_hits),
+                "h updates": float(st.updates),
+                "tables of h": float(1 + self.others.counts[0].tables),
+            },
+            prepared=self.prepared,
+            is_stale=self.is_stale,
+        )
+
+
+def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
+    """Solve the problems of the records. See AgentSpec.prepare."""
+    return obtain(recipe(params), problem.grid, stopwatch)
+
+
+SPEC = AgentSpec(
+    key="knn-lrta",
+    name="kNN LRTA*",
+    paper="Real-Time Heuristic Search for Pathfinding in Video Games",
+    summary="LRTA* along the subgoals of the most similar of many problems solved before the run.",
+    make=KnnLrta,
+    params=(
+        Param("records", int, 1000, "problems solved before the run", 1, 80_000, symbol="N"),
+        Param("similar", int, 10, "records that are tried, the most similar first", 1, 100, symbol="M"),
+        Param("cap", int, 250, "most steps of a climb; also moves until it asks again without a record", 1, 10_000),
+        Param("direct", bool, True, "try to climb to the goal itself before looking for a record"),
+        Param("skip_first", bool, False, "leave out the start of a record where its second cell can be climbed to"),
+        Param("spread", int, 0, "most steps of climbing in a tick; 0: a selection is made at once", 0, 100_000),
+        Param("seed", int, 1, "which random problems are solved", 0, 2**31 - 1),
+        ON_UNBLOCK,
+        after_change("fall back"),
+    ),
+    family="learning",
+    keeps_h=True,
+    converges_to_optimal=False,
+    prepare=prepare,
+)

@@ -1,0 +1,300 @@
+"""kNN LRTA*: LRTA* from subgoal to subgoal of the record that is most similar to its problem.
+
+Paper: section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games". When it has no target left it selects:
+the goal itself if hill climbing leads there; else the first of the most similar records whose first cell climbing
+reaches from here, and from whose last cell it reaches the goal; else the goal for as many moves as a climb may have,
+then it selects again. It walks by LRTA* with one expansion a move and a table of h for every target.
+
+A selection climbs step by step, so that it may be spread over ticks: at most `spread` steps in each, while the agent
+goes on toward its present target.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels import log
+from sim.kernels.climb import climb_step
+from sim.kernels.jit import kernel
+from sim.kernels.learner import has_no_way
+from sim.kernels.octile import h0_cells
+from sim.kernels.records import Similar, find_similar, new_similar
+from sim.kernels.targets import aim_at, is_crowded, is_goal_aimed_at, step_toward
+
+CONTROL = np.dtype(
+    [
+        ("direct", "i8"),  # whether the goal itself is tried before any record
+        ("skips_first", "i8"),  # whether the first cell of a record is left out where the second can be climbed to
+        ("cap", "i8"),  # most steps of a climb; also the moves after which it asks again, without a record
+        ("spread", "i8"),  # most steps of climbing in a tick; 0: no limit
+        ("is_stale", "i8"),  # the map is not the one that the records are of
+        ("record", "i8"),  # the one that is followed, -1: none
+        ("targets", "i8"),  # cells in the queue
+        ("next", "i8"),  # place in the queue of the present target
+        ("quota", "i8"),  # moves until it selects again, -1: no limit
+        ("leg", "i8"),  # moves toward the present target
+        ("stage", "i8"),  # of the selection, see below
+        ("from_cell", "i8"),  # where the agent stood when the selection began
+        ("candidate", "i8"),  # place of the record that is tried among the most similar
+        ("found", "i8"),  # how many similar records there are
+        ("climber", "i8"),  # the cell that the present climb has come to, -1: it has not begun
+        ("climbed", "i8"),  # its steps
+        ("steps", "i8"),  # of all climbs
+        ("most_steps", "i8"),  # in one tick
+        ("selections", "i8"),
+        ("cap_hits", "i8"),  # climbs that ended at the cap
+    ],
+    align=True,
+)
+
+# Stages of a selection: what the present climb is to find out.
+SETTLED, TO_GOAL, TO_FIRST, FROM_LAST, TO_SECOND = 0, 1, 2, 3, 4
+
+# What came out for a candidate.
+UNTRIED, ACCEPTED, NO_WAY_TO_IT, NO_WAY_FROM_IT, DROPPED = 0, 1, 2, 3, 4
+
+UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2
+
+
+class Choice(NamedTuple):
+    """The most similar records, what came of each, and the targets that were chosen. Make it only with new_choice()."""
+
+    similar: Similar
+    verdicts: np.ndarray  # int8[similar records]
+    queue: np.ndarray  # int32[longest record + 1]
+    dropped: np.ndarray  # uint8[records] a record that led nowhere on a changed map is not taken again
+
+
+def new_choice(similar: int, records: int, longest: int) -> Choice:
+    return Choice(
+        new_similar(similar),
+        np.zeros(similar, np.int8),
+        np.zeros(longest + 1, np.int32),
+        np.zeros(records, np.uint8),
+    )
+
+
+@kernel
+def forget_choice(control):
+    """Nothing is chosen: the next tick selects."""
+    it = control[0]
+    it.record = -1
+    it.targets = 0
+    it.next = 0
+    it.quota = 0
+    it.leg = 0
+    it.stage = SETTLED
+
+
+@kernel
+def run(ground, records, choice, targets, state, control, rows):
+    """Plan and act for up to len(rows) ticks; fewer when the tables of h are to grow first. Returns the ticks done."""
+    st, it = state[0], control[0]
+    for tick in range(rows.size):
+        if st.status != log.ACTIVE or is_crowded(targets):
+            return tick
+        used, phase = 0, log.WAITING
+        if has_no_way(ground, st):
+            st.status = log.NO_PATH
+        else:
+            choose_target(ground, records, choice, st, it)
+            aim_at(ground, targets, np.int64(choice.queue[it.next]))
+            used, phase = walk(ground, choice, targets, st, it)
+        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        st.marks = 0
+    return rows.size
+
+
+@kernel
+def walk(ground, choice, targets, st, it):
+    """One move toward the present target. Returns expansions and phase."""
+    if step_toward(ground, targets, st):
+        it.leg += 1
+        if it.quota > 0:
+            it.quota -= 1
+        return 1, log.FOLLOWING if it.record >= 0 else log.LEARNING
+    if is_goal_aimed_at(targets):
+        st.status = log.NO_PATH
+    else:
+        drop_record(choice, it)
+    return 1, log.WAITING
+
+
+# --- targets ----------------------------------------------------------------------------------------------
+
+
+@kernel
+def choose_target(ground, records, choice, st, it):
+    """See to it that queue[next] is a target other than the agent's own cell. Writes: st, choice."""
+    if it.record >= 0 and is_lost(ground, choice, it):
+        drop_record(choice, it)
+    while it.next < it.targets and choice.queue[it.next] == st.loc:
+        it.next += 1
+        it.leg = 0
+    if it.stage == SETTLED and (it.next >= it.targets or it.quota == 0):
+        begin_selection(st, it)
+        if it.next >= it.targets:
+            aim_at_goal(choice, st, it)
+    if it.stage != SETTLED:
+        select(ground, records, choice, st, it)
+        while choice.queue[it.next] == st.loc:
+            it.next += 1
+
+
+@kernel
+def is_lost(ground, choice, it):
+    """Whether the record cannot be followed any more, as may be when the map is not that of the records."""
+    target = choice.queue[min(it.next, it.targets - 1)]
+    return it.is_stale and (ground.moves[target] == 0 or it.leg > it.cap)
+
+
+@kernel
+def drop_record(choice, it):
+    """Never take this record again, and select."""
+    choice.dropped[it.record] = 1
+    it.record = -1
+    it.targets = 0
+    it.next = 0
+    it.quota = 0
+
+
+@kernel
+def aim_at_goal(choice, st, it):
+    choice.queue[0] = st.goal
+    it.targets = 1
+    it.next = 0
+    it.leg = 0
+    it.record = -1
+
+
+# --- selection --------------------------------------------------------------------------------------------
+
+
+@kernel
+def begin_selection(st, it):
+    it.stage = TO_GOAL if it.direct else TO_FIRST
+    it.from_cell = st.loc
+    it.candidate = 0
+    it.found = -1  # nobody has asked yet
+    it.climber = -1
+    it.selections += 1
+
+
+@kernel
+def select(ground, records, choice, st, it):
+    """Go on with the selection, as far as the steps of this tick allow."""
+    left = it.spread if it.spread else np.int64(1) << 62
+    before = it.steps
+    while it.stage != SETTLED:
+        if it.stage == TO_FIRST and not has_candidate(ground, records, choice, st, it):
+            aim_at_goal(choice, st, it)
+            it.quota = it.cap
+            it.stage = SETTLED
+            break
+        room = left - (it.steps - before)
+        if room <= 0:
+            break
+        result = climb_on(ground, it, *ends_of_climb(records, choice, st, it), room)
+        if result == UNDER_WAY:
+            break
+        it.climber = -1
+        if it.stage == TO_GOAL:
+            after_goal(choice, st, it, result == CLIMBED)
+        elif it.stage == TO_SECOND:
+            take_record(records, choice, st, it, result == CLIMBED)
+        else:
+            after_record(records, choice, st, it, result == CLIMBED)
+    it.most_steps = max(it.most_steps, it.steps - before)
+
+
+@kernel
+def has_candidate(ground, records, choice, st, it):
+    """Whether there is a record left to try; looks for the similar ones first. Writes: choice, st."""
+    if it.found < 0:
+        it.found = find_similar(ground, records, it.from_cell, st.goal, choice.similar)
+        choice.verdicts[:] = UNTRIED
+    while it.candidate < it.found and choice.dropped[choice.similar.records[it.candidate]]:
+        choice.verdicts[it.candidate] = DROPPED
+        it.candidate += 1
+    return it.candidate < it.found
+
+
+@kernel
+def ends_of_climb(records, choice, st, it):
+    """From where to where the present climb goes."""
+    if it.stage == TO_GOAL:
+        return np.int64(it.from_cell), np.int64(st.goal)
+    r = choice.similar.records[it.candidate]
+    first, after = records.offsets[r], records.offsets[r + 1]
+    if it.stage == TO_FIRST:
+        return np.int64(it.from_cell), np.int64(records.cells[first])
+    if it.stage == TO_SECOND:
+        return np.int64(it.from_cell), np.int64(records.cells[first + 1])
+    return np.int64(records.cells[after - 1]), np.int64(st.goal)
+
+
+@kernel
+def climb_on(ground, it, a, b, room):
+    """Go on with the climb from a to b for up to `room` steps, and no more than `cap` in all."""
+    if it.climber < 0:
+        it.climber, it.climbed = a, 0
+    while it.climber != b:
+        if it.climbed == it.cap:
+            it.cap_hits += 1
+            return GAVE_UP
+        if room == 0:
+            return UNDER_WAY
+        t = climb_step(ground, it.climber, b)
+        if t < 0 or h0_cells(ground, t, b) >= h0_cells(ground, it.climber, b):
+            return GAVE_UP
+        it.climber = t
+        it.climbed += 1
+        it.steps += 1
+        room -= 1
+    return CLIMBED
+
+
+@kernel
+def after_goal(choice, st, it, is_climbed):
+    if is_climbed:
+        aim_at_goal(choice, st, it)
+        it.quota = -1
+        it.stage = SETTLED
+    else:
+        it.stage = TO_FIRST
+
+
+@kernel
+def after_record(records, choice, st, it, is_climbed):
+    """The candidate has passed a test or not: on to its next test, to the next candidate, or take it."""
+    if not is_climbed:
+        choice.verdicts[it.candidate] = NO_WAY_TO_IT if it.stage == TO_FIRST else NO_WAY_FROM_IT
+        it.candidate += 1
+        it.stage = TO_FIRST
+    elif it.stage == TO_FIRST:
+        it.stage = FROM_LAST
+    elif it.skips_first:
+        it.stage = TO_SECOND
+    else:
+        take_record(records, choice, st, it, False)
+
+
+@kernel
+def take_record(records, choice, st, it, skips_first):
+    """Follow this record, then go to the goal."""
+    r = choice.similar.records[it.candidate]
+    choice.verdicts[it.candidate] = ACCEPTED
+    first, after = records.offsets[r], records.offsets[r + 1]
+    count = 0
+    for i in range(first + (1 if skips_first else 0), after):
+        choice.queue[count] = records.cells[i]
+        count += 1
+    if choice.queue[count - 1] != st.goal:
+        choice.queue[count] = st.goal
+        count += 1
+    it.record = r
+    it.targets = count
+    it.next = 0
+    it.leg = 0
+    it.quota = -1
+    it.stage = SETTLED

@@ -1,0 +1,197 @@
+"""Records of solved problems: made from random problems before the run, found again by how similar two problems are.
+
+A record is a cheapest path, compressed to a chain of cells each of which hill climbing reaches from the one before.
+Two problems are as dissimilar as the farther of their starts and their goals, by octile distance.
+
+Paper: kNN LRTA*, section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games".
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.kernels.climb import NO_CAP, climb
+from sim.kernels.jit import kernel
+from sim.kernels.octile import FIRST_DIAGONAL, h0
+from sim.kernels.search import GOAL_ON_TOP, begin, expand, parent
+
+ALL_EXPANSIONS = np.int64(1) << 62
+LEAF = 8  # records in a leaf of the tree
+AXES = 4  # x and y of the first cell, x and y of the last
+STACK = 64  # places on the stack of a walk through the tree; one of a million records is 20 deep
+
+
+class Records(NamedTuple):
+    """All records of a map. Record r is cells[offsets[r] : offsets[r + 1]]."""
+
+    offsets: np.ndarray  # int32[records + 1]
+    cells: np.ndarray  # int32[sum of their lengths]
+    ends: np.ndarray  # int32[records, AXES]
+    order: np.ndarray  # int32[records] a balanced tree: see tree_order() in sim/records.py
+
+
+class Similar(NamedTuple):
+    """The answer to a question for similar records, most similar first, and room to find it in."""
+
+    records: np.ndarray  # int32[asked]
+    distances: np.ndarray  # float64[asked]
+    spans: np.ndarray  # int32[STACK, 3] parts of the tree still to be looked at: from, to, axis
+    bounds: np.ndarray  # float64[STACK] how near a record of such a part can be at best
+
+
+def new_similar(asked: int) -> Similar:
+    return Similar(
+        np.zeros(asked, np.int32), np.zeros(asked), np.zeros((STACK, 3), np.int32), np.zeros(STACK, np.float64)
+    )
+
+
+# --- making -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def solve(ground, search, start, goal, way, record):
+    """Solve a problem and compress its path into `record`. Returns its length and the expansions."""
+    begin(ground, search, start, goal, goal)
+    expand(ground, search, ALL_EXPANSIONS)
+    if search.control[0].status != GOAL_ON_TOP:
+        return 0, search.control[0].expansions
+    length = trace_forward(ground, search, start, goal, way)
+    return compress(ground, way, length, record), search.control[0].expansions
+
+
+@kernel
+def trace_forward(ground, search, start, goal, way):
+    """Write the path from start to goal into `way`. Returns its cells."""
+    length = 1
+    s = np.int64(goal)
+    while s != start:
+        s = parent(ground, search, s)
+        length += 1
+    s = np.int64(goal)
+    for i in range(length - 1, -1, -1):
+        way[i] = s
+        if i:
+            s = parent(ground, search, s)
+    return length
+
+
+@kernel
+def compress(ground, way, length, record):
+    """From each cell that is kept, the farthest one along the path that hill climbing reaches. Returns how many."""
+    last = length - 1
+    record[0] = way[0]
+    count, i = 1, 0
+    while climb(ground, way[i], way[last], NO_CAP) < 0:
+        j = last - 1
+        while climb(ground, way[i], way[j], NO_CAP) < 0:  # ends: neighbours reach each other
+            j -= 1
+        record[count] = way[j]
+        count += 1
+        i = j
+    record[count] = way[last]
+    return count + 1
+
+
+@kernel
+def largest_component(ground, labels, cells):
+    """List the cells of the largest set that is connected by moves; of equal ones, that with the smallest cell.
+
+    Returns how many. Writes: labels (zeros before), cells.
+    """
+    best, best_size, label = 0, 0, 0
+    for s in range(ground.moves.size):
+        if ground.moves[s] and not labels[s]:
+            label += 1
+            size = flood(ground, labels, cells, s, label)
+            if size > best_size:
+                best, best_size = label, size
+    count = 0
+    for s in range(ground.moves.size):
+        if best and labels[s] == best:
+            cells[count] = s
+            count += 1
+    return count
+
+
+@kernel
+def flood(ground, labels, queue, s, label):
+    """Give all cells that can be reached from s this label. Returns how many."""
+    labels[s] = label
+    queue[0] = s
+    done, count = 0, 1
+    while done < count:
+        s = np.int64(queue[done])
+        done += 1
+        for d in range(8):
+            if ground.moves[s] >> d & 1:
+                t = s + ground.step[d]
+                if not labels[t]:
+                    labels[t] = label
+                    queue[count] = t
+                    count += 1
+    return count
+
+
+# --- finding ----------------------------------------------------------------------------------------------
+
+
+@kernel
+def find_similar(ground, records, s, goal, similar):
+    """The records most similar to the problem from s to goal; ties by number. Returns how many.
+
+    Each part of the tree is split at its middle record along one axis. How far the problem lies from the split is a
+    lower bound for the dissimilarity of all records beyond it: octile distance is at least each difference.
+    """
+    width, diagonal = ground.width, ground.cost[FIRST_DIAGONAL]
+    at = (s % width, s // width, goal % width, goal // width)
+    spans, bounds = similar.spans, similar.bounds
+    spans[0, 0], spans[0, 1], spans[0, 2] = 0, records.order.size, 0
+    bounds[0] = 0.0
+    depth, count, asked = 1, 0, similar.records.size
+    while depth:
+        depth -= 1
+        low, high, axis = spans[depth, 0], spans[depth, 1], spans[depth, 2]
+        if count == asked and bounds[depth] > similar.distances[asked - 1]:
+            continue
+        if high - low <= LEAF:
+            for i in range(low, high):
+                count = consider(records, records.order[i], at, diagonal, similar, count)
+            continue
+        middle = (low + high) // 2
+        r = records.order[middle]
+        count = consider(records, r, at, diagonal, similar, count)
+        beyond = at[axis] - records.ends[r, axis]
+        after = (axis + 1) % AXES
+        for is_near in range(2):  # the nearer part is looked at first, so it goes on top
+            is_low = (beyond < 0) == (is_near == 1)
+            spans[depth, 0] = low if is_low else middle + 1
+            spans[depth, 1] = middle if is_low else high
+            spans[depth, 2] = after
+            bounds[depth] = 0.0 if is_near else abs(beyond)
+            depth += 1
+    return count
+
+
+@kernel
+def consider(records, r, at, diagonal, similar, count):
+    """Put record r in its place among the most similar so far, if it is one of them. Returns how many there are."""
+    ends = records.ends[r]
+    distance = max(h0(at[0], at[1], ends[0], ends[1], diagonal), h0(ends[2], ends[3], at[2], at[3], diagonal))
+    place = count
+    while place and is_before(distance, r, similar, place - 1):
+        place -= 1
+    asked = similar.records.size
+    if place == asked:
+        return count
+    for i in range(min(count, asked - 1), place, -1):
+        similar.records[i] = similar.records[i - 1]
+        similar.distances[i] = similar.distances[i - 1]
+    similar.records[place] = r
+    similar.distances[place] = distance
+    return min(count + 1, asked)
+
+
+@kernel
+def is_before(distance, r, similar, place):
+    other = similar.distances[place]
+    return distance < other or (distance == other and r < similar.records[place])

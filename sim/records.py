@@ -1,0 +1,121 @@
+"""Making the records of solved problems of a map: see sim/kernels/records.py and sim/prepared.py."""
+
+import os
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import Grid
+from sim.kernels import records as kernels
+from sim.kernels.records import AXES, LEAF, Records
+from sim.kernels.search import new_search
+from sim.params import Value
+from sim.prepared import Made, Making, Recipe, Step, params_of
+
+BATCH = 32
+"""Problems that a worker solves before it says how far it is."""
+
+Pair = tuple[int, int]
+
+
+def recipe(params: Mapping[str, Value]) -> Recipe:
+    """The recipe for so many records, of problems drawn with this seed."""
+    count, seed = int(params["records"]), int(params["seed"])
+    return Recipe("records", params_of(params, "records", "seed"), lambda grid: _make(grid, count, seed), Records)
+
+
+def _make(grid: Grid, count: int, seed: int) -> Making:
+    pairs = draw_pairs(grid, count, seed)
+    solved: list[npt.NDArray[np.int32]] = []
+    expansions = 0
+    for batch, spent in _solve_all(grid, pairs):
+        solved += batch
+        expansions += spent
+        yield Step("solving problems", len(solved) / len(pairs))
+    return Made(_tables(grid, solved), expansions)
+
+
+def draw_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
+    """Random starts and goals, evenly from the largest component of the map; none if it has but one cell.
+
+    Never more than there are problems: on a tiny map the same ones would only come again.
+    """
+    cells = np.empty(grid.cells, np.int32)
+    size = int(kernels.largest_component(grid.ground, np.zeros(grid.cells, np.int32), cells))
+    if size < 2:
+        return []
+    chance = random.Random(seed)
+    places = (chance.sample(range(size), 2) for _ in range(min(count, size * (size - 1))))
+    return [(int(cells[a]), int(cells[b])) for a, b in places]
+
+
+def _solve_all(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDArray[np.int32]], int]]:
+    """The records of all pairs in their order, batch by batch, on all cores. Each is the same whoever makes it."""
+    batches = [pairs[i : i + BATCH] for i in range(0, len(pairs), BATCH)]
+    workers = min(len(batches), os.cpu_count() or 1)
+    if workers < 2:
+        yield from map(_Solver(grid), batches)
+        return
+    idle = [_Solver(grid) for _ in range(workers)]
+
+    def solve(batch: Sequence[Pair]) -> tuple[list[npt.NDArray[np.int32]], int]:
+        solver = idle.pop()
+        try:
+            return solver(batch)
+        finally:
+            idle.append(solver)
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from pool.map(solve, batches)
+        finally:  # whoever stopped asking does not want the rest
+            pool.shutdown(cancel_futures=True)
+
+
+class _Solver:
+    """The memory of one worker."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.ground, self.search = grid.ground, new_search(grid.cells)
+        self.way, self.record = (np.empty(grid.cells, np.int32) for _ in range(2))
+
+    def __call__(self, pairs: Sequence[Pair]) -> tuple[list[npt.NDArray[np.int32]], int]:
+        """The records of these pairs, and the expansions of all searches."""
+        records, expansions = [], 0
+        for start, goal in pairs:
+            length, spent = kernels.solve(self.ground, self.search, start, goal, self.way, self.record)
+            records.append(self.record[:length].copy())
+            expansions += int(spent)
+        return records, expansions
+
+
+def _tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> Records:
+    lengths = [record.size for record in solved]
+    first = np.array([record[0] for record in solved], np.int64)
+    last = np.array([record[-1] for record in solved], np.int64)
+    width = grid.width
+    ends = np.stack([first % width, first // width, last % width, last // width], axis=1).astype(np.int32)
+    return Records(
+        offsets=np.concatenate([[0], np.cumsum(lengths, dtype=np.int32)]).astype(np.int32),
+        cells=np.concatenate([*solved, np.empty(0, np.int32)]).astype(np.int32),
+        ends=ends.reshape(-1, AXES),
+        order=tree_order(ends.reshape(-1, AXES)),
+    )
+
+
+def tree_order(ends: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """The records as a balanced tree: the middle of each part splits it along its axis, the axes take turns."""
+    order = np.arange(len(ends), dtype=np.int32)
+    parts = [(0, len(ends), 0)]
+    while parts:
+        low, high, axis = parts.pop()
+        if high - low <= LEAF:
+            continue
+        part = order[low:high]
+        order[low:high] = part[np.argsort(ends[part, axis], kind="stable")]
+        middle = (low + high) // 2
+        parts += [(low, middle, (axis + 1) % AXES), (middle + 1, high, (axis + 1) % AXES)]
+    return order

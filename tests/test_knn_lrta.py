@@ -1,0 +1,131 @@
+"""kNN LRTA*: tick by tick against naive code, spread selections, and what a changed map does to records."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim.agent_api import Status
+from sim.commands import AgentConfig, EditCells
+from sim.generate import generate
+from sim.grid import Grid
+from sim.world import World
+
+from .conftest import board_of, drawn, problems, random_rows, solo
+from .naive_knn import Knn
+from .test_golden import M1
+
+Problem = tuple[list[str], int, int]
+
+
+def naive_of(world: World, records: Any, similar: int, cap: int) -> Knn:
+    board, cells = board_of(world.grid), records.cells.tolist()
+    chains = [[board.at(c) for c in cells[a:b]] for a, b in itertools.pairwise(records.offsets.tolist())]
+    return Knn(board, board.at(world.start), board.at(world.goal), chains, similar, cap)
+
+
+@settings(max_examples=60)
+@given(
+    problem=problems(side=14, low=4, water=False),
+    count=st.sampled_from([1, 5, 30]),
+    similar=st.integers(1, 6),
+    cap=st.sampled_from([3, 8, 250]),
+)
+def test_every_move_is_that_of_the_slow_version(problem: Problem, count: int, similar: int, cap: int) -> None:
+    world, walker = solo(*problem, "knn-lrta", 1, records=count, similar=similar, cap=cap)
+    assume(world.start != world.goal)
+    board = board_of(world.grid)
+    assume(board.at(world.goal) in board.distances(board.at(world.start)))
+    naive = naive_of(world, walker.agent.records, similar, cap)
+    for _ in range(5000):
+        if not world.advance(1):
+            break
+        naive.tick()
+        assert board.at(walker.position) == naive.loc
+    assert walker.agent.status is Status.AT_GOAL
+    metrics = world.metrics(walker)
+    assert metrics.expansions == metrics.moves, "one expansion a move"
+
+
+def test_on_m1_it_climbs_along_the_record_of_its_problem() -> None:
+    """Of enough records one has the corners of the way; the walk is far from the scrubbing of LRTA*."""
+    rows, start, goal = drawn(M1["map"])
+    costs = {}
+    for kind, params in (("lrta", {}), ("knn-lrta", {"records": 400})):
+        world, walker = solo(rows, start, goal, kind, 1, **params)
+        world.advance(5000)
+        assert walker.agent.status is Status.AT_GOAL
+        costs[kind] = world.metrics(walker).suboptimality
+    assert costs["knn-lrta"] < 1.5 < 3.0 < costs["lrta"]
+
+
+def test_quality_rises_with_the_number_of_records() -> None:
+    rows = generate("rooms", {"width": 40, "height": 40, "seed": 5, "room": 7}).grid.rows()
+    free = np.flatnonzero(Grid.from_rows(rows).free)
+    pairs = [(int(free[i]), int(free[-1 - 3 * i])) for i in range(0, 240, 12)]
+    means = []
+    for count in (1, 50, 2000):
+        ratios = []
+        for start, goal in pairs:
+            world, walker = solo(rows, start, goal, "knn-lrta", 1, records=count)
+            world.advance(100_000)
+            ratios.append(world.metrics(walker).suboptimality)
+        means.append(sum(ratios) / len(ratios))
+    assert means[0] > means[1] > means[2] and means[2] < 1.5, means
+
+
+@settings(max_examples=30)
+@given(problem=problems(side=14, low=4, water=False), spread=st.sampled_from([1, 7, 40]))
+def test_a_spread_selection_keeps_to_its_steps_and_still_arrives(problem: Problem, spread: int) -> None:
+    world, walker = solo(*problem, "knn-lrta", 1, records=20, spread=spread)
+    board = board_of(world.grid)
+    assume(board.at(world.goal) in board.distances(board.at(world.start)))
+    world.advance(20_000)
+    assert walker.agent.status is Status.AT_GOAL
+    assert walker.agent.view().numbers["most in a tick"] <= spread
+
+
+@settings(max_examples=40)
+@given(problem=problems(side=12, low=4, water=False), seed=st.integers(0, 2**31 - 1))
+def test_on_a_changed_map_it_arrives_or_proves_that_there_is_no_way(problem: Problem, seed: int) -> None:
+    rows, start, goal = problem
+    world, walker = solo(rows, start, goal, "knn-lrta", 1, records=40)
+    chance = np.random.default_rng(seed)
+    for tick in range(3):
+        world.advance(int(chance.integers(1, 6)))
+        cells = chance.choice(world.grid.cells, max(1, world.grid.cells // 12), replace=False)
+        free = [int(c) for c in cells if world.grid.is_free(int(c)) and c not in (walker.position, goal)]
+        walls = [int(c) for c in cells if not world.grid.is_free(int(c))]
+        world.submit(EditCells(blocked=tuple(free), freed=tuple(walls)), world.tick + tick % 2)
+    world.advance(300_000)
+    board = board_of(world.grid)
+    reachable = board.at(goal) in board.distances(board.at(walker.position))
+    assert walker.agent.status is (Status.AT_GOAL if reachable else Status.NO_PATH)
+
+
+def test_records_are_rebuilt_after_as_many_ticks_as_their_making_costs() -> None:
+    rows = random_rows(2, 24, 24, 0.2)
+    free = np.flatnonzero(Grid.from_rows(rows).free)
+    world = World(Grid.from_rows(rows), int(free[0]), int(free[-1]), BY_KEY, budget=50)
+    walker = world.add(AgentConfig("knn-lrta", params={"records": 50, "after_change": "rebuild"}))
+    world.advance(1)
+    blocked = next(int(c) for c in free[5:] if c not in (walker.position, world.goal))
+    world.submit(EditCells(blocked=(blocked,)))
+    before = walker.agent.database
+    world.advance(1)
+    assert walker.agent.view().is_stale
+    for _ in range(before.build_expansions // 50 + 60):
+        if not world.advance(1):
+            break
+    assert walker.agent.status is Status.AT_GOAL or not walker.agent.view().is_stale
+
+
+@pytest.mark.parametrize("rows", [["."], [".."], ["..@.."]])
+def test_tiny_maps(rows: list[str]) -> None:
+    world, walker = solo(rows, 0, len(rows[0]) - 1, "knn-lrta", 1)
+    world.advance(500)
+    assert walker.agent.status is (Status.NO_PATH if "@" in rows[0] else Status.AT_GOAL)

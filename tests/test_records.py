@@ -1,0 +1,117 @@
+"""Records of solved problems: the golden one, those of naive code, and retrieval against looking at all of them."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim import records
+from sim.grid import Grid
+from sim.kernels import records as kernels
+from sim.kernels.search import new_search
+from sim.prepared import fetch
+
+from . import naive_databases
+from .conftest import board_of, drawn, problems, random_rows
+from .test_golden import M1
+
+
+def record_of(grid: Grid, start: int, goal: int) -> tuple[list[int], list[int]]:
+    """The path of a problem and its record, both as cells."""
+    way, record = np.zeros(grid.cells, np.int32), np.zeros(grid.cells, np.int32)
+    search = new_search(grid.cells)
+    count, _ = kernels.solve(grid.ground, search, start, goal, way, record)
+    length = int(kernels.trace_forward(grid.ground, search, start, goal, way)) if count else 0
+    return way[:length].tolist(), record[:count].tolist()
+
+
+def made(grid: Grid, count: int, seed: int = 1) -> kernels.Records:
+    tables: kernels.Records = fetch(records.recipe({"records": count, "seed": seed}), grid).tables
+    return tables
+
+
+def test_the_record_of_m1() -> None:
+    rows, start, goal = drawn(M1["map"])
+    grid = Grid.from_rows(rows)
+    path, record = record_of(grid, start, goal)
+    assert [grid.xy(cell) for cell in record] == [(1, 1), (11, 0), (12, 4), (14, 8)]
+    assert len(path) == 19
+
+
+@settings(max_examples=60)
+@given(problem=problems(side=12, water=False))
+def test_records_are_chains_of_climbs_compressed_as_the_text_says(problem: tuple[list[str], int, int]) -> None:
+    rows, start, goal = problem
+    grid = Grid.from_rows(rows)
+    board = board_of(grid)
+    path, record = record_of(grid, start, goal)
+    if not record:
+        assert board.at(goal) not in board.distances(board.at(start))
+        return
+    if start == goal:
+        return
+    places = [board.at(cell) for cell in path]
+    assert board.length(places) == board.distances(places[0])[places[-1]]
+    assert [board.at(cell) for cell in record] == naive_databases.compressed(board, places)
+    assert all(naive_databases.climb(board, board.at(a), board.at(b)) for a, b in itertools.pairwise(record))
+
+
+@settings(max_examples=60)
+@given(
+    count=st.sampled_from([1, 7, 40, 300]),
+    seed=st.integers(0, 99),
+    asked=st.integers(1, 15),
+    diagonal=st.sampled_from([None, 1.0, 2.0]),
+)
+def test_the_tree_finds_what_looking_at_all_finds(count: int, seed: int, asked: int, diagonal: float | None) -> None:
+    rows = random_rows(seed, 30, 22, 0.2)
+    grid = Grid.from_rows(rows) if diagonal is None else Grid.from_rows(rows, diagonal=diagonal)
+    board, tables, chance = board_of(grid), made(grid, count, seed), random.Random(seed)
+    similar = kernels.new_similar(asked)
+    ends = tables.cells[tables.offsets[:-1]], tables.cells[tables.offsets[1:] - 1]
+    for _ in range(5):
+        s, goal = chance.randrange(grid.cells), chance.randrange(grid.cells)
+        pairs = [
+            (max(board.h(board.at(s), board.at(int(a))), board.h(board.at(int(b)), board.at(goal))), r)
+            for r, (a, b) in enumerate(zip(*ends, strict=True))
+        ]
+        expected = [r for _, r in sorted(pairs)[:asked]]
+        found = int(kernels.find_similar(grid.ground, tables, s, goal, similar))
+        assert similar.records[:found].tolist() == expected
+
+
+def test_the_same_seed_gives_the_same_records_on_any_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = Grid.from_rows(random_rows(3, 40, 40, 0.25))
+    tables = []
+    for cores in (1, 3):
+        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
+        making = records._make(grid, 200, 5)
+        try:
+            while True:
+                next(making)
+        except StopIteration as end:
+            tables.append(end.value)
+    assert tables[0].expansions == tables[1].expansions > 0
+    for a, b in zip(tables[0].tables, tables[1].tables, strict=True):
+        assert np.array_equal(a, b)
+    other = made(grid, 200, 6)
+    assert not np.array_equal(other.ends, tables[0].tables.ends)
+
+
+def test_problems_are_drawn_from_the_largest_component() -> None:
+    grid = Grid.from_rows(["..@.....", "..@.....", "@@@....."])
+    pairs = records.draw_pairs(grid, 300, 1)
+    drawn_cells = {cell for pair in pairs for cell in pair}
+    assert drawn_cells == {cell for cell in range(grid.cells) if grid.xy(cell)[0] > 2}
+    assert all(a != b for a, b in pairs)
+
+
+@pytest.mark.parametrize("rows", [["@@", "@@"], [".@", "@."], ["."]])
+def test_a_map_without_problems_has_no_records(rows: list[str]) -> None:
+    grid = Grid.from_rows(rows)
+    tables = made(grid, 10)
+    assert tables.offsets.tolist() == [0] and tables.cells.size == 0
+    assert int(kernels.find_similar(grid.ground, tables, 0, 0, kernels.new_similar(3))) == 0
