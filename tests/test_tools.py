@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.input import tools
+from ui.model import tools
 
 POINTS = st.tuples(st.integers(-40, 40), st.integers(-40, 40))
 

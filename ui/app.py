@@ -38,11 +38,9 @@ from ui.draw.renderer import MapRenderer
 from ui.draw.theme import PALETTES
 from ui.dressing import Dressing
 from ui.film.recording import Recording
-from ui.input import editor
 from ui.input.editor import Editor
 from ui.input.keyboard import Keyboard
 from ui.input.pointer import Pointer
-from ui.input.tools import Point, clipped
 from ui.model import files, layout, saving
 from ui.model import job as job_module
 from ui.model.camera import Camera
@@ -55,6 +53,7 @@ from ui.model.layout import Layout, PanelBoxes
 from ui.model.session import Panel, Session
 from ui.model.settings import Settings
 from ui.model.setup import Setup
+from ui.model.tools import MAX_BRUSH, Point, clipped
 from ui.panels import agent_panel, badges, overlay, sidebar, top_bar, transport
 from ui.preparation import Preparation
 from ui.widgets.canvas import Canvas
@@ -509,7 +508,7 @@ class App:
         self.editor.put_away()
 
     def set_brush(self, size: int) -> None:
-        self.editor.size = max(1, min(editor.MAX_BRUSH, size))
+        self.editor.size = max(1, min(MAX_BRUSH, size))
 
     def set_heat_kind(self, kind: str) -> None:
         self.layers.heat = replace(self.layers.heat, kind=kind)

@@ -2,13 +2,9 @@
 
 from dataclasses import dataclass
 
-from ui.input import tools
-from ui.input.tools import Point
+from ui.model import tools
 from ui.model.session import Session
-
-BRUSH, ERASER, LINE, RECTANGLE, FILL = "brush", "eraser", "line", "rectangle", "fill"
-TOOL_NAMES = {BRUSH: "Brush", ERASER: "Eraser", LINE: "Line", RECTANGLE: "Rectangle", FILL: "Fill"}
-MAX_BRUSH = 64
+from ui.model.tools import BRUSH, ERASER, FILL, LINE, RECTANGLE, Point
 
 
 @dataclass

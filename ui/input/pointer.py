@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pygame
 
 from sim.world import WalkerView
-from ui.input.tools import Point
 from ui.model.layout import PanelBoxes
+from ui.model.tools import Point
 from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:

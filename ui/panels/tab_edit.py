@@ -3,8 +3,8 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.input import editor
 from ui.model.layout import Box
+from ui.model.tools import MAX_BRUSH, TOOL_NAMES
 from ui.panels import stepper
 from ui.widgets.canvas import HotSpot
 
@@ -44,7 +44,7 @@ def _draw_tools(app: "App", x: int, y: int, width: int) -> int:
     )
     y += height + px(8)
     half = (width - px(6)) // 2
-    for i, (tool, name) in enumerate(editor.TOOL_NAMES.items()):
+    for i, (tool, name) in enumerate(TOOL_NAMES.items()):
         place = (x + (i % 2) * (half + px(6)), y + (i // 2) * (height + px(6)), half, height)
         command = f"tool_{tool}"
         canvas.button(
@@ -77,10 +77,10 @@ def _draw_brush(app: "App", x: int, y: int, width: int) -> int:
     canvas.text((x, y), "Brush size", size=13, colour=app.palette.dim)
     canvas.text((x + width, y), f"{app.editor.size}", size=13, face="mono", align="right")
     y += px(18)
-    share = (app.editor.size - 1) / (editor.MAX_BRUSH - 1)
+    share = (app.editor.size - 1) / (MAX_BRUSH - 1)
 
     def drag_to(new_share: float) -> None:
-        app.set_brush(1 + round(new_share * (editor.MAX_BRUSH - 1)))
+        app.set_brush(1 + round(new_share * (MAX_BRUSH - 1)))
 
     canvas.slider(
         "brush",

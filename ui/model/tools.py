@@ -1,4 +1,4 @@
-"""The shapes that editing tools paint: cells as (x, y), clipped to the map. Plain geometry."""
+"""The tools of editing and the shapes that they paint: cells as (x, y), clipped to the map. Plain geometry."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -7,6 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 Point = tuple[int, int]
+
+BRUSH, ERASER, LINE, RECTANGLE, FILL = "brush", "eraser", "line", "rectangle", "fill"
+TOOL_NAMES = {BRUSH: "Brush", ERASER: "Eraser", LINE: "Line", RECTANGLE: "Rectangle", FILL: "Fill"}
+MAX_BRUSH = 64
 
 
 def line(start: Point, end: Point) -> list[Point]:

@@ -1,0 +1,150 @@
+"""The rooms of ui/: imports run one way, from a room to those below it, and never in a circle.
+
+What is still not so is named here, each with its reason. A name that is no longer needed fails: the lists only shrink.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from .conftest import ROOT
+
+ORDER = (
+    ("model",),
+    ("draw",),
+    ("widgets",),
+    ("panels", "dialogs"),
+    ("film",),
+    ("commands",),
+    ("input",),
+    ("dressing", "app"),
+    ("warmup", "status", "start"),
+)
+FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
+
+THE_WINDOW = "ui.app"
+"""Its type is what panels, commands, input and film are given; they do not load it."""
+
+UPWARDS = {
+    ("ui.film.stage", "ui.app"),  # a picture is painted by a window without widgets
+}
+CIRCLES = {
+    frozenset({"ui.dialogs.base", "ui.dialogs.message"}),  # what is too long for a dialog's note is a message on top
+    frozenset(  # the same window without widgets
+        {"ui.app", "ui.commands.pictures", "ui.commands.table", "ui.film.pictures", "ui.film.stage"}
+    ),
+}
+LAZY = {
+    "ui/commands/pictures.py": "ui.film",  # the circle above
+    "ui/dialogs/base.py": "ui.dialogs.message",  # and the other one
+    "ui/film/recording.py": "ui.film.sinks",  # codecs
+    "ui/film/takes.py": "ui.film.video",  # codecs
+    "sim/files/picture_map.py": "av",  # codecs
+    "sim/experiments/files.py": "pyarrow",  # not everybody has it
+    "cli/experiment/pools.py": "distributed submitit",  # nor these
+    "cli/readme.py": "ui.commands.table ui.model.command",  # the other tables are made without a window
+    "cli/bench/frames.py": "pygame ui",  # the other benchmarks run without one
+}
+"""Imports inside functions: file, and what it may import there."""
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {name_of(path): path for path in sorted((ROOT / "ui").rglob("*.py"))}
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def types_only(tree: ast.Module) -> set[ast.AST]:
+    """What stands under `if TYPE_CHECKING`."""
+    guards = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
+    return {inner for guard in guards for inner in ast.walk(guard)}
+
+
+def modules_in(node: ast.AST) -> Iterator[str]:
+    """The modules that an import statement names."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            whole = f"{node.module}.{alias.name}"
+            yield whole if whole in MODULES else str(node.module)
+
+
+def imported(module: str, with_types: bool = False) -> set[str]:
+    """The modules of ui/ that one imports, at its top or inside functions."""
+    tree = tree_of(MODULES[module])
+    left_out = set() if with_types else types_only(tree)
+    return {name for node in ast.walk(tree) if node not in left_out for name in modules_in(node) if name in MODULES}
+
+
+def floor_of(module: str) -> int:
+    return FLOOR[module.split(".")[1]] if "." in module else 0
+
+
+def test_a_room_imports_only_those_below_it() -> None:
+    above = {(m, other) for m in MODULES for other in imported(m) if floor_of(other) > floor_of(m)}
+    assert above == UPWARDS
+
+
+def test_what_is_imported_for_its_type_alone_lies_below_too_but_for_the_window() -> None:
+    for_types = {m: imported(m, with_types=True) - imported(m) for m in MODULES}
+    above = {other for m, others in for_types.items() for other in others if floor_of(other) > floor_of(m)}
+    assert above == {THE_WINDOW}
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    assert circles({module: imported(module) for module in MODULES}) == CIRCLES
+
+
+def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The knots of a graph: what can be reached from all of its own."""
+    reach = {start: reachable(graph, start) for start in graph}
+    knots = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph if a in reach[a]}
+    return {knot for knot in knots if len(knot) > 1}
+
+
+def reachable(graph: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = graph[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == {frozenset({"b", "c"})}
+
+
+def test_imports_inside_functions_are_those_of_optional_weights() -> None:
+    found: dict[str, set[str]] = {}
+    for package in ("sim", "agents", "ui", "cli"):
+        for path in (ROOT / package).rglob("*.py"):
+            names = set(lazy_imports(tree_of(path)))
+            if names:
+                found[path.relative_to(ROOT).as_posix()] = names
+    unknown = {
+        f"{path} imports {name}"
+        for path, names in found.items()
+        for name in names
+        if not any(name == known or name.startswith(f"{known}.") for known in LAZY.get(path, "").split())
+    }
+    assert not unknown and set(LAZY) == set(found)
+
+
+def lazy_imports(tree: ast.Module) -> Iterator[str]:
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import):
+                    yield from (alias.name for alias in node.names)
+                elif isinstance(node, ast.ImportFrom):
+                    yield str(node.module)
