@@ -8,6 +8,7 @@
     main.py experiment F  run a thousand problems, on all processors or on a cluster
     main.py report F      tables, figures and claims of its results
     main.py replay F ROW  a row of its results again, in the window
+    main.py advise ...    which agent to use on a map, for so many units
     main.py bench ...     measure speed
 
 `main.py COMMAND --help` says more about each.
@@ -23,7 +24,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is f
 
 from sim.params import ConfigError, did_you_mean, printable
 
-COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "bench")
+COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

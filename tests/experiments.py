@@ -1,5 +1,6 @@
 """Small experiments for tests: a few generated maps, agents that take different times."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from agents.registry import BY_KEY
@@ -32,8 +33,8 @@ slice: 2
 )
 
 
-def spec_of(text: str, size: str = "full") -> Specification:
-    return parse_experiment(text, "x.yaml", BY_KEY, size)
+def spec_of(text: str, size: str = "full", folders: Sequence[Path] = ()) -> Specification:
+    return parse_experiment(text, "x.yaml", BY_KEY, size, folders)
 
 
 def engine_of(spec: Specification, store: Store, jobs: int = 1) -> Engine:
@@ -43,10 +44,10 @@ def engine_of(spec: Specification, store: Store, jobs: int = 1) -> Engine:
     return Engine(store, pool, Progress(), tasks(spec, store.done()), whole - done)
 
 
-def run_all(text: str, folder: Path, jobs: int = 1) -> bytes:
+def run_all(text: str, folder: Path, jobs: int = 1, size: str = "full", folders: Sequence[Path] = ()) -> bytes:
     """results.csv of an experiment."""
     store = open_for_writing(folder)
-    engine_of(spec_of(text), store, jobs).run()
+    engine_of(spec_of(text, size, folders), store, jobs).run()
     write_tables(store)
     store.close()
     return (folder / "results.csv").read_bytes()

@@ -1,9 +1,10 @@
-"""Benches and experiments: what they measure is right, and where it is written. No test looks at the time taken."""
+"""Benches: what they measure is right, and where it is written. No test looks at the time taken."""
 
 import csv
 import importlib.util
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -13,9 +14,8 @@ from cli.bench.control import FramedMap, astar
 from cli.bench.problems import MapProblem, ProblemSet, by_map, load
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target, lines_of, write_csv
-from cli.experiments import e7
-from cli.experiments.common import Setting, Settings, drawn_problems, mean_ratio, print_table, run_alone
 from cli.progress import Progress
+from sim.experiments.problems import random_pairs
 from sim.generate import generate
 from sim.grid import Grid
 from sim.params import ConfigError
@@ -23,7 +23,10 @@ from sim.params import ConfigError
 from .conftest import SHARED_MAPS
 
 SMALL = generate("random", {"width": 48, "height": 48, "density": 25, "seed": 3}).grid
-PROBLEMS = tuple(replace(problem, group="bg512", optimal=None) for problem in drawn_problems(SMALL, "small", 2))
+PROBLEMS = tuple(
+    MapProblem("bg512", "small", SMALL, SMALL.xy(start), SMALL.xy(goal), None)
+    for start, goal in random_pairs(SMALL, 2, Random("small"))
+)
 
 
 @pytest.fixture
@@ -134,7 +137,7 @@ def test_csv_holds_machine_and_rows_and_no_date(tmp_path: Path) -> None:
 
 
 def test_the_registry_names_modules_in_a_fixed_order() -> None:
-    assert bench.BENCHES[:4] == ("search", "ticks", "scaling", "memory")
+    assert bench.BENCHES[:4] == ("search", "ticks", "databases", "scaling")
     assert all(importlib.util.find_spec(f"cli.bench.{name}") for name in bench.BENCHES)
 
 
@@ -165,38 +168,6 @@ def test_a_broken_list_of_problems_is_refused(tmp_path: Path) -> None:
 def test_the_listed_problems_are_all_there() -> None:
     problems = load(SHARED_MAPS)
     assert {name: len(group) for name, group in problems.groups()} == {"bg512": 160, "rooms": 80, "sc1": 40}
-
-
-# --- experiments --------------------------------------------------------------------------------------
-
-
-def test_drawn_problems_are_solvable_and_always_the_same() -> None:
-    again = drawn_problems(SMALL, "small", 2)
-    assert [(p.start, p.goal) for p in again] == [(p.start, p.goal) for p in PROBLEMS]
-    assert all(p.optimal is not None and 0 < p.optimal < float("inf") for p in again)
-
-
-def test_a_run_reaches_the_goal_and_knows_its_ratio() -> None:
-    run = run_alone(PROBLEMS[0], Setting("tba", {}, 1000))
-    assert run.ratio >= 1.0
-    assert run.ratio == run.metrics.cost / run.metrics.optimal
-    assert mean_ratio([run, run]) == run.ratio
-
-
-def test_tables_are_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    print_table(Settings(tmp_path, None, Progress()), ("k", "cost"), [[1, 2.5], [64, 12345.6]])
-    assert capsys.readouterr().out.splitlines() == [
-        "| k | cost |",
-        "| --: | --: |",
-        "| 1 | 2.50 |",
-        "| 64 | 12,346 |",
-        "",
-    ]
-
-
-def test_experiments_need_the_benchmark_maps(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no such map"):
-        e7.run(Settings(tmp_path, 1, Progress()))
 
 
 def test_problems_know_their_cells() -> None:

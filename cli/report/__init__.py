@@ -11,6 +11,7 @@ from cli.report.figures import save
 from cli.report.page import Report, page, section
 from sim.experiments.charts import chart_of, usual
 from sim.experiments.claims import check
+from sim.experiments.frame import PROBLEM
 from sim.experiments.spec import presentation_of
 from sim.experiments.store import Store, open_for_reading
 from sim.experiments.summary import comparison_table, cutoff_table, grouping_table, settings_table
@@ -57,7 +58,8 @@ def report_of(store: Store, is_short: bool = False) -> Report:
     if not is_short:
         more = [settings_table(frame, NAMES), cutoff_table(frame, spec.cutoff, NAMES), comparison_table(frame, NAMES)]
         charts += usual(frame, NAMES)
-    summary = f"{done:,} of {whole:,} runs{size}"
+    problems = len(frame.group_rows([*PROBLEM]))
+    summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
     usual_tables = [table for table in more if table is not None and table.rows]
     words = (spec.name, spec.title or spec.name, spec.paper, spec.note, summary)
     return Report(*words, verdicts, tables, usual_tables, charts, store.failures())

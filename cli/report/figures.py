@@ -69,6 +69,8 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
     marker = MARKERS[number % len(MARKERS)]
     (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=series.name)
     drawn.set_gid(f"series-{number}")
+    if series.is_steps:
+        drawn.set_drawstyle("steps-mid")
     if series.is_quiet:  # rings behind the others' points
         drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
     if series.spans:
@@ -100,7 +102,7 @@ def _plain_few(value: float, place: int | None = None) -> str:
 
 
 def _legend(axes: Axes, count: int) -> None:
-    columns = 1 if count <= 8 else 2
+    columns = 1 if count <= 16 else 2
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, ncols=columns)
 
 

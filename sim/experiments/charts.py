@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.experiments.columns import AXES
+from sim.experiments.columns import AXES, NUMBERS, WORDS
 from sim.experiments.frame import SETTING, Frame, Measure, measure_of, setting_names
 from sim.experiments.layout import Figure
 from sim.experiments.statistics import bins, bootstrap, pareto
@@ -22,6 +22,7 @@ class Series:
     spans: tuple[Point, ...] = ()  # for each point the interval of its y
     words: tuple[str, ...] = ()  # for each point what it is
     is_line: bool = True
+    is_steps: bool = False  # bins: level between points
     is_quiet: bool = False  # drawn in grey and hollow: a paper's own numbers, the front
 
 
@@ -138,7 +139,7 @@ def _histogram(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Itera
         counts, _ = np.histogram(part.numbers(column), edges)
         shares = counts / max(1, counts.sum())
         points = tuple((float(x), float(y)) for x, y in zip(middles, shares, strict=True))
-        yield Series(labelled(figure.by, key, agents), points)
+        yield Series(labelled(figure.by, key, agents), points, is_steps=True)
 
 
 # --- figures that every experiment has ------------------------------------------------------------
@@ -168,7 +169,8 @@ def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
 
 def _varying(frame: Frame) -> list[str]:
     """Numbers that a setting has and that are not the same for all of one agent."""
-    names = ["budget", "rate", *dict.fromkeys(name for params in frame.params for name in params)]
+    params = dict.fromkeys(name for params in frame.params for name in params if name not in NUMBERS | WORDS)
+    names = ["budget", "rate", *params]
     found = []
     for name in names:
         for _, part in frame.groups(["agent"]):

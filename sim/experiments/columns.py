@@ -80,6 +80,7 @@ AXES = {
     "weight": "weight w",
     "states": "free cells of the map",
     "rate": "percent of cells changed at a time",
+    "planning_ms/moves": "planning ms / move",
     "planning_ms": "milliseconds of planning in a run",
     "total_ms": "milliseconds of planning in a run, changes included",
     "nonoptimal_moves": "non-optimal moves",

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.experiments.charts import labelled
+from sim.experiments.charts import labelled, worded
 from sim.experiments.claims import Verdict
 from sim.experiments.frame import PROBLEM, SETTING, Frame, setting_names
 from sim.experiments.layout import Grouping
@@ -22,11 +22,14 @@ def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mappin
     headings: list[str] = [*grouping.rows]
     for column in columns:
         for value in grouping.values:
-            name = labelled(grouping.columns, column, agents) if column else value.text
-            headings.append(f"{name}: {value.text}" if column and len(grouping.values) > 1 else name)
+            name = labelled(grouping.columns, column, agents) if column else worded(value.text)
+            headings.append(f"{name}: {worded(value.text)}" if column and len(grouping.values) > 1 else name)
             if grouping.printed.get(_text(column)):
                 headings += ["printed", "off by"]
-    rows = [(*map(_plain, key), *_cells(part, columns, grouping)) for key, part in sorted_groups(chosen, grouping.rows)]
+    rows = [
+        (*_head(grouping.rows, key, agents), *_cells(part, columns, grouping))
+        for key, part in sorted_groups(chosen, grouping.rows)
+    ]
     title = grouping.title or ", ".join(value.text for value in grouping.values)
     return Table(f"table-{number}", title, tuple(headings), tuple(rows), grouping.note)
 
@@ -46,7 +49,7 @@ def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) 
         runs = part.where(dict(zip(grouping.columns, column, strict=True))) if column else part
         for value in grouping.values:
             found = value.of(runs)
-            cells.append(None if np.isnan(found) else found)
+            cells.append(None if np.isnan(found) else int(found) if value.kind == "most" else found)
             if (printed := grouping.printed.get(_text(column))) is not None:
                 given = printed.get(row)
                 cells += [f"{given:g}", f"{100 * (found / given - 1):+.1f} %"] if given else ["", ""]
@@ -57,7 +60,16 @@ def _text(key: tuple[Any, ...]) -> str:
     return " ".join(str(value) for value in key)
 
 
+def _head(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]) -> list[Cell]:
+    """The attributes of a row: agents by their names, nothing for nothing."""
+    return [
+        agents.get(value, value) if name == "agent" else _plain(value) for name, value in zip(names, key, strict=True)
+    ]
+
+
 def _plain(value: Any) -> Cell:
+    if value is None:
+        return ""
     return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else str(value)
 
 

@@ -1,0 +1,168 @@
+"""`advise`: which agent, with which settings, on this map and for so many units."""
+
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from agents.registry import BY_KEY
+from cli.arguments import Arguments, checked
+from cli.progress import Progress
+from cli.report.figures import save
+from cli.warm import warm_up
+from sim.commands import BUDGET, AgentConfig
+from sim.experiments.advice import Candidate, Need, best_three, candidates, front, job_for
+from sim.experiments.charts import Chart, Series
+from sim.experiments.problems import Case, board_of, random_pairs
+from sim.experiments.runs import do_job
+from sim.experiments.tables import Table, number, shown
+from sim.files.map import read_map
+from sim.files.scenario import MapFile, Scenario, save_scenario
+from sim.params import ConfigError, Param
+from sim.world import World
+
+UNITS = Param("units", int, 1, "how many agents plan in every frame", 1, 1_000_000)
+BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds of a frame for the planning of all of them", 0.001, 10_000)
+SECONDS = Param("seconds", float, 20.0, "how long to measure", 0.5, 100_000)
+_MOST_PROBLEMS = 500
+_FEWEST = 3  # problems that are measured whatever the time
+
+
+def main(argv: Sequence[str]) -> int:
+    given = _parser().parse_args(argv)
+    grid = read_map(given.map)
+    board = board_of(Path(given.map).name, grid)
+    pairs = random_pairs(grid, _MOST_PROBLEMS, Random(0))
+    if not pairs:
+        raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
+    cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
+    tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
+    progress = Progress()
+    warm_up([AgentConfig(c.kind, params=c.params) for c in tried], progress)
+    count = measure(tried, cases, given.seconds, progress)
+    folder = Path(given.output or f"{Path(given.map).stem}-advice")
+    answer(tried, need, given, count)
+    write(tried, need, cases[0], Path(given.map), folder)
+    return 0
+
+
+def _parser() -> Arguments:
+    parser = Arguments("advise", "Try agents on random problems of a map, and say which to use.")
+    parser.add_argument("--map", required=True, metavar="FILE", help="a .map file")
+    parser.add_argument("--units", type=checked(UNITS), default=UNITS.default, metavar="N", help=UNITS.help)
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument(
+        "--budget-ms", type=checked(BUDGET_MS), default=BUDGET_MS.default, metavar="B", help=BUDGET_MS.help
+    )
+    limit.add_argument("--budget", type=checked(BUDGET), metavar="K", help=BUDGET.help)
+    parser.add_argument("--seconds", type=checked(SECONDS), default=SECONDS.default, metavar="S", help=SECONDS.help)
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", help="for the figure and a scenario; MAP-advice if left out"
+    )
+    return parser
+
+
+def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, progress: Progress) -> int:
+    """All candidates on the same problems, as many as there is time for. Returns how many problems that were."""
+    began = time.monotonic()
+    for place, case in enumerate(cases):
+        spent = time.monotonic() - began
+        if spent > seconds and place >= _FEWEST:
+            return place
+        progress.show(f"{place} problems, {len(tried)} settings", min(1.0, spent / seconds))
+        grid = case.board.grid
+        length = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal
+        for candidate in tried:
+            if not candidate.is_out:
+                for line in do_job(job_for(candidate, case, length), grid, BY_KEY, time.thread_time):
+                    candidate.take(line)
+    return len(cases)
+
+
+# --- the answer -----------------------------------------------------------------------------------
+
+
+def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int) -> None:
+    print(f"{given.map}: {count} random problems, {len(tried)} settings, measured on one processor of this machine")
+    print("Not beaten in both cost and time, the cheapest walk first:\n")
+    _print_table(table_of(front(tried), need))
+    out = [candidate.name for candidate in tried if candidate.is_out]
+    if out:
+        print(f"\nFar too long on some problem: {', '.join(out)}")
+    best = best_three(tried, need)
+    if best and not need.fits(best[0]):
+        most = int(1000 * need.budget_ms / min(c.tick_us for c in tried if c.is_measured))
+        print(f"\nNothing fits {need.units:,} units into {need.budget_ms:g} ms; the quickest fits {most:,}.")
+    elif best:
+        most = int(1000 * need.budget_ms / best[0].tick_us)
+        print(f"\nUse {best[0].name}: {most:,} units fit into {need.budget_ms:g} ms in the mean.")
+
+
+def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
+    headings = (
+        "setting",
+        "cost / optimal",
+        "back-moves in 100",
+        "most in a tick",
+        "us / tick",
+        "worst tick us",
+        "fits",
+    )
+    rows = tuple(
+        (
+            candidate.name,
+            candidate.cost,
+            100.0 * candidate.back_moves / max(1, candidate.moves),
+            candidate.most,
+            candidate.tick_us,
+            candidate.worst_us,
+            "yes" if need.fits(candidate) else "no",
+        )
+        for candidate in chosen
+    )
+    return Table("front", "", headings, rows)
+
+
+def _print_table(table: Table) -> None:
+    lines = [table.headings, *([shown(cell) for cell in row] for row in table.rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(table.headings))]
+    for line in lines:
+        cells = [
+            text.ljust(width) if i == 0 else text.rjust(width)
+            for i, (text, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        print("  " + "  ".join(cells).rstrip())
+
+
+def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
+    """Cost against time, a colour for each agent; the front, and where the frame is full."""
+    measured = [candidate for candidate in tried if candidate.is_measured]
+    series = []
+    for name in dict.fromkeys(c.name.rsplit(" k=", 1)[0] for c in measured):
+        points = sorted((c.tick_us, c.cost) for c in measured if c.name.rsplit(" k=", 1)[0] == name)
+        series.append(Series(name, tuple(points)))
+    best = sorted((c.tick_us, c.cost) for c in front(tried))
+    series.append(Series("not beaten in both", tuple(best), is_line=False, is_quiet=True))
+    limit = number(1000 * need.budget_ms / need.units)
+    return Chart(
+        "advice", f"{need.units:,} units have {limit} us each", "us / tick", "cost / optimal", tuple(series), "xy"
+    )
+
+
+def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder: Path) -> None:
+    """The figure, and the best three side by side as a scenario."""
+    folder.mkdir(parents=True, exist_ok=True)
+    best = best_three(tried, need)
+    if not best:
+        return
+    for _ in save(chart_of(tried, need), folder):
+        pass
+    agents = tuple(AgentConfig(c.kind, c.name.rsplit(" k=", 1)[0], c.params, c.budget) for c in best)
+    scenario = Scenario(
+        MapFile(path.name, path.resolve()), case.start, case.goal, agents, title=f"The best three on {path.name}"
+    )
+    target = folder / "best.yaml"
+    save_scenario(scenario, target)
+    print(f"\nSee the best three side by side: python main.py {target}")
+    print(f"Cost against time: {folder / 'advice.svg'}")

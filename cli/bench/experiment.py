@@ -1,0 +1,146 @@
+"""Bench `experiment`: what the engine costs, what a second processor, a scheduler and a second start bring."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agents.registry import BY_KEY
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target
+from cli.experiment import pools, worker
+from cli.experiment.engine import Engine
+from cli.progress import Progress
+from cli.report import NAMES
+from sim.experiments.charts import usual
+from sim.experiments.columns import MEASURED, TIMES
+from sim.experiments.files import write_tables
+from sim.experiments.plan import planned_rows, tasks
+from sim.experiments.spec import Specification, parse_experiment
+from sim.experiments.store import Store, open_for_writing
+from sim.experiments.summary import comparison_table, settings_table
+
+WORK = """format: backmove-experiment
+version: 1
+problems: {generate: {kind: caves, width: 192, height: 192, seed: [1, 2, 3, 4, 5]}, random: 100}
+agents: [{kind: tb-wa, weight: [1, 1.4, 1.8, 2.2, 3]}]
+budgets: [4, 64]
+"""
+ROWS = """format: backmove-experiment
+version: 1
+problems: {generate: {kind: rooms, width: 64, height: 64, seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, random: 100}
+agents: [{kind: tb-wa, weight: [%s]}]
+budgets: [1, 4, 16, 64, 256]
+"""
+
+
+def run(setup: Setup) -> Table:
+    table = Table("experiment: 50 tasks of 100 problems, results of 100,000 and of 300,000 runs")
+    setup.progress.show("experiment: in this process")
+    spec = parse_experiment(WORK, "bench.yaml", BY_KEY)
+    bare = _seconds(lambda: _bare(spec), time.process_time)
+    alone, alone_s = _driven(spec, lambda folder: pools.choose(None, 1, folder))
+    table.rows.append(Row("engine over the bare loop", alone, "s", bare, alone / bare, Target(1.05, is_upper=True)))
+    setup.progress.show("experiment: two processes")
+    _, pair_s = _driven(spec, lambda folder: pools.choose(None, 2, folder))
+    table.rows.append(Row("two processes", pair_s, "s", alone_s, alone_s / pair_s, Target(1.8)))
+    table.rows += _on_a_scheduler(spec, pair_s, setup.progress)
+    setup.progress.show("experiment: finished rows")
+    table.rows += [_resume(20), _report(60)]
+    table.notes.append("processes and the scheduler by the clock, starting included; the others by processor time")
+    return table
+
+
+def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
+    before = clock()
+    work()
+    return clock() - before
+
+
+def _bare(spec: Specification) -> None:
+    for task in tasks(spec, set()):
+        worker.work(task)
+
+
+@contextmanager
+def _folder() -> Iterator[Store]:
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_for_writing(Path(folder))
+        yield store
+        store.close()
+
+
+def _driven(spec: Specification, pool: Callable[[Path], pools.Pool]) -> tuple[float, float]:
+    """(processor seconds of this process, seconds by the clock) of the whole experiment."""
+    with _folder() as store:
+        store.set_plan(spec)
+        began_s, began = time.monotonic(), time.process_time()
+        Engine(store, pool(store.folder), Progress(), tasks(spec, set()), spec.count).run()
+        return time.process_time() - began, time.monotonic() - began_s
+
+
+def _on_a_scheduler(spec: Specification, pair_s: float, progress: Progress) -> Iterator[Row]:
+    try:
+        from distributed import LocalCluster
+    except ImportError:
+        return
+    progress.show("experiment: a scheduler with two workers")
+    start: Any = LocalCluster
+    with start(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        _driven(replace(spec, slice=1000), lambda folder: pools.choose(address, 1, folder))  # its workers import us
+        _, seconds = _driven(spec, lambda folder: pools.choose(address, 1, folder))
+    yield Row("a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, Target(1.15, is_upper=True))
+
+
+# --- many rows ------------------------------------------------------------------------------------
+
+
+def _filled(store: Store, weights: int) -> Specification:
+    """A folder with results of 5,000 runs for each weight that nobody has computed."""
+    text = ROWS % ", ".join(f"{1 + i / 100}" for i in range(weights))
+    spec = parse_experiment(text, "bench.yaml", BY_KEY)
+    store.set_plan(spec)
+    names = [column.name for column in (*MEASURED, *TIMES)]
+    usual_cells: dict[str, Any] = dict.fromkeys(names, 1) | {"outcome": "reached", "digest": "0" * 16}
+    lines = []
+    for row, key, *_ in planned_rows(spec):
+        cells = usual_cells | {
+            "cost": 10.5 + row % 97,
+            "suboptimality": 1.0 + row % 13 / 7,
+            "expansions": row % 5000 + 1,
+        }
+        lines.append((key, *(cells[name] for name in names)))
+    store.add(lines)
+    return spec
+
+
+def _resume(weights: int) -> Row:
+    with _folder() as store:
+        spec = _filled(store, weights)
+        write_tables(store)
+
+        def again() -> None:
+            store.set_plan(spec)
+            store.count()
+            assert not list(tasks(spec, store.done()))
+
+        seconds = _seconds(again, time.process_time)
+    return Row(f"going on with {spec.count:,} finished runs", seconds, "s", target=Target(2.0, is_upper=True))
+
+
+def _report(weights: int) -> Row:
+    with _folder() as store:
+        spec = _filled(store, weights)
+
+        def report() -> None:
+            frame = store.frame()
+            settings_table(frame, NAMES)
+            comparison_table(frame, NAMES)
+            usual(frame, NAMES)
+
+        seconds = _seconds(report, time.process_time)
+    return Row(f"tables and charts of {spec.count:,} runs", seconds, "s", target=Target(20.0, is_upper=True))

@@ -1,0 +1,75 @@
+"""`python -m cli.papers`: the experiments of assets/experiments, and docs/experiments.md from what came out.
+
+python -m cli.papers --size small -o results e1 e4      run some, each into its folder below results
+python -m cli.papers -o results --page                  write the page from the folders that are there
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from cli import experiment
+from cli.arguments import Arguments
+from cli.report import report_of
+from cli.report.page import section
+from sim.experiments.spec import SIZES
+from sim.experiments.store import open_for_reading
+from sim.files.disk import write_atomically
+from sim.params import ConfigError
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER, PAGE = ROOT / "assets" / "experiments", ROOT / "docs" / "experiments.md"
+HEAD = """# Experiments of the papers, repeated
+
+Each section is a specification in `assets/experiments/` and what `main.py report --markdown` says of its results; this
+page is made by `python -m cli.papers --page`. "Printed" is the number in the paper; a claim that does not hold here
+says why. Times are processor time of planning on one machine and say something only relative to each other. E1, E2, E4
+and E7 need the benchmark maps (`--maps DIR`).
+
+To run one: `python main.py experiment assets/experiments/e1.yaml -o e1`, with `--size small` in about a minute; then
+`python main.py report e1` draws its tables and figures, the paper's numbers beside ours. The same command goes on where
+it was stopped. How to write one of your own: [own-experiments.md](own-experiments.md).
+"""
+
+
+def names() -> list[str]:
+    """The experiments in the order of their numbers."""
+    return sorted((path.stem for path in FOLDER.glob("*.yaml")), key=lambda name: (len(name), name))
+
+
+def sections(results: Path) -> Iterator[str]:
+    """What is said of every experiment that has been run."""
+    for name in names():
+        folder = results / name
+        if folder.is_dir():
+            store = open_for_reading(folder)
+            try:
+                yield section(report_of(store, is_short=True))
+            finally:
+                store.close()
+
+
+def run(argv: Sequence[str]) -> int:
+    parser = Arguments("papers", "Run the experiments of the papers, or write docs/experiments.md from their results.")
+    parser.prog = "python -m cli.papers"
+    parser.add_argument("names", nargs="*", choices=[*names(), []], metavar="NAME", help=", ".join(names()))
+    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("-o", "--output", default="results", metavar="FOLDER", help="with a folder for each")
+    parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    given = parser.parse_args(argv)
+    results = Path(given.output)
+    for name in given.names or ([] if given.page else names()):
+        spec = str(FOLDER / f"{name}.yaml")
+        if code := experiment.main([spec, "-o", str(results / name), "--size", given.size]):
+            return code
+    if given.page:
+        write_atomically(PAGE, "\n".join([HEAD, *sections(results)]).encode())
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(run(sys.argv[1:]))
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,70 @@
+"""The experiments of the papers: their specifications are whole, and their claims come out as they say."""
+
+from pathlib import Path
+
+import pytest
+
+from agents.registry import BY_KEY
+from cli.papers import FOLDER, PAGE, names
+from cli.report import report_of
+from sim.experiments.spec import load_experiment, parse_experiment, presentation_of
+from sim.experiments.store import open_for_reading
+
+from .conftest import SHARED_MAPS
+from .experiments import run_all
+
+NEED_NO_MAPS = ("e6", "e8")
+BY_NOISE = ("figure 6: lazy is faster than eager",)  # of times, which are what they are on a busy machine
+
+
+def text_of(name: str) -> str:
+    return (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def needs_maps(name: str) -> None:
+    if name not in NEED_NO_MAPS and not (SHARED_MAPS / "search-set.tsv").is_file():
+        pytest.skip("the benchmark maps are not there")
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_said_of_a_report_is_whole(name: str) -> None:
+    """Needs no maps: claims, tables and figures."""
+    spec = presentation_of(text_of(name), f"{name}.yaml")
+    assert spec.claims and spec.tables and spec.figures and spec.paper
+    assert spec.title.startswith(f"{name.upper()}: ")
+    assert all(claim.why for claim in spec.claims if not claim.expect)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_specification_is_whole(name: str) -> None:
+    needs_maps(name)
+    full, small = (load_experiment(FOLDER / f"{name}.yaml", BY_KEY, size, [SHARED_MAPS]) for size in ("full", "small"))
+    assert 0 < small.count < full.count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", names())
+def test_the_small_size_runs_and_its_claims_come_out_as_they_say(name: str, tmp_path: Path) -> None:
+    needs_maps(name)
+    run_all(text_of(name), tmp_path, jobs=2, size="small", folders=[FOLDER, SHARED_MAPS])
+    store = open_for_reading(tmp_path)
+    report = report_of(store, is_short=True)
+    store.close()
+    told = [f"{v.word}: {v.claim.text} ({v.measured})" for v in report.verdicts if v.is_surprise]
+    assert not [text for text in told if not any(noise in text for noise in BY_NOISE)]
+    assert not report.failures
+
+
+def test_the_example_of_the_page_is_a_specification() -> None:
+    guide = PAGE.with_name("own-experiments.md").read_text(encoding="utf-8")
+    text = "\n".join(line[4:] for line in guide.splitlines() if line.startswith("    "))
+    with pytest.raises(ValueError, match="expected files, got none that fits 'maps/") as caught:
+        parse_experiment(text, "x.yaml", BY_KEY)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_page_has_a_section_for_every_experiment() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for name in names():
+        title = presentation_of(text_of(name), f"{name}.yaml").title
+        assert f"## {title}" in page, f"run `python -m cli.papers {name}` and `python -m cli.papers --page`"
