@@ -78,7 +78,7 @@ def main(argv: Sequence[str]) -> int:
     progress = Progress()
     replay = _replay(opened, given.branch)
     look = _look(opened, given.theme)
-    warm_up(opened.setup.agents, progress)
+    warm_up(opened.scenario.agents, progress)
     if request.kind == PICTURE:
         return _picture(request, replay, look)
     return _film(request, replay, look, progress)
@@ -195,12 +195,12 @@ def _replay(opened: files.Opened, branches: list[str]) -> Replay:
         return replay_of_saved(opened.saved, opened.path, branches)
     if branches:
         raise ConfigError(f"record: --branch: expected a session file, which has branches, got {opened.path}")
-    return Replay(opened.setup)
+    return Replay(opened.scenario)
 
 
 def _look(opened: files.Opened, theme: str | None) -> Look:
     """How the scenario wants to be seen."""
-    look = look_from_view(opened.view, LAYER_BY_KEY, f"{opened.path}: view")
+    look = look_from_view(opened.scenario.view, LAYER_BY_KEY, f"{opened.path}: view")
     return replace(look, theme=theme) if theme else look
 
 

@@ -13,7 +13,7 @@ from cli.progress import Progress
 from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import LAST_TICK, AddAgent
-from sim.files.scenario import Scenario, build_world, load_scenario, open_grid
+from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.files.trace import Trace
 from sim.params import Param
 from sim.results import STOPPED, STUCK, outcome_of, result
@@ -44,10 +44,9 @@ def run_scenario(
     progress = Progress()
     added = [edit.command.config for edit in scenario.edits if isinstance(edit.command, AddAgent)]
     warm_up([*scenario.agents, *added], progress)
-    grid = open_grid(scenario)
-    prepare(scenario.agents, BY_KEY, grid, (grid.cell(*scenario.start), grid.cell(*scenario.goal)), progress)
-    options = {"stopwatch": time.perf_counter, "watched": posthoc_path is not None}
-    run = ScenarioRun(scenario, build_world(scenario, BY_KEY, **options), progress)
+    prepare(scenario.agents, BY_KEY, scenario.grid, (scenario.start_cell, scenario.goal_cell), progress)
+    world = build_world(scenario, BY_KEY, stopwatch=time.perf_counter, watched=posthoc_path is not None)
+    run = ScenarioRun(scenario, world, progress)
     with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
         run.posthoc.begin(run.world)
         was_stopped = run.go(ticks, trace)

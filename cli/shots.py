@@ -14,13 +14,13 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import pygame
 
 from sim.commands import AgentConfig
+from sim.files.scenario import Scenario
 from ui.app import App
 from ui.model import files
 from ui.model.camera import Camera
 from ui.model.layers import HeatSetting
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.model.setup import Setup
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "shots"
@@ -31,7 +31,7 @@ MAPS = ROOT / "assets" / "maps"
 @dataclass(frozen=True)
 class Shot:
     name: str
-    setup: Callable[[], Setup]
+    scenario: Callable[[], Scenario]
     ticks: int = 60
     size: tuple[int, int] = (1600, 900)
     theme: str = "dark"
@@ -39,21 +39,21 @@ class Shot:
     prepare: Callable[[App], None] = lambda app: None
 
 
-def scenario(name: str) -> Callable[[], Setup]:
-    return lambda: files.open_any(SCENARIOS / f"{name}.yaml").setup
+def scenario(name: str) -> Callable[[], Scenario]:
+    return lambda: files.open_any(SCENARIOS / f"{name}.yaml").scenario
 
 
 KINDS = ("tba", "tb-wa", "tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs", "delayed-astar", "astar")
 
 
-def on_map(name: str, agents: int, budget: int = 16) -> Callable[[], Setup]:
+def on_map(name: str, agents: int, budget: int = 16) -> Callable[[], Scenario]:
     """The first so many agents of a fixed row on one of our maps."""
 
-    def make() -> Setup:
+    def make() -> Scenario:
         configs = tuple(
             AgentConfig(kind, params={"weight": 3.0} if i == 2 else {}) for i, kind in enumerate(KINDS[:agents])
         )
-        return replace(files.open_any(MAPS / f"{name}.map").setup, agents=configs, budget=budget)
+        return replace(files.open_any(MAPS / f"{name}.map").scenario, agents=configs, budget=budget)
 
     return make
 
@@ -76,11 +76,11 @@ def zoomed(cells_px: float) -> Callable[[App], None]:
     """Every camera on the focused agent, this many pixels a cell."""
 
     def prepare(app: App) -> None:
-        view, boxes = app.panels()[0]
+        panel, boxes = app.panels()[0]
         size = (boxes.map[2], boxes.map[3])
         grid = app.session.world.grid
-        x, y = grid.xy(view.position)
-        app.cameras.put(view.id, Camera(cells_px).centred_on(x, y, *size), size, (grid.width, grid.height))
+        x, y = grid.xy(panel.view.position)
+        app.cameras.put(panel.key, Camera(cells_px).centred_on(x, y, *size), size, (grid.width, grid.height))
 
     return prepare
 
@@ -98,7 +98,7 @@ def stroke(app: App) -> None:
     app.editor.press((x + 20, y))
     app.editor.move((x + 30, y + 9))
     app.pointer.hover = (x + 30, y + 9)
-    app.pointer.editing_panel = app.session.focused_id
+    app.pointer.editing_panel = app.session.focused_key
 
 
 def branched(app: App) -> None:
@@ -191,7 +191,7 @@ def open_shot(shot: Shot) -> App:
     pygame.font.init()
     window = pygame.display.set_mode(shot.size)
     settings = Settings(theme=shot.theme, ui_scale=shot.scale, window_size=shot.size)
-    app = App(Session(shot.setup()), settings, window)
+    app = App(Session(shot.scenario()), settings, window)
     app.session.advance(shot.ticks)
     app.frame(0.0)
     shot.prepare(app)

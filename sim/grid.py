@@ -95,6 +95,18 @@ class Grid:
         letters = np.frombuffer("".join(rows).encode("ascii"), np.uint8)
         return cls(letters.reshape(len(rows), width).copy(), diagonal, name)
 
+    def copy(self) -> "Grid":
+        """The same map apart: what is done to the one does not change the other."""
+        other = Grid(self.terrain.copy(), self.diagonal, self.name)
+        other.original = self.original.copy()
+        return other
+
+    def freeze(self) -> "Grid":
+        """The map, which nobody can write to any more."""
+        for letters in (self.terrain, self.original):
+            letters.setflags(write=False)
+        return self
+
     def rows(self) -> list[str]:
         """The text form of the terrain as it is now."""
         return [bytes(row).decode("ascii") for row in self.terrain]

@@ -1,7 +1,7 @@
 """Helpers for tests of videos and pictures: a small run, a short film, and files read back."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.commands import AgentConfig, SetSwitch
+from sim.files.scenario import Scenario
 from sim.grid import Grid
+from tests.runs import changed, scenario_on
 from ui.film.options import FilmOptions, Part
 from ui.film.replay import Replay, ReplaySession
 from ui.film.stage import Stage
 from ui.model.look import Look
-from ui.model.setup import Setup
 
 ROWS = [
     "........................",
@@ -38,14 +39,14 @@ SMALL = (320, 240)
 Frames = list[npt.NDArray[np.uint32]]
 
 
-def setup(agents: int = 2, **more: object) -> Setup:
+def setup(agents: int = 2, **more: object) -> Scenario:
     """Two agents in a box with a door that a script closes and opens."""
     grid = Grid.from_rows(ROWS, "box")
     configs = tuple(AgentConfig("rtb-wa", f"a{i}", {"weight": 1.0 + i, "restart": "eager"}) for i in range(agents))
     door = {"door": (grid.cell(5, 7), grid.cell(6, 7))}
     script = ((6, SetSwitch("door", True)), (12, SetSwitch("door", False)))
-    base = Setup(grid, grid.cell(8, 4), grid.cell(20, 9), configs, 3, 1, door, script=script, title="Box")
-    return replace(base, **more)  # type: ignore[arg-type]
+    base = scenario_on(grid, grid.cell(8, 4), grid.cell(20, 9), configs, 3, 1, door, script=script, title="Box")
+    return changed(base, **more)  # type: ignore[arg-type]
 
 
 def replay(**more: object) -> Replay:

@@ -1,6 +1,7 @@
 """Small random runs, and what it means that two worlds are the same. Shared by the tests of time travel."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from agents.registry import BY_KEY, SPECS
 from sim import commands
 from sim.changes import RandomChanges
-from sim.commands import AgentConfig, Command
+from sim.commands import AgentConfig, Command, TimedCommand
+from sim.files.scenario import Scenario, rows_of
 from sim.grid import Grid
 from sim.time.timeline import Entry, Timeline
 from sim.world import World
@@ -27,6 +29,34 @@ _OTHERWISE = {
     "_applying",
 }
 """What of a world depends on how many ticks it was asked for at once, and on nothing that ever happens to it."""
+
+
+def scenario_on(
+    grid: Grid,
+    start: int,
+    goal: int,
+    agents: Iterable[AgentConfig] = (),
+    budget: int = 16,
+    seed: int = 0,
+    switches: Mapping[str, Iterable[int]] | None = None,
+    script: Iterable[tuple[int, Command]] = (),
+    **more: Any,
+) -> Scenario:
+    """A scenario on a grid that comes from nowhere, with its places as cells."""
+    named = {name: tuple(grid.xy(cell) for cell in cells) for name, cells in (switches or {}).items()}
+    more = {"title": "Untitled", **more}
+    more |= {"seed": seed, "budget": budget, "switches": named, "edits": timed(script)}
+    return Scenario(rows_of(grid), grid.xy(start), grid.xy(goal), tuple(agents), grid=grid, **more)
+
+
+def timed(script: Iterable[tuple[int, Command]]) -> tuple[TimedCommand, ...]:
+    return tuple(TimedCommand(tick, command) for tick, command in script)
+
+
+def changed(scenario: Scenario, script: Iterable[tuple[int, Command]] | None = None, **more: Any) -> Scenario:
+    """The scenario with other values, a script among them."""
+    edits = scenario.edits if script is None else timed(script)
+    return replace(scenario, edits=edits, **more)
 
 
 @st.composite

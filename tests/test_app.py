@@ -8,15 +8,17 @@ import numpy as np
 import pygame
 import pytest
 
+from agents.registry import BY_KEY
 from sim.commands import AgentConfig, SetSwitch
+from sim.files.scenario import Scenario, build_world
 from sim.grid import Grid
+from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.draw.theme import SERIES
 from ui.model.command import EDIT
-from ui.model.session import SPAN
-from ui.model.setup import Setup
+from ui.model.keys import PanelKey
 from ui.model.wording import hud_fields, next_label
 from ui.panels import agent_panel, overlay, sidebar, tab_layers
 from ui.panels.badges import BADGE_COLOURS
@@ -37,12 +39,12 @@ ROWS = [
 ]
 
 
-def setup(agents: int = 2, **more) -> Setup:
+def setup(agents: int = 2, **more) -> Scenario:
     grid = Grid.from_rows(ROWS, "box")
     configs = tuple(AgentConfig("tb-wa", params={"weight": 1.0 + i}) for i in range(agents))
     bridge = {"door": (grid.cell(5, 7), grid.cell(6, 7)), "gate": (grid.cell(2, 2),)}
     more = {"budget": 4, "switches": bridge, "title": "Box", **more}
-    return Setup(grid, grid.cell(8, 4), grid.cell(20, 9), configs, **more)
+    return scenario_on(grid, grid.cell(8, 4), grid.cell(20, 9), configs, **more)
 
 
 @pytest.fixture
@@ -109,8 +111,8 @@ RUNNING_COMMANDS = {
     "until_tick": lambda a: type(a.dialog).__name__ == "NumberPrompt",
     "reset": lambda a: a.session.tick == 0 and a.session._builds == 2,
     "reset_keep_map": lambda a: a.session.tick == 0 and a.session._builds == 2,
-    "next_panel": lambda a: a.session.panel_of(a.session.focused_id) == 1,
-    "previous_panel": lambda a: a.session.panel_of(a.session.focused_id) == 1,
+    "next_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
+    "previous_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "edit_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
     "add_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
     "duplicate_agent": lambda a: len(a.session.world.walkers) == 3,
@@ -183,7 +185,7 @@ RUNNING_COMMANDS = {
     "quit": lambda a: not a.is_open,
     "next_control": lambda a: a.canvas.focus_id is not None,
     "previous_control": lambda a: a.canvas.focus_id is not None,
-    **{f"focus_{n}": lambda a, n=n: a.session.focused_id == (n - 1 if n <= 2 else 0) for n in range(1, 9)},
+    **{f"focus_{n}": lambda a, n=n: a.session.focused_key == (n - 1 if n <= 2 else 0) for n in range(1, 9)},
     **{f"switch_{n}": lambda a: "no switch" in a.toasts[-1][0] for n in range(3, 10)},
     **{f"layer_{k.key}": lambda a, k=k: a.layers.shows(k) == (k.key == "tree") for k in LAYERS},
 }
@@ -236,7 +238,7 @@ def test_trials_are_set_counted_and_drawn():
     assert app.session.world.trials == 20
     app.session.advance(5000)
     settle(app)
-    learns, walks = app.session.snapshot.walkers
+    learns, walks = (panel.view for panel in app.session.panels)
     assert learns.is_converged and learns.state_word == "converged" and 1 < len(learns.trials) <= 20
     assert shown_numbers(learns)["trial"] == f"{len(learns.trials)} / 20"
     assert "trial" not in shown_numbers(walks)
@@ -264,13 +266,8 @@ def test_letters_choose_tools_only_in_edit_mode(app):
 
 
 def test_any_pace_gives_the_digest_of_a_headless_run(app):
-    from agents.registry import BY_KEY
-    from sim.world import World
-
     begin = setup()
-    world = World(begin.grid, begin.start, begin.goal, BY_KEY, budget=begin.budget, switches=begin.switches)
-    for config in begin.agents:
-        world.add(config)
+    world = build_world(begin, BY_KEY)
     world.advance(10_000)
     app.play()
     for seconds in [0.001, 0.2, 0.016, 0.05, 0.011] * 400:
@@ -392,7 +389,7 @@ def test_another_run_begins_with_the_brush_and_no_cell_to_draw_from(app):
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
     assert app.editor.last_painted == (17, 3)
     app.session.mark_saved()
-    app.open_setup(setup())
+    app.open_scenario(setup())
     assert app.editor.tool == "brush" and app.editor.last_painted is None
 
 
@@ -539,7 +536,7 @@ def test_moving_an_edit_in_time_recomputes_the_run(app):
 def test_run_until_the_next_move_looks_at_the_focused_panel_of_any_branch(app):
     app.session.advance(4)
     press_combination(app, "B")
-    assert app.session.focused_id >= SPAN
+    assert app.session.focused_key.branch > 0
     for _ in range(3):
         tick, cell = app.session.tick, app.session.focused.position
         press_combination(app, "Alt+M")
@@ -584,7 +581,7 @@ def test_a_stroke_is_one_deed_of_the_script(app):
         app.session.advance(2)
     app.session.end_stroke()
     for weight in (1.4, 1.8):
-        app.session.set_param(app.session.focused_id, "weight", weight)
+        app.session.set_param(app.session.focused_key, "weight", weight)
     settle(app)
     stroke, turn = app.session.deeds()
     assert len(app.session.entries()) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
@@ -628,8 +625,8 @@ def test_edits_apart_or_of_another_kind_stay_apart():
     for cells, block in (([0], True), ([20], True), ([21], True), ([21], False)):
         session.paint(cells, block=block)
         session.advance(1)
-    session.set_param(0, "weight", 1.5)
-    session.set_param(1, "weight", 1.5)
+    session.set_param(PanelKey(0, 0), "weight", 1.5)
+    session.set_param(PanelKey(0, 1), "weight", 1.5)
     assert [len(deed.entries) for deed in session.deeds()] == [1, 1, 1, 1, 1, 1]
 
 
@@ -681,7 +678,7 @@ def test_a_branch_is_compared_with_its_parent_agent_by_agent(theme):
     app.session.focus(app.session.panels[3].key)  # the second agent of the branch
     press_combination(app, "Alt+P")
     assert [panel.key for panel in app.compared_panels()] == [4097, 1]
-    own = [walker.visits for walker in app.session.snapshot.walkers]
+    own = [panel.view.visits for panel in app.session.panels]
     shown = [app.cells[panel.key].bands for panel in app.session.panels]
     assert not shown[0].size and not shown[2].size, "nothing is drawn in the other panels"
     apart = own[3].astype(int) - own[1].astype(int)
@@ -720,9 +717,9 @@ def test_a_long_branch_name_does_not_lie_on_the_badge():
     app.session.rename_branch(app.session.branch, "a name that is far too long for the corner of any map")
     app.set_heat_kind("difference")
     app.draw()
-    place = app.session.panel_of(app.session.focused_id)
+    place = app.session.panel_of(app.session.focused_key)
     x, y, width, _ = app.panels()[place][1].map
-    chip = app.canvas.spot_named(f"branch_of:{app.session.focused_id}").box
+    chip = app.canvas.spot_named(f"branch_of:{app.session.focused_key}").box
     inked = [
         (px, py)
         for px in range(x, x + width)
@@ -865,7 +862,7 @@ def test_a_broken_file_is_explained_and_nothing_is_lost(app, tmp_path):
 def test_every_example_opens_and_runs(path):
     from ui.model import files
 
-    app = make_app(files.open_any(path).setup)
+    app = make_app(files.open_any(path).scenario)
     app.session.advance(60)
     app.frame(0.016)
     assert app.session.tick >= 1
@@ -876,8 +873,8 @@ def test_a_caption_fits_what_its_example_opens(path):
     from ui.model import files
 
     opened = files.open_any(path)
-    caption, tab = opened.setup.caption, opened.view.get("sidebar")
-    assert "heat" not in caption.split() or opened.view.get("heat"), "there is no heat to look at"
+    caption, tab = opened.scenario.caption, opened.scenario.view.get("sidebar")
+    assert "heat" not in caption.split() or opened.scenario.view.get("heat"), "there is no heat to look at"
     assert not tab or COMMANDS.key_of(f"tab_{tab}") not in caption, "the key would close the tab that is open"
 
 
@@ -904,11 +901,11 @@ def test_a_smaller_budget_is_not_held_against_the_last_tick():
     app.session.advance(3)
     app.step_budget(0, -1)
     app.step_budget(0, -1)
-    view = app.session.snapshot.walkers[0]
+    view = app.session.panels[0].view
     assert view.budget == 4
     assert agent_panel.spent(app, view) == (int(view.rows[-1].expanded), 16)
     app.session.advance(1)
-    assert agent_panel.spent(app, app.session.snapshot.walkers[0])[1] == 4
+    assert agent_panel.spent(app, app.session.panels[0].view)[1] == 4
 
 
 def test_a_split_does_not_hold_a_smaller_budget_against_the_last_tick():
@@ -935,15 +932,15 @@ def test_eight_panels_show_the_numbers_that_count(size, least):
     app.session.advance(40)
     app.draw()
     wanted = ["moves", "back-moves", "x optimal", "revisits", "expanded", "cost"]
-    for view in app.shown_walkers:
-        assert all(app.canvas.spot_named(f"hud:{view.id}:{name}") for name in wanted[:least])
-        assert app.canvas.spot_named(f"meter:{view.id}")
+    for panel in app.shown_panels:
+        assert all(app.canvas.spot_named(f"hud:{panel.key}:{name}") for name in wanted[:least])
+        assert app.canvas.spot_named(f"meter:{panel.key}")
 
 
 def test_the_share_of_back_moves_stands_with_what_it_is_a_share_of():
     app = make_app(setup(1, budget=1))
     app.session.advance(40)
-    view = app.session.snapshot.walkers[0]
+    view = app.session.panels[0].view
     fields = {field.name: (field.value, field.tip) for field in hud_fields(view)}
     assert fields["back-moves"][0] == f"{view.metrics.back_moves}"
     share = f"{view.metrics.back_move_share:.0f}%"
@@ -957,16 +954,16 @@ def test_states_are_whole_words_at_large_scales(scale, monkeypatch):
     for _ in range(30):
         app.session.advance(1)
         texts = drawn_texts(app, monkeypatch)
-        for view in app.shown_walkers:
-            assert app.canvas.spot_named(f"state:{view.id}")
-            assert agent_panel.wording.short_state(view.state_word) in texts or view.state_word in texts
+        for panel in app.shown_panels:
+            assert app.canvas.spot_named(f"state:{panel.key}")
+            assert agent_panel.wording.short_state(panel.view.state_word) in texts or panel.view.state_word in texts
 
 
 def test_every_panel_shows_its_number(monkeypatch):
     app = make_app(setup(8), theme="light")
     texts = drawn_texts(app, monkeypatch)
     assert {str(n) for n in range(1, 9)} <= set(texts)
-    assert [app.canvas.spot_named(f"panel:{view.id}").key for view in app.shown_walkers] == [*"12345678"]
+    assert [app.canvas.spot_named(f"panel:{panel.key}").key for panel in app.shown_panels] == [*"12345678"]
 
 
 def test_a_duplicate_gets_a_name_of_its_own():
@@ -1024,7 +1021,7 @@ def test_slow_motion_says_how_far_it_has_got(monkeypatch):
     app = make_app(setup(1, budget=16))
     for n in (1, 2, 3):
         press_combination(app, "Ctrl+.")
-        view = app.session.snapshot.walkers[0]
+        view = app.session.panels[0].view
         most = int(view.rows[-1].expanded)
         assert most > 3
         assert agent_panel.spent(app, view) == (n, 16)
@@ -1032,14 +1029,14 @@ def test_slow_motion_says_how_far_it_has_got(monkeypatch):
 
 
 def test_following_leaves_a_map_that_fits_in_the_middle(app):
-    view, boxes = app.panels()[0]
-    still = app.camera(view.id, boxes)
+    panel, boxes = app.panels()[0]
+    still = app.camera(panel.key, boxes)
     press_combination(app, "C")
-    assert app.camera(view.id, boxes) == still
+    assert app.camera(panel.key, boxes) == still
     for _ in range(8):
         press_combination(app, "Ctrl+=")
-    camera = app.camera(view.id, boxes)
-    x, y = app.session.world.grid.xy(view.position)
+    camera = app.camera(panel.key, boxes)
+    x, y = app.session.world.grid.xy(panel.view.position)
     assert camera.to_map(boxes.map[2] / 2, boxes.map[3] / 2) == pytest.approx((x + 0.5, y + 0.5))
 
 

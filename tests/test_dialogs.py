@@ -10,6 +10,7 @@ import pytest
 from agents.registry import SPECS
 from sim.commands import AgentConfig
 from sim.files.map import ScenFile
+from sim.files.scenario import Scenario
 from sim.generate import GENERATORS
 from sim.params import ConfigError
 from sim.world import Walker
@@ -35,9 +36,9 @@ from ui.draw.thumb import thumbnail
 from ui.film import forms
 from ui.film.forms import ExportDialog, RecordDialog, options_of
 from ui.model import files
+from ui.model.keys import FIRST, PanelKey
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.model.setup import Setup
 from ui.widgets.controls import Button, Check, Choice, Control, Field, Slider
 from ui.widgets.gui_theme import make_manager
 from ui.widgets.lists import ROW
@@ -55,7 +56,7 @@ class FakeHost:
         size: tuple[int, int] = (1280, 720),
         scale: float = 1.0,
         palette: Palette = DARK,
-        setup: Setup | None = None,
+        setup: Scenario | None = None,
     ) -> None:
         self.window = pygame.display.set_mode(size)
         self.window_size, self.scale, self.palette = size, scale, palette
@@ -68,7 +69,7 @@ class FakeHost:
         self.ran: list[str] = []
         self.said: list[str] = []
         self.paths: list[Path] = []
-        self.setups: list[Setup] = []
+        self.setups: list[Scenario] = []
         self.calls: list[object] = []
         self.bare = len(self.gui.get_sprite_group().sprites())
 
@@ -78,7 +79,7 @@ class FakeHost:
     def open_path(self, path: str | os.PathLike[str]) -> None:
         self.paths.append(Path(path))
 
-    def open_setup(self, setup: Setup) -> None:
+    def open_scenario(self, setup: Scenario) -> None:
         self.setups.append(setup)
 
     def save_session(self, then: Callable[[], None] = lambda: None) -> None:
@@ -180,7 +181,7 @@ def make_problems(host: FakeHost) -> Dialog:
 
 
 MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
-    "agent": lambda host: AgentEditor(host, 0),
+    "agent": lambda host: AgentEditor(host, FIRST),
     "add agent": lambda host: AgentEditor(host, None),
     "comparison": ComparisonTable,
     "export": lambda host: ExportDialog(host, host.calls.append, 3, 20, has_parent=True),
@@ -694,7 +695,7 @@ def test_unsaved_edits_are_kept_or_discarded(host: FakeHost, keys_pressed: list[
 
 
 def test_what_is_more_than_a_map_is_saved_as_a_session(host: FakeHost) -> None:
-    host.session.set_param(host.session.world.walkers[0].id, "weight", 2.9)
+    host.session.set_param(FIRST, "weight", 2.9)
     host.session.paint([25], block=True)
     host.session.branch_here()
     host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
@@ -705,7 +706,7 @@ def test_what_is_more_than_a_map_is_saved_as_a_session(host: FakeHost) -> None:
 
 def test_unsaved_edits_are_saved_to_the_open_map(host: FakeHost, tmp_path: Path) -> None:
     path = map_file(tmp_path, ["....", "...."])
-    host.session = Session(files.open_any(path).setup)
+    host.session = Session(files.open_any(path).scenario)
     host.session.path = path
     host.session.paint([2], block=True)
     host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
@@ -773,7 +774,7 @@ def test_a_problem_is_found_and_opened(host: FakeHost) -> None:
     assert [row.bucket for row in dialog.shown] == [5]
     host.press("Return")
     setup = host.setups[0]
-    assert setup.grid.xy(setup.goal) == (5, 5) and setup.listed_optimal == pytest.approx(7.071)
+    assert setup.goal == (5, 5) and setup.listed_optimal == pytest.approx(7.071)
     assert [config.kind for config in setup.agents] == ["tba", "rtb-wa"] and setup.budget == 3
 
 
@@ -1054,7 +1055,7 @@ def test_every_kind_can_be_made(host: FakeHost, place: int) -> None:
 
 def test_a_thumbnail_shows_walls_and_ends(host: FakeHost) -> None:
     setup = begun()
-    picture = thumbnail(setup.grid, setup.start, setup.goal, (200, 120), DARK)
+    picture = thumbnail(setup.grid, setup.start_cell, setup.goal_cell, (200, 120), DARK)
     assert picture.get_size() == (120, 120)
     colours = {tuple(picture.get_at((x, y)))[:3] for x in range(120) for y in range(120)}
     assert {DARK.free, DARK.wall, DARK.agent, DARK.casing_light} <= colours
@@ -1065,7 +1066,7 @@ def test_a_thumbnail_shows_walls_and_ends(host: FakeHost) -> None:
 
 def edit(host: FakeHost, kind: str = "rtb-wa") -> tuple[AgentEditor, Walker]:
     walker = next(w for w in host.session.world.walkers if w.spec.key == kind)
-    dialog = AgentEditor(host, walker.id)
+    dialog = AgentEditor(host, PanelKey(0, walker.id))
     host.show(dialog)
     host.frame()
     return dialog, walker
@@ -1266,14 +1267,14 @@ def test_remove(host: FakeHost) -> None:
 
 def test_what_changes_elsewhere_is_shown(host: FakeHost) -> None:
     dialog, walker = edit(host)
-    host.session.set_param(walker.id, "weight", 9.0)
+    host.session.set_param(PanelKey(0, walker.id), "weight", 9.0)
     host.frame()
     field = control_of(dialog, "weight", Field)
     assert isinstance(field, Field) and field.text == "9"
     host.session.reset(keeps_map=False)
     host.frame()
     assert dialog.walker is host.session.world.walkers[1]
-    host.session.replace_agent(dialog.walker.id, AgentConfig("tb-gbfs"))
+    host.session.replace_agent(PanelKey(0, dialog.walker.id), AgentConfig("tb-gbfs"))
     host.frame()
     assert host.dialog is None  # the agent that was edited is gone
 

@@ -11,13 +11,14 @@ import pytest
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.files.map import read_map
-from sim.files.scenario import MapFile, MapRecipe, MapRows
+from sim.files.scenario import MapFile, MapRecipe, MapRows, Scenario
 from sim.generate import GENERATORS, generate
 from sim.grid import Grid
 from sim.params import ConfigError
+from tests.runs import changed, scenario_on, timed
 from ui.model import files
+from ui.model.keys import PanelKey
 from ui.model.session import Session
-from ui.model.setup import Setup
 
 from .conftest import random_rows
 
@@ -34,7 +35,7 @@ def scen_file(folder: Path, rows: list[str], name: str = "problems.scen") -> Pat
     return path
 
 
-def same_run(first: Setup, second: Setup, ticks: int = 60) -> bool:
+def same_run(first: Scenario, second: Scenario, ticks: int = 60) -> bool:
     """Whether two setups give the same digest and the same map."""
     sessions = Session(first), Session(second)
     for session in sessions:
@@ -50,8 +51,8 @@ def same_run(first: Setup, second: Setup, ticks: int = 60) -> bool:
 def test_every_example_opens_and_runs(path: Path) -> None:
     opened = files.open_any(path)
     assert opened.problems is None and opened.path == path
-    assert opened.setup.caption and opened.setup.title and len(opened.setup.agents) >= 2
-    session = Session(opened.setup)
+    assert opened.scenario.caption and opened.scenario.title and len(opened.scenario.agents) >= 2
+    session = Session(opened.scenario)
     assert session.messages == []
     session.advance(50)
 
@@ -64,26 +65,25 @@ def test_examples_come_in_their_order() -> None:
 
 @pytest.mark.parametrize("path", sorted(files.MAPS_FOLDER.glob("*.map")), ids=lambda path: path.stem)
 def test_a_map_opens_with_agents_and_ends(path: Path) -> None:
-    setup = files.open_any(path).setup
+    setup = files.open_any(path).scenario
     assert [config.kind for config in setup.agents] == ["tba", "tb-wa", "tb-wa", "tb-gbfs"]
     session = Session(setup)
     assert session.messages == [] and len(session.world.walkers) == 4
     assert np.isfinite(session.world.optimal) and session.world.optimal > min(setup.grid.width, setup.grid.height) / 3
-    assert files.open_any(path).setup.start == setup.start
+    assert files.open_any(path).scenario.start == setup.start
 
 
 def test_start_and_goal_lie_in_the_largest_part(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["..@.....", "..@.....", "@@@.....", ".@......"])
-    grid = files.open_any(path).setup.grid
-    setup = files.open_any(path).setup
-    assert grid.xy(setup.start) == (3, 0) and grid.xy(setup.goal) == (7, 3)
+    setup = files.open_any(path).scenario
+    assert setup.start == (3, 0) and setup.goal == (7, 3)
 
 
 def test_water_is_start_and_goal_only_where_there_is_no_ground(tmp_path: Path) -> None:
-    mixed = files.open_any(map_file(tmp_path, ["WWWW", "WW..", "WWWW"])).setup
-    assert [chr(mixed.grid.terrain.reshape(-1)[end]) for end in (mixed.start, mixed.goal)] == [".", "."]
-    wet = files.open_any(map_file(tmp_path, ["WWWW", "WW@@"])).setup
-    assert (wet.start, wet.goal) == (0, 3)
+    mixed = files.open_any(map_file(tmp_path, ["WWWW", "WW..", "WWWW"])).scenario
+    assert [chr(mixed.grid.terrain.reshape(-1)[end]) for end in (mixed.start_cell, mixed.goal_cell)] == [".", "."]
+    wet = files.open_any(map_file(tmp_path, ["WWWW", "WW@@"])).scenario
+    assert (wet.start_cell, wet.goal_cell) == (0, 3)
 
 
 def test_a_map_without_a_free_cell_is_refused(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_what_cannot_be_opened_is_told_in_one_line(tmp_path: Path, name: str, me
 
 
 def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
-    assert files.open_any(map_file(tmp_path, ["...."], "A.MAP")).setup.grid.width == 4
+    assert files.open_any(map_file(tmp_path, ["...."], "A.MAP")).scenario.grid.width == 4
 
 
 def test_every_problem_of_a_scenario_comes_out(tmp_path: Path) -> None:
@@ -145,9 +145,9 @@ def test_a_problem_list_opens_at_its_first_sound_row(tmp_path: Path) -> None:
     reasons = [row.problem for row in opened.problems.rows]
     assert reasons[2] is None and all(reasons[i] for i in (0, 1, 3, 4))
     assert "start: expected a free cell" in str(reasons[0]) and "expected the map 'b.map'" in str(reasons[4])
-    setup = opened.setup
-    assert (setup.start, setup.goal, setup.listed_optimal) == (0, 11, 4.41)
-    assert setup.source == MapFile("a.map", tmp_path / "a.map")
+    setup = opened.scenario
+    assert (setup.start, setup.goal, setup.listed_optimal) == ((0, 0), (3, 2), 4.41)
+    assert setup.map == MapFile("a.map", tmp_path / "a.map")
 
 
 def test_a_list_without_a_sound_row_is_refused_with_reasons(tmp_path: Path) -> None:
@@ -163,11 +163,11 @@ def test_the_agents_stay_when_another_problem_is_opened(tmp_path: Path) -> None:
     problems = files.open_any(scen_file(tmp_path, ["0 a.map 4 2 0 0 3 1 3.4"])).problems
     assert problems is not None
     agents = (AgentConfig("rtb-wa", "mine"),)
-    setup = files.setup_of_row(problems, problems.rows[0], agents, budget=5)
+    setup = files.scenario_of_row(problems, problems.rows[0], agents, budget=5)
     assert setup.agents == agents and setup.budget == 5
     bad = replace(problems.rows[0], goal=(9, 9))
     with pytest.raises(ConfigError, match="problem 0: goal: expected a cell"):
-        files.setup_of_row(problems, bad)
+        files.scenario_of_row(problems, bad)
 
 
 # --- generated maps -------------------------------------------------------------------------------
@@ -177,26 +177,26 @@ def test_the_agents_stay_when_another_problem_is_opened(tmp_path: Path) -> None:
 def test_a_generated_map_runs_and_is_saved_as_its_recipe(tmp_path: Path, spec) -> None:  # type: ignore[no-untyped-def]
     small = {"width": 40, "height": 32} if any(p.name == "width" for p in spec.params) else {}
     made = generate(spec.kind, small)
-    setup = files.setup_from_generated(made, files.DEFAULT_AGENTS, budget=9)
-    assert setup.grid.is_free(setup.start) and setup.grid.is_free(setup.goal)
+    setup = files.scenario_from_generated(made, files.DEFAULT_AGENTS, budget=9)
+    assert setup.grid.is_free(setup.start_cell) and setup.grid.is_free(setup.goal_cell)
     assert {name: len(cells) for name, cells in setup.switches.items()} == {
         name: len(cells) for name, cells in made.switches.items()
     }
     session = Session(setup)
     path = files.save_session_scenario(session, tmp_path / "made")
     assert path.name == "made.yaml"
-    again = files.open_any(path).setup
-    assert isinstance(again.source, MapRecipe) and again.switches == setup.switches
+    again = files.open_any(path).scenario
+    assert isinstance(again.map, MapRecipe) and again.switches == setup.switches
     assert same_run(setup, again)
 
 
 # --- scenarios from the open run ------------------------------------------------------------------
 
 
-def begun(**changed: object) -> Setup:
+def begun(**more: object) -> Scenario:
     rows = random_rows(4, 20, 20, 0.2)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
-    base = Setup(
+    base = scenario_on(
         Grid.from_rows(rows),
         0,
         399,
@@ -207,17 +207,17 @@ def begun(**changed: object) -> Setup:
         title="A title: with signs",
         caption="Two\nlines",
     )
-    return replace(base, **changed)  # type: ignore[arg-type]
+    return changed(base, **more)  # type: ignore[arg-type]
 
 
-def saved_and_opened(session: Session, folder: Path) -> Setup:
-    return files.open_any(files.save_session_scenario(session, folder / "saved")).setup
+def saved_and_opened(session: Session, folder: Path) -> Scenario:
+    return files.open_any(files.save_session_scenario(session, folder / "saved")).scenario
 
 
 def test_an_untouched_run_comes_back_as_it_was(tmp_path: Path) -> None:
     setup = begun(changes=RandomChanges(4, 5.0), script=((6, EditCells(blocked=(70, 71))), (9, MoveGoal(380))))
     again = saved_and_opened(Session(setup), tmp_path)
-    assert isinstance(again.source, MapRows)  # it came from nowhere
+    assert isinstance(again.map, MapRows)  # it came from nowhere
     assert (again.title, again.caption, again.switches, again.changes) == (
         setup.title,
         setup.caption,
@@ -230,19 +230,19 @@ def test_an_untouched_run_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_edits_and_settings_of_the_run_are_kept_and_its_own_changes_are_not(tmp_path: Path) -> None:
     path = map_file(tmp_path, random_rows(5, 20, 20, 0.1))
-    opened = files.open_any(path).setup
-    setup = replace(opened, changes=RandomChanges(2, 10.0), script=((3, EditCells(blocked=(200,))),))
+    opened = files.open_any(path).scenario
+    setup = changed(opened, changes=RandomChanges(2, 10.0), script=((3, EditCells(blocked=(200,))),))
     session = Session(setup)
     session.advance(9)
-    free = [c for c in range(100, 140) if session.setup.grid.is_free(c)][:6]
+    free = [c for c in range(100, 140) if session.scenario.grid.is_free(c)][:6]
     session.paint(free, block=True)
     weighted = session.world.walkers[1]
-    session.set_param(weighted.id, "weight", 2.5)
+    session.set_param(PanelKey(0, weighted.id), "weight", 2.5)
     scenario = files.scenario_from_session(session)
     assert isinstance(scenario.map, MapFile)
     again = saved_and_opened(session, tmp_path)
     assert again.agents[1].params == {"weight": 2.5}
-    expected = replace(setup, agents=again.agents, script=(*setup.script, (0, EditCells(blocked=tuple(free)))))
+    expected = replace(setup, agents=again.agents, edits=(*setup.edits, *timed([(0, EditCells(blocked=tuple(free)))])))
     first = Session(expected)
     assert {c for c in range(400) if not first.world.grid.is_free(c)} == {
         c for c in range(400) if not Session(again).world.grid.is_free(c)
@@ -253,7 +253,7 @@ def test_edits_and_settings_of_the_run_are_kept_and_its_own_changes_are_not(tmp_
 
 def test_the_users_strokes_come_after_the_script_of_tick_0(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 20] * 20)
-    setup = replace(files.open_any(path).setup, script=((0, EditCells(blocked=(50, 51))),))
+    setup = changed(files.open_any(path).scenario, script=((0, EditCells(blocked=(50, 51))),))
     session = Session(setup)
     assert not session.world.grid.is_free(50)
     session.paint([50], block=False)
@@ -263,25 +263,25 @@ def test_the_users_strokes_come_after_the_script_of_tick_0(tmp_path: Path) -> No
 
 def test_a_goal_on_an_edited_cell_makes_the_file_hold_the_map(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 8, "." * 7 + "@"])
-    session = Session(files.open_any(path).setup)
+    session = Session(files.open_any(path).scenario)
     session.paint([15], block=False)
     session.do(MoveGoal(15))
     again = saved_and_opened(session, tmp_path)
-    assert isinstance(again.source, MapRows) and again.goal == 15
+    assert isinstance(again.map, MapRows) and again.goal_cell == 15
 
 
 def test_a_map_edited_all_over_is_written_whole(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 80] * 80)
-    session = Session(files.open_any(path).setup)
+    session = Session(files.open_any(path).scenario)
     session.paint(range(100, 100 + files.MOST_EDITED_CELLS + 1), block=True)
     again = saved_and_opened(session, tmp_path)
-    assert isinstance(again.source, MapRows)
+    assert isinstance(again.map, MapRows)
     assert np.array_equal(again.grid.terrain, session.world.grid.terrain)
 
 
 def test_after_a_reset_on_the_edited_map_that_map_is_saved(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 20] * 20)
-    session = Session(files.open_any(path).setup)
+    session = Session(files.open_any(path).scenario)
     session.paint([55, 56], block=True)
     session.reset(keeps_map=True)
     again = Session(saved_and_opened(session, tmp_path))
@@ -293,7 +293,7 @@ def test_after_a_reset_on_the_edited_map_that_map_is_saved(tmp_path: Path) -> No
 
 def test_the_edited_map_saves_and_reloads_equal(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["..T.", ".@S.", "W..."])
-    session = Session(files.open_any(path).setup)
+    session = Session(files.open_any(path).scenario)
     session.paint([1, 8], block=True)
     session.paint([2, 5], block=False)
     assert session.has_unsaved_edits
@@ -351,7 +351,7 @@ def test_the_comparison_is_exported_as_it_is(tmp_path: Path) -> None:
 
 
 def test_numbers_that_mean_nothing_are_left_out(tmp_path: Path) -> None:
-    session = Session(Setup(Grid.from_rows([".@."]), 0, 2, (AgentConfig("tb-wa"),), budget=2))
+    session = Session(scenario_on(Grid.from_rows([".@."]), 0, 2, (AgentConfig("tb-wa"),), budget=2))
     session.advance(10)
     row = read_table(files.export_csv(session, tmp_path / "t"))[0]
     assert row["optimal"] == row["suboptimality"] == row["arrived"] == ""

@@ -20,8 +20,8 @@ from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
 from sim.files import folders, journal
 from sim.files.journal import Journal, discard, find_crashed, restore, state_folder
 from sim.files.map import write_map
-from sim.files.scenario import MapFile, open_grid
-from sim.files.session import SHOWN_KEY, Saved
+from sim.files.scenario import MapFile
+from sim.files.session import SHOWN_KEY, Saved, with_original
 from sim.params import ConfigError
 from sim.time.branches import BranchTree
 
@@ -159,21 +159,21 @@ def test_a_long_run_without_commands_is_noted_now_and_then(tmp_path: Path):
 
 def test_a_journal_brings_its_map_along(tmp_path: Path):
     path = tmp_path / "river.map"
-    write_map(open_grid(RIVER), path)
-    scenario = replace(RIVER, map=MapFile("river.map", path))
+    write_map(RIVER.grid, path)
+    scenario = with_original(replace(RIVER, map=MapFile("river.map", path)), ((3,), "T"))
     tree = tree_of(scenario)
-    opened = open_grid(RIVER).terrain.copy()
+    opened = RIVER.grid.terrain.copy()
     opened[0, 3] = ord("T")
-    writer = Journal(scenario, tree, original=opened, folder=tmp_path / "state")
+    writer = Journal(scenario, tree, folder=tmp_path / "state")
     path.unlink()
     saved = restore(crash(writer), BY_KEY)
-    assert np.array_equal(open_grid(saved.scenario).terrain, open_grid(RIVER).terrain)
+    assert np.array_equal(saved.scenario.grid.terrain, RIVER.grid.terrain)
     assert np.array_equal(saved.setup(BY_KEY)().grid.original, opened)
 
 
 def test_a_map_too_large_to_be_written_down_stays_a_file(tmp_path: Path, monkeypatch):
     path = tmp_path / "river.map"
-    write_map(open_grid(RIVER), path)
+    write_map(RIVER.grid, path)
     monkeypatch.setattr(journal, "_MOST_ROWS", 10)
     scenario = replace(RIVER, map=MapFile("river.map", path))
     writer = Journal(scenario, tree_of(scenario), folder=tmp_path / "state")

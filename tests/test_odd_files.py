@@ -23,7 +23,7 @@ def test_a_file_name_that_is_no_text_is_opened_drawn_saved_and_opened_again(tmp_
     map_file(tmp_path, ["....", ".@..", "...."]).rename(path)
     app = make_app(files.open_any(path).setup)
     app.draw()
-    assert app.session.setup.title == "\\udcff\\udcfe"
+    assert app.session.scenario.title == "\\udcff\\udcfe"
     app.settings.remember(tmp_path / "any.map")
     app.show(OpenFile(app))
     app.draw()

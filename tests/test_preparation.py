@@ -37,7 +37,7 @@ opened = start.first_setup(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
 for part in first_parts(start.kinds_of(opened)):
     part.compile()
 prepared = used()
-app = App(Session(opened.setup), Settings(), window)
+app = App(Session(opened.scenario), Settings(), window)
 app.complete(opened)
 app.play()
 for _ in range(40):
@@ -149,7 +149,7 @@ def test_agents_wait_until_they_are_ready(helper: Helper, tmp_path: Path) -> Non
 
 def test_the_panel_says_so_and_time_waits(helper: Helper, tmp_path: Path) -> None:
     opened = files.open_any(files.examples()[0])
-    app = make_app(opened.setup)
+    app = make_app(opened.scenario)
     app.preparation.begin()
     app.play()
     app.frame(0.5)

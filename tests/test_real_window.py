@@ -172,7 +172,7 @@ def test_the_window_gives_the_digest_of_a_headless_run(window):
     from ui.model import files
     from ui.model.session import Session
 
-    session = Session(files.open_any(ROOT / "assets/scenarios/bridges.yaml").setup)
+    session = Session(files.open_any(ROOT / "assets/scenarios/bridges.yaml").scenario)
     session.advance(100_000)
     assert session.world.digest() == end["digest"]
     walkers = session.world.walkers

@@ -98,7 +98,7 @@ def test_videos(run: Any, scenario: Path, tmp_path: Path, name: str, more: tuple
 
 def test_the_whole_run_ends_with_its_last_tick_and_its_digest(run: Any, scenario: Path, tmp_path: Path) -> None:
     _, out, _ = run(scenario, "-o", tmp_path / "a.mkv", *SIZE, "--ticks-per-frame", 4)
-    session = Replay(files.open_any(scenario).setup).begin()
+    session = Replay(files.open_any(scenario).scenario).begin()
     last = session.go_to(10_000)
     said = line(out)
     assert said["ticks"] == [0, last] and said["digest"] == session.world.digest()
@@ -109,11 +109,10 @@ def test_the_view_of_the_scenario_decides_how_it_looks(run: Any, scenario: Path,
     _, out, _ = run(scenario, "-o", tmp_path / "a.png", *SIZE, "--ticks", ":8", "--part", "panel:2", "--no-legend")
     assert line(out)["ticks"] == [0, 7] and line(out)["frames"] == 1
     opened = files.open_any(scenario)
-    session = Replay(opened.setup).begin()
+    session = Replay(opened.scenario).begin()
     session.go_to(7)
-    stage = stage_of(
-        session, (320, 200), look_from_view(opened.view, LAYER_BY_KEY), part=Part("panel", 2), has_legend=False
-    )
+    look = look_from_view(opened.scenario.view, LAYER_BY_KEY)
+    stage = stage_of(session, (320, 200), look, part=Part("panel", 2), has_legend=False)
     there = pygame.surfarray.array3d(pygame.image.load(tmp_path / "a.png"))
     expected = shown(stage)
     packed = there[..., 0].astype("u4") << 16 | there[..., 1].astype("u4") << 8 | there[..., 2]
@@ -142,7 +141,7 @@ def test_gif_rates_that_browsers_do_not_respect(run: Any, scenario: Path, tmp_pa
 
 
 def test_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) -> None:
-    session = Session(files.open_any(scenario).setup)
+    session = Session(files.open_any(scenario).scenario)
     session.advance(3)
     session.do(commands.SetBudget(7))
     session.branch_here()

@@ -15,6 +15,7 @@ from tests.window import ROOT, make_app, press, press_combination
 from ui.dialogs.crashed import CrashedQuestion
 from ui.model import files, saving
 from ui.model.keeper import Keeper
+from ui.model.keys import PanelKey
 from ui.model.session import Session
 
 
@@ -24,7 +25,7 @@ def busy_session() -> Session:
     session.advance(6)
     session.flip_switch("gate")
     session.advance(4)
-    session.set_param(1, "weight", 2.6)
+    session.set_param(PanelKey(0, 1), "weight", 2.6)
     session.branch_here()
     session.paint([3, 4, 5], block=True)
     session.focus(session.panels[-1].key)  # the second agent of the branch
@@ -48,10 +49,10 @@ def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
     assert path.suffix == ".yaml" and path.stat().st_size < 8000
     opened = files.open_any(path)
     assert opened.saved is not None
-    other = Session(opened.setup)
+    other = Session(opened.scenario)
     saving.restore(other, opened.saved, path)
     settled(other)
-    assert digests(other) == digests(session) and other.focused_id == session.focused_id
+    assert digests(other) == digests(session) and other.focused_key == session.focused_key
     assert [b.name for b in other.tree.branches.values()] == [b.name for b in session.tree.branches.values()]
     assert [e.command for e in other.entries()] == [e.command for e in session.entries()]
 
@@ -67,7 +68,7 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
     app.session.focus(second)
     press_combination(app, "Ctrl+=")
     app.draw()
-    cameras = {view.id: app.camera(view.id, boxes) for view, boxes in app.panels()}
+    cameras = {panel.key: app.camera(panel.key, boxes) for panel, boxes in app.panels()}
     assert cameras[first] != cameras[second]
     path = saving.save(app.session, tmp_path / "mine", app.dressing.as_view())
 
@@ -76,10 +77,10 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
     other.frame(0.0)
     assert other.layers.visible == {**usual, "tree": True} and other.layers.heat.kind == "visits"
     assert other.settings.sidebar_tab == "inspect" and not other.cameras.is_linked
-    for view, boxes in other.panels():
-        camera = other.camera(view.id, boxes)
-        assert camera.zoom == cameras[view.id].zoom
-        assert (camera.left, camera.top) == pytest.approx((cameras[view.id].left, cameras[view.id].top), abs=0.1)
+    for panel, boxes in other.panels():
+        camera = other.camera(panel.key, boxes)
+        assert camera.zoom == cameras[panel.key].zoom
+        assert (camera.left, camera.top) == pytest.approx((cameras[panel.key].left, cameras[panel.key].top), abs=0.1)
     other.collect_settings()
     assert not other.settings.layers.get("tree") and other.settings.heat.kind == "off", "the user's own"
     other.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
@@ -122,12 +123,12 @@ def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
     session.reset(keeps_map=True)
     session.advance(9)
     opened = files.open_any(saving.save(session, tmp_path / "mine"))
-    other = Session(opened.setup)
+    other = Session(opened.scenario)
     saving.restore(other, opened.saved)
     assert digests(settled(other)) == digests(session)
     other.seek(0)
     other.take_edits_back()
-    assert not (other.world.grid.terrain != session.setup.grid.terrain).any()
+    assert not (other.world.grid.terrain != session.scenario.grid.original).any()
 
 
 def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
@@ -170,7 +171,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     settled(app.session)
     assert digests(app.session) == digests(session) and len(session.shown) == 2
     assert (app.session.branch, app.session.shown) == (session.branch, session.shown)
-    assert app.session.focused_id == session.focused_id, "what is done now goes where it went before"
+    assert app.session.focused_key == session.focused_key, "what is done now goes where it went before"
     assert app.session.would_lose_work, "nowhere is it saved"
     press_combination(app, "Ctrl+Q")
     assert app.is_open and app.dialog is not None

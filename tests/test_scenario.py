@@ -22,7 +22,6 @@ from sim.files.scenario import (
     build_world,
     dump_scenario,
     load_scenario,
-    open_grid,
     parse_scenario,
     save_scenario,
 )
@@ -146,7 +145,7 @@ def test_a_recipe_brings_its_own_problem() -> None:
     head = "format: backmove-scenario\nversion: 1\nagents: []\n"
     scenario = parse(head + "map: {generate: {kind: river, width: 48, height: 32, seed: 3}}\n")
     assert isinstance(scenario.map, MapRecipe) and scenario.map.values["bridges"] == 2
-    grid = open_grid(scenario)
+    grid = scenario.grid
     assert grid.is_free(grid.cell(*scenario.start)) and grid.is_free(grid.cell(*scenario.goal))
     assert list(scenario.switches) == ["north bridge", "south bridge"]
     moved = parse(head + "map: {generate: {kind: river, width: 48, height: 32, seed: 3}}\nswitches: {}\ngoal: [0, 0]\n")
@@ -162,7 +161,7 @@ def test_diagonal_and_swamp_reach_the_grid(tmp_path: Path) -> None:
         "map: {file: ../maps/swamp.map, swamp: blocked, diagonal: 1.5}\n"
     )
     scenario = parse_scenario(text, "x", BY_KEY, tmp_path / "scenarios")
-    assert open_grid(scenario).rows() == [".T."] and open_grid(scenario).diagonal == 1.5
+    assert scenario.grid.rows() == [".T."] and scenario.grid.diagonal == 1.5
     assert parse_scenario(dump_scenario(scenario), "x", BY_KEY, tmp_path / "scenarios") == scenario
 
 
@@ -201,12 +200,12 @@ def test_a_scenario_stays_in_its_tree(tmp_path: Path) -> None:
         (home / "x.yaml").write_text(text.replace("NAME", str(name)))
         return load_scenario(home / "x.yaml", BY_KEY, **options)  # type: ignore[arg-type]
 
-    assert open_grid(load("../maps/a.map")).width == 4
-    assert open_grid(load(tmp_path / "home" / "maps" / "a.map")).width == 4
+    assert load("../maps/a.map").grid.width == 4
+    assert load(tmp_path / "home" / "maps" / "a.map").grid.width == 4
     for outside in ("../../elsewhere/a.map", elsewhere / "a.map", "../maps/link.map", "/dev/zero"):
         with pytest.raises(ConfigError, match="which is outside"):
             load(outside)
-    assert open_grid(load("../../elsewhere/a.map", allowed_folders=[elsewhere])).width == 4
+    assert load("../../elsewhere/a.map", allowed_folders=[elsewhere]).grid.width == 4
     with pytest.raises(ConfigError, match="which is outside"):
         parse(text.replace("NAME", str(elsewhere / "a.map")))
 
@@ -338,8 +337,8 @@ def test_saving_elsewhere_keeps_the_map(tmp_path: Path) -> None:
     far = save_scenario(scenario, here / "far.yaml")
     assert isinstance(far.map, MapRows), "a map outside the tree of the new file is drawn in it"
     assert load_scenario(here / "far.yaml", BY_KEY) == far
-    assert open_grid(far).rows() == open_grid(scenario).rows()
-    write_map(open_grid(scenario), tmp_path / "mine" / "river.map")
+    assert far.grid.rows() == scenario.grid.rows()
+    write_map(scenario.grid, tmp_path / "mine" / "river.map")
     near = Scenario(MapFile("?", tmp_path / "mine" / "river.map"), scenario.start, scenario.goal)
     saved = save_scenario(near, here / "near.yaml")
     assert isinstance(saved.map, MapFile) and saved.map.file == "../river.map"
@@ -352,7 +351,7 @@ def test_worlds_do_not_share_the_map() -> None:
     first, second = build_world(scenario, BY_KEY), build_world(scenario, BY_KEY)
     before = second.grid.rows()
     first.advance(5)
-    assert first.grid.rows() != before and second.grid.rows() == before and open_grid(scenario).rows() == before
+    assert first.grid.rows() != before and second.grid.rows() == before and scenario.grid.rows() == before
 
 
 # --- the shipped ones -----------------------------------------------------------------------------
@@ -386,7 +385,7 @@ def test_there_are_enough() -> None:
 def test_shipped_scenarios_load_run_and_read_back_equal(path: Path) -> None:
     scenario = load_scenario(path, BY_KEY)
     assert scenario.title and len(scenario.caption) > 80 and 2 <= len(scenario.agents) <= 4
-    assert max(open_grid(scenario).terrain.shape) <= 128
+    assert max(scenario.grid.terrain.shape) <= 128
     labels = [config.label for config in scenario.agents]
     assert all(labels) and len(set(labels)) == len(labels)
     assert parse_scenario(dump_scenario(scenario), "again", BY_KEY, path.parent) == scenario

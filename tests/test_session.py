@@ -12,13 +12,16 @@ from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
+from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
+from tests.runs import changed, scenario_on
 from ui.model import files
 from ui.model.columns import arrived_at
-from ui.model.session import Session, key_of
-from ui.model.setup import Setup
+from ui.model.keys import PanelKey
+from ui.model.session import Session
+from ui.model.trails import Trail
 
 from .conftest import random_rows
 
@@ -28,11 +31,11 @@ START, GOAL = 0, SIDE * SIDE - 1
 AGENTS = (AgentConfig("tba"), AgentConfig("rtb-wa", params={"weight": 1.5}), AgentConfig("tb-gbfs", budget=2))
 
 
-def setup(seed: int = 3, density: float = 0.15, **changed: object) -> Setup:
+def setup(seed: int = 3, density: float = 0.15, **more: object) -> Scenario:
     rows = random_rows(seed, SIDE, SIDE, density)
     rows[0] = "." + rows[0][1:]
     rows[-1] = rows[-1][:-1] + "."
-    base = Setup(
+    base = scenario_on(
         Grid.from_rows(rows),
         START,
         GOAL,
@@ -41,7 +44,7 @@ def setup(seed: int = 3, density: float = 0.15, **changed: object) -> Setup:
         seed=7,
         switches={"gate": (40, 41, 56)},
     )
-    return replace(base, **changed)  # type: ignore[arg-type]
+    return changed(base, **more)  # type: ignore[arg-type]
 
 
 def terrain(session: Session) -> bytes:
@@ -113,7 +116,7 @@ def test_a_cancelled_stroke_leaves_the_map_as_it_was() -> None:
 
 def test_undo_restores_the_exact_letters() -> None:
     grid = Grid.from_rows([".STW@O..", "........"])
-    session = Session(Setup(grid, 8, 15, (), budget=1))
+    session = Session(scenario_on(grid, 8, 15, (), budget=1))
     before = terrain(session)
     stroke(session, list(range(7)), True)
     stroke(session, list(range(7)), False)
@@ -196,7 +199,7 @@ def test_reset_gives_the_first_map_or_keeps_the_edited_one() -> None:
     session = Session(setup())
     session.advance(5)
     stroke(session, [100, 101], True)
-    session.set_param(session.world.walkers[1].id, "weight", 2.5)
+    session.set_param(session.panels[1].key, "weight", 2.5)
     edited = terrain(session)
     session.reset(keeps_map=True)
     assert session.tick == 0 and terrain(session) == edited and session.strokes == []
@@ -219,17 +222,17 @@ def test_beginning_again_can_be_undone(how: str) -> None:
     stroke(session, [100, 101], True)
     session.advance(3)
     session.branch_here()
-    session.set_param(session.focused_id, "weight", 2.5) if session.focused.spec.param("weight") else None
+    session.set_param(session.focused_key, "weight", 2.5) if session.focused.spec.param("weight") else None
     session.advance(4)
     states, digests = session.tree.states(), [b.timeline.world.digest() for b in session.shown_branches]
-    shown, focused, begun = list(session.shown), session.focused_id, session.setup
+    shown, focused, begun = list(session.shown), session.focused_key, session.scenario
     match how:
         case "reset":
             session.reset(keeps_map=False)
         case "keep":
             session.reset(keeps_map=True)
         case "start":
-            session.restart_with(start=5)
+            session.restart_with(start=(5, 0))
     assert session.tick == 0 and len(session.tree.branches) == 1 and session.has_unsaved_edits
     assert any("Ctrl+Z" in message for message in session.messages)
     session.advance(7)
@@ -239,9 +242,9 @@ def test_beginning_again_can_be_undone(how: str) -> None:
     assert session.undo()
     while not session.continue_seek():
         pass
-    assert session.tree.states() == states and session.setup is begun
+    assert session.tree.states() == states and session.scenario is begun
     assert [b.timeline.world.digest() for b in session.shown_branches] == digests
-    assert (session.shown, session.focused_id) == (shown, focused)
+    assert (session.shown, session.focused_key) == (shown, focused)
     assert session.has_unsaved_edits
     assert session.undo() and not session.undo(), "the stroke of the run before, and then there is nothing"
 
@@ -255,7 +258,7 @@ def test_beginning_again_twice_is_undone_twice() -> None:
     states = session.tree.states()
     session.reset(keeps_map=True)
     session.advance(4)
-    session.restart_with(start=5)
+    session.restart_with(start=(5, 0))
     session.reset(keeps_map=False)
     for _ in range(3):
         assert session.undo()
@@ -294,7 +297,7 @@ def test_what_was_done_is_unsaved_whatever_it_was() -> None:
         (lambda s: stroke(s, [100], True), True),
         (lambda s: s.branch_here(), True),
         (lambda s: s.move_goal(55), True),
-        (lambda s: s.set_param(1, "weight", 2.5), False),
+        (lambda s: s.set_param(PanelKey(0, 1), "weight", 2.5), False),
         (lambda s: s.add_agent(AgentConfig("tba")), False),
     ):
         session = Session(setup(density=0.0))
@@ -327,7 +330,7 @@ def test_restart_with_another_start_keeps_map_and_agents() -> None:
     session = Session(setup(density=0.0))
     stroke(session, [100], True)
     session.advance(3)
-    session.restart_with(start=5)
+    session.restart_with(start=(5, 0))
     assert session.tick == 0 and session.world.start == 5 and not session.world.grid.is_free(100)
     assert [w.position for w in session.world.walkers] == [5, 5, 5]
 
@@ -375,7 +378,7 @@ def test_agents_are_added_replaced_and_moved() -> None:
     session = Session(setup())
     assert session.add_agent(AgentConfig("tb-wa", params={"weight": 2.0}))
     assert session.focused and session.focused.spec.key == "tb-wa"
-    session.move_panel(session.focused_id, -3)
+    session.move_panel(session.focused_key, -3)
     assert [panel.view.spec.key for panel in session.panels] == ["tb-wa", "tba", "rtb-wa", "tb-gbfs"]
     assert session.replace_agent(session.panels[1].key, AgentConfig("tb-gbfs"))
     assert [panel.view.spec.key for panel in session.panels] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
@@ -392,10 +395,10 @@ def test_an_agent_that_is_not_legal_is_refused_with_its_reasons() -> None:
 def test_a_parameter_that_is_not_legal_changes_nothing() -> None:
     session = Session(setup())
     walker = session.world.walkers[1]
-    session.set_param(walker.id, "weight", 0.5)
+    session.set_param(PanelKey(session.branch, walker.id), "weight", 0.5)
     assert walker.params["weight"] == 1.5 and "weight" in session.messages[-1]
     said = len(session.log)
-    session.set_param(walker.id, "weight", 1.5)
+    session.set_param(PanelKey(session.branch, walker.id), "weight", 1.5)
     assert len(session.log) == said  # no command for what is so already
 
 
@@ -424,7 +427,7 @@ def act(session: Session, action: str, number: int) -> None:
         case "param" if walkers:
             walker = walkers[number % len(walkers)]
             if walker.spec.param("weight"):
-                session.set_param(walker.id, "weight", 1.0 + number % 4)
+                session.set_param(PanelKey(session.branch, walker.id), "weight", 1.0 + number % 4)
         case "add" if len(walkers) < 5:
             session.add_agent(AgentConfig("tb-wa"))
         case "remove" if len(walkers) > 1:
@@ -433,18 +436,18 @@ def act(session: Session, action: str, number: int) -> None:
             session.do(commands.SetChanges(1 + number % 5, float(number % 3 * 5)))
 
 
-def headless(begun: Setup, session: Session) -> World:
+def headless(begun: Scenario, session: Session) -> World:
     """The same run without a window: all commands in the queue, then time."""
     done, ticks = [(entry.tick, entry.command) for entry in session.entries()], session.tick
     grid = Grid(begun.grid.terrain.copy(), begun.grid.diagonal, begun.grid.name)
     world = World(
         grid,
-        begun.start,
-        begun.goal,
+        begun.start_cell,
+        begun.goal_cell,
         BY_KEY,
         budget=begun.budget,
         seed=begun.seed,
-        switches=begun.switches,
+        switches=begun.switch_cells,
         random_changes=begun.changes,
     )
     for config in begun.agents:
@@ -493,18 +496,20 @@ def test_the_pace_changes_nothing(paces: list[int], changes: bool) -> None:
     assert session.world.digest() == straight.world.digest()
     for walker, other in zip(session.world.walkers, straight.world.walkers, strict=True):
         for name in ("cells", "marks", "expanded", "cost", "revisits"):
-            mine, its = getattr(session.trails[walker.id], name), getattr(straight.trails[other.id], name)
+            key = PanelKey(0, walker.id)
+            mine, its = getattr(session.trails[key], name), getattr(straight.trails[key], name)
+            assert other.id == walker.id
             assert np.array_equal(mine, its), name
 
 
 @pytest.mark.parametrize("path", files.examples(), ids=lambda path: path.stem)
 def test_trails_say_what_the_referee_says(path: object) -> None:
     """For every example, also where agents wait without a path and are woken."""
-    session = Session(files.open_any(path).setup)  # type: ignore[arg-type]
+    session = Session(files.open_any(path).scenario)  # type: ignore[arg-type]
     while session.tick < 700 and session.advance(137):
         pass
     for walker in session.world.walkers:
-        trail, metrics = session.trails[walker.id], session.world.metrics(walker)
+        trail, metrics = session.trails[PanelKey(0, walker.id)], session.world.metrics(walker)
         assert trail.cells[-1] == walker.position
         assert trail.cost[-1] == pytest.approx(metrics.cost)
         assert trail.expanded[-1] == metrics.expansions
@@ -518,10 +523,10 @@ def test_trails_say_what_the_referee_says(path: object) -> None:
 
 
 def test_a_woken_agents_trail_is_in_step_with_the_clock() -> None:
-    session = Session(files.open_any(files.GALLERY_FOLDER / "no-path.yaml").setup)
+    session = Session(files.open_any(files.GALLERY_FOLDER / "no-path.yaml").scenario)
     session.advance(300)
     session.advance(200)
-    arrivals = {w.label: arrived_at(session, w) for w in session.snapshot.walkers}
+    arrivals = {p.view.label: arrived_at(session, p) for p in session.panels}
     assert arrivals["waits"] is not None and arrivals["waits"] > 260
     assert max(a for a in arrivals.values() if a) == session.tick
 
@@ -529,7 +534,7 @@ def test_a_woken_agents_trail_is_in_step_with_the_clock() -> None:
 def test_the_trail_of_an_agent_that_a_script_adds_begins_when_it_joins() -> None:
     session = Session(setup(script=((6, commands.AddAgent(AgentConfig("tb-wa"))),)))
     session.advance(10)
-    trail = session.trails[session.world.walkers[-1].id]
+    trail = session.trails[session.panels[-1].key]
     assert trail.first_tick == 6 and len(trail) == 5
     assert trail.cells[0] == START and trail.cells[-1] == session.world.walkers[-1].position
 
@@ -537,7 +542,7 @@ def test_the_trail_of_an_agent_that_a_script_adds_begins_when_it_joins() -> None
 # --- run until ------------------------------------------------------------------------------------
 
 
-def first_tick(begun: Setup, after: int, has_happened: object, most: int = 2000) -> int:
+def first_tick(begun: Scenario, after: int, has_happened: object, most: int = 2000) -> int:
     """The first tick after `after` at which something happens, found tick by tick."""
     session = Session(begun)
     session.advance(after)
@@ -549,11 +554,15 @@ def first_tick(begun: Setup, after: int, has_happened: object, most: int = 2000)
     raise AssertionError("it does not happen")
 
 
+def _walked(trail: Trail) -> bool:
+    return bool(trail.cells[-1] != trail.cells[-2])
+
+
 RULES = {
     "back_move": lambda s, w: w.rows[-1].marks & log.BACK_MOVE,
     "arrival": lambda s, w: w.agent.status is Status.AT_GOAL,
     "restart": lambda s, w: w.rows[-1].marks & log.RESTARTED,
-    "move": lambda s, w: w.id == s.focused_id and s.trails[w.id].cells[-1] != s.trails[w.id].cells[-2],
+    "move": lambda s, w: w.id == s.focused_key.agent and _walked(s.trails[PanelKey(0, w.id)]),
 }
 
 
@@ -561,7 +570,7 @@ RULES = {
 @pytest.mark.parametrize("after", [0, 11])
 @pytest.mark.parametrize("bulk", [1, 7, 500])
 def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> None:
-    begun = replace(files.open_any(files.GALLERY_FOLDER / "bridges.yaml").setup, budget=4)
+    begun = replace(files.open_any(files.GALLERY_FOLDER / "bridges.yaml").scenario, budget=4)
     expected = first_tick(begun, after, RULES[rule])
     session = Session(begun)
     session.advance(after)
@@ -572,7 +581,7 @@ def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> 
 
 
 def test_run_until_looks_at_the_next_tick_not_at_the_last() -> None:
-    begun = replace(files.open_any(files.GALLERY_FOLDER / "scrubbing.yaml").setup, budget=1)
+    begun = replace(files.open_any(files.GALLERY_FOLDER / "scrubbing.yaml").scenario, budget=1)
     session = Session(begun)
     session.run_until("back_move")
     session.advance(1000)
@@ -608,11 +617,11 @@ def test_as_many_ticks_as_fit_into_the_time() -> None:
 def test_the_futures_of_a_split_come_first() -> None:
     session = Session(setup())
     session.advance(3)
-    session.focus(1)
+    session.focus(PanelKey(0, 1))
     futures = session.split([{"weight": 1.0}, {"weight": 1.5}, {"weight": 3.0}])
     assert len(session.panels) == 9, "one more than fits"
-    assert [panel.key for panel in session.panels[:3]] == [key_of(branch.number, 1) for branch in futures]
-    assert session.focused_id == session.panels[0].key
+    assert [panel.key for panel in session.panels[:3]] == [PanelKey(branch.number, 1) for branch in futures]
+    assert session.focused_key == session.panels[0].key
 
 
 # --- the panels that a heat map A - B compares --------------------------------------------------------
@@ -629,31 +638,31 @@ def test_an_agent_is_compared_with_itself_in_the_branch_it_comes_from() -> None:
     grandchild = session.branch_here().number
     for number, other in ((child, 0), (grandchild, child), (0, child)):
         for agent in range(len(AGENTS)):
-            session.focus(key_of(number, agent))
-            assert compared_keys(session) == (key_of(number, agent), key_of(other, agent))
+            session.focus(PanelKey(number, agent))
+            assert compared_keys(session) == (PanelKey(number, agent), PanelKey(other, agent))
     session.hide_branch(child)
-    session.focus(key_of(grandchild, 1))
-    assert compared_keys(session) == (key_of(grandchild, 1), key_of(0, 1)), "no parent on screen: any other branch"
+    session.focus(PanelKey(grandchild, 1))
+    assert compared_keys(session) == (PanelKey(grandchild, 1), PanelKey(0, 1)), "no parent on screen: any other branch"
 
 
 def test_branches_of_one_parent_are_compared_agent_by_agent() -> None:
     session = Session(setup())
-    session.focus(1)
+    session.focus(PanelKey(0, 1))
     futures = [branch.number for branch in session.split([{"weight": 1.0}, {"weight": 2.0}])]
-    session.focus(key_of(futures[1], 2))
-    assert compared_keys(session) == (key_of(futures[1], 2), key_of(futures[0], 2))
+    session.focus(PanelKey(futures[1], 2))
+    assert compared_keys(session) == (PanelKey(futures[1], 2), PanelKey(futures[0], 2))
 
 
 def test_in_a_single_branch_an_agent_is_compared_with_the_next_one() -> None:
     session = Session(setup())
     for agent in range(3):
-        session.focus(agent)
+        session.focus(PanelKey(0, agent))
         assert session.compared() == (agent, (agent + 1) % 3)
     assert session.compared(1) == (1, 2)
     for agent in (0, 1):
-        session.remove_agent(agent)
+        session.remove_agent(PanelKey(0, agent))
     assert session.compared() == (0, 0)
-    session.remove_agent(2)
+    session.remove_agent(PanelKey(0, 2))
     assert session.compared() == (0, 0)
 
 
@@ -662,5 +671,5 @@ def test_a_new_agent_of_a_branch_is_compared_with_the_next_panel() -> None:
     session = Session(setup())
     session.branch_here()
     session.add_agent(AgentConfig("astar"))
-    place = session.panel_of(session.focused_id)
+    place = session.panel_of(session.focused_key)
     assert session.compared() == (place, (place + 1) % 7)

@@ -17,7 +17,7 @@ from sim.files.commands import runs_data
 from sim.files.fields import Field, Problems
 from sim.files.log import LogReader, entry_data
 from sim.files.map import write_map
-from sim.files.scenario import MapFile, MapRecipe, MapRows, Scenario, TimedCommand, open_grid
+from sim.files.scenario import MapFile, MapRecipe, MapRows, Scenario, TimedCommand
 from sim.files.session import (
     Saved,
     describe,
@@ -27,8 +27,10 @@ from sim.files.session import (
     parse_session,
     save_session,
     terrain_hash,
+    with_original,
 )
 from sim.files.yaml import Document, read_yaml, write_yaml
+from sim.grid import Grid
 from sim.params import ConfigError
 from sim.time.branches import BranchTree
 from sim.time.timeline import Entry
@@ -245,11 +247,11 @@ def test_an_edit_of_the_past_expects_nothing_any_more():
 
 
 def test_the_map_as_it_was_opened_is_kept_beside_the_one_of_tick_0():
-    edited = open_grid(RIVER).terrain.copy()
+    edited = RIVER.grid.terrain.copy()
     opened = edited.copy()
     opened[0, 3], opened[3, 3] = ord("T"), ord("S")
-    scenario = replace(RIVER, map=MapRows(tuple(bytes(row).decode() for row in edited)))
-    saved = reopened(describe(scenario, tree_of(scenario), original=opened))
+    scenario = with_original(RIVER, ((3, 39), "TS"))
+    saved = reopened(describe(scenario, tree_of(scenario)))
     assert np.array_equal(saved.setup(BY_KEY)().grid.original, opened)
     assert np.array_equal(saved.setup(BY_KEY)().grid.terrain, edited)
 
@@ -258,19 +260,19 @@ def test_a_map_file_is_named_from_the_session_and_checked(tmp_path: Path):
     (tmp_path / "maps").mkdir()
     (tmp_path / "runs").mkdir()
     path = tmp_path / "maps" / "river.map"
-    write_map(open_grid(RIVER), path)
+    write_map(RIVER.grid, path)
     scenario = replace(RIVER, map=MapFile(str(path), path))
     tree = tree_of(scenario)
     tree[0].timeline.advance(20)
     save_session(describe(scenario, tree), tmp_path / "runs" / "a.yaml")
     text = (tmp_path / "runs" / "a.yaml").read_text()
     assert "map: {file: ../maps/river.map}" in text
-    assert terrain_hash(open_grid(RIVER).terrain) in text
+    assert terrain_hash(RIVER.grid.terrain) in text
     assert is_session(text.encode())
     assert not load_session(tmp_path / "runs" / "a.yaml", BY_KEY).warnings
     rows = list(ROWS)
     rows[5] = rows[5][:6] + "@" + rows[5][7:]
-    write_map(open_grid(replace(RIVER, map=MapRows(tuple(rows)))), path)
+    write_map(Grid.from_rows(rows), path)
     changed = load_session(tmp_path / "runs" / "a.yaml", BY_KEY)
     assert "the map is not the one of the session" in changed.warnings[0]
     assert changed.plant(BY_KEY)[0].timeline.diverged == 0
@@ -380,5 +382,5 @@ def test_a_session_names_no_map_elsewhere():
 
 
 def test_the_hash_is_of_the_terrain():
-    terrain = open_grid(RIVER).terrain
+    terrain = RIVER.grid.terrain
     assert terrain_hash(terrain) == hashlib.sha256("".join(ROWS).encode()).hexdigest()

@@ -20,9 +20,9 @@ from ui.film.pictures import draw_panel, draw_window, surface_pixels
 from ui.film.replay import replay_of
 from ui.film.stage import Stage
 from ui.model.camera import Camera, fitted
+from ui.model.keys import FIRST, PanelKey
 from ui.model.layers import HeatSetting
 from ui.model.look import Look, MapPart, look_from_view, look_of, part_of, view_of
-from ui.model.session import SPAN
 from ui.panels.badges import BADGE_COLOURS
 
 HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
@@ -76,7 +76,7 @@ def test_mouse_dialogs_messages_focus_and_window_size_do_not_show() -> None:
     drag(app, (200, 200), (220, 220), button=2)
     press(app, pygame.K_F1)
     app.say("something")
-    app.session.focus(1)
+    app.session.focus(PanelKey(0, 1))
     app.resized(pygame.display.set_mode((1000, 700)))
     app.frame(0.05)
     assert all((surface_pixels(stage.draw()) == old).all() for stage, old in zip(stages, before, strict=True))
@@ -153,7 +153,7 @@ def branched(agents: int = 2) -> App:
     branch = app.session.branch_here()
     app.session.flip_switch("door")
     app.session.advance(8)
-    app.session.focus(branch.number * SPAN + 1)
+    app.session.focus(PanelKey(branch.number, 1))
     app.set_heat_kind("difference")
     app.draw()
     return app
@@ -172,7 +172,7 @@ def badges(stage: Stage) -> list[str]:
 def test_a_minus_b_is_of_the_same_panels_in_videos_as_in_the_window() -> None:
     app = branched()
     pair = [panel.key for panel in app.compared_panels()]
-    assert pair == [SPAN + 1, 1]
+    assert pair == [PanelKey(1, 1), PanelKey(0, 1)]
     session = replay_of(app.session).begin()
     look = look_of(app)
     session.wear(look)
@@ -294,7 +294,7 @@ def test_a_view_of_a_scenario_is_a_look() -> None:
         "branches": [0],
     }
     look = look_from_view(view, LAYER_BY_KEY)
-    assert look.own_parts == {1: MapPart(3, 4, 5), 2: None}
+    assert look.own_parts == {PanelKey(0, 1): MapPart(3, 4, 5), PanelKey(0, 2): None}
     assert look.visible["tree"] and not look.visible["grid"] and look.part == MapPart(12, 6.5, 10)
     assert look_from_view(view_of(look), LAYER_BY_KEY) == look
     assert look_from_view({}, LAYER_BY_KEY) == Look() and view_of(Look()) == {}
@@ -345,7 +345,7 @@ def test_pictures_of_the_window_are_rendered_at_their_scale() -> None:
     assert twice.shape == (960, 1280)
     assert (np.repeat(np.repeat(once, 2, 0), 2, 1) != twice).any(), "not merely scaled up"
     whole = app.panels()[0][1].whole
-    assert draw_panel(app, 0, 4).get_size() == (4 * whole[2], 4 * whole[3])
+    assert draw_panel(app, FIRST, 4).get_size() == (4 * whole[2], 4 * whole[3])
     assert app.scale == 1.0 and app.window_size == (640, 480)
 
 

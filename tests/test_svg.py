@@ -24,9 +24,9 @@ from ui.draw.theme import DARK, LIGHT, PALETTES
 from ui.film.pictures import save_panel, save_svg, save_window
 from ui.film.replay import Replay, ReplaySession
 from ui.film.takes import FOLDER_VARIABLE
+from ui.model.keys import FIRST, PanelKey
 from ui.model.layers import HeatSetting
 from ui.model.look import Look, MapPart
-from ui.model.session import SPAN
 from ui.model.trails import Trail
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -102,7 +102,7 @@ def session_at(tick: int, **more: object) -> ReplaySession:
 
 
 def drawing(look: Look | None = None, tick: int = 14, **more: object) -> ElementTree.Element:
-    return ElementTree.fromstring(panel_svg(session_at(tick), 0, look or Look(), **more))  # type: ignore[arg-type]
+    return ElementTree.fromstring(panel_svg(session_at(tick), FIRST, look or Look(), **more))  # type: ignore[arg-type]
 
 
 def colours(root: ElementTree.Element) -> set[str]:
@@ -126,7 +126,7 @@ def test_a_drawing_is_valid_and_says_what_it_shows() -> None:
 def test_walls_and_terrain_are_drawn_where_they_are(palette) -> None:
     session = session_at(14)
     grid = session.world.grid
-    root = ElementTree.fromstring(panel_svg(session, 0, Look(palette.name)))
+    root = ElementTree.fromstring(panel_svg(session, FIRST, Look(palette.name)))
     paths = {e.attrib["fill"]: e.attrib["d"] for e in root.iter(f"{SVG}path") if e.attrib.get("fill-rule")}
     for colour, letters in ((palette.wall, b"@"), (palette.trees, b"T"), (palette.swamp, b"S"), (palette.water, b"W")):
         expected = np.isin(grid.terrain, np.frombuffer(letters, np.uint8))
@@ -136,8 +136,8 @@ def test_walls_and_terrain_are_drawn_where_they_are(palette) -> None:
 @pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
 def test_the_inside_of_a_block_of_walls_is_as_quiet_as_the_outside(palette) -> None:
     grid = Grid.from_rows(["......", ".@@@@@", ".@@@@@", ".@@@@@", "......"])
-    session = session_at(0, grid=grid, start=0, goal=5, switches={}, script=())
-    root = ElementTree.fromstring(panel_svg(session, 0, Look(palette.name)))
+    session = session_at(0, grid=grid, start=(0, 0), goal=grid.xy(5), switches={}, script=())
+    root = ElementTree.fromstring(panel_svg(session, FIRST, Look(palette.name)))
     paths = {e.attrib["fill"]: e.attrib["d"] for e in root.iter(f"{SVG}path") if e.attrib.get("fill-rule")}
     inside = np.zeros((5, 6), np.bool_)
     inside[2, 2:] = True
@@ -149,8 +149,8 @@ def test_the_inside_of_a_block_of_walls_is_as_quiet_as_the_outside(palette) -> N
 )
 def test_a_layer_that_is_off_leaves_no_trace(layer: str) -> None:
     shown = {"tree": True}
-    with_it = panel_svg(session_at(14), 0, Look(visible=shown), has_legend=False)
-    without = panel_svg(session_at(14), 0, Look(visible={**shown, layer: False}), has_legend=False)
+    with_it = panel_svg(session_at(14), FIRST, Look(visible=shown), has_legend=False)
+    without = panel_svg(session_at(14), FIRST, Look(visible={**shown, layer: False}), has_legend=False)
     assert len(without) < len(with_it)
 
 
@@ -162,13 +162,13 @@ def test_heat_takes_the_place_of_the_closed_cells() -> None:
 
 def test_a_minus_b_names_the_two_that_it_compares() -> None:
     session = session_at(30)
-    text = panel_svg(session, 1, Look(heat=HeatSetting("difference")))
+    text = panel_svg(session, PanelKey(0, 1), Look(heat=HeatSetting("difference")))
     texts = [e.text for e in ElementTree.fromstring(text).iter(f"{SVG}text")]
     assert any(re.fullmatch(r"a1 - a0, -[\d-]+ to \+[\d-]+", text or "") for text in texts)
     app = make_app(setup(), (640, 480))
     app.session.advance(6)
     branch = app.session.branch_here()
-    text = panel_svg(app.session, branch.number * SPAN, Look(heat=HeatSetting("difference")))
+    text = panel_svg(app.session, PanelKey(branch.number, 0), Look(heat=HeatSetting("difference")))
     assert "a0 (branch 1) - a0 (run), " in text, "the same agent in the branch that it comes from"
 
 
@@ -176,7 +176,7 @@ def test_the_scale_of_a_drawing_follows_its_largest_value() -> None:
     session = session_at(30)
     session.world.walkers[0].visits[3] = 500
     session.changed()
-    text = panel_svg(session, 1, Look(heat=HeatSetting("visits")))
+    text = panel_svg(session, PanelKey(0, 1), Look(heat=HeatSetting("visits")))
     assert "visits, 1 to 211-500" in text, "shared by all panels"
 
 
@@ -199,7 +199,7 @@ def test_names_cannot_break_the_drawing() -> None:
     begin = replace(begin, agents=tuple(replace(config, label="<&\"'>") for config in begin.agents))
     session = Replay(begin).begin()
     session.go_to(3)
-    root = ElementTree.fromstring(panel_svg(session, 0, Look()))
+    root = ElementTree.fromstring(panel_svg(session, FIRST, Look()))
     assert root.findtext(f"{SVG}title") == "a < b & c: <&\"'>, tick 3"
 
 
@@ -207,8 +207,10 @@ def test_a_large_map_stays_small() -> None:
     rng = np.random.default_rng(3)
     grid = Grid(np.where(rng.random((256, 256)) < 0.1, ord("@"), ord(".")).astype(np.uint8))
     free = np.flatnonzero(grid.free)
-    session = session_at(200, grid=grid, start=int(free[0]), goal=int(free[-1]), switches={}, script=(), budget=50)
-    text = panel_svg(session, 0, Look())
+    session = session_at(
+        200, grid=grid, start=grid.xy(int(free[0])), goal=grid.xy(int(free[-1])), switches={}, script=(), budget=50
+    )
+    text = panel_svg(session, FIRST, Look())
     ElementTree.fromstring(text)
     assert len(text) < 24 * int((~grid.free).sum()), "bytes for each single wall"
 
@@ -222,7 +224,7 @@ def test_pictures_and_drawings_go_to_their_folder_under_their_names(
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "deep" / "pictures"))
     app = make_app(setup(caption="Look → here"), (640, 480))
     app.session.advance(7)
-    paths = [save_window(app), save_panel(app, 1, scale=2), save_svg(app, 0), save_svg(app, 0)]
+    paths = [save_window(app), save_panel(app, PanelKey(0, 1), scale=2), save_svg(app, FIRST), save_svg(app, FIRST)]
     assert [path.name for path in paths] == ["a0-vs-a1-tick-7.png", "a1-tick-7.png", "a0-tick-7.svg", "a0-tick-7-2.svg"]
     texts = png_texts(paths[0].read_bytes())
     assert texts["Title"] == "Box" and texts["Tick"] == "7" and texts["Digest"] == app.session.world.digest()

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pygame
 
+from sim.files.scenario import Scenario
 from ui.app import App
 from ui.model import job
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.model.setup import Setup
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -47,7 +47,7 @@ _NAMED = {
 _MODS = {"Ctrl": pygame.KMOD_LCTRL, "Shift": pygame.KMOD_LSHIFT, "Alt": pygame.KMOD_LALT}
 
 
-def make_app(setup: Setup, size: tuple[int, int] = (1280, 720), *, theme: str = "dark", scale: float = 1.0) -> App:
+def make_app(setup: Scenario, size: tuple[int, int] = (1280, 720), *, theme: str = "dark", scale: float = 1.0) -> App:
     pygame.display.init()
     pygame.font.init()
     window = pygame.display.set_mode(size)
@@ -99,8 +99,8 @@ def press_combination(app: App, combination: str) -> None:
 
 def at_cell(app: App, x: int, y: int, panel: int = 0) -> tuple[int, int]:
     """Where the middle of a cell is in the window."""
-    view, boxes = app.panels()[panel]
-    px, py = app.camera(view.id, boxes).to_px(x + 0.5, y + 0.5)
+    shown, boxes = app.panels()[panel]
+    px, py = app.camera(shown.key, boxes).to_px(x + 0.5, y + 0.5)
     return boxes.map[0] + int(px), boxes.map[1] + int(py)
 
 

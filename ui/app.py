@@ -21,9 +21,9 @@ from sim import commands
 from sim.commands import AgentConfig
 from sim.files.journal import find_crashed
 from sim.files.map import ScenFile
+from sim.files.scenario import Scenario
 from sim.files.session import Saved
 from sim.params import ConfigError, Param, Value, printable
-from sim.world import WalkerView
 from ui.commands.table import COMMANDS
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import Dialog
@@ -48,11 +48,11 @@ from ui.model.cameras import Cameras
 from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.model.job import Job
 from ui.model.keeper import Keeper
+from ui.model.keys import PanelKey
 from ui.model.layers import LayerState
 from ui.model.layout import Layout, PanelBoxes
 from ui.model.session import Panel, Session
 from ui.model.settings import Settings
-from ui.model.setup import Setup
 from ui.model.tools import MAX_BRUSH, Point, clipped
 from ui.panels import agent_panel, badges, overlay, sidebar, top_bar, transport
 from ui.preparation import Preparation
@@ -92,7 +92,7 @@ class App:
         self.canvas = Canvas()
         self.renderer = MapRenderer()
         self.editor = Editor(session)
-        self.cells: dict[int, CellWords] = {}
+        self.cells: dict[PanelKey, CellWords] = {}
         self.cells_generation = -1
         self.heat_scale: HeatScale = scale_for(self.layers.heat)
         self.problems: ScenFile | None = None
@@ -153,23 +153,18 @@ class App:
         return layout.lay_out(
             self.window_size,
             self.scale,
-            len(self.shown_walkers),
+            len(self.shown_panels),
             shows_sidebar=self.settings.shows_sidebar,
             bare=self.is_bare,
         )
 
     @property
-    def shown_walkers(self) -> tuple[WalkerView, ...]:
-        """The agents that have a panel on screen, by their keys."""
-        walkers = self.session.snapshot.walkers
-        if self.is_maximised:
-            return tuple(w for w in walkers if w.id == self.session.focused_id)
-        return walkers[:MOST_PANELS]
-
-    @property
     def shown_panels(self) -> tuple[Panel, ...]:
-        panels = {panel.key: panel for panel in self.session.panels}
-        return tuple(panels[walker.id] for walker in self.shown_walkers)
+        """The panels for which there is room on screen."""
+        panels = self.session.panels
+        if self.is_maximised:
+            return tuple(panel for panel in panels if panel.key == self.session.focused_key)
+        return panels[:MOST_PANELS]
 
     # --- a frame ------------------------------------------------------------------------------------
 
@@ -267,7 +262,7 @@ class App:
     @property
     def last_expansions(self) -> int:
         """Most expansions of an agent in the last tick."""
-        return max((int(w.rows[-1].expanded) for w in self.session.snapshot.walkers if w.rows.size), default=0)
+        return max((int(p.view.rows[-1].expanded) for p in self.session.panels if p.view.rows.size), default=0)
 
     # --- drawing ------------------------------------------------------------------------------------
 
@@ -323,41 +318,41 @@ class App:
         return (self.session.panels[a], self.session.panels[b]) if a != b else ()
 
     def _draw_map(self, panel: Panel, boxes: PanelBoxes) -> None:
-        view = panel.view
+        key, view = panel.key, panel.view
         self.renderer.draw(
             self.window,
             boxes.map,
-            self.camera(view.id, boxes),
+            self.camera(key, boxes),
             panel.snapshot,
             view,
-            self.session.trails[view.id],
-            self.cells[view.id],
+            self.session.trails[key],
+            self.cells[key],
             self.layers,
             self.palette,
             scale=self.heat_scale,
             glide=1.0 if self.is_slow_motion else self.clock.fraction,
-            edits=self.session.shown_edits(panel.key),
+            edits=self.session.shown_edits(key),
             hover=self.inspected_cell(),
-            preview_cells=self._preview(view),
+            preview_cells=self._preview(panel),
             reveal=self.reveal if self.is_slow_motion else None,
         )
         for letter, compared in zip("AB", self.compared_panels(), strict=False):
-            if compared.key == panel.key:
+            if compared.key == key:
                 badges.draw_map_badge(self.canvas, boxes.map, letter, panel.branch)
 
-    def _preview(self, view: WalkerView) -> list[int]:
+    def _preview(self, panel: Panel) -> list[int]:
         """The cells that the mouse would change in this panel."""
-        if self.has_hand or self.dialog is not None or not self.pointer.edits_in(view.id):
+        if self.has_hand or self.dialog is not None or not self.pointer.edits_in(panel.key):
             return []
         grid = self.session.world.grid
         cells = clipped(self.editor.preview(self.pointer.hover), grid.width, grid.height)
         return [grid.cell(x, y) for x, y in cells]
 
-    def camera(self, agent_id: int, boxes: PanelBoxes) -> Camera:
+    def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
         grid = self.session.world.grid
         size = (boxes.map[2], boxes.map[3])
-        camera = self.cameras.of(agent_id, size, (grid.width, grid.height))
-        if self.cameras.follows and (walker := self.session.walker(agent_id)):
+        camera = self.cameras.of(key, size, (grid.width, grid.height))
+        if self.cameras.follows and (walker := self.session.walker(key)):
             camera = camera.following(grid.xy(walker.position), (grid.width, grid.height), size)
         return camera
 
@@ -387,38 +382,38 @@ class App:
 
     # --- panels -------------------------------------------------------------------------------------
 
-    def panels(self) -> list[tuple[WalkerView, PanelBoxes]]:
-        return [(p.view, boxes) for p, boxes in zip(self.shown_panels, self.layout.panels, strict=False)]
+    def panels(self) -> list[tuple[Panel, PanelBoxes]]:
+        return list(zip(self.shown_panels, self.layout.panels, strict=False))
 
-    def panel_at(self, position: tuple[int, int]) -> tuple[WalkerView, PanelBoxes] | None:
+    def panel_at(self, position: tuple[int, int]) -> tuple[Panel, PanelBoxes] | None:
         """The panel whose map lies under a position."""
         return next((p for p in self.panels() if layout.contains(p[1].map, position)), None)
 
-    def panel_of(self, agent_id: int) -> tuple[WalkerView, PanelBoxes] | None:
-        return next((p for p in self.panels() if p[0].id == agent_id), None)
+    def panel_of(self, key: PanelKey) -> tuple[Panel, PanelBoxes] | None:
+        return next((p for p in self.panels() if p[0].key == key), None)
 
-    def point_at(self, view: WalkerView, boxes: PanelBoxes, position: tuple[int, int]) -> Point:
-        camera = self.camera(view.id, boxes)
+    def point_at(self, panel: Panel, boxes: PanelBoxes, position: tuple[int, int]) -> Point:
+        camera = self.camera(panel.key, boxes)
         return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
 
-    def move_camera(self, agent_id: int, change: Callable) -> None:  # type: ignore[type-arg]
-        panel = self.panel_of(agent_id)
+    def move_camera(self, key: PanelKey, change: Callable) -> None:  # type: ignore[type-arg]
+        panel = self.panel_of(key)
         if panel is None:
             return
         boxes = panel[1]
         grid = self.session.world.grid
-        camera = change(self.camera(agent_id, boxes))
-        self.cameras.put(agent_id, camera, (boxes.map[2], boxes.map[3]), (grid.width, grid.height))
+        camera = change(self.camera(key, boxes))
+        self.cameras.put(key, camera, (boxes.map[2], boxes.map[3]), (grid.width, grid.height))
 
     def zoom(self, factor: float) -> None:
         """Zoom about the middle of the focused panel, or about the cell cursor."""
-        panel = self.panel_of(self.session.focused_id)
+        panel = self.panel_of(self.session.focused_key)
         if panel:
             width, height = panel[1].map[2:]
-            self.move_camera(self.session.focused_id, lambda c: c.zoomed_at(width / 2, height / 2, factor))
+            self.move_camera(self.session.focused_key, lambda c: c.zoomed_at(width / 2, height / 2, factor))
 
     def pan(self, dx_px: int, dy_px: int) -> None:
-        self.move_camera(self.session.focused_id, lambda c: c.panned(dx_px, dy_px))
+        self.move_camera(self.session.focused_key, lambda c: c.panned(dx_px, dy_px))
 
     def pin(self, point: Point) -> None:
         """Keep a cell of the map in the inspector; the same cell again lets it go."""
@@ -560,55 +555,55 @@ class App:
 
     # --- agents -------------------------------------------------------------------------------------
 
-    def edit_agent(self, agent_id: int) -> None:
-        self.session.focus(agent_id)
-        self.show(AgentEditor(self, agent_id))
+    def edit_agent(self, key: PanelKey) -> None:
+        self.session.focus(key)
+        self.show(AgentEditor(self, key))
 
-    def remove_agent(self, agent_id: int) -> None:
-        self.session.remove_agent(agent_id)
+    def remove_agent(self, key: PanelKey) -> None:
+        self.session.remove_agent(key)
 
-    def cycle_kind(self, agent_id: int, step: int) -> None:
+    def cycle_kind(self, key: PanelKey, step: int) -> None:
         """Another algorithm in the same panel, from the start, with its default parameters."""
-        walker = self.session.walker(agent_id)
+        walker = self.session.walker(key)
         if walker is not None:
             order = [spec.key for spec in SPECS]
             kind = order[(order.index(walker.spec.key) + step) % len(order)]
-            self.session.replace_agent(agent_id, AgentConfig(kind, budget=walker.budget))
+            self.session.replace_agent(key, AgentConfig(kind, budget=walker.budget))
 
-    def flip_param(self, agent_id: int, param: Param) -> None:
+    def flip_param(self, key: PanelKey, param: Param) -> None:
         """A click on a parameter: the other truth value, the next choice, or the editor for numbers."""
-        walker = self.session.walker(agent_id)
+        walker = self.session.walker(key)
         if walker is None or param.name not in walker.params:  # what is drawn may be a frame old
             return
         value = walker.params[param.name]
         if param.kind is bool:
-            self.session.set_param(agent_id, param.name, not value)
+            self.session.set_param(key, param.name, not value)
         elif param.kind is str:
             after = (param.choices.index(str(value)) + 1) % len(param.choices)
-            self.session.set_param(agent_id, param.name, param.choices[after])
+            self.session.set_param(key, param.name, param.choices[after])
         else:
-            self.edit_agent(agent_id)
+            self.edit_agent(key)
 
-    def step_param(self, agent_id: int, param: Param, step: int) -> None:
+    def step_param(self, key: PanelKey, param: Param, step: int) -> None:
         """The wheel over a parameter: a bit more or less."""
-        walker = self.session.walker(agent_id)
+        walker = self.session.walker(key)
         if walker is None or param.name not in walker.params:
             return
         if param.kind in (bool, str):
-            self.flip_param(agent_id, param)
+            self.flip_param(key, param)
             return
         by = param.step or (1.0 if param.kind is int else 0.1)
         value: Value = round(float(walker.params[param.name]) + step * by, 6)
         value = max(param.low if param.low is not None else value, min(param.high or value, value))
-        self.session.set_param(agent_id, param.name, value)
+        self.session.set_param(key, param.name, value)
 
-    def step_budget(self, agent_id: int, step: int) -> None:
+    def step_budget(self, key: PanelKey, step: int) -> None:
         """The wheel over an agent's budget: half or double, for this agent alone."""
-        walker = self.session.walker(agent_id)
+        walker = self.session.walker(key)
         if walker is not None:
-            budget = walker.budget or self.session.world.budget
+            budget = walker.budget or self.session.tree[key.branch].timeline.world.budget
             after = budget * 2 if step > 0 else max(1, budget // 2)
-            self.session.set_budget(agent_id, after)
+            self.session.set_budget(key, after)
 
     # --- dialogs and files --------------------------------------------------------------------------
 
@@ -658,7 +653,7 @@ class App:
 
     def take(self, opened: files.Opened) -> None:
         """Put what a file holds in place of the open run."""
-        self._begin(opened.setup)
+        self._begin(opened.scenario)
         self.complete(opened)
 
     def complete(self, opened: files.Opened) -> None:
@@ -666,13 +661,13 @@ class App:
         self.problems = opened.problems
         if opened.saved is not None:
             saving.restore(self.session, opened.saved, opened.path)
-        self.dressing.put_on(opened.view)
+        self.dressing.put_on(opened.scenario.view)
 
-    def open_setup(self, setup: Setup) -> None:
-        self.with_edits_kept(lambda: self._begin(setup))
+    def open_scenario(self, scenario: Scenario) -> None:
+        self.with_edits_kept(lambda: self._begin(scenario))
 
-    def _begin(self, setup: Setup) -> None:
-        self.session.open(setup)
+    def _begin(self, scenario: Scenario) -> None:
+        self.session.open(scenario)
         self.session.path = None
         self.cameras.forget()
         self.dressing.take_off()
@@ -710,7 +705,7 @@ class App:
             except ConfigError as error:
                 self.complain(error, "The session was not saved")
             return
-        name = f"{self.session.setup.title} session"
+        name = f"{self.session.scenario.title} session"
         suffix = files.SCENARIO_SUFFIXES[0]
         self.show(SaveFile(self, "Save the session", suffix, name, lambda place: self._save_session_to(place, then)))
 

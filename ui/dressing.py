@@ -55,9 +55,9 @@ class Dressing:
         app.cameras.follows = look.follows
         app.cameras.is_linked = not look.own_parts
         for panel, boxes in app.panels():
-            part, size = look.part_for(panel.id), (boxes.map[2], boxes.map[3])
+            part, size = look.part_for(panel.key), (boxes.map[2], boxes.map[3])
             if part is not None:
-                app.cameras.put(panel.id, part.camera(size), size, (grid.width, grid.height))
+                app.cameras.put(panel.key, part.camera(size), size, (grid.width, grid.height))
 
     def as_view(self) -> dict[str, Any]:
         """How the window looks now, as the `view` of a file."""

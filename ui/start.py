@@ -112,8 +112,8 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
 
 def kinds_of(opened: "files.Opened") -> list[str]:
     """The agents of a run, those that join it later included."""
-    joining = [command.config.kind for _, command in opened.setup.script if isinstance(command, AddAgent)]
-    return [*(config.kind for config in opened.setup.agents), *joining]
+    joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
+    return [*(config.kind for config in opened.scenario.agents), *joining]
 
 
 def first_setup(path: Path | None) -> "files.Opened":
@@ -132,7 +132,7 @@ def run(path: Path | None = None) -> int:
         pygame.quit()
         raise
     _prepare(window, settings, first_parts(kinds_of(opened)))
-    app = App(Session(opened.setup), settings, window)
+    app = App(Session(opened.scenario), settings, window)
     app.complete(opened)
     app.session.path = path
     if complaint:
@@ -169,7 +169,7 @@ def _loop(app: App, kept_settings: SettingsKeeper) -> None:
         status.write(app)
         kept_settings.keep()
         pygame.display.set_caption(
-            f"Backmove - {app.session.setup.title}{' *' if app.session.has_unsaved_edits else ''}"
+            f"Backmove - {app.session.scenario.title}{' *' if app.session.has_unsaved_edits else ''}"
         )
         pygame.display.flip()
         deadline = max(deadline + 1.0 / FRAMES_PER_SECOND, time.perf_counter())

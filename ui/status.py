@@ -20,7 +20,7 @@ def status_of(app: "App") -> dict[str, Any]:
     session, grid = app.session, app.session.world.grid
     panels = app.panels()
     return {
-        "title": session.setup.title,
+        "title": session.scenario.title,
         "tick": session.tick,
         "digest": session.world.digest(),
         "running": app.clock.is_running,
@@ -45,7 +45,7 @@ def status_of(app: "App") -> dict[str, Any]:
             }
             for w in session.world.walkers
         ],
-        "panels": [{"map": list(boxes.map), **vars(app.camera(view.id, boxes))} for view, boxes in panels],
+        "panels": [{"map": list(boxes.map), **vars(app.camera(panel.key, boxes))} for panel, boxes in panels],
     }
 
 

@@ -16,6 +16,7 @@ from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
+from sim.files.scenario import Scenario, rows_of
 from sim.generate import generate
 from sim.grid import Grid
 
@@ -128,19 +129,20 @@ def _add_rows(
 
 def measured(case: Case, rounds: int, frames: int) -> tuple[np.ndarray, np.ndarray]:
     """Milliseconds of each picture in the best round: the whole window, and the maps' part of it."""
-    from ui import app as window
+    from ui import app as window_module
 
     app = make_app(case)
     gc.collect()
     gc.freeze()  # as the window does
     watch = Stopwatch()
-    update_all = window.update_all  # type: ignore[attr-defined]
+    window = vars(window_module)
+    update_all = window["update_all"]
     app.renderer.draw = watch.around(app.renderer.draw)  # type: ignore[method-assign]
-    window.update_all = watch.around(update_all)  # type: ignore[attr-defined]
+    window["update_all"] = watch.around(update_all)
     try:
         results = [_round(app, case, frames, watch) for _ in range(rounds)]
     finally:
-        window.update_all = update_all  # type: ignore[attr-defined]
+        window["update_all"] = update_all
     return min((whole for whole, _ in results), key=np.median), min((maps for _, maps in results), key=np.median)
 
 
@@ -171,7 +173,6 @@ def make_app(case: Case) -> "App":
     from ui.model.layers import HeatSetting
     from ui.model.session import Session
     from ui.model.settings import Settings
-    from ui.model.setup import Setup as Run
 
     pygame.display.init()
     pygame.font.init()
@@ -179,7 +180,7 @@ def make_app(case: Case) -> "App":
     made = generate("caves", {"width": case.side, "height": case.side, "grain": 4, "seed": 3})
     grid: Grid = made.grid
     agents = tuple(AGENTS[i % len(AGENTS)] for i in range(case.panels))
-    run = Run(grid, grid.cell(*made.start), grid.cell(*made.goal), agents, BUDGET, changes=_CHANGES)
+    run = Scenario(rows_of(grid), made.start, made.goal, agents, budget=BUDGET, changes=_CHANGES, grid=grid)
     layers = dict.fromkeys(LAYER_BY_KEY, True)
     settings = Settings(layers=layers, heat=HeatSetting(case.heat), window_size=case.size)
     return App(Session(run), settings, window)
@@ -206,7 +207,7 @@ def _look(app: "App", case: Case) -> None:
     app.cameras.forget()
     if case.zoom is None:
         return
-    snapshot, boxes = app.session.snapshot, app.layout.panels[0]
-    size, grid, agent = (boxes.map[2], boxes.map[3]), snapshot.grid, snapshot.walkers[0]
-    x, y = grid.xy(agent.position)
-    app.cameras.put(agent.id, Camera(case.zoom).centred_on(x, y, *size), size, (grid.width, grid.height))
+    panel, boxes = app.panels()[0]
+    size, grid = (boxes.map[2], boxes.map[3]), panel.snapshot.grid
+    x, y = grid.xy(panel.view.position)
+    app.cameras.put(panel.key, Camera(case.zoom).centred_on(x, y, *size), size, (grid.width, grid.height))

@@ -15,6 +15,7 @@ import pygame
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from sim.commands import AgentConfig
+from sim.files.scenario import Scenario, rows_of
 from sim.generate import generate
 from ui.app import App
 from ui.film import video
@@ -27,7 +28,6 @@ from ui.film.studio import Studio
 from ui.model.look import Look, look_of
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.model.setup import Setup as Run
 
 SIDE = 512
 SIZE = (1920, 1080)
@@ -78,17 +78,17 @@ def run(setup: Setup) -> Table:
     return table
 
 
-def make_setup() -> Run:
+def make_setup() -> Scenario:
     """A large cave with four agents, of which two still search at the end of what is measured."""
     made = generate("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 1})
     grid = made.grid
-    return Run(grid, grid.cell(*made.start), grid.cell(*made.goal), _AGENTS, budget=64, title="Bench")
+    return Scenario(rows_of(grid), made.start, made.goal, _AGENTS, "Bench", budget=64, grid=grid)
 
 
 # --- without a window -----------------------------------------------------------------------------
 
 
-def headless_rate(begin: Run, folder: Path, suffix: str, preset: str) -> float:
+def headless_rate(begin: Scenario, folder: Path, suffix: str, preset: str) -> float:
     """Frames a second from the first frame to the finished file."""
     times: list[float] = []
 
@@ -103,7 +103,7 @@ def headless_rate(begin: Run, folder: Path, suffix: str, preset: str) -> float:
     return (done.frames - 1) / seconds
 
 
-def parts_of_a_frame(begin: Run, folder: Path) -> dict[str, float]:
+def parts_of_a_frame(begin: Scenario, folder: Path) -> dict[str, float]:
     """Milliseconds of processor time that each step of a frame takes, of all threads, the mean over some frames."""
     options = FilmOptions(SIZE, FPS)
     replay = Replay(begin).begin()
@@ -143,14 +143,14 @@ class Window:
     dropped: int
 
 
-def best_window(begin: Run, folder: Path, rounds: int) -> Window:
+def best_window(begin: Scenario, folder: Path, rounds: int) -> Window:
     """The round that others disturbed least; frames dropped in any round count."""
     measured = [measure_window(begin, folder / f"window{i}.mp4") for i in range(rounds)]
     best = min(measured, key=lambda window: window.with_ms + window.without_ms)
     return replace(best, dropped=sum(window.dropped for window in measured))
 
 
-def measure_window(begin: Run, path: Path) -> Window:
+def measure_window(begin: Scenario, path: Path) -> Window:
     app = _open(begin)
     app.session.advance(_FIRST)
     without = _run(app, None)
@@ -164,7 +164,7 @@ def measure_window(begin: Run, path: Path) -> Window:
     return Window(with_recording, without, app.session.tick - first + 1 - report.frames)
 
 
-def _open(begin: Run) -> App:
+def _open(begin: Scenario) -> App:
     pygame.display.init()
     pygame.font.init()
     window = pygame.display.set_mode(_WINDOW)

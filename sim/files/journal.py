@@ -31,9 +31,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from sim.agent_api import AgentSpec
 from sim.commands import LAST_TICK, MAX_NAME
 from sim.files import folders
@@ -42,8 +39,8 @@ from sim.files.disk import open_regular, reason
 from sim.files.fields import Field, Problems, require
 from sim.files.locks import BINARY, lock
 from sim.files.log import LogReader, entry_data
-from sim.files.scenario import MapFile, MapRows, Scenario, dump_scenario, open_grid, parse_scenario
-from sim.files.session import FOCUS_KEY, NUMBER, SHOWN_KEY, Digest, Saved, SavedBranch, difference
+from sim.files.scenario import MapFile, Scenario, dump_scenario, parse_scenario, rows_of
+from sim.files.session import FOCUS_KEY, NUMBER, SHOWN_KEY, Digest, Saved, SavedBranch, redrawn_cells, with_original
 from sim.files.yaml import Document
 from sim.params import ConfigError, Param
 from sim.time.branches import ROOT, Branch, BranchState, BranchTree, Watcher
@@ -77,13 +74,11 @@ class Journal(Watcher):
         self,
         scenario: Scenario,
         tree: BranchTree,
-        original: npt.NDArray[np.uint8] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`original` is the terrain as it was opened, where that of the scenario is another one."""
         self.problem: str | None = None
         self.path: Path | None = None
-        self.tree, self._width = tree, open_grid(scenario).width
+        self.tree, self._width = tree, scenario.grid.width
         self._file: int | None = None
         self._lock: int | None = None
         self._is_unsynced = False
@@ -93,7 +88,7 @@ class Journal(Watcher):
             self._begin(folder or state_folder())
         except OSError as error:
             self._give_up(error)
-        self._write(_header(scenario, original))
+        self._write(_header(scenario))
         for branch in tree.branches.values():
             self._write(self._made(branch, with_log=True))
         self.links_changed(tree.groups())
@@ -205,17 +200,16 @@ class Journal(Watcher):
         self._write({"linked": [list(group) for group in groups]})
 
 
-def _header(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> dict[str, Any]:
-    grid = open_grid(scenario)
-    source = scenario.map
-    if isinstance(source, MapFile) and grid.cells <= _MOST_ROWS:  # the file may be another one by then
-        scenario = replace(scenario, map=MapRows(tuple(grid.rows()), source.diagonal))
+def _header(scenario: Scenario) -> dict[str, Any]:
+    grid, source = scenario.grid, scenario.map
+    if isinstance(source, MapFile) and (grid.cells <= _MOST_ROWS or scenario.is_redrawn):
+        scenario = replace(scenario, map=rows_of(grid))  # the file may be another one by then
     elif isinstance(source, MapFile):
         scenario = replace(scenario, map=replace(source, file=str(source.path)))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, "scenario": dump_scenario(scenario)}
     if isinstance(scenario.map, MapFile):
         data["map_folder"] = str(scenario.map.path.parent)
-    cells, letters = difference(scenario, original)
+    cells, letters = redrawn_cells(grid)
     if cells:
         data["original"] = {"cells": runs_data(cells, grid.width), "letters": letters}
     return data
@@ -348,11 +342,12 @@ class _JournalReader:
     def __init__(self, header: Field, specs: Mapping[str, AgentSpec]) -> None:
         fields = header.keys(_HEADER_KEYS, f"the head of a {FORMAT}")
         self.scenario = _scenario_of(header, fields, specs)
-        grid = open_grid(self.scenario)
+        grid = self.scenario.grid
         self.log_reader = LogReader(grid.width, grid.height)
         original = self.log_reader.letters(fields["original"]) if "original" in fields else ((), "")
         header.problems.raise_any()
-        self.original = original or ((), "")
+        if original and original[0]:
+            self.scenario = with_original(self.scenario, original)
         self.lines: dict[int, _Line] = {}
         self.linked: tuple[tuple[int, ...], ...] = ()
         self.front = ROOT
@@ -464,7 +459,7 @@ class _JournalReader:
         scenario = replace(
             self.scenario, view={**self.scenario.view, **({SHOWN_KEY: shown, FOCUS_KEY: self.agent} if shown else {})}
         )
-        return Saved(scenario, branches, self.original, self.linked, front, warnings)
+        return Saved(scenario, branches, self.linked, front, warnings)
 
 
 def _scenario_of(header: Field, fields: Mapping[str, Field], specs: Mapping[str, AgentSpec]) -> Scenario:

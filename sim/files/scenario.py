@@ -6,13 +6,12 @@ edits.py for the timed commands.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
@@ -37,6 +36,7 @@ MAX_SWITCHES = 256
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
 DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)
+LISTED_OPTIMAL = Param("listed_optimal", float, 0.0, "length of the cheapest path, as a problem list states it", 0.0)
 
 KEYS = (
     "format",
@@ -49,6 +49,7 @@ KEYS = (
     "trials",
     "start",
     "goal",
+    "listed_optimal",
     "agents",
     "switches",
     "changes",
@@ -87,10 +88,19 @@ class MapRows:
 
 MapSource = MapFile | MapRecipe | MapRows
 
+_FROM_SOURCE = Grid.from_rows(["."], "still to be opened")
+
+
+def rows_of(grid: Grid) -> MapRows:
+    """The map of a grid drawn out, for one that comes from no file and no recipe."""
+    return MapRows(tuple(grid.rows()), grid.diagonal)
+
 
 @dataclass(frozen=True)
 class Scenario:
-    map: MapSource
+    """Everything that a run begins with. Worlds are made from it (`build_world`) and none of them changes it."""
+
+    map: MapSource  # where the map came from
     start: Pair
     goal: Pair
     agents: tuple[AgentConfig, ...] = ()
@@ -103,8 +113,33 @@ class Scenario:
     edits: tuple[TimedCommand, ...] = ()
     view: Mapping[str, Any] = field(default_factory=dict)  # the window's own: layers, panels, camera
     trials: int = 1  # most walks from start to goal of agents that learn h
-    terrain: npt.NDArray[np.uint8] | None = field(default=None, compare=False, repr=False)
-    """The map as it was when the file was read, so that it is neither read nor generated again."""
+    listed_optimal: float | None = None  # the optimal length that a problem list states
+    grid: Grid = field(default_factory=lambda: _FROM_SOURCE, compare=False, repr=False)
+    """The map at tick 0, and in `original` as it was opened. Only read; by default that of the source."""
+
+    def __post_init__(self) -> None:
+        if self.grid is _FROM_SOURCE:
+            object.__setattr__(self, "grid", _open_source(self.map).grid)
+        self.grid.freeze()
+
+    @property
+    def is_redrawn(self) -> bool:
+        """Whether the map of tick 0 is another one than that of the source."""
+        if isinstance(self.map, MapRows):
+            return self.map.rows != tuple(self.grid.rows())
+        return not np.array_equal(self.grid.terrain, self.grid.original)
+
+    @property
+    def start_cell(self) -> int:
+        return self.grid.cell(*self.start)
+
+    @property
+    def goal_cell(self) -> int:
+        return self.grid.cell(*self.goal)
+
+    @property
+    def switch_cells(self) -> dict[str, tuple[int, ...]]:
+        return {name: tuple(self.grid.cell(x, y) for x, y in cells) for name, cells in self.switches.items()}
 
     @property
     def map_name(self) -> str:
@@ -121,26 +156,33 @@ class Scenario:
 # --- from a scenario to a world -------------------------------------------------------------------
 
 
-def open_grid(scenario: Scenario) -> Grid:
-    """A fresh grid of the scenario's map; a world may edit it."""
-    if scenario.terrain is not None:
-        return Grid(scenario.terrain.copy(), scenario.map.diagonal, Path(scenario.map_name).name)
-    return _open_source(scenario.map).grid
+def build_world(
+    scenario: Scenario,
+    specs: Mapping[str, AgentSpec],
+    *,
+    complain: Callable[[ConfigError], None] | None = None,
+    **world_options: Any,
+) -> World:
+    """The world at tick 0, its agents on the start and its edits in the queue.
 
-
-def build_world(scenario: Scenario, specs: Mapping[str, AgentSpec], **world_options: Any) -> World:
-    """The world at tick 0, its agents on the start and its edits in the queue."""
-    grid = open_grid(scenario)
+    `complain` is told of agents that are not legal, which are left out; without it they are an error.
+    """
     options: dict[str, Any] = {
         "budget": scenario.budget,
         "seed": scenario.seed,
-        "switches": {name: tuple(grid.cell(x, y) for x, y in cells) for name, cells in scenario.switches.items()},
+        "switches": scenario.switch_cells,
         "random_changes": scenario.changes,
         "trials": scenario.trials,
     }
-    world = World(grid, grid.cell(*scenario.start), grid.cell(*scenario.goal), specs, **(options | world_options))
+    ends = scenario.start_cell, scenario.goal_cell
+    world = World(scenario.grid.copy(), *ends, specs, **(options | world_options))
     for config in scenario.agents:
-        world.add(config)
+        try:
+            world.add(config)
+        except ConfigError as error:
+            if complain is None:
+                raise
+            complain(error)
     world.submit_all((edit.tick, edit.command) for edit in scenario.edits)
     return world
 
@@ -225,14 +267,11 @@ class ScenarioReader:
         edits = self._edits(EditReader(self.width, self.height, switches if knows_switches else None, roster))
         title, caption = self._text("title", 120), self._text("caption", 1000, lines=True)
         seed, changes, view = self._integer("seed", SEED), self._changes(), self._view()
-        trials = self._integer("trials", TRIALS)
+        trials, listed = self._integer("trials", TRIALS), self._listed_optimal()
         if source is None or start is None or goal is None or self.opened is None:
             return None
-        terrain = self.opened.grid.terrain
-        terrain.setflags(write=False)
-        return Scenario(
-            source, start, goal, agents, title, caption, seed, budget, switches, changes, edits, view, trials, terrain
-        )
+        happens = budget, switches, changes, edits, view, trials, listed
+        return Scenario(source, start, goal, agents, title, caption, seed, *happens, self.opened.grid)
 
     def _check_format(self) -> None:
         named = require(self.fields, "format", self.root, f"'{FORMAT}'")
@@ -248,6 +287,11 @@ class ScenarioReader:
 
     def _text(self, key: str, longest: int, lines: bool = False) -> str:
         return (self.fields[key].text(longest, lines) or "") if key in self.fields else ""
+
+    def _listed_optimal(self) -> float | None:
+        entry = self.fields.get("listed_optimal")
+        value = entry.parse(LISTED_OPTIMAL) if entry and entry.value is not None else None
+        return None if value is None else float(value)
 
     def _changes(self) -> RandomChanges | None:
         entry = self.fields.get("changes")
@@ -424,7 +468,9 @@ def _report_map(entry: Field, source: MapSource, texts: list[str]) -> None:
 
 
 def dump_scenario(scenario: Scenario) -> str:
-    """The scenario as YAML that reads back equal."""
+    """The scenario as YAML that reads back equal. A map that was redrawn is drawn in it."""
+    if scenario.is_redrawn:
+        scenario = replace(scenario, map=rows_of(scenario.grid))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     if scenario.title:
         data["title"] = scenario.title
@@ -435,13 +481,15 @@ def dump_scenario(scenario: Scenario) -> str:
     if scenario.trials != TRIALS.default:
         data["trials"] = scenario.trials
     data |= {"start": Inline(scenario.start), "goal": Inline(scenario.goal)}
+    if scenario.listed_optimal is not None:
+        data["listed_optimal"] = scenario.listed_optimal
     data["agents"] = [agent_data(config) for config in scenario.agents]
     if scenario.switches or isinstance(scenario.map, MapRecipe):  # a recipe has its own, unless the file says others
         data["switches"] = {name: _cells_data(cells) for name, cells in scenario.switches.items()}
     if scenario.changes:
         data["changes"] = changes_data(scenario.changes)
     if scenario.edits:
-        data["edits"] = edits_data(scenario.agents, scenario.edits, open_grid(scenario).width)
+        data["edits"] = edits_data(scenario.agents, scenario.edits, scenario.grid.width)
     if scenario.view:
         data["view"] = dict(scenario.view)
     return write_yaml(data)
@@ -462,11 +510,10 @@ def moved_to(scenario: Scenario, folder: Path) -> Scenario:
     if not isinstance(source, MapFile):
         return scenario
     if not source.path.is_relative_to(folder.parent):
-        rows = tuple(open_grid(scenario).rows())
-        return replace(scenario, map=MapRows(rows, source.diagonal))
+        return replace(scenario, map=rows_of(scenario.grid))
     name = Path(os.path.relpath(source.path, folder)).as_posix()
     if not name.isprintable():  # a name that is no text: nobody could read it back
-        return replace(scenario, map=MapRows(tuple(open_grid(scenario).rows()), source.diagonal))
+        return replace(scenario, map=rows_of(scenario.grid))
     return replace(scenario, map=replace(source, file=name))
 
 

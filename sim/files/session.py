@@ -46,11 +46,10 @@ from sim.files.scenario import (
     build_world,
     dump_scenario,
     moved_to,
-    open_grid,
     open_places,
 )
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
-from sim.grid import MAX_SIDE
+from sim.grid import MAX_SIDE, Grid
 from sim.params import ConfigError, Param, did_you_mean, shown
 from sim.time.branches import ROOT, BranchState, BranchTree
 from sim.time.timeline import DIGEST_EVERY, Entry
@@ -87,7 +86,6 @@ class Saved:
 
     scenario: Scenario
     branches: tuple[SavedBranch, ...]
-    original: Letters = ((), "")
     linked: tuple[tuple[int, ...], ...] = ()
     branch: int = ROOT
     warnings: tuple[str, ...] = field(default=(), compare=False)
@@ -108,14 +106,7 @@ class Saved:
 
     def setup(self, specs: Mapping[str, AgentSpec], **world_options: Any) -> Callable[[], World]:
         """What makes the world of tick 0."""
-
-        def make() -> World:
-            world = build_world(self.scenario, specs, **world_options)
-            cells, letters = self.original
-            world.grid.original.reshape(-1)[list(cells)] = np.frombuffer(letters.encode("ascii"), np.uint8)
-            return world
-
-        return make
+        return lambda: build_world(self.scenario, specs, **world_options)
 
     def plant(
         self,
@@ -136,15 +127,10 @@ class Saved:
         return tree
 
 
-def describe(
-    scenario: Scenario, tree: BranchTree, branch: int = ROOT, original: npt.NDArray[np.uint8] | None = None
-) -> Saved:
-    """A session as it is now. `scenario` is what its setup was made from, with the map of tick 0.
-
-    `original` is the terrain as it was opened, where that is another one.
-    """
+def describe(scenario: Scenario, tree: BranchTree, branch: int = ROOT) -> Saved:
+    """A session as it is now. `scenario` is what its worlds are made from."""
     branches = tuple(_saved_branch(tree, number) for number in tree.branches)
-    return Saved(scenario, branches, difference(scenario, original), tuple(map(tuple, tree.groups())), branch)
+    return Saved(scenario, branches, tuple(map(tuple, tree.groups())), branch)
 
 
 def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
@@ -152,12 +138,18 @@ def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
     return SavedBranch(tree.state(number), digests, last)
 
 
-def difference(scenario: Scenario, original: npt.NDArray[np.uint8] | None) -> Letters:
-    if original is None:
-        return (), ""
-    terrain, before = open_grid(scenario).terrain.reshape(-1), original.reshape(-1)
+def redrawn_cells(grid: Grid) -> Letters:
+    """Where the map as it was opened differs from the one of tick 0, and what was there."""
+    terrain, before = grid.terrain.reshape(-1), grid.original.reshape(-1)
     cells = np.flatnonzero(terrain != before)
     return tuple(cells.tolist()), bytes(before[cells].tolist()).decode("ascii")
+
+
+def with_original(scenario: Scenario, letters: Letters) -> Scenario:
+    """The scenario on a map that was another one in these cells when it was opened."""
+    grid = scenario.grid.copy()
+    grid.original.reshape(-1)[list(letters[0])] = np.frombuffer(letters[1].encode("ascii"), np.uint8)
+    return replace(scenario, grid=grid)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -178,12 +170,12 @@ def text_for(saved: Saved, folder: Path) -> str:
 
 def dump_session(saved: Saved) -> str:
     """The session as YAML that reads back equal."""
-    grid = open_grid(saved.scenario)
+    grid = saved.scenario.grid
     pool = _Pool(saved.scenario)
     lists = [pool.numbers(branch.state.entries) for branch in saved.branches]
     data: dict[str, Any] = {"map_sha256": terrain_hash(grid.terrain)}
-    if saved.original[0]:
-        cells, letters = saved.original
+    cells, letters = redrawn_cells(grid)
+    if cells:
         data["original"] = InlineMap(cells=runs_data(cells, grid.width), letters=letters)
     data["log"] = [entry_data(entry, grid.width) for entry in pool.log]
     data["branches"] = [_branch_data(branch, log) for branch, log in zip(saved.branches, lists, strict=True)]
@@ -300,7 +292,7 @@ class _SessionReader:
     def __init__(self, root: Field, fields: Mapping[str, Field], scenario: Scenario | None) -> None:
         """Without a scenario, which has problems of its own, what depends on it passes for right."""
         self.root, self.fields, self.scenario = root, fields, scenario
-        grid = open_grid(scenario) if scenario else None
+        grid = scenario.grid if scenario else None
         self.log_reader = LogReader(grid.width, grid.height) if grid else LogReader(MAX_SIDE, MAX_SIDE)
         self.hash = terrain_hash(grid.terrain) if grid else ""
 
@@ -316,7 +308,8 @@ class _SessionReader:
         if original is None or not branches or self.scenario is None:
             return None
         front = branch if branch in numbers else numbers[0]
-        return Saved(self.scenario, tuple(branches), original, linked, front, self._warnings())
+        scenario = with_original(self.scenario, original) if original[0] else self.scenario
+        return Saved(scenario, tuple(branches), linked, front, self._warnings())
 
     def _warnings(self) -> tuple[str, ...]:
         part = self.fields.get("map_sha256")

@@ -63,7 +63,7 @@ def clear_edits(app: "App") -> None:
 
 def _switch(number: int) -> Action:
     def flip(app: "App") -> None:
-        names = list(app.session.setup.switches)
+        names = list(app.session.scenario.switches)
         if number <= len(names):
             app.flip_switch(names[number - 1])
         else:

@@ -15,7 +15,6 @@ from ui.model import files
 from ui.model.command import RUN, Topic
 from ui.model.job import Job
 from ui.model.posthoc import posthoc_writer
-from ui.model.session import SPAN
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -97,7 +96,7 @@ def save_scenario(app: "App") -> None:
             app,
             "Save the scenario",
             ".yaml",
-            app.session.setup.title,
+            app.session.scenario.title,
             lambda path: _save(
                 app,
                 lambda: files.save_session_scenario(app.session, path, app.dressing.as_view()),
@@ -114,7 +113,7 @@ def export_csv(app: "App") -> None:
             app,
             "Export the comparison",
             ".csv",
-            f"{app.session.setup.title} tick {app.session.tick}",
+            f"{app.session.scenario.title} tick {app.session.tick}",
             lambda path: _save(app, lambda: files.export_csv(app.session, path), f"wrote {path.name}"),
         )
     )
@@ -122,16 +121,16 @@ def export_csv(app: "App") -> None:
 
 @command("Ctrl+Alt+E", "Export the focused agent's run so far for Posthoc, a viewer of searches in a browser")
 def export_posthoc(app: "App") -> None:
-    view = app.session.focused
-    if view is None:
+    walker = app.session.focused
+    if walker is None:
         app.say("there is no agent whose run could be exported")
         return
 
     def save(path: Path) -> None:
-        write = posthoc_writer(app.session.timeline, view.id % SPAN, path)
+        write = posthoc_writer(app.session.timeline, walker.id, path)
         app.work("Writing the trace for Posthoc", Job(lambda job: write(job.told)), app.say)
 
-    app.show(SaveFile(app, "Export for Posthoc", SUFFIXES[0], f"{view.label} tick {app.session.tick}", save))
+    app.show(SaveFile(app, "Export for Posthoc", SUFFIXES[0], f"{walker.label} tick {app.session.tick}", save))
 
 
 @command("Ctrl+Q", "Quit")

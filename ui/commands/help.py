@@ -26,9 +26,9 @@ def help(app: "App") -> None:
 @command("F8", "What this example shows")
 def about(app: "App") -> None:
     """What the author of a scenario has to say about it."""
-    setup = app.session.setup
-    if setup.caption:
-        box = MessageBox(app, setup.title, setup.caption)
+    scenario = app.session.scenario
+    if scenario.caption:
+        box = MessageBox(app, scenario.title, scenario.caption)
         box.command = "about"
         app.show(box)
     else:

@@ -15,9 +15,9 @@ command = Topic("Panels")
 
 def _focus_number(number: int) -> Action:
     def focus(app: "App") -> None:
-        walkers = app.session.snapshot.walkers
-        if number <= len(walkers):
-            app.session.focus(walkers[number - 1].id)
+        panels = app.session.panels
+        if number <= len(panels):
+            app.session.focus(panels[number - 1].key)
 
     return focus
 
@@ -27,10 +27,10 @@ for _n in range(1, 9):
 
 
 def _focus_by(app: "App", step: int) -> None:
-    walkers = app.session.snapshot.walkers
-    if walkers:
-        here = app.session.panel_of(app.session.focused_id)
-        app.session.focus(walkers[(here + step) % len(walkers)].id)
+    panels = app.session.panels
+    if panels:
+        here = app.session.panel_of(app.session.focused_key)
+        app.session.focus(panels[(here + step) % len(panels)].key)
 
 
 @command("Tab", "Focus the next panel")
@@ -46,7 +46,7 @@ def previous_panel(app: "App") -> None:
 @command("E Return", "Agent and parameters of the focused panel", mode=RUN)
 def edit_agent(app: "App") -> None:
     if app.session.focused:
-        app.edit_agent(app.session.focused_id)
+        app.edit_agent(app.session.focused_key)
 
 
 def _has_room(app: "App") -> bool:
@@ -73,17 +73,17 @@ def duplicate_agent(app: "App") -> None:
 @command("Delete", "Remove the focused agent")
 def remove_agent(app: "App") -> None:
     if app.session.focused:
-        app.remove_agent(app.session.focused_id)
+        app.remove_agent(app.session.focused_key)
 
 
 @command("Ctrl+Shift+Left", "Move the panel one place back")
 def move_panel_left(app: "App") -> None:
-    app.session.move_panel(app.session.focused_id, -1)
+    app.session.move_panel(app.session.focused_key, -1)
 
 
 @command("Ctrl+Shift+Right", "Move the panel one place on")
 def move_panel_right(app: "App") -> None:
-    app.session.move_panel(app.session.focused_id, 1)
+    app.session.move_panel(app.session.focused_key, 1)
 
 
 @command("X", "Show only the focused panel, or all", mode=RUN)
@@ -97,7 +97,7 @@ def _step_weight(app: "App", step: int) -> None:
     if walker is None or param is None:
         app.say("the focused agent has no weight")
         return
-    app.step_param(walker.id, param, step)
+    app.step_param(app.session.focused_key, param, step)
 
 
 @command("W", "More weight for the focused agent", mode=RUN, repeats=True)

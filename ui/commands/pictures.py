@@ -34,17 +34,17 @@ def picture_window(app: "App") -> None:
 
 @command("Shift+F12", "Picture of the focused panel as PNG")
 def picture_panel(app: "App") -> None:
-    _picture(app, lambda pictures: pictures.save_panel(app, app.session.focused_id))
+    _picture(app, lambda pictures: pictures.save_panel(app, app.session.focused_key))
 
 
 @command("Ctrl+F12", "Picture of the focused panel, four times as large")
 def picture_large(app: "App") -> None:
-    _picture(app, lambda pictures: pictures.save_panel(app, app.session.focused_id, scale=4))
+    _picture(app, lambda pictures: pictures.save_panel(app, app.session.focused_key, scale=4))
 
 
 @command("Alt+F12", "The focused panel as SVG, for papers")
 def picture_svg(app: "App") -> None:
-    _picture(app, lambda pictures: pictures.save_svg(app, app.session.focused_id))
+    _picture(app, lambda pictures: pictures.save_svg(app, app.session.focused_key))
 
 
 @command("I", "Mark the first tick to export", mode=RUN)

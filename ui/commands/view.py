@@ -16,7 +16,7 @@ command = Topic("View")
 @command("F", "Fit the map into the panels", mode=RUN)
 def fit(app: "App") -> None:
     app.cameras.follows = False
-    app.cameras.fit(app.session.focused_id)
+    app.cameras.fit(app.session.focused_key)
 
 
 @command("Ctrl+= Ctrl++", "Zoom in", repeats=True)
@@ -56,7 +56,7 @@ def pan_down(app: "App") -> None:
 
 @command("L", "Link the cameras, or free them", mode=RUN)
 def link_cameras(app: "App") -> None:
-    app.cameras.toggle_link(app.session.focused_id)
+    app.cameras.toggle_link(app.session.focused_key)
     app.say("cameras linked" if app.cameras.is_linked else "every panel has its own camera")
 
 

@@ -11,6 +11,7 @@ from sim.commands import BUDGET, AgentConfig
 from sim.params import ConfigError, Param, Value
 from sim.world import Walker
 from ui.dialogs.base import Dialog, Host, take_top
+from ui.model.keys import NOBODY, PanelKey
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Note
 from ui.widgets.forms import ParamForm
@@ -33,29 +34,29 @@ class AgentEditor(Dialog):
     size = (364, 2000)  # as high as there is room for
     command = "edit_agent"
 
-    def __init__(self, host: Host, agent_id: int | None) -> None:
+    def __init__(self, host: Host, panel: PanelKey | None) -> None:
         """Edit an agent of the session, or with None set up another."""
-        self.agent_id = agent_id
-        self.is_new = agent_id is None
+        self.panel_key = panel
+        self.is_new = panel is None
         walker = self._walker_of(host)
         like = walker or host.session.focused
         self.kind = like.spec.key if like else SPECS[0].key
         self.values: dict[str, Value] = dict(like.params) if like else {}
         self.own_budget: int | None = like.budget if like else None
         self._kind_rest_s: float | None = None
-        self._panel = host.session.panel_of(agent_id) if agent_id is not None else 0
+        self._place = host.session.panel_of(panel) if panel is not None else 0
         self._generation = host.session.generation
         self.title = "Add an agent" if self.is_new else "Agent"
-        self.hint = "" if self.is_new else f"panel {self._panel + 1}; changes work at once"
+        self.hint = "" if self.is_new else f"panel {self._place + 1}; changes work at once"
         super().__init__(host)
 
     def _walker_of(self, host: Host) -> Walker | None:
-        return host.session.walker(self.agent_id) if self.agent_id is not None else None
+        return host.session.walker(self.panel_key) if self.panel_key is not None else None
 
     @property
-    def _key(self) -> int:
+    def _key(self) -> PanelKey:
         """The panel of the agent that is edited."""
-        return -1 if self.agent_id is None else self.agent_id
+        return self.panel_key or NOBODY
 
     @property
     def walker(self) -> Walker | None:
@@ -221,7 +222,7 @@ class AgentEditor(Dialog):
         if walker is None or walker.spec.key == self.kind or not self._check():
             return
         if self.host.session.replace_agent(self._key, self._config()):
-            self.agent_id = self.host.session.focused_id
+            self.panel_key = self.host.session.focused_key
 
     def _remove(self) -> None:
         walker = self.walker
@@ -266,12 +267,12 @@ class AgentEditor(Dialog):
             self._generation = session.generation
             panels = session.panels
             if self.walker is None:
-                self.agent_id = panels[self._panel].key if self._panel < len(panels) else None
+                self.panel_key = panels[self._place].key if self._place < len(panels) else None
         walker = self.walker
         if walker is None:
             self.host.close_dialog()
             return
-        self._panel = session.panel_of(walker.id)
+        self._place = session.panel_of(self._key)
         if self._kind_rest_s is not None:
             return
         if walker.spec.key != self.kind:

@@ -26,12 +26,12 @@ import pygame_gui
 from pygame_gui.core import UIContainer, UIElement
 
 from sim.files.map import ScenFile
+from sim.files.scenario import Scenario
 from ui.draw.theme import Palette
 from ui.model import layout
 from ui.model.command import CommandTable
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.model.setup import Setup
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
 from ui.widgets.key_names import combination
@@ -74,7 +74,7 @@ class Host(Protocol):
     def open_path(self, path: str | os.PathLike[str]) -> None:
         """Open a file, after asking about unsaved edits; what is wrong with it is shown."""
 
-    def open_setup(self, setup: Setup) -> None:
+    def open_scenario(self, scenario: Scenario) -> None:
         """Begin another run, after asking about unsaved edits."""
 
     def save_session(self, then: Callable[[], None] = ...) -> None:

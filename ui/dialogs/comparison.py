@@ -10,6 +10,7 @@ from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
 from ui.model import files
 from ui.model.columns import COLUMNS, Cell, params_text
+from ui.model.session import Panel
 from ui.widgets.lists import HEAD, TALL_ROW, Col, Item, Rows
 
 _HEIGHT_ROUND_ROWS = HEADING + FOOTER + HEAD + 26
@@ -58,32 +59,32 @@ class ComparisonTable(Dialog):
     def _say(self) -> None:
         session = self.host.session
         optimal = session.world.optimal
-        text = f"{session.setup.title}, tick {session.tick:,}"
+        text = f"{session.scenario.title}, tick {session.tick:,}"
         if math.isfinite(optimal):
             text += f", optimal cost {optimal:,.2f}"
-        if session.setup.listed_optimal is not None:
-            text += f" (listed: {session.setup.listed_optimal:,.2f})"
+        if session.scenario.listed_optimal is not None:
+            text += f" (listed: {session.scenario.listed_optimal:,.2f})"
         self.set_title(self.title, f"{text}.  Left and right choose a column, space turns the order round")
 
     def _items(self) -> list[Item]:
         session = self.host.session
-        walkers = list(session.snapshot.walkers)
+        panels = list(session.panels)
         if self.sort_by[0] >= 0:
             column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
-            keyed = [(_sort_key(column.value(session, w)), w) for w in walkers]
+            keyed = [(_sort_key(column.value(session, panel)), panel) for panel in panels]
             # What has no number comes last either way.
             keyed.sort(key=lambda pair: pair[0][1], reverse=is_descending)
             keyed.sort(key=lambda pair: pair[0][0])
-            walkers = [w for _, w in keyed]
+            panels = [panel for _, panel in keyed]
         self._state = (session.generation, session.tick, len(session.log))
         return [
             Item(
-                tuple(_shown(column.value(session, w), column.digits) for column in SHOWN),
-                w.id,
-                detail=f"panel {session.panel_of(w.id) + 1}: {w.spec.name}   {params_text(w.params, '  ')}",
-                roles=_warnings(w),
+                tuple(_shown(column.value(session, panel), column.digits) for column in SHOWN),
+                panel.key,
+                detail=_detail(panel, session.panel_of(panel.key)),
+                roles=_warnings(panel.view),
             )
-            for w in walkers
+            for panel in panels
         ]
 
     def _sorted(self, column: int, is_descending: bool) -> None:
@@ -128,8 +129,12 @@ class ComparisonTable(Dialog):
         def save(path: Path) -> None:
             host.say(f"wrote {write(host.session, path).name}")
 
-        name = f"{host.session.setup.title}{what}"
+        name = f"{host.session.scenario.title}{what}"
         self.ask(lambda inner: SaveFile(inner, "Export as CSV", files.CSV_SUFFIX, name, save))
+
+
+def _detail(panel: Panel, place: int) -> str:
+    return f"panel {place + 1}: {panel.view.spec.name}   {params_text(panel.view.params, '  ')}"
 
 
 def _warnings(view: WalkerView) -> dict[int, str]:

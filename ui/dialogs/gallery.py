@@ -8,13 +8,13 @@ import pygame
 
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig
+from sim.files.scenario import Scenario
 from sim.params import ConfigError
 from ui.dialogs.base import Dialog, Host, take_right
 from ui.draw.theme import SERIES, mix
 from ui.draw.thumb import thumbnail
 from ui.model import files
 from ui.model.columns import params_text
-from ui.model.setup import Setup
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, Picture, tint
 from ui.widgets.scrolling import Scrolled
@@ -30,7 +30,7 @@ class Example:
     title: str
     caption: str
     agents: tuple[str, ...]
-    setup: Setup | None  # None: it cannot be read, and the caption says why
+    scenario: Scenario | None  # None: it cannot be read, and the caption says why
 
 
 class Gallery(Dialog):
@@ -65,15 +65,17 @@ class Gallery(Dialog):
             return
         width, height = pen.surface.get_size()
         y = 0
-        if shown.setup:
+        if shown.scenario:
             side = min(width, height * 45 // 100)
-            setup = shown.setup
-            picture = thumbnail(setup.grid, setup.start, setup.goal, (width, side), self.host.palette)
+            scenario = shown.scenario
+            picture = thumbnail(
+                scenario.grid, scenario.start_cell, scenario.goal_cell, (width, side), self.host.palette
+            )
             pen.surface.blit(picture, ((width - picture.get_width()) // 2, 0))
             y = picture.get_height() + pen.px(14)
         pen.text((0, y), shown.title, size=17, face="bold", width=width)
         y += pen.px(30)
-        ink = pen.palette.text if shown.setup else pen.palette.warning
+        ink = pen.palette.text if shown.scenario else pen.palette.warning
         foot = pen.px(20) * len(shown.agents) + pen.px(10)
         y += pen.wrapped((0, y, width, max(pen.px(20), height - y - foot)), shown.caption, size=13, colour=ink)
         y += pen.px(10)
@@ -93,11 +95,11 @@ class Gallery(Dialog):
 def _read(path: Path, changed_ns: int) -> Example:
     """An example, read once as long as its file does not change."""
     try:
-        setup = files.open_any(path).setup
+        scenario = files.open_any(path).scenario
     except ConfigError as error:
         return Example(path, path.stem, error.problems[0], (), None)
-    agents = tuple(_agent_line(config, setup.budget) for config in setup.agents)
-    return Example(path, setup.title, " ".join(setup.caption.split()), agents, setup)
+    agents = tuple(_agent_line(config, scenario.budget) for config in scenario.agents)
+    return Example(path, scenario.title, " ".join(scenario.caption.split()), agents, scenario)
 
 
 def _agent_line(config: AgentConfig, budget: int) -> str:
@@ -246,7 +248,7 @@ class _Cards(Scrolled):
         lines = pen.wrap_lines(shown.title, room, 13, "bold")[:2]
         y = box[1] + box[3] - names - pad // 2 + (pen.px(10) if len(lines) == 1 else pen.px(1))
         for i, line in enumerate(lines):
-            ink = palette.text if shown.setup else palette.warning
+            ink = palette.text if shown.scenario else palette.warning
             pen.text(
                 (box[0] + box[2] // 2, y + i * pen.px(18)),
                 line,
@@ -258,9 +260,11 @@ class _Cards(Scrolled):
             )
 
     def _picture(self, place: int, shown: Example, size: tuple[int, int]) -> pygame.Surface | None:
-        setup = shown.setup
-        if setup is None:
+        scenario = shown.scenario
+        if scenario is None:
             return None
         if place not in self._pictures:
-            self._pictures[place] = thumbnail(setup.grid, setup.start, setup.goal, size, self.dialog.host.palette)
+            self._pictures[place] = thumbnail(
+                scenario.grid, scenario.start_cell, scenario.goal_cell, size, self.dialog.host.palette
+            )
         return self._pictures[place]

@@ -142,9 +142,9 @@ class GenerateMap(Dialog):
             return
         session, made = self.host.session, self.made
         agents = session.configs() or list(files.DEFAULT_AGENTS)
-        setup = files.setup_from_generated(made, agents, session.world.budget, session.setup.seed)
+        scenario = files.scenario_from_generated(made, agents, session.world.budget, session.scenario.seed)
         self.host.close_dialog()
-        self.host.open_setup(setup)
+        self.host.open_scenario(scenario)
 
     # --- the picture ------------------------------------------------------------------------------
 

@@ -108,13 +108,13 @@ class ProblemList(Dialog):
         session = self.host.session
         agents = session.configs() or list(files.DEFAULT_AGENTS)
         try:
-            setup = files.setup_of_row(self.problems, item.value, agents, session.world.budget)
+            scenario = files.scenario_of_row(self.problems, item.value, agents, session.world.budget)
         except ConfigError as error:
             reasons = error.problems
             self.ask(lambda host: MessageBox(host, "The problem could not be opened", reasons))
             return
         self.host.close_dialog()
-        self.host.open_setup(setup)
+        self.host.open_scenario(scenario)
 
 
 def matches(row: ScenRow, query: str) -> bool:

@@ -19,7 +19,7 @@ class UnsavedQuestion(Question):
 
     def __init__(self, host: Host, go_on: Callable[[], None]) -> None:
         self.go_on = go_on
-        name = host.session.setup.title
+        name = host.session.scenario.title
         answers: list[Answer] = [("Cancel", _nothing, ""), ("Discard", go_on, "danger")]
         if self._is_map_alone(host.session):
             text = f"The map of {name} was edited and is not saved. Going on would lose the edits."

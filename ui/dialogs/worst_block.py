@@ -12,7 +12,7 @@ from sim.time.branches import Branch
 from sim.time.worst_block import Result, Task, open_what_if, path_tasks, spread_ticks, switch_tasks
 from sim.time.worst_block import WorstBlock as Search
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.model.session import SPAN, key_of
+from ui.model.keys import PanelKey
 from ui.widgets.controls import Button, Text
 from ui.widgets.lists import Col, Item, Rows
 
@@ -30,10 +30,10 @@ class WorstBlock(Dialog):
     command = "worst_block"
 
     def __init__(self, host: Host) -> None:
-        self.agent = host.session.focused_id % SPAN
+        self.agent = host.session.focused_key.agent
         walker = host.session.focused
         self.hint = f"for {walker.label}: what costs it most" if walker else "no agent is focused"
-        self.kind = SWITCHES if host.session.setup.switches else CELLS
+        self.kind = SWITCHES if host.session.scenario.switches else CELLS
         self.search: Search | None = None
         self._cancelled = threading.Event()
         self._worker: threading.Thread | None = None
@@ -55,7 +55,7 @@ class WorstBlock(Dialog):
         self.add(self.rows)
         other = "Cells on the path" if self.kind == SWITCHES else "Switches"
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
-        if self.host.session.setup.switches:
+        if self.host.session.scenario.switches:
             buttons.append((f"{other} instead", self._change_kind, ""))
         buttons += [
             ("Stop" if self._is_running else "Search", self._start_or_stop, ""),
@@ -148,7 +148,7 @@ class WorstBlock(Dialog):
         self.host.close_dialog()
         self.host.session.seek(item.value.tick)
         self.host.session.show_branch(branch.number)
-        self.host.session.focus(key_of(branch.number, self.agent))
+        self.host.session.focus(PanelKey(branch.number, self.agent))
         self.host.say(f'"{branch.name}" beside the run it comes from; press Space to watch both')
 
     def close(self) -> None:

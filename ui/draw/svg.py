@@ -19,6 +19,7 @@ from ui.draw.renderer import DOT_SHARE
 from ui.draw.svg_paths import Mask, box, hexed, n
 from ui.draw.theme import PALETTES, Colour, Palette
 from ui.model import wording
+from ui.model.keys import PanelKey
 from ui.model.layers import HEAT_NAMES, LayerState, compared_names
 from ui.model.look import Look
 from ui.model.session import Panel, Session
@@ -31,16 +32,16 @@ LINES_ACROSS = 260.0  # so many line widths make the shorter side of the drawing
 LEAST_LINE = 0.16  # of a cell
 
 
-def panel_svg(session: Session, panel_key: int, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
+def panel_svg(session: Session, key: PanelKey, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
     """The drawing of one panel, with the layers, theme and map part of a look."""
     panels = list(session.panels)
-    panel = next(panel for panel in panels if panel.key == panel_key)
+    panel = next(panel for panel in panels if panel.key == key)
     shown = [Shown(CellWords(), p.snapshot, p.view, session.trails[p.key]) for p in panels]
     here = panels.index(panel)
     compared = session.compared(here)
     scale = update_all(shown, look.heat, compared)
     names = compared_names(*(panels[place] for place in compared))
-    page = _Page(session, panel, shown[here].cells, session.trails[panel_key], look, scale, names)
+    page = _Page(session, panel, shown[here].cells, session.trails[key], look, scale, names)
     return page.text(has_legend, has_title)
 
 
@@ -133,7 +134,7 @@ class _Page:
             yield '<g clip-path="url(#map)">'
 
     def _name(self) -> str:
-        return f"{self.session.setup.title}: {self.view.label}, tick {self.session.tick:,}"
+        return f"{self.session.scenario.title}: {self.view.label}, tick {self.session.tick:,}"
 
     def _description(self) -> str:
         digest = self.session.world.digest()

@@ -58,7 +58,7 @@ class Follow:
 
     replay: Replay
     tick: int
-    is_same_run: bool  # the setup of the replay is the one sent before, and left out
+    is_same_run: bool  # the scenario of the replay is the one sent before, and left out
 
 
 @dataclass(frozen=True)

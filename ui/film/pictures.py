@@ -24,6 +24,7 @@ from ui.film.stage import Stage
 from ui.film.takes import default_name, free_name, recordings_folder
 from ui.model import files, saving
 from ui.model.columns import params_text
+from ui.model.keys import PanelKey
 from ui.model.look import Look, look_of
 from ui.model.session import Session
 
@@ -53,11 +54,11 @@ def draw_window(app: "App", scale: int = 1) -> pygame.Surface:
 
 
 def draw_panel(
-    app: "App", panel: int, scale: int = 1, *, size: tuple[int, int] | None = None, has_legend: bool = False
+    app: "App", panel: PanelKey, scale: int = 1, *, size: tuple[int, int] | None = None, has_legend: bool = False
 ) -> pygame.Surface:
     """One panel, by its key, as large as it is in the window or as `size` says, times the scale."""
     place = app.session.panel_of(panel)
-    boxes = {view.id: boxes for view, boxes in app.panels()}.get(panel)
+    boxes = {shown.key: boxes for shown, boxes in app.panels()}.get(panel)
     width, height = size or (boxes.whole[2:] if boxes else app.window_size)
     whole = _checked((width * scale, height * scale))
     stage = Stage(
@@ -75,7 +76,7 @@ def draw_panel(
 def _look(app: "App", scale: int) -> Look:
     """The look of the window; more pixels do not bring grid lines that the window has not."""
     look = replace(look_of(app), mode=app.mode_word())
-    zooms = [app.camera(view.id, boxes).zoom for view, boxes in app.panels()]
+    zooms = [app.camera(panel.key, boxes).zoom for panel, boxes in app.panels()]
     if scale == 1 or any(zoom >= TEXTURES_FROM_PX for zoom in zooms):
         return look
     return replace(look, left_out=frozenset({"grid"}))
@@ -92,11 +93,11 @@ def _checked(size: tuple[int, int]) -> tuple[int, int]:
 
 def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None = None) -> dict[str, str]:
     """What a picture shows, for the texts of its file, which lies in this folder. The last one opens again."""
-    texts = {"Title": session.setup.title, "Tick": str(session.tick), "Digest": session.world.digest()}
+    texts = {"Title": session.scenario.title, "Tick": str(session.tick), "Digest": session.world.digest()}
     if len(session.shown) > 1:
         texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in session.shown_branches)
-    if session.setup.caption:
-        texts["Description"] = session.setup.caption
+    if session.scenario.caption:
+        texts["Description"] = session.scenario.caption
     texts["Agents"] = "\n".join(_agent_text(session, panel.key) for panel in session.panels)
     texts["Map"] = _map_text(session)
     if session.path is not None:
@@ -105,7 +106,7 @@ def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None
     return texts
 
 
-def _agent_text(session: Session, panel: int) -> str:
+def _agent_text(session: Session, panel: PanelKey) -> str:
     walker = session.walker(panel)
     assert walker is not None
     params = params_text(walker.params)
@@ -114,7 +115,7 @@ def _agent_text(session: Session, panel: int) -> str:
 
 def _map_text(session: Session) -> str:
     grid = session.world.grid
-    return f"{grid.name}, {grid.width} x {grid.height}, seed {session.setup.seed}"
+    return f"{grid.name}, {grid.width} x {grid.height}, seed {session.scenario.seed}"
 
 
 def save_window(app: "App", path: str | os.PathLike[str] | None = None, scale: int = 1) -> Path:
@@ -123,7 +124,7 @@ def save_window(app: "App", path: str | os.PathLike[str] | None = None, scale: i
 
 
 def save_panel(
-    app: "App", panel: int, path: str | os.PathLike[str] | None = None, scale: int = 1, *, has_legend: bool = False
+    app: "App", panel: PanelKey, path: str | os.PathLike[str] | None = None, scale: int = 1, *, has_legend: bool = False
 ) -> Path:
     """Write a picture of one panel; returns where."""
     _check_panel(app, panel)
@@ -131,12 +132,12 @@ def save_panel(
     return _save(app, picture, path, [_label(app, panel)])
 
 
-def _check_panel(app: "App", key: int) -> None:
+def _check_panel(app: "App", key: PanelKey) -> None:
     if all(panel.key != key for panel in app.session.panels):
         raise ConfigError("there is no panel to take a picture of: A adds an agent")
 
 
-def _label(app: "App", panel: int) -> str:
+def _label(app: "App", panel: PanelKey) -> str:
     walker = app.session.walker(panel)
     return walker.label if walker else "map"
 
@@ -147,7 +148,9 @@ def _save(app: "App", picture: pygame.Surface, path: str | os.PathLike[str] | No
     return _write(data, path, default_name(labels, app.session.tick, PICTURE))
 
 
-def save_svg(app: "App", panel: int, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True) -> Path:
+def save_svg(
+    app: "App", panel: PanelKey, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True
+) -> Path:
     """Write a panel as a drawing for a paper; returns where."""
     _check_panel(app, panel)
     text = panel_svg(app.session, panel, look_of(app), has_legend=has_legend)

@@ -62,7 +62,7 @@ class Recording:
     def begin(self, values: Values) -> None:
         """Record from the present tick on."""
         app = self.app
-        options = options_of(values, app.window_size, app.session.panel_of(app.session.focused_id))
+        options = options_of(values, app.window_size, app.session.panel_of(app.session.focused_key))
         target = self._target(values)
         self.filming = Studio.film(target, app.session, options, look_of(app))
         app.say(f"recording to {target.name} in {target.parent}; F9 stops")
@@ -114,7 +114,7 @@ class Recording:
             raise ConfigError(f"to tick: expected {first:,} or later, got {last:,}")
         if session.is_over and first > session.tick:
             raise ConfigError(f"from tick: expected up to {session.tick:,}, where the run is over, got {first:,}")
-        options = options_of(values, app.window_size, session.panel_of(session.focused_id))
+        options = options_of(values, app.window_size, session.panel_of(session.focused_key))
         branches = None
         parent = session.tree[session.branch].parent
         look = look_of(app)

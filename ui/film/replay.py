@@ -8,20 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sim.commands import AgentConfig
+from sim.files.scenario import Scenario
 from sim.files.session import Saved
-from sim.grid import Grid
 from sim.params import ConfigError, did_you_mean
 from sim.time.branches import ROOT, BranchState, BranchTree
 from sim.time.timeline import Timeline
 from ui.film.captions import Happening, happenings_of
-from ui.model import saving
+from ui.model import files
+from ui.model.keys import NOBODY, PanelKey
 from ui.model.look import Look
 from ui.model.session import Session
-from ui.model.setup import Setup
-
-NOBODY = -1
-"""The focused panel of a replay: nobody looks at it with a keyboard."""
 
 KEYFRAME_BYTES = 64 * 1024 * 1024
 """Memory for winding back: a recording seldom does."""
@@ -31,8 +27,8 @@ KEYFRAME_BYTES = 64 * 1024 * 1024
 class Replay:
     """What a run began with, and those of its branches that are shown, the focused one named."""
 
-    setup: Setup  # the map and the agents of tick 0
-    branches: tuple[BranchState, ...] = ()  # with all their commands; empty: one, with the script of the setup
+    scenario: Scenario  # what it began with
+    branches: tuple[BranchState, ...] = ()  # with all their commands; empty: one, with the script of the scenario
     focused: int = ROOT
 
     def begin(self) -> "ReplaySession":
@@ -45,15 +41,7 @@ class Replay:
 
 def replay_of(session: Session, branches: Sequence[int] | None = None) -> Replay:
     """The run of a session: the branches that are on screen, or some others, with all commands they have now."""
-    return Replay(beginning_of(session), states_of(session, branches), session.branch)
-
-
-def beginning_of(session: Session) -> Setup:
-    """What the run of a session began with: the map and the agents as they were at tick 0."""
-    setup = session.setup
-    grid = Grid(session.first_terrain.copy(), setup.grid.diagonal, setup.grid.name)
-    grid.original = setup.grid.original.copy()
-    return replace(setup, grid=grid, agents=tuple(session.first_configs))
+    return Replay(session.scenario, states_of(session, branches), session.branch)
 
 
 def states_of(session: Session, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
@@ -71,10 +59,10 @@ def _at_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
 
 def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str] = ()) -> Replay:
     """The run of a session file: the branches that were on screen, or those chosen by name or number."""
-    setup = saving.setup_of(saved, path)
     states = {branch.state.number: branch.state for branch in saved.branches}
     numbers = [_number_of(name, states) for name in chosen] or list(saved.shown) or [saved.branch]
-    return Replay(setup, _at_tick_0([states[number] for number in dict.fromkeys(numbers)]), numbers[0])
+    branches = _at_tick_0([states[number] for number in dict.fromkeys(numbers)])
+    return Replay(files.titled(saved.scenario, path), branches, numbers[0])
 
 
 def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
@@ -95,12 +83,12 @@ class ReplaySession(Session):
     def __init__(self, replay: Replay) -> None:
         self.replay = replay
         self.front = 0  # the panel that a heat map A - B takes for A
-        super().__init__(replay.setup)
+        super().__init__(replay.scenario)
 
-    def _build(self, configs: list[AgentConfig]) -> None:
-        super()._build(configs)
+    def _build(self, scenario: Scenario) -> None:
+        super()._build(scenario)
         if self.replay.branches:
-            self.tree = BranchTree.restored(lambda: self.make_world(configs), self.replay.branches, KEYFRAME_BYTES)
+            self.tree = BranchTree.restored(self.maker(scenario), self.replay.branches, KEYFRAME_BYTES)
         self.shown = list(self.replay.numbers)
         self.branch = self.replay.focused if self.replay.focused in self.shown else self.shown[0]
         self.seek(0)
@@ -108,18 +96,18 @@ class ReplaySession(Session):
     # --- nobody looks -----------------------------------------------------------------------------
 
     @property
-    def focused_id(self) -> int:
+    def focused_key(self) -> PanelKey:
         return NOBODY
 
-    @focused_id.setter
-    def focused_id(self, agent: int) -> None:
+    @focused_key.setter
+    def focused_key(self, key: PanelKey) -> None:
         """A session keeps the focus on a panel that is there; here it stays with nobody."""
 
     def _keep_focus(self) -> None:
         """There is none."""
 
-    def panel_of(self, agent_id: int) -> int:
-        return self.front if agent_id == NOBODY else super().panel_of(agent_id)
+    def panel_of(self, key: PanelKey) -> int:
+        return self.front if key == NOBODY else super().panel_of(key)
 
     @property
     def has_unsaved_edits(self) -> bool:
@@ -150,7 +138,7 @@ class ReplaySession(Session):
 
     def follow(self, replay: Replay) -> bool:
         """Take over other commands, past or future, for the same branches; False if it is not the same run."""
-        if replay.setup is not self.replay.setup or replay.numbers != self.replay.numbers:
+        if replay.scenario is not self.replay.scenario or replay.numbers != self.replay.numbers:
             return False
         tick = self.tick
         self.replay = replay

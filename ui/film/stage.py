@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import pygame
 
-from sim.world import WalkerView
 from ui.app import MOST_PANELS, App
 from ui.draw import legend
 from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
@@ -18,6 +17,7 @@ from ui.film.options import PANELS, WINDOW, Part
 from ui.model import layout
 from ui.model.camera import Camera, fitted
 from ui.model.clock import SPEEDS
+from ui.model.keys import PanelKey
 from ui.model.layers import HEAT_NAMES, compared_names
 from ui.model.layout import Box, Layout, PanelBoxes
 from ui.model.look import Look
@@ -87,14 +87,14 @@ class Painter(App):
     # --- what is shown ----------------------------------------------------------------------------
 
     @property
-    def shown_walkers(self) -> tuple[WalkerView, ...]:
-        views = self.session.snapshot.walkers
+    def shown_panels(self) -> tuple[Panel, ...]:
+        panels = self.session.panels
         if self.part.kind == WINDOW:
-            only = tuple(view for view in views if view.id == self.look.only)
-            return only or views[:MOST_PANELS]
+            only = tuple(panel for panel in panels if panel.key == self.look.only)
+            return only or panels[:MOST_PANELS]
         if self.part.kind == PANELS:
-            return views[:MOST_PANELS]
-        return views[self.part.number - 1 : self.part.number]
+            return panels[:MOST_PANELS]
+        return panels[self.part.number - 1 : self.part.number]
 
     def _compared(self) -> tuple[int, int]:
         """As in the window; a panel that stands alone is A if it would have no part in the comparison."""
@@ -107,14 +107,14 @@ class Painter(App):
     def layout(self) -> Layout:
         if self.area is None:
             return super().layout
-        return _panels_in(self.area, self.window_size, self.scale, len(self.shown_walkers))
+        return _panels_in(self.area, self.window_size, self.scale, len(self.shown_panels))
 
-    def camera(self, agent_id: int, boxes: PanelBoxes) -> Camera:
+    def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
         grid = self.session.world.grid
         size = (boxes.map[2], boxes.map[3])
-        part = self.look.part_for(agent_id)
+        part = self.look.part_for(key)
         camera = part.camera(size) if part else fitted(grid.width, grid.height, *size)
-        if self.look.follows and (walker := self.session.walker(agent_id)):
+        if self.look.follows and (walker := self.session.walker(key)):
             camera = camera.following(grid.xy(walker.position), (grid.width, grid.height), size)
         return camera
 
@@ -241,7 +241,7 @@ class Stage:
         right = x + width - canvas.px(14)
         canvas.text((right, middle), tick, size=15, face="mono", align="right", middle=True)
         room = right - canvas.text_width(f"tick {session.tick:,}", 15, "mono") - canvas.px(24) - x
-        canvas.text((x + canvas.px(14), middle), session.setup.title, size=16, face="bold", middle=True, width=room)
+        canvas.text((x + canvas.px(14), middle), session.scenario.title, size=16, face="bold", middle=True, width=room)
 
     # --- legend -----------------------------------------------------------------------------------
 

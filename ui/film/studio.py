@@ -26,7 +26,7 @@ from dataclasses import replace
 from ui import child
 from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Report, RunTo, Stop, Wear
 from ui.film.options import FilmOptions
-from ui.film.replay import Replay, beginning_of, states_of
+from ui.film.replay import Replay, states_of
 from ui.model.look import Look
 from ui.model.session import Session
 
@@ -63,7 +63,7 @@ class Studio:
     @classmethod
     def film(cls, path: str | os.PathLike[str], session: Session, options: FilmOptions, look: Look) -> "Studio":
         """Begin to film a session at its present tick."""
-        replay = Replay(beginning_of(session), states_of(session), session.branch)
+        replay = Replay(session.scenario, states_of(session), session.branch)
         studio = cls(FilmJob(os.path.abspath(path), replay, _tick_of(session), options, look))
         studio._run = session.tree
         return studio
@@ -102,12 +102,12 @@ class Studio:
         states = states_of(session)
         if session.tree is not self._run:
             self._run = session.tree
-            self._replay = Replay(beginning_of(session), states, session.branch)
+            self._replay = Replay(session.scenario, states, session.branch)
             self._send(Follow(self._replay, tick, is_same_run=False))
             self._tick = self._first = tick
         elif states != self._replay.branches or session.branch != self._replay.focused:
             self._replay = replace(self._replay, branches=states, focused=session.branch)
-            self._send(Follow(replace(self._replay, setup=None), tick, is_same_run=True))  # type: ignore[arg-type]
+            self._send(Follow(replace(self._replay, scenario=None), tick, is_same_run=True))  # type: ignore[arg-type]
 
     def cut(self) -> None:
         """The next change of the tick is a jump: do not film the ticks in between."""

@@ -133,7 +133,7 @@ class Editor:
         if not self._is_free(point):
             self.session.messages.append(f"the start cannot be at {point}: that cell is blocked")
             return
-        self.session.restart_with(start=int(world.grid.cell(*point)))
+        self.session.restart_with(start=point)
 
     def toggle(self, point: Point) -> None:
         """Block or free one cell, for the keyboard."""

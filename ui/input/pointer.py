@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from sim.world import WalkerView
+from ui.model.keys import PanelKey
 from ui.model.layout import PanelBoxes
+from ui.model.session import Panel
 from ui.model.tools import Point
 from ui.widgets.canvas import HotSpot
 
@@ -22,9 +23,9 @@ class Pointer:
     def __init__(self, app: "App") -> None:
         self.app = app
         self.hover: Point | None = None  # cell under the pointer
-        self.hover_panel: int | None = None
-        self.editing_panel: int | None = None  # panel in which a stroke is going on
-        self._panning: tuple[int, Position] | None = None  # panel, and where the pointer was
+        self.hover_panel: PanelKey | None = None
+        self.editing_panel: PanelKey | None = None  # panel in which a stroke is going on
+        self._panning: tuple[PanelKey, Position] | None = None  # panel, and where the pointer was
 
     def handle(self, event: pygame.event.Event) -> None:
         if event.type == pygame.MOUSEBUTTONDOWN:
@@ -36,7 +37,7 @@ class Pointer:
         elif event.type == pygame.MOUSEWHEEL:
             self._wheel(event.pos if hasattr(event, "pos") else pygame.mouse.get_pos(), event.y)
 
-    def edits_in(self, panel: int) -> bool:
+    def edits_in(self, panel: PanelKey) -> bool:
         """Whether this is the panel in which the mouse edits now, or would."""
         return panel == (self.hover_panel if self.editing_panel is None else self.editing_panel)
 
@@ -50,12 +51,12 @@ class Pointer:
             if button == LEFT and spot is not None:
                 self._press_control(spot, position)
             return
-        view, boxes = panel
-        app.session.focus(view.id)
+        shown, boxes = panel
+        app.session.focus(shown.key)
         if button == MIDDLE or (button == LEFT and app.has_hand):
-            self._panning = (view.id, position)
+            self._panning = (shown.key, position)
         elif button in (LEFT, RIGHT):
-            self._press_map(view, boxes, position, button)
+            self._press_map(shown, boxes, position, button)
 
     def _press_control(self, spot: HotSpot, position: Position) -> None:
         canvas = self.app.canvas
@@ -66,16 +67,16 @@ class Pointer:
         elif spot.action:
             spot.action()
 
-    def _press_map(self, view: WalkerView, boxes: PanelBoxes, position: Position, button: int) -> None:
+    def _press_map(self, shown: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
         app = self.app
         mods = pygame.key.get_mods()
-        point = app.point_at(view, boxes, position)
+        point = app.point_at(shown, boxes, position)
         if mods & pygame.KMOD_ALT:
             app.pin(point)
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for those without a right button
-        self.editing_panel = view.id
+        self.editing_panel = shown.key
         app.editor.press(point, erases=erases, line=has_shift, rectangle=has_ctrl and has_shift)
 
     def _button_up(self, button: int) -> None:
@@ -103,7 +104,7 @@ class Pointer:
         app = self.app
         panel = app.panel_at(position) if self.editing_panel is None else app.panel_of(self.editing_panel)
         self.hover = app.point_at(*panel, position) if panel else None
-        self.hover_panel = panel[0].id if panel else None
+        self.hover_panel = panel[0].key if panel else None
         if self.hover and app.editor.drag:
             app.editor.move(self.hover)
         if self.hover and not app.session.world.grid.contains(*self.hover):
@@ -113,9 +114,9 @@ class Pointer:
         app = self.app
         panel = app.panel_at(position)
         if panel is not None:
-            view, boxes = panel
+            shown, boxes = panel
             x, y = position[0] - boxes.map[0], position[1] - boxes.map[1]
-            app.move_camera(view.id, lambda c: c.zoomed_at(x, y, ZOOM_STEP**steps))
+            app.move_camera(shown.key, lambda c: c.zoomed_at(x, y, ZOOM_STEP**steps))
             return
         spot = app.canvas.wheel_spot_at(position)
         if spot and spot.wheel:

@@ -7,7 +7,7 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +28,15 @@ from sim.files.map import (
 from sim.files.maps import MAP_SUFFIX, OTHER_MAP_SUFFIXES, is_map, open_map
 from sim.files.picture_map import MAX_PICTURE_BYTES
 from sim.files.png import png_texts
-from sim.files.scenario import MapFile, MapRecipe, MapRows, MapSource, Scenario, load_scenario, open_grid, save_scenario
+from sim.files.scenario import MapFile, MapRecipe, Scenario, load_scenario, rows_of, save_scenario
 from sim.files.session import Saved, is_session, load_session, parse_session
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
 from sim.kernels import log
 from sim.params import ConfigError, did_you_mean, printable
-from sim.world import WalkerView
 from ui.model.columns import COLUMNS, Cell
-from ui.model.session import Session
-from ui.model.setup import Setup
-from ui.model.trails import Trail
+from ui.model.session import Panel, Session
+from ui.model.strokes import Stroke
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
 PROBLEMS_SUFFIX, CSV_SUFFIX = ".scen", ".csv"
@@ -88,11 +86,10 @@ _MOST_MAPS = 32  # different maps of one problem list that are looked at when it
 class Opened:
     """What a file holds: a run to begin, and where it was a problem list, the list."""
 
-    setup: Setup
+    scenario: Scenario
     path: Path
     problems: ScenFile | None = None
     saved: Saved | None = None  # a session, with its branches and everything that was done
-    view: Mapping[str, Any] = field(default_factory=dict)  # layers and cameras that a scenario asks for
 
 
 # --- opening --------------------------------------------------------------------------------------
@@ -108,17 +105,17 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
         saved = parse_session(text, str(place), BY_KEY, place.parent, (ROOT / "assets",))
         return _opened_session(saved, place)
     if is_map(place):
-        return Opened(setup_from_map(place, agents), place)
+        return Opened(scenario_from_map(place, agents), place)
     if suffix in SCENARIO_SUFFIXES:
         scenario = load_scenario(place, BY_KEY, (ROOT / "assets",))
-        return Opened(setup_from_scenario(scenario, place), place, view=scenario.view)
+        return Opened(titled(scenario, place), place)
     if suffix == PROBLEMS_SUFFIX:
         return _open_problems(place, agents)
     raise ConfigError(_unknown_kind(place, suffix))
 
 
 def _opened_session(saved: Saved, place: Path) -> Opened:
-    return Opened(setup_from_scenario(saved.scenario, place), place, saved=saved, view=saved.scenario.view)
+    return Opened(titled(saved.scenario, place), place, saved=saved)
 
 
 def _session_in_picture(place: Path) -> str | None:
@@ -147,53 +144,37 @@ def _unknown_kind(place: Path, suffix: str) -> str:
     return f"{place}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{place.name}'{hint}"
 
 
-def setup_from_scenario(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Setup:
-    """What a scenario begins with."""
-    grid = open_grid(scenario)
-    return Setup(
-        grid,
-        grid.cell(*scenario.start),
-        grid.cell(*scenario.goal),
-        tuple(scenario.agents),
-        scenario.budget,
-        scenario.seed,
-        {name: tuple(int(grid.cell(x, y)) for x, y in cells) for name, cells in scenario.switches.items()},
-        scenario.changes,
-        tuple((edit.tick, edit.command) for edit in scenario.edits),
-        scenario.title or printable(Path(path).stem if path else scenario.map_name),
-        scenario.caption,
-        source=scenario.map,
-        trials=scenario.trials,
-    )
+def titled(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
+    """The scenario with a title: its own, or the name of its file, or of its map."""
+    return replace(scenario, title=scenario.title or printable(Path(path).stem if path else scenario.map_name))
 
 
-def setup_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Setup:
+def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Scenario:
     """A map alone: start and goal at opposite ends of its largest connected part."""
     place = Path(path)
     grid = open_map(place)
     start, goal = far_ends(grid)
-    return Setup(
-        grid, start, goal, tuple(agents), DEFAULT_BUDGET, title=printable(place.stem), source=_map_source(place)
-    )
+    ends, title = (grid.xy(start), grid.xy(goal)), printable(place.stem)
+    return Scenario(_map_source(place), *ends, tuple(agents), title, budget=DEFAULT_BUDGET, grid=grid)
 
 
-def setup_from_generated(
+def scenario_from_generated(
     generated: Generated, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET, seed: int = 0
-) -> Setup:
+) -> Scenario:
     """A map that a generator made, with its problem and its switches."""
     grid, recipe = generated.grid, dict(generated.recipe)
     kind = str(recipe.pop("kind"))
     number = f", seed {recipe['seed']}" if "seed" in recipe else ""
-    return Setup(
-        grid,
-        grid.cell(*generated.start),
-        grid.cell(*generated.goal),
+    return Scenario(
+        MapRecipe(kind, recipe, grid.diagonal),
+        generated.start,
+        generated.goal,
         tuple(agents),
-        budget,
-        seed,
-        {name: tuple(int(grid.cell(x, y)) for x, y in cells) for name, cells in generated.switches.items()},
-        title=f"{kind.replace('-', ' ').capitalize()} {grid.width} x {grid.height}{number}",
-        source=MapRecipe(kind, recipe, grid.diagonal),
+        f"{kind.replace('-', ' ').capitalize()} {grid.width} x {grid.height}{number}",
+        seed=seed,
+        budget=budget,
+        switches={name: tuple(cells) for name, cells in generated.switches.items()},
+        grid=grid,
     )
 
 
@@ -233,7 +214,7 @@ def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
     if row is None:
         reasons = [f"{path}:{row.line}: {row.problem}" for row in problems.rows[:5]]
         raise ConfigError([f"{path}: expected a problem that can be run, got none", *reasons])
-    return Opened(setup_of_row(problems, row, agents), path, problems)
+    return Opened(scenario_of_row(problems, row, agents), path, problems)
 
 
 def checked_problems(problems: ScenFile) -> ScenFile:
@@ -260,30 +241,24 @@ def _map_folders() -> tuple[Path, ...]:
     return (MAPS_FOLDER,)
 
 
-def setup_of_row(
+def scenario_of_row(
     problems: ScenFile, row: ScenRow, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET
-) -> Setup:
+) -> Scenario:
     """The problem in a row of a list, on the map that the row names."""
     place = find_map(problems.name, row.map_name, _map_folders())
-    setup = setup_for_problem(row, read_map(place), agents, budget)
-    return replace(setup, title=f"{printable(place.stem)}, problem {row.number}", source=_map_source(place))
-
-
-def setup_for_problem(
-    row: ScenRow, grid: Grid, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET
-) -> Setup:
-    """A problem of a list on this map."""
+    grid = read_map(place)
     problem = row_problem(row, grid)
     if problem:
         raise ConfigError(f"problem {row.number}: {problem}")
-    return Setup(
-        grid,
-        int(grid.cell(*row.start)),
-        int(grid.cell(*row.goal)),
+    return Scenario(
+        _map_source(place),
+        row.start,
+        row.goal,
         tuple(agents),
-        budget,
-        title=f"{grid.name}, problem {row.number}",
+        f"{place.stem}, problem {row.number}",
+        budget=budget,
         listed_optimal=row.optimal,
+        grid=grid,
     )
 
 
@@ -322,61 +297,38 @@ def scenario_from_session(session: Session) -> Scenario:
     The script and the random changes of the run stay what they were; what they have done so far is not kept,
     or they would do it twice.
     """
-    setup, world = session.setup, session.world
-    pair = setup.grid.xy
-    source, edits = _source_and_edits(session)
-    changes = world.random_changes
-    return Scenario(
-        source,
-        pair(world.start),
-        pair(world.goal),
-        tuple(config_as_file(config) for config in session.configs()),
-        setup.title,
-        setup.caption,
-        setup.seed,
-        world.budget,
-        {name: tuple(pair(cell) for cell in cells) for name, cells in setup.switches.items()},
-        changes if changes.rate > 0 else None,
-        tuple(sorted(edits, key=lambda edit: edit.tick)),
-        trials=setup.trials,
-        terrain=None if isinstance(source, MapRows) else setup.grid.terrain,
-    )
+    return _with_strokes(session.scenario_now(keeps_map=False), session.strokes)
 
 
-def config_as_file(config: AgentConfig) -> AgentConfig:
-    """Only parameters that differ from their defaults, so that the file says what matters."""
-    spec = BY_KEY[config.kind]
-    params = {p.name: config.params[p.name] for p in spec.params if config.params.get(p.name, p.default) != p.default}
-    return replace(config, params=params)
+def _with_strokes(scenario: Scenario, strokes: Iterable[Stroke]) -> Scenario:
+    """The scenario with everything that changes its map, in order: first map, script, the user's strokes.
 
-
-def _source_and_edits(session: Session) -> tuple[MapSource, list[TimedCommand]]:
-    """Where the map comes from and everything that changes it, in order: first map, script, the user's strokes.
-
-    Rows take the place of a source when the edits would be longer, or when start or goal would be blocked on it.
+    The map is drawn out when the edits would be longer, or when start or goal would be blocked on the source.
     """
-    setup, world = session.setup, session.world
-    script = [TimedCommand(tick, command) for tick, command in setup.script]
-    letters = {cell: letter for stroke in session.strokes for cell, letter in stroke.after.items()}
-    first, original = session.first_terrain.reshape(-1), setup.grid.terrain.reshape(-1)
-    early = {int(cell): int(first[cell]) for cell in np.flatnonzero(first != original)}
-    ends_are_free = setup.grid.is_free(world.start) and setup.grid.is_free(world.goal)
-    if setup.source and ends_are_free and len(early) + len(letters) <= MOST_EDITED_CELLS:
-        return setup.source, [*_terrain_edit(early), *script, *_terrain_edit(letters)]
-    terrain = session.first_terrain.copy()
+    grid, script = scenario.grid, scenario.edits
+    letters = {cell: letter for stroke in strokes for cell, letter in stroke.after.items()}
+    first, opened = grid.terrain.reshape(-1), grid.original.reshape(-1)
+    early = {int(cell): int(first[cell]) for cell in np.flatnonzero(first != opened)} if scenario.is_redrawn else {}
+    source = Grid(grid.original.copy() if early else grid.terrain.copy(), grid.diagonal, grid.name)
+    ends_are_free = source.is_free(scenario.start_cell) and source.is_free(scenario.goal_cell)
+    if ends_are_free and len(early) + len(letters) <= MOST_EDITED_CELLS:
+        edits = (*_terrain_edit(early), *script, *_terrain_edit(letters))
+        return replace(scenario, grid=source, edits=tuple(sorted(edits, key=lambda edit: edit.tick)))
+    terrain = grid.terrain.copy()
     terrain.reshape(-1)[list(letters)] = list(letters.values())
-    rows = tuple(bytes(row).decode("ascii") for row in terrain)
+    drawn = Grid(terrain, grid.diagonal, grid.name)
     # A script that paints at tick 0 comes after the rows; what the user has drawn comes after the script.
     is_painted_over = any(edit.tick == 0 for edit in script)
-    return MapRows(rows, setup.grid.diagonal), [*script, *(_terrain_edit(letters) if is_painted_over else [])]
+    edits = (*script, *(_terrain_edit(letters) if is_painted_over else ()))
+    return replace(scenario, map=rows_of(drawn), grid=drawn, edits=edits)
 
 
-def _terrain_edit(letters: Mapping[int, int]) -> list[TimedCommand]:
+def _terrain_edit(letters: Mapping[int, int]) -> tuple[TimedCommand, ...]:
     if not letters:
-        return []
+        return ()
     cells = tuple(sorted(letters))
     text = bytes(letters[cell] for cell in cells).decode("ascii")
-    return [TimedCommand(0, SetTerrain(cells, text))]
+    return (TimedCommand(0, SetTerrain(cells, text)),)
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -387,19 +339,19 @@ TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expande
 def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent on screen, of whatever branch; returns where."""
     header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
-    run = session.setup.title
-    rows = ([run, p.branch, session.tick, *(c.value(session, p.view) for c in COLUMNS)] for p in session.panels)
+    run = session.scenario.title
+    rows = ([run, p.branch, session.tick, *(c.value(session, p) for c in COLUMNS)] for p in session.panels)
     return _write_csv(path, header, rows)
 
 
 def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent and tick; returns where."""
-    rows = (row for view in session.snapshot.walkers for row in _tick_rows(session, view))
+    rows = (row for panel in session.panels for row in _tick_rows(session, panel))
     return _write_csv(path, list(TICK_COLUMNS), rows)
 
 
-def _tick_rows(session: Session, view: WalkerView) -> Iterable[list[Cell]]:
-    trail: Trail = session.trails[view.id]
+def _tick_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
+    trail, view = session.trails[panel.key], panel.view
     width = session.world.grid.width
     columns = (
         trail.cells % width,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sim.files.journal import Journal
-from ui.model.saving import beginning_of
-from ui.model.session import SPAN, Session
+from ui.model.saving import looking_at
+from ui.model.session import Session
 from ui.model.settings import Settings, save_settings
 
 _NOTE_EVERY_S = 0.5  # how often a run that is paused or slow is noted; a fast one is every 100 ticks
@@ -46,7 +46,7 @@ class Keeper:
         is_due = now - self._noted_s >= _NOTE_EVERY_S
         self._noted_s = now if is_due else self._noted_s
         journal.progress(self.session.shown, now=is_due)
-        journal.looks(self.session.shown, self.session.branch, self.session.focused_id % SPAN)
+        journal.looks(self.session.shown, self.session.branch, self.session.focused_key.agent)
         if is_due and self._disk.is_idle and (handle := journal.take_unsynced()) is not None:
             self._disk.do(lambda: _sync(handle))
         if journal.problem and not self._said:
@@ -66,8 +66,7 @@ class Keeper:
             self.left.pop().close()
 
     def _new(self) -> Journal:
-        session = self.session
-        return Journal(beginning_of(session), session.tree, session.setup.grid.original)
+        return Journal(looking_at(self.session), self.session.tree)
 
     def _retry(self, failed: Journal) -> None:
         """Write all of it anew. What the failed journal holds is worth keeping until that has worked."""

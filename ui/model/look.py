@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from sim.params import ConfigError, Param, did_you_mean, shown
 from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
+from ui.model.keys import PanelKey
 from ui.model.layers import HeatSetting, LayerState
 from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, THEME
 
@@ -63,13 +64,13 @@ class Look:
     visible: Mapping[str, bool] = field(default_factory=dict)  # layers that are not as usual
     heat: HeatSetting = field(default_factory=HeatSetting)
     part: MapPart | None = None  # what every panel shows; None: the whole map
-    own_parts: Mapping[int, MapPart | None] = field(default_factory=dict)  # of single panels, by their key
+    own_parts: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)  # of single panels, by their key
     follows: bool = False  # the camera stays on the agent
     scale: float | None = None  # of texts and lines; None: by the size of the picture
     tab: str | None = "layers"  # of the sidebar; None: no sidebar
-    order: tuple[int, ...] = ()  # keys of the panels in their order; others come after them
+    order: tuple[PanelKey, ...] = ()  # keys of the panels in their order; others come after them
     front: int = 0  # the place of the panel that a heat map A - B takes for A
-    only: int | None = None  # key of the one panel that is shown
+    only: PanelKey | None = None  # key of the one panel that is shown
     speed: int = 30  # where the speed slider stands, if the whole window is drawn
     pinned: tuple[int, int] | None = None  # the cell that the inspector tells about
     mode: str | None = None  # what the window says it is doing; None: running, until the run is over
@@ -78,7 +79,7 @@ class Look:
     def layer_state(self) -> LayerState:
         return LayerState(dict(self.visible), self.heat)
 
-    def part_for(self, panel: int) -> MapPart | None:
+    def part_for(self, panel: PanelKey) -> MapPart | None:
         return self.own_parts.get(panel, self.part)
 
 
@@ -99,23 +100,23 @@ def look_of(app: "App") -> Look:
         scale=app.scale,
         tab=settings.sidebar_tab if settings.shows_sidebar else None,
         order=tuple(panel.key for panel in app.session.panels),
-        front=app.session.panel_of(app.session.focused_id),
-        only=app.session.focused_id if app.is_maximised else None,
+        front=app.session.panel_of(app.session.focused_key),
+        only=app.session.focused_key if app.is_maximised else None,
         speed=app.speed,
         pinned=app.pinned,
     )
 
 
-def _parts(app: "App") -> tuple[MapPart | None, dict[int, MapPart | None]]:
+def _parts(app: "App") -> tuple[MapPart | None, dict[PanelKey, MapPart | None]]:
     """What the panels show: one part for all when the cameras are linked, else one each."""
     grid = app.session.world.grid
     map_size = (grid.width, grid.height)
-    own = {}
-    for view, boxes in app.panels():
+    own: dict[PanelKey, MapPart | None] = {}
+    for panel, boxes in app.panels():
         size = (boxes.map[2], boxes.map[3])
-        own[view.id] = part_of(app.camera(view.id, boxes), size, map_size)
+        own[panel.key] = part_of(app.camera(panel.key, boxes), size, map_size)
         if app.cameras.is_linked:
-            return own[view.id], {}
+            return own[panel.key], {}
     return None, own
 
 
@@ -191,11 +192,13 @@ class _LookReader:
             self._value(heat, HEAT_COLOURS, base.colours, ".heat"),
         )
 
-    def _own_cameras(self, data: Any) -> dict[int, MapPart | None]:
+    def _own_cameras(self, data: Any) -> dict[PanelKey, MapPart | None]:
         cameras = self._mapping(data, ".cameras")
         wrong = [key for key in cameras if not str(key).isdecimal()]
         self.problems += [f"{self.where}.cameras: expected the number of a panel, got {shown(key)}" for key in wrong]
-        return {int(k): self._camera(part, f".cameras.{k}")[0] for k, part in cameras.items() if k not in wrong}
+        return {
+            _key_of(int(k)): self._camera(part, f".cameras.{k}")[0] for k, part in cameras.items() if k not in wrong
+        }
 
     def _camera(self, data: Any, path: str = ".camera") -> tuple[MapPart | None, bool]:
         if data in ("fit", "follow"):
@@ -242,10 +245,22 @@ def view_of(look: Look) -> dict[str, Any]:
     elif look.follows:
         view["camera"] = "follow"
     if look.own_parts:
-        view["cameras"] = {key: _part_data(part) if part else "fit" for key, part in look.own_parts.items()}
+        view["cameras"] = {_number_of(key): _part_data(part) if part else "fit" for key, part in look.own_parts.items()}
     if look.tab != usual.tab:
         view["sidebar"] = look.tab or False
     return view
+
+
+_BRANCH = 4096
+"""In a file the number of a panel is that of its agent; each branch after the first counts so much more."""
+
+
+def _number_of(key: PanelKey) -> int:
+    return key.branch * _BRANCH + key.agent
+
+
+def _key_of(number: int) -> PanelKey:
+    return PanelKey(*divmod(number, _BRANCH))
 
 
 def _part_data(part: MapPart) -> dict[str, Any]:

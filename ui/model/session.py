@@ -1,8 +1,8 @@
 """What is open in the window: a tree of branches, each a run that can be wound back; some of them side by side.
 
 Everything that changes a world goes through `do`, as a command at a tick boundary; the commands with their ticks are
-the recording of the session. Panels of several worlds need names of their own: a panel's key is its branch's number
-times SPAN plus the agent's number, so in the first branch it is the agent's number itself. No pygame here.
+the recording of the session. A panel is named by its branch and its agent (keys.py) and shows its own world. No pygame
+here.
 """
 
 import time
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import AgentConfig, Command
+from sim.files.scenario import Scenario, build_world
 from sim.grid import Grid
 from sim.kernels import log
 from sim.measuring import A_TICK
@@ -25,12 +27,11 @@ from sim.time.branches import Branch, BranchState, BranchTree
 from sim.time.recorded import MarkKind
 from sim.time.timeline import Entry, Timeline
 from sim.world import Snapshot, Walker, WalkerView, World
+from ui.model.keys import FIRST, PanelKey
 from ui.model.script import Deed, deeds_of
-from ui.model.setup import Setup
 from ui.model.strokes import Stroke, Strokes
 from ui.model.trails import Trail
 
-SPAN = 4096
 SEEK_WORK = 8000.0
 """Microseconds of replay in one frame while a seek is under way."""
 
@@ -52,9 +53,10 @@ Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
 class Panel:
     """What one panel shows: an agent of one of the worlds on screen."""
 
-    key: int  # names the panel; the agent's number where there is only one world
-    snapshot: Snapshot  # of its own world
-    view: WalkerView  # its id is the key
+    key: PanelKey
+    world: World  # its own: that of the branch which the agent belongs to
+    snapshot: Snapshot  # of that world
+    view: WalkerView
     branch: str = ""  # name of the branch, where several are shown
 
 
@@ -62,14 +64,12 @@ class Panel:
 class LeftRun:
     """A run that was left by beginning again, as plain values: keyframes would hold its memory."""
 
-    setup: Setup
-    first_terrain: npt.NDArray[np.uint8]
-    configs: list[AgentConfig]
+    scenario: Scenario
     states: tuple[BranchState, ...]
     groups: tuple[tuple[int, ...], ...]
-    focused: int
+    focused: PanelKey
     shown: tuple[int, ...]
-    order: tuple[int, ...]
+    order: tuple[PanelKey, ...]
     strokes: list[Stroke]
     undone: list[Stroke]
     saved_work: "Work | None"
@@ -81,12 +81,12 @@ class StopRule:
     """When a run that was started with "run until" pauses."""
 
     name: str
-    is_met: Callable[["Session", int, np.ndarray], bool]  # asked for every panel after every tick, with its key
+    is_met: Callable[["Session", PanelKey, np.ndarray], bool]  # asked for every panel after every tick, with its key
 
 
-def _next_move(session: "Session", key: int, row: np.ndarray) -> bool:
+def _next_move(session: "Session", key: PanelKey, row: np.ndarray) -> bool:
     trail = session.trails[key].cells
-    return key == session.focused_id and len(trail) > 1 and trail[-1] != trail[-2]
+    return key == session.focused_key and len(trail) > 1 and trail[-1] != trail[-2]
 
 
 STOP_RULES = {
@@ -102,68 +102,43 @@ class Session(Strokes):
 
     measures_at_once = False  # for those who wait for a frame, but not for a number
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, scenario: Scenario) -> None:
         self.messages: list[str] = []
         self.stop_rule: StopRule | None = None
         self.stop_tick: int | None = None
         self.path: Path | None = None
         self._builds = 0  # how many runs there have been: pictures begin anew with each
-        self.open(setup)
+        self.open(scenario)
 
     # --- opening and starting again ---------------------------------------------------------------
 
-    def open(self, setup: Setup) -> None:
+    def open(self, scenario: Scenario) -> None:
         """Begin with another map, other agents, or both."""
-        self.setup = setup
-        self.first_terrain = setup.grid.terrain.copy()
-        self.focused_id = 0
+        self.focused_key = FIRST
         self._left: LeftRun | None = None
-        self._build(list(setup.agents))
+        self._build(scenario)
         self.mark_saved()
 
-    def make_world(self, configs: list[AgentConfig]) -> World:
-        """The world of tick 0, with its scripted commands in the queue."""
-        setup = self.setup
-        grid = Grid(self.first_terrain.copy(), setup.grid.diagonal, setup.grid.name)
-        grid.original = setup.grid.original.copy()
-        world = World(
-            grid,
-            setup.start,
-            setup.goal,
-            BY_KEY,
-            budget=setup.budget,
-            seed=setup.seed,
-            switches=setup.switches,
-            random_changes=setup.changes,
-            watched=True,
-            trials=setup.trials,
-        )
-        for config in configs:
-            try:
-                world.add(config)
-            except ConfigError as error:
-                self.messages += error.problems
-        world.submit_all(setup.script)
-        if not self.measures_at_once:
-            world.measuring.allowance = A_TICK
-        return world
+    def maker(self, scenario: Scenario, problems: list[str] | None = None) -> Callable[[], World]:
+        """What makes the world of tick 0, its true distances measured in pieces where somebody waits for frames."""
+        return world_maker(scenario, problems, measures_at_once=self.measures_at_once)
 
-    def _build(self, configs: list[AgentConfig]) -> None:
+    def _build(self, scenario: Scenario) -> None:
         """A new tree with one branch at tick 0."""
+        self.scenario = scenario
         self.forget_strokes()
         self.strokes_of_entries: dict[
             int, int
         ] = {}  # by entry, which pieces belong together; not saved, see ui/model/script.py
         self._runs_since = 0  # tick at which the last "run until" began
-        self.first_configs = configs
-        said = len(self.messages)
-        self.tree = BranchTree(lambda: self.make_world(configs))
+        problems: list[str] = []
+        self.tree = BranchTree(self.maker(scenario, problems))
         self.tree.store.beside = READER
-        del self.messages[said:]  # the tree may make its first world more than once
+        self.messages += dict.fromkeys(problems)  # once, however often the world of tick 0 was made
         self.branch = 0
         self.shown = [0]
-        self.order: list[int] = []
-        self.trails: dict[int, Trail] = {}
+        self.order: list[PanelKey] = []
+        self.trails: dict[PanelKey, Trail] = {}
         self._builds += 1
         self._told: set[tuple[int, str]] = set()
         self._panels: tuple[Panel, ...] | None = None
@@ -176,7 +151,7 @@ class Session(Strokes):
         self.tree.store.beside = READER
         self.trails, self.order = {}, []
         self._builds += 1
-        self.focused_id = key_of(branch, self.focused_id % SPAN)
+        self.focused_key = PanelKey(branch, self.focused_key.agent)
         self.begin_seek(tree[branch].timeline.target)
 
     def reset(self, *, keeps_map: bool) -> None:
@@ -190,39 +165,55 @@ class Session(Strokes):
             self.do(command)
 
     def restart_with(self, **changes: object) -> None:
-        """Tick 0 with something of the setup changed, such as the start; the map as edited stays."""
+        """Tick 0 with something of the scenario changed, such as the start; the map as edited stays."""
         self._begin_again(keeps_map=True, **changes)
 
     def _begin_again(self, *, keeps_map: bool, **changes: object) -> None:
         """A new run. The one before can be undone like a stroke: no single key destroys work."""
         self.timeline.settle()  # "as they are set now" is where the run is on its way to
-        left, was_unsaved, configs = self._as_left(), self.has_unsaved_edits, self.configs()
-        self.first_terrain = (self.world.grid.terrain if keeps_map else self.first_terrain).copy()
-        self.setup = replace(self.setup, budget=self.world.budget, goal=self.world.goal)
-        self.setup = replace(self.setup, **changes)  # type: ignore[arg-type]
-        self._free_ends()
-        self._build(configs)
+        left, was_unsaved = self._as_left(), self.has_unsaved_edits
+        scenario = replace(self.scenario_now(keeps_map=keeps_map), **changes)  # type: ignore[arg-type]
+        self._build(self._with_free_ends(scenario))
         self._left = left
         self._saved_work = None if was_unsaved else self._work()
         if len(left.states) > 1 or any(not entry.is_scripted for entry in left.states[0].entries):
             self.messages.append("begun again; Ctrl+Z goes back to the run before, with all its edits")
 
-    def _free_ends(self) -> None:
+    def scenario_now(self, *, keeps_map: bool) -> Scenario:
+        """The run as something to begin again: on its first map or as edited, with the agents as they are set now.
+
+        What the user has set by hand stays. What the script has set stays out: the script will set it again.
+        """
+        world, pair = self.world, self.world.grid.xy
+        changes = world.random_changes
+        by_hand: dict[type[Command], dict[str, Any]] = {
+            commands.MoveGoal: {"goal": pair(world.goal)},
+            commands.SetBudget: {"budget": world.budget},
+            commands.SetTrials: {"trials": world.trials},
+            commands.SetChanges: {"changes": changes if changes.rate > 0 else None},
+        }
+        done = {type(command) for _, command in self.log}
+        set_by_hand = {name: value for kind in by_hand if kind in done for name, value in by_hand[kind].items()}
+        grid = world.grid.copy() if keeps_map else self.scenario.grid
+        agents = tuple(_as_in_a_file(config) for config in self.configs())
+        return replace(self.scenario, agents=agents, grid=grid, **set_by_hand)
+
+    def _with_free_ends(self, scenario: Scenario) -> Scenario:
         """A run cannot begin with a start or a goal that was blocked in the meantime."""
-        letters, original = self.first_terrain.reshape(-1), self.setup.grid.original.reshape(-1)
-        for name, cell in (("start", self.setup.start), ("goal", self.setup.goal)):
-            if not Grid.is_passable_letter(letters[cell : cell + 1])[0]:
-                letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
-                self.messages.append(f"the {name} is free again, for the run to begin")
+        grid = scenario.grid.copy()
+        letters, original = grid.terrain.reshape(-1), grid.original.reshape(-1)
+        blocked = [(name, c) for name, c in _ends_of(scenario).items() if not scenario.grid.is_free(c)]
+        for name, cell in blocked:
+            letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
+            self.messages.append(f"the {name} is free again, for the run to begin")
+        return replace(scenario, grid=grid.copy()) if blocked else scenario
 
     def _as_left(self) -> "LeftRun":
         return LeftRun(
-            self.setup,
-            self.first_terrain,
-            self.first_configs,
+            self.scenario,
             tuple(self.tree.states()),
             tuple(map(tuple, self.tree.groups())),
-            self.focused_id,
+            self.focused_key,
             tuple(self.shown),
             tuple(self.order),
             self.strokes,
@@ -248,13 +239,13 @@ class Session(Strokes):
         if left is None:
             return False
         self._left = left.before
-        self.setup, self.first_terrain, self.first_configs = left.setup, left.first_terrain, left.configs
-        tree = BranchTree.restored(lambda: self.make_world(left.configs), left.states)
+        self.scenario = left.scenario
+        tree = BranchTree.restored(self.maker(left.scenario), left.states)
         for group in left.groups:
             tree.link(group)
         self.strokes, self.undone, self.current = left.strokes, left.undone, None
-        self.plant(tree, left.focused // SPAN, list(left.shown))
-        self.focused_id, self.order = left.focused, list(left.order)
+        self.plant(tree, left.focused.branch, list(left.shown))
+        self.focused_key, self.order = left.focused, list(left.order)
         self._saved_work = left.saved_work
         return True
 
@@ -408,7 +399,7 @@ class Session(Strokes):
             met = any(
                 walker.rows.size
                 and walker.rows_tick + walker.rows.size == self.tick
-                and self.stop_rule.is_met(self, key_of(branch.number, walker.id), walker.rows[-1])
+                and self.stop_rule.is_met(self, PanelKey(branch.number, walker.id), walker.rows[-1])
                 for branch in self.shown_branches
                 for walker in branch.timeline.world.walkers
             )
@@ -445,7 +436,7 @@ class Session(Strokes):
 
     def changed(self) -> None:
         """Something happened: look again at everything that is remembered here."""
-        self._snapshot = self._panels = None
+        self._panels = None
         self._edits = {}
         for branch in self.shown_branches:
             if branch.timeline.is_seeking:
@@ -462,7 +453,7 @@ class Session(Strokes):
         for branch in self.shown_branches:
             timeline = branch.timeline
             for walker in timeline.world.walkers:
-                key = key_of(branch.number, walker.id)
+                key = PanelKey(branch.number, walker.id)
                 if timeline.is_seeking and key in self.trails:
                     continue  # the past may have been changed: the old world stays on screen with its old trail
                 record = timeline.records[walker.id]
@@ -472,11 +463,10 @@ class Session(Strokes):
 
     # --- panels -----------------------------------------------------------------------------------
 
-    def walker(self, key: int) -> Walker | None:
+    def walker(self, key: PanelKey) -> Walker | None:
         """The agent of a panel."""
-        number, agent = divmod(key, SPAN)
-        branch = self.tree.branches.get(number)
-        return branch.timeline.world.walker(agent) if branch else None
+        branch = self.tree.branches.get(key.branch)
+        return branch.timeline.world.walker(key.agent) if branch else None
 
     @property
     def panels(self) -> tuple[Panel, ...]:
@@ -488,41 +478,31 @@ class Session(Strokes):
         return self._panels
 
     def _panels_of(self, branch: Branch) -> list[Panel]:
-        snapshot = branch.timeline.world.snapshot()
+        world = branch.timeline.world
+        snapshot = world.snapshot()
         name = branch.name if len(self.shown) > 1 else ""
-        views = [replace(view, id=key_of(branch.number, view.id)) for view in snapshot.walkers]
-        return [Panel(view.id, snapshot, view, name) for view in views]
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The world of the focused branch, but with the agents of all panels, by their keys."""
-        if self._snapshot is None:
-            panels = self.panels
-            own = next((p.snapshot for p in panels if p.key // SPAN == self.branch), None) or self.world.snapshot()
-            self._snapshot = replace(own, walkers=tuple(panel.view for panel in panels))
-        return self._snapshot
+        return [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
 
     def _keep_focus(self) -> None:
         """The focus stays on a panel that is there."""
-        if self.is_seeking or not self.panels or any(panel.key == self.focused_id for panel in self.panels):
+        if self.is_seeking or not self.panels or any(panel.key == self.focused_key for panel in self.panels):
             return
-        of_branch = [panel for panel in self.panels if panel.key // SPAN == self.branch]
+        of_branch = [panel for panel in self.panels if panel.key.branch == self.branch]
         self.focus((of_branch or self.panels)[-1].key)
 
     @property
     def focused(self) -> Walker | None:
-        return self.walker(self.focused_id)
+        return self.walker(self.focused_key)
 
-    def focus(self, agent_id: int) -> None:
+    def focus(self, key: PanelKey) -> None:
         """Focus a panel, and with it the branch that gets what is done."""
-        self.focused_id = agent_id
-        number = agent_id // SPAN
-        if number in self.tree.branches and number != self.branch:
-            self.branch = number
-            self._snapshot = None
+        self.focused_key = key
+        if key.branch in self.tree.branches:
+            self.branch = key.branch
 
-    def panel_of(self, agent_id: int) -> int:
-        return next((i for i, panel in enumerate(self.panels) if panel.key == agent_id), 0)
+    def panel_of(self, key: PanelKey) -> int:
+        """The place of a panel among the others."""
+        return next((i for i, panel in enumerate(self.panels) if panel.key == key), 0)
 
     def compared(self, place: int | None = None) -> tuple[int, int]:
         """The places of the panels A and B that a heat map A - B compares; twice the same where there is only one.
@@ -531,27 +511,26 @@ class Session(Strokes):
         one that comes from A's, or else in any other; without such a panel it is the next one.
         """
         panels, count = self.panels, len(self.panels)
-        a = min(self.panel_of(self.focused_id) if place is None else place, max(0, count - 1))
+        a = min(self.panel_of(self.focused_key) if place is None else place, max(0, count - 1))
         others = [(a + i) % count for i in range(1, count)]
         return a, min(others, key=lambda b: self._distance_of_kin(panels[a].key, panels[b].key), default=a)
 
-    def _distance_of_kin(self, a: int, b: int) -> int:
-        (branch, agent), (other, same_agent) = divmod(a, SPAN), divmod(b, SPAN)
-        if same_agent != agent or other == branch:
+    def _distance_of_kin(self, a: PanelKey, b: PanelKey) -> int:
+        if b.agent != a.agent or b.branch == a.branch:
             return 3
-        if self.tree[branch].parent == other:
+        if self.tree[a.branch].parent == b.branch:
             return 0
-        return 1 if self.tree[other].parent == branch else 2
+        return 1 if self.tree[b.branch].parent == a.branch else 2
 
-    def move_panel(self, agent_id: int, by: int) -> None:
+    def move_panel(self, key: PanelKey, by: int) -> None:
         """Another place among the panels. Agents do not meet, so their order changes nothing else."""
-        self._put_panel(agent_id, max(0, self.panel_of(agent_id) + by))
+        self._put_panel(key, max(0, self.panel_of(key) + by))
 
-    def _put_panel(self, key: int, place: int) -> None:
+    def _put_panel(self, key: PanelKey, place: int) -> None:
         """Give a panel this place among the others, or the last one if there are fewer."""
         others = [panel.key for panel in self.panels if panel.key != key]
         self.order = [*others[:place], key, *others[place:]]
-        self._panels = self._snapshot = None
+        self._panels = None
 
     def add_agent(self, config: AgentConfig) -> bool:
         """Put another agent on the start; False (and a message) when it is not legal."""
@@ -561,28 +540,28 @@ class Session(Strokes):
             self.messages += error.problems
             return False
         self.do(commands.AddAgent(config))
-        self.focus(key_of(self.branch, self.world.walkers[-1].id))
+        self.focus(PanelKey(self.branch, self.world.walkers[-1].id))
         return True
 
-    def replace_agent(self, agent_id: int, config: AgentConfig) -> bool:
+    def replace_agent(self, key: PanelKey, config: AgentConfig) -> bool:
         """Another agent in the same panel; it begins at the start now."""
-        self.focus(agent_id)
-        place = self.panel_of(agent_id)
+        self.focus(key)
+        place = self.panel_of(key)
         if not self.add_agent(config):
             return False
-        new = self.focused_id
-        self.do(commands.RemoveAgent(agent_id % SPAN))
+        new = self.focused_key
+        self.do(commands.RemoveAgent(key.agent))
         self._put_panel(new, place)
         self.focus(new)
         return True
 
-    def remove_agent(self, agent_id: int) -> None:
-        self.focus(agent_id)
-        self.do(commands.RemoveAgent(agent_id % SPAN))
+    def remove_agent(self, key: PanelKey) -> None:
+        self.focus(key)
+        self.do(commands.RemoveAgent(key.agent))
 
-    def set_param(self, agent_id: int, name: str, value: Value) -> None:
-        self.focus(agent_id)
-        walker = self.walker(agent_id)
+    def set_param(self, key: PanelKey, name: str, value: Value) -> None:
+        self.focus(key)
+        walker = self.walker(key)
         param = walker.spec.param(name) if walker else None
         if walker is None or param is None:
             return
@@ -594,15 +573,15 @@ class Session(Strokes):
         if legal != walker.params[name]:
             self.do(commands.SetParam(walker.id, name, legal))
 
-    def set_budget(self, agent_id: int, budget: int | None) -> None:
+    def set_budget(self, key: PanelKey, budget: int | None) -> None:
         """A budget of its own for one agent, or the shared one again."""
-        self.focus(agent_id)
-        self.do(commands.SetBudget(budget, agent_id % SPAN))
+        self.focus(key)
+        self.do(commands.SetBudget(budget, key.agent))
 
     def configs(self) -> list[AgentConfig]:
         """The agents of the focused branch as they are set now, in the order of the panels."""
         place = {key: i for i, key in enumerate(self.order)}
-        walkers = sorted(self.world.walkers, key=lambda w: place.get(key_of(self.branch, w.id), len(place)))
+        walkers = sorted(self.world.walkers, key=lambda w: place.get(PanelKey(self.branch, w.id), len(place)))
         return [AgentConfig(w.config.kind, w.config.label, dict(w.params), w.budget) for w in walkers]
 
     def free_map(self) -> npt.NDArray[np.bool_]:
@@ -620,9 +599,9 @@ class Session(Strokes):
             self.show_branch(strokes[-1].branch)
         return bool(strokes)
 
-    def shown_edits(self, panel: int = 0) -> dict[int, tuple[int, bool]]:
+    def shown_edits(self, panel: PanelKey = FIRST) -> dict[int, tuple[int, bool]]:
         """The cells that commands have edited lately in a panel's branch, those of the script too."""
-        number = panel // SPAN
+        number = panel.branch
         if number not in self._edits:
             self._edits[number] = self._edited_lately(self.tree[number].timeline)
         return self._edits[number]
@@ -643,29 +622,29 @@ class Session(Strokes):
             case commands.SetTerrain(cells, _):
                 return cells
             case commands.SetSwitch(name, _):
-                return self.setup.switches.get(name, ())
+                return self.world.switches.get(name, ())
         return ()
 
     # --- branches ---------------------------------------------------------------------------------
 
     def branch_here(self) -> Branch:
         """Another future from the present tick on, beside the one it comes from."""
-        agent = self.focused_id % SPAN
+        agent = self.focused_key.agent
         branch = self.tree.branch(self.branch)
         branch.timeline.settle()
         self.shown.append(branch.number)
         self.changed()
-        self.focus(key_of(branch.number, agent))
+        self.focus(PanelKey(branch.number, agent))
         return branch
 
     def split(self, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
         """One future for each setting of the focused agent; later commands go to all of them."""
-        agent = self.focused_id % SPAN
+        agent = self.focused_key.agent
         futures = self.tree.split_policy(self.branch, agent, variants)
         for branch in futures:
             branch.timeline.settle()
         self.shown = [branch.number for branch in futures]
-        split = [key_of(number, agent) for number in self.shown]
+        split = [PanelKey(number, agent) for number in self.shown]
         self.order = [*split, *(key for key in self.order if key not in split)]  # first: there may be too many panels
         self.changed()
         self.focus(split[0])
@@ -677,7 +656,7 @@ class Session(Strokes):
             self.shown.append(number)
             self.tree[number].timeline.seek(self.tick)
         self.changed()
-        first = next((p.key for p in self.panels if p.key // SPAN == number), None)
+        first = next((p.key for p in self.panels if p.key.branch == number), None)
         if first is not None:
             self.focus(first)
         else:
@@ -711,13 +690,13 @@ class Session(Strokes):
         parent = self.tree[self.branch].parent
         if parent is None:
             return False
-        number, focused = self.branch, self.focused_id
+        number, focused = self.branch, self.focused_key
         self.shown = [parent, number]
         self.tree[parent].timeline.seek(self.tick)
         self.order = []
         self.changed()
         self.show_branch(number)
-        if focused // SPAN == number:
+        if focused.branch == number:
             self.focus(focused)
         return True
 
@@ -778,10 +757,35 @@ class Session(Strokes):
         self.changed()
 
 
+def world_maker(
+    scenario: Scenario, problems: list[str] | None = None, *, measures_at_once: bool = False
+) -> Callable[[], World]:
+    """What makes the world of tick 0 to be watched; agents that are not legal are left out, and `problems` told."""
+
+    def complain(error: ConfigError) -> None:
+        if problems is not None:
+            problems.extend(error.problems)
+
+    def make() -> World:
+        world = build_world(scenario, BY_KEY, complain=complain, watched=True)
+        if not measures_at_once:
+            world.measuring.allowance = A_TICK
+        return world
+
+    return make
+
+
+def _as_in_a_file(config: AgentConfig) -> AgentConfig:
+    """Only parameters that differ from their defaults, so that a file says what matters."""
+    spec = BY_KEY[config.kind]
+    params = {p.name: config.params[p.name] for p in spec.params if config.params.get(p.name, p.default) != p.default}
+    return replace(config, params=params)
+
+
+def _ends_of(scenario: Scenario) -> dict[str, int]:
+    return {"start": scenario.start_cell, "goal": scenario.goal_cell}
+
+
 def by_hand(timeline: Timeline) -> list[Command]:
     """What was done in a timeline beside its script, also where it is switched off."""
     return [entry.command for entry in timeline.entries() if not entry.is_scripted]
-
-
-def key_of(branch: int, agent: int) -> int:
-    return branch * SPAN + agent

@@ -171,8 +171,8 @@ class _SettingsReader:
         if len(part) != 2:
             self.problems.append("window_size: expected two numbers")
             return default
-        size: tuple[int, int] = self._tried(lambda: tuple(SIDE.parse(side, "window_size") for side in part), default)
-        return size
+        width, height = self._tried(lambda: [SIDE.parse(side, "window_size") for side in part], default)
+        return int(width), int(height)
 
     def _recent_files(self) -> list[str]:
         names = self._part("recent_files", list)

@@ -10,7 +10,6 @@ import numpy as np
 from sim import commands
 from sim.commands import Command
 from sim.world import World
-from ui.model.setup import Setup
 
 
 @dataclass
@@ -29,7 +28,6 @@ class Stroke:
 class Strokes(ABC):
     """The part of a session that edits. The session says what happens to its commands."""
 
-    setup: Setup
     branch: int
 
     def forget_strokes(self) -> None:
@@ -138,7 +136,7 @@ class Strokes(ABC):
         """Block a switch that is open, free one that is blocked; one stroke."""
         is_blocked = self.world.switch_states()[name]
         self.begin_stroke(name)
-        self._noted(commands.SetSwitch(name, not is_blocked), tuple(self.setup.switches[name]))
+        self._noted(commands.SetSwitch(name, not is_blocked), tuple(self.world.switches[name]))
         self.end_stroke()
 
     def take_edits_back(self) -> None:

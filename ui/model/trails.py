@@ -72,7 +72,8 @@ class Trail:
         dx = np.abs(np.diff(cells % self._width))
         dy = np.abs(np.diff(cells // self._width))
         costs = np.where(dx & dy, self._diagonal, (dx | dy).astype(np.float64))
-        return np.where(self._marks[old:new] & log.TRIAL, 0.0, costs)
+        paid: npt.NDArray[np.float64] = np.where(self._marks[old:new] & log.TRIAL, 0.0, costs)
+        return paid
 
     def _is_revisit(self, old: int, new: int) -> npt.NDArray[np.bool_]:
         """Moves onto a cell stood on before. Waiting in place is none."""

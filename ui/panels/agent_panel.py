@@ -10,6 +10,7 @@ from sim.params import Param, Value
 from sim.world import WalkerView
 from ui.draw.theme import Colour, mix
 from ui.model import wording
+from ui.model.keys import PanelKey
 from ui.model.layout import HUD, HUD_ROW, Box, PanelBoxes
 from ui.model.session import Panel
 from ui.panels import mark
@@ -32,11 +33,11 @@ FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
 def draw(app: "App", boxes: PanelBoxes, panel: Panel, place: int) -> None:
     """The frame around the map. The map itself is drawn by MapRenderer."""
     canvas, view = app.canvas, panel.view
-    is_focused = view.id == app.session.focused_id
-    focus = partial(app.session.focus, view.id)
-    canvas.spot(HotSpot(f"panel:{view.id}", boxes.header, focus, view.spec.summary, f"{place + 1}"))
-    _draw_header(app, boxes.header, view, place)
-    _draw_hud(app, boxes.hud, view)
+    is_focused = panel.key == app.session.focused_key
+    focus = partial(app.session.focus, panel.key)
+    canvas.spot(HotSpot(f"panel:{panel.key}", boxes.header, focus, view.spec.summary, f"{place + 1}"))
+    _draw_header(app, boxes.header, panel, place)
+    _draw_hud(app, boxes.hud, panel)
     if panel.branch:
         _draw_branch(canvas, boxes.map, panel)
     edge = canvas.palette.accent if is_focused and len(app.shown_panels) > 1 else canvas.palette.edge
@@ -72,19 +73,19 @@ def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
 # --- header ---------------------------------------------------------------------------------------
 
 
-def _draw_header(app: "App", box: Box, view: WalkerView, place: int) -> None:
+def _draw_header(app: "App", box: Box, panel: Panel, place: int) -> None:
     """From the left: mark, name, parameters; from the right: icons, state. What has no room is left out."""
-    canvas = app.canvas
+    canvas, view = app.canvas, panel.view
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
     left = mark.draw(canvas, x + px(9), middle, place) + px(7)
-    right = _draw_icons(app, left + px(LEAST_LABEL), x + width - px(8), middle, view) - px(2)
+    right = _draw_icons(app, left + px(LEAST_LABEL), x + width - px(8), middle, panel) - px(2)
     name_end = left + _name_width(canvas, view) + px(8)
     is_short = name_end + _widest(canvas, wording.LONG_STATES) > right
     word = PREPARING if app.preparation.missing([view.spec.key]) else view.state_word
-    right = _state_chip(canvas, view, word, left + px(LEAST_LABEL), right, middle, is_short) - px(8)
-    left = _draw_name(app, view, left, right, y, height) + px(10)
-    _draw_chips(app, view, left, right, middle)
+    right = _state_chip(canvas, panel, word, left + px(LEAST_LABEL), right, middle, is_short) - px(8)
+    left = _draw_name(app, panel, left, right, y, height) + px(10)
+    _draw_chips(app, panel, left, right, middle)
 
 
 def _name_width(canvas: Canvas, view: WalkerView) -> int:
@@ -100,21 +101,21 @@ def _widest(canvas: Canvas, states: tuple[str, ...]) -> int:
     return max(canvas.text_width(word, 12) for word in states) + canvas.px(STATE_PAD)
 
 
-def _draw_name(app: "App", view: WalkerView, left: int, right: int, y: int, height: int) -> int:
+def _draw_name(app: "App", panel: Panel, left: int, right: int, y: int, height: int) -> int:
     """The label, cut if need be, and where there is room the algorithm that it does not name; its right end."""
-    canvas, middle = app.canvas, y + height // 2
+    canvas, view, middle = app.canvas, panel.view, y + height // 2
     room = max(0, right - left)
     end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
     if not wording.names_algorithm(view) and _name_width(canvas, view) <= room:
         end += canvas.px(NAME_GAP)
         end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
     tip = f"{wording.full_name(view)}: {view.spec.summary}"
-    edit, other_kind = partial(app.edit_agent, view.id), partial(_next_kind, app, view)
-    canvas.spot(HotSpot(f"name:{view.id}", (left, y, end - left, height), edit, tip, "E", wheel=other_kind))
+    edit, other_kind = partial(app.edit_agent, panel.key), partial(_next_kind, app, panel)
+    canvas.spot(HotSpot(f"name:{panel.key}", (left, y, end - left, height), edit, tip, "E", wheel=other_kind))
     return end
 
 
-def _draw_icons(app: "App", left: int, right: int, middle: int, view: WalkerView) -> int:
+def _draw_icons(app: "App", left: int, right: int, middle: int, panel: Panel) -> int:
     """As many buttons as leave room for the state; returns where they begin."""
     px = app.canvas.px
     icons = (
@@ -124,12 +125,12 @@ def _draw_icons(app: "App", left: int, right: int, middle: int, view: WalkerView
     spare = right - left - _widest(app.canvas, wording.SHORT_STATES) - px(2)
     room = 0 if app.is_picture else max(0, spare // px(ICON + 2))
     for name, shape, action, tip, key in reversed(icons[:room]):
-        right = _icon(app, f"{name}:{view.id}", right, middle, shape, partial(action, view.id), tip, key)
+        right = _icon(app, f"{name}:{panel.key}", right, middle, shape, partial(action, panel.key), tip, key)
     return right
 
 
-def _next_kind(app: "App", view: WalkerView, step: int) -> None:
-    app.cycle_kind(view.id, -step)
+def _next_kind(app: "App", panel: Panel, step: int) -> None:
+    app.cycle_kind(panel.key, -step)
 
 
 def _icon(
@@ -169,10 +170,9 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     return palette.accent
 
 
-def _state_chip(
-    canvas: Canvas, view: WalkerView, state: str, left: int, right: int, middle: int, is_short: bool
-) -> int:
+def _state_chip(canvas: Canvas, panel: Panel, state: str, left: int, right: int, middle: int, is_short: bool) -> int:
     """The state in words, in a rounded chip that ends at `right`; nothing when it would begin before `left`."""
+    view = panel.view
     word = wording.short_state(state) if is_short else state
     most = right - left - canvas.px(STATE_PAD)
     room = min(canvas.text_width(word, 12), most)
@@ -187,7 +187,7 @@ def _state_chip(
         (box[0] + width // 2, middle), word, size=12, colour=colour, align="centre", width=room + 1, middle=True
     )
     tip = _PREPARING_TIP if state == PREPARING else _state_tip(view)
-    canvas.spot(HotSpot(f"state:{view.id}", box, None, tip))
+    canvas.spot(HotSpot(f"state:{panel.key}", box, None, tip))
     return box[0]
 
 
@@ -198,18 +198,19 @@ def _state_tip(view: WalkerView) -> str:
     return f"What the agent did in the last tick: {view.state_word}.{over}"
 
 
-def _draw_chips(app: "App", view: WalkerView, left: int, right: int, middle: int) -> None:
+def _draw_chips(app: "App", panel: Panel, left: int, right: int, middle: int) -> None:
     """Budget and parameters, as many as fit; the three dots hold the rest."""
+    view = panel.view
     left = _chip(
         app,
-        f"chip:{view.id}:budget",
+        f"chip:{panel.key}:budget",
         f"k {view.budget:,}",
         left,
         right,
         middle,
         True,
-        partial(app.edit_agent, view.id),
-        partial(app.step_budget, view.id),
+        partial(app.edit_agent, panel.key),
+        partial(app.step_budget, panel.key),
         f"Budget: expansions a tick, {view.budget:,}. Wheel: change it for this agent",
         "K",
     )
@@ -220,21 +221,21 @@ def _draw_chips(app: "App", view: WalkerView, left: int, right: int, middle: int
         is_on = value is not False
         left = _chip(
             app,
-            f"chip:{view.id}:{param.name}",
+            f"chip:{panel.key}:{param.name}",
             wording.param_chip(param, value),
             left,
             right,
             middle,
             is_on,
-            partial(app.flip_param, view.id, param),
-            partial(_step, app, view.id, param),
+            partial(app.flip_param, panel.key, param),
+            partial(_step, app, panel.key, param),
             _param_tip(param, value),
             "W" if param.name == "weight" else "",
         )
 
 
-def _step(app: "App", agent_id: int, param: Param, step: int) -> None:
-    app.step_param(agent_id, param, step)
+def _step(app: "App", key: PanelKey, param: Param, step: int) -> None:
+    app.step_param(key, param, step)
 
 
 def _param_tip(param: Param, value: Value) -> str:
@@ -273,19 +274,19 @@ def _chip(
 # --- the numbers ----------------------------------------------------------------------------------
 
 
-def _draw_hud(app: "App", box: Box, view: WalkerView) -> None:
+def _draw_hud(app: "App", box: Box, panel: Panel) -> None:
     """The numbers, most important first, as many as fit, and the meter of the budget."""
     px = app.canvas.px
     if box[3] < px(30):
         return
     has_two_rows = box[3] >= px(HUD + HUD_ROW)
     if box[2] >= px(TWO_ROWS_FROM if has_two_rows else ONE_ROW_FROM):
-        _draw_columns(app, box, view)
+        _draw_columns(app, box, panel)
     else:
-        _draw_pairs(app, box, view)
+        _draw_pairs(app, box, panel)
 
 
-def _draw_columns(app: "App", box: Box, view: WalkerView) -> None:
+def _draw_columns(app: "App", box: Box, panel: Panel) -> None:
     """Each number below its name, in one row or two; the meter at the right."""
     canvas = app.canvas
     x, y, width, height = box
@@ -293,21 +294,21 @@ def _draw_columns(app: "App", box: Box, view: WalkerView) -> None:
     is_tall = height >= px(50)
     value_below = px(17) if is_tall else px(14)
     top = y + (px(8) if is_tall else px(3))
-    right = _draw_meter(app, view, x + width - px(10), top, top + value_below, width) - px(12)
+    right = _draw_meter(app, panel, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
-    for field in wording.hud_fields(view):
+    for field in wording.hud_fields(panel.view):
         column = max(canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.name, 12), px(46))
         if left + column > right:
             left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW)
             if top + px(36) > y + height or left + column > right:
                 return
-        canvas.spot(HotSpot(f"hud:{view.id}:{field.name}", (left, top, column, px(36)), None, field.tip))
+        canvas.spot(HotSpot(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
         canvas.text((left, top), field.name, size=12, colour=canvas.palette.dim)
         canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_ink(canvas, field))
         left += column + px(14)
 
 
-def _draw_pairs(app: "App", box: Box, view: WalkerView) -> None:
+def _draw_pairs(app: "App", box: Box, panel: Panel) -> None:
     """Numbers beside their names, in as many lines as there is room for; the meter is a thin bar below them."""
     canvas = app.canvas
     x, y, width, height = box
@@ -315,9 +316,9 @@ def _draw_pairs(app: "App", box: Box, view: WalkerView) -> None:
     first, apart = (px(14), px(18)) if height >= px(50) else (px(8), px(15))
     middles = range(y + first, y + height - px(12), apart)
     rights = [x + width - px(10)] * len(middles)
-    rights[0] = _draw_thin_meter(app, view, box, middles[0]) - px(12)
+    rights[0] = _draw_thin_meter(app, panel, box, middles[0]) - px(12)
     lefts = [x + px(10)] * len(middles)
-    for field in wording.hud_fields(view):
+    for field in wording.hud_fields(panel.view):
         shown = field.name if width >= px(FULL_NAMES_FROM) else field.short or field.name
         begin = canvas.text_width(shown, 12) + px(5)
         needed = begin + canvas.text_width(field.value, 12, "mono")
@@ -326,7 +327,7 @@ def _draw_pairs(app: "App", box: Box, view: WalkerView) -> None:
             continue
         left, middle = lefts[line], middles[line]
         place = (left, middle - px(7), needed, px(14))
-        canvas.spot(HotSpot(f"hud:{view.id}:{field.name}", place, None, f"{field.name}: {field.tip}"))
+        canvas.spot(HotSpot(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
         canvas.text((left, middle), shown, size=12, colour=canvas.palette.dim, middle=True)
         canvas.text(
             (left + begin, middle + px(1)), field.value, size=12, face="mono", colour=_ink(canvas, field), middle=True
@@ -341,9 +342,9 @@ def _ink(canvas: Canvas, field: wording.Shown) -> Colour:
 # --- the meter ------------------------------------------------------------------------------------
 
 
-def _draw_meter(app: "App", view: WalkerView, right: int, label_y: int, value_y: int, panel_width: int) -> int:
+def _draw_meter(app: "App", panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
     """Expansions of the last tick against the budget. Returns its left end."""
-    canvas = app.canvas
+    canvas, view = app.canvas, panel.view
     used, budget = spent(app, view)
     label = f"{used:,} / {budget:,}"
     width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
@@ -351,13 +352,13 @@ def _draw_meter(app: "App", view: WalkerView, right: int, label_y: int, value_y:
     canvas.text((left, label_y), label, size=12, face="mono", colour=canvas.palette.dim)
     bar = (left, value_y + canvas.px(6), width, canvas.px(7))
     canvas.meter(bar, used / budget, _meter_colour(canvas, view, used > budget))
-    canvas.spot(HotSpot(f"meter:{view.id}", (left, label_y, width, canvas.px(34)), None, _meter_tip(view, budget)))
+    canvas.spot(HotSpot(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, _meter_tip(view, budget)))
     return left
 
 
-def _draw_thin_meter(app: "App", view: WalkerView, box: Box, middle: int) -> int:
+def _draw_thin_meter(app: "App", panel: Panel, box: Box, middle: int) -> int:
     """The same as a bar along the foot of the panel, its numbers at the right. Returns their left end."""
-    canvas = app.canvas
+    canvas, view = app.canvas, panel.view
     px = canvas.px
     x, y, width, height = box
     used, budget = spent(app, view)
@@ -366,12 +367,12 @@ def _draw_thin_meter(app: "App", view: WalkerView, box: Box, middle: int) -> int
     thick = px(4) if height >= px(50) else px(2)
     bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
     canvas.meter(bar, used / budget, _meter_colour(canvas, view, used > budget))
-    canvas.spot(HotSpot(f"meter_bar:{view.id}", bar, None, tip))
+    canvas.spot(HotSpot(f"meter_bar:{panel.key}", bar, None, tip))
     left = right - canvas.text_width(label, 12, "mono")
     if width < px(150):
         return right
     canvas.text((left, middle), label, size=12, face="mono", colour=canvas.palette.dim, middle=True)
-    canvas.spot(HotSpot(f"meter:{view.id}", (left, middle - px(7), right - left, px(14)), None, tip))
+    canvas.spot(HotSpot(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, tip))
     return left
 
 

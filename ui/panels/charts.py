@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.world import WalkerView
 from ui.draw.theme import SERIES, mix
 from ui.model import wording
 from ui.model.layout import Box
+from ui.model.session import Panel
 from ui.widgets.canvas import HotSpot
 
 if TYPE_CHECKING:
@@ -27,22 +27,25 @@ class Chart:
     key: str
     title: str
     tip: str
-    values: Callable[["App", WalkerView], Values]
+    values: Callable[["App", Panel], Values]
     shown: Callable[[float], str]
     unit: str = "tick"  # there is a value for each, from the first of the agent on
     first: int = 0  # the number of that first one
     has_points: bool = False  # few values, each worth a mark
 
 
-def _suboptimality(app: "App", walker: WalkerView) -> Values:
-    optimal = app.session.world.optimal
-    cost = app.session.trails[walker.id].cost
+def _suboptimality(app: "App", panel: Panel) -> Values:
+    return _over_optimal(app.session.trails[panel.key].cost, panel)
+
+
+def _trial_costs(app: "App", panel: Panel) -> Values:
+    return _over_optimal(np.array([trial.cost for trial in panel.view.trials]), panel)
+
+
+def _over_optimal(cost: Values, panel: Panel) -> Values:
+    """The cost over that of the cheapest path in the panel's own world."""
+    optimal = panel.world.optimal
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
-
-
-def _trial_costs(app: "App", walker: WalkerView) -> Values:
-    optimal = app.session.world.optimal
-    return np.array([trial.cost for trial in walker.trials]) / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 
 TRIALS = Chart(
@@ -63,14 +66,14 @@ CHARTS = (
         "expansions",
         "Expansions",
         "Cells expanded so far, by tick",
-        lambda app, w: app.session.trails[w.id].expanded.astype(np.float64),
+        lambda app, panel: app.session.trails[panel.key].expanded.astype(np.float64),
         wording.whole,
     ),
     Chart(
         "revisits",
         "Revisits",
         "Moves onto cells stood on before, by tick: flat is good, steep is scrubbing",
-        lambda app, w: app.session.trails[w.id].revisits.astype(np.float64),
+        lambda app, panel: app.session.trails[panel.key].revisits.astype(np.float64),
         wording.whole,
     ),
 )
@@ -85,7 +88,7 @@ def draw(app: "App", box: Box, chart: Chart) -> None:
     canvas.spot(HotSpot(f"chart:{chart.key}", box, None, chart.tip))
     plot = (x, y + px(20), width, height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    series = [(i, chart.values(app, w)) for i, w in enumerate(app.session.snapshot.walkers)]
+    series = [(i, chart.values(app, panel)) for i, panel in enumerate(app.session.panels)]
     series = [(i, values) for i, values in series if values.size]
     top = max((float(values.max()) for _, values in series), default=0.0)
     last = max((values.size - 1 for _, values in series), default=0)

@@ -36,7 +36,7 @@ def draw(app: "App", box: Box) -> int:
     y += px(38)
     y = _draw_trials(app, x, y, width)
     shown = [
-        *([charts.TRIALS] if any(view.most_trials > 1 for view in app.session.snapshot.walkers) else []),
+        *([charts.TRIALS] if any(panel.view.most_trials > 1 for panel in app.session.panels) else []),
         *charts.CHARTS,
     ]
     room = box[1] + height - y
@@ -49,7 +49,7 @@ def draw(app: "App", box: Box) -> int:
 
 def _draw_trials(app: "App", x: int, y: int, width: int) -> int:
     """How often agents that learn walk from start to goal."""
-    if not any(view.spec.keeps_h for view in app.session.snapshot.walkers):
+    if not any(panel.view.spec.keeps_h for panel in app.session.panels):
         return y
     canvas = app.canvas
     px = canvas.px
@@ -72,14 +72,15 @@ def _draw_table(app: "App", x: int, y: int, width: int) -> int:
         canvas.text((right, y), _heading(measure), size=12, colour=palette.dim, align="right")
         canvas.spot(HotSpot(f"column:{key}", (right - px(wide), y, px(wide), px(18)), None, measure.words))
     y += px(21)
-    for place, view in enumerate(app.session.snapshot.walkers):
+    for place, panel in enumerate(app.session.panels):
+        view = panel.view
         left = mark.draw(canvas, x, y + px(10), place) + px(5)
         canvas.text((left, y), view.label, size=13, width=x + names_width - left)
         canvas.spot(
             HotSpot(
-                f"compare:{view.id}",
+                f"compare:{panel.key}",
                 (x, y, width, px(22)),
-                partial(app.session.focus, view.id),
+                partial(app.session.focus, panel.key),
                 f"{wording.full_name(view)}: {view.state_word}",
             )
         )
@@ -110,7 +111,7 @@ def _draw_reference(app: "App", x: int, y: int, width: int) -> int:
     """What the ratios are over: our own optimum, and the one a problem list states."""
     canvas = app.canvas
     optimal = app.session.world.optimal
-    listed = app.session.setup.listed_optimal
+    listed = app.session.scenario.listed_optimal
     text = f"optimal {wording.cost(optimal)}" if optimal < float("inf") else "no path from start to goal"
     if listed is not None:
         text += f", listed {listed:g}"

@@ -114,7 +114,7 @@ def _draw_history(app: "App", x: int, y: int, width: int) -> int:
 
 
 def _draw_switches(app: "App", x: int, y: int, width: int) -> int:
-    states = app.session.snapshot.switches
+    states = app.session.world.switch_states()
     if not states:
         return y
     canvas, palette = app.canvas, app.palette

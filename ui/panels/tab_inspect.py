@@ -7,6 +7,7 @@ from sim.kernels import search as kernels
 from sim.kernels.octile import h0_cells
 from sim.world import WalkerView
 from ui.model.layout import Box
+from ui.model.session import Panel
 from ui.model.wording import NOT_YET
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def draw(app: "App", box: Box) -> int:
         )
         return y + hint
     y = _draw_cell(app, x, y, width, cell)
-    for view in app.session.snapshot.walkers:
-        y = _draw_agent(app, x, y, width, view, cell_facts(app, view, cell))
+    for panel in app.session.panels:
+        y = _draw_agent(app, x, y, width, panel.view, cell_facts(panel, cell))
     return y
 
 
@@ -70,9 +71,9 @@ def _number(value: float) -> str:
     return "none" if math.isinf(value) else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-def cell_facts(app: "App", view: WalkerView, cell: int) -> list[tuple[str, str]]:
-    """(name, value) of everything that an agent knows about a cell."""
-    grid = app.session.world.grid
+def cell_facts(panel: Panel, cell: int) -> list[tuple[str, str]]:
+    """(name, value) of everything that an agent knows about a cell of its own world."""
+    view, grid = panel.view, panel.snapshot.grid
     facts = [("visits", f"{int(view.visits[cell]):,}")]
     facts += [("marked", name) for name, cells in view.agent.groups.items() if cell in cells]
     if view.agent.learned is not None and view.agent.learned.h[cell] > 0.0:
@@ -86,7 +87,7 @@ def cell_facts(app: "App", view: WalkerView, cell: int) -> list[tuple[str, str]]
     if not kernels.is_known(search, cell):
         return [("list", "unknown"), *facts]
     g = float(search.nodes[cell].g)
-    h = float(h0_cells(grid.ground, cell, app.session.world.goal))
+    h = float(h0_cells(grid.ground, cell, panel.snapshot.goal))
     parent = int(kernels.parent(grid.ground, search, cell))
     came_from = "root" if parent < 0 else "({}, {})".format(*grid.xy(parent))
     where = "closed" if kernels.is_closed(search, cell) else "open, best" if view.agent.best == cell else "open"

@@ -39,8 +39,8 @@ def _draw_title(app: "App", left: int, right: int, box: Box) -> None:
     canvas = app.canvas
     _, y, _, height = box
     px, middle = canvas.px, y + height // 2
-    caption = app.session.setup.caption
-    title = app.session.setup.title + (" *" if app.session.has_unsaved_edits else "")
+    caption = app.session.scenario.caption
+    title = app.session.scenario.title + (" *" if app.session.has_unsaved_edits else "")
     used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left))
     about = partial(app.run, "about") if caption else None
     tip = f"{title}\n{app.tip_of('about')}: click to read all of it" if caption else title

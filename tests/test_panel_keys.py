@@ -1,0 +1,59 @@
+"""Panels of several branches: each shows its own world, and what is done in one goes to its own agent."""
+
+import pytest
+
+from sim.agent_api import Status
+from sim.commands import MoveGoal
+from tests.test_app import setup
+from tests.window import App, make_app, press_combination, settle
+from ui.dialogs.agent_editor import AgentEditor
+from ui.model.keys import PanelKey
+from ui.panels import charts
+from ui.panels.tab_inspect import cell_facts
+
+
+@pytest.fixture
+def branched() -> App:
+    """Two agents in two branches, the second agent of the second branch focused."""
+    app = make_app(setup())
+    app.session.advance(6)
+    app.session.branch_here()
+    app.session.focus(PanelKey(1, 1))
+    settle(app)
+    return app
+
+
+def weights(app: App) -> dict[PanelKey, object]:
+    return {panel.key: panel.view.params["weight"] for panel in app.session.panels}
+
+
+def test_the_weight_key_changes_the_focused_agent_of_its_branch(branched: App) -> None:
+    before = weights(branched)
+    press_combination(branched, "W")
+    after = weights(branched)
+    assert {key for key in after if after[key] != before[key]} == {PanelKey(1, 1)}
+    assert branched.session.focused_key == PanelKey(1, 1)
+
+
+def test_the_agent_editor_stays_with_its_panel(branched: App) -> None:
+    branched.run("edit_agent")
+    for _ in range(3):
+        branched.frame(0.1)
+    dialog = branched.dialog
+    assert isinstance(dialog, AgentEditor) and dialog.panel_key == PanelKey(1, 1)
+    assert dialog._place == branched.session.panel_of(PanelKey(1, 1)) > 0
+
+
+def test_charts_and_inspector_tell_of_the_panels_own_world(branched: App) -> None:
+    """With the goal moved in one branch, charts divided by the optimum of the focused one, and h was to its goal."""
+    session = branched.session
+    session.do(MoveGoal(session.world.grid.cell(9, 4)))  # a few steps away, in this branch alone
+    session.advance(30)
+    session.focus(PanelKey(0, 0))  # the other branch is in front now
+    cost = next(chart for chart in charts.CHARTS if chart.key == "cost")
+    for panel in session.panels:
+        shown = cost.values(branched, panel)[-1]
+        assert shown == pytest.approx(panel.world.metrics(panel.world.walker(panel.key.agent)).suboptimality), panel.key
+        facts = dict(cell_facts(panel, panel.snapshot.goal))
+        assert float(facts.get("h", 0)) == 0.0, "the goal of its own world"
+    assert session.panels[2].view.status is Status.AT_GOAL
