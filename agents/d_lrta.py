@@ -18,7 +18,7 @@ import numpy as np
 from agents.databased import Abstracted, after_change
 from agents.learning import ON_UNBLOCK, LearningAgent
 from sim import databases
-from sim.abstraction import RECIPE
+from sim.abstraction import RECIPE, region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
 from sim.grid import MapChange
 from sim.kernels import dynamic_control
@@ -29,6 +29,7 @@ from sim.kernels.targets import grown, new_targets
 from sim.params import Param, Value
 from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
 
+_MOST_WAYPOINTS = 64  # shown
 RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
 
 
@@ -144,20 +145,27 @@ class DLrta(Abstracted, LearningAgent):
                 return done
             self.others = grown(self.others)
 
+    def waypoints(self) -> np.ndarray:
+        """The subgoals from here on, as the database has them: the agent may yet leave this way."""
+        it, cell, way = self.control[0], int(self.state[0].loc), list[int]()
+        while it.uses_database and it.uses_subgoals and len(way) < _MOST_WAYPOINTS:
+            region = databases.region_of(self.levels, cell, int(it.level))
+            cell = int(self.column.tables.subgoal[region - it.first]) if region >= 0 else -1
+            if cell < 0 or cell in way:
+                break
+            way.append(cell)
+        return np.array(way, np.int32)
+
     def view(self) -> AgentView:
         it, counts = self.control[0], self.others.counts[0]
         search, st = self.ball.search, self.state[0]
         cells = self.ball.cells[: int(st.closed)] if st.best >= 0 and it.sees_all else self.ball.cells[:0]
-        heads_elsewhere = st.best >= 0 and it.last_target != st.goal
         return AgentView(
             search=search if it.sees_all and st.best >= 0 else None,
             best=int(st.best),
             root=int(search.control[0].root) if cells.size else -1,
             learned=self.learned,
-            groups={
-                "local space": cells[search.nodes["place"][cells] == CLOSED],
-                "subgoals": np.array([it.last_target] if heads_elsewhere else [], np.int32),
-            },
+            groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers={
                 "depth": float(it.last_depth),
                 "h updates": float(st.updates),
@@ -166,6 +174,8 @@ class DLrta(Abstracted, LearningAgent):
                 "tables of h": float(1 + counts.tables),
                 "h of subgoals": float(counts.entries - counts.tables),
             },
+            waypoints=self.waypoints(),
+            regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared,
             is_stale=self.is_stale,
         )

@@ -20,7 +20,7 @@ from agents.databased import Abstracted, after_change
 from agents.learning import ON_UNBLOCK, LearningAgent
 from agents.pra import ABSTRACT_COST
 from sim import databases
-from sim.abstraction import RECIPE
+from sim.abstraction import RECIPE, region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
 from sim.grid import MapChange
 from sim.kernels import dynamic_control, learner, pr_lrta
@@ -186,7 +186,7 @@ class PrLrta(Abstracted, LearningAgent):
     def view(self) -> AgentView:
         it, st = self.control[0], self.state[0]
         inside = self.corridor.cells[: int(self.corridor.size[0])]
-        target = [int(self.levels.rep[it.last_target])] if it.legs and st.length else []
+        end = [int(self.path[int(st.length) - 1])] if st.length else []
         return AgentView(
             search=self.search if self.search.control[0].search else None,
             best=int(st.best),
@@ -194,7 +194,7 @@ class PrLrta(Abstracted, LearningAgent):
             path=self.path[: int(st.length)],
             head=int(st.head) if st.length else 0,
             learned=self.learned,
-            groups={"corridor": inside, "subgoals": np.array(target, np.int32)},
+            groups={"corridor": inside},
             numbers={
                 "depth": float(it.last_depth),
                 "legs": float(it.legs),
@@ -203,6 +203,8 @@ class PrLrta(Abstracted, LearningAgent):
                 "re-entries": float(it.reentries),
                 "h of regions": float(self.tables.counts[0].entries),
             },
+            waypoints=np.array(end, np.int32),
+            regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared,
             is_stale=self.is_stale,
         )

@@ -17,6 +17,7 @@ import numpy as np
 
 from agents.databased import Abstracted, after_change, prepare_abstraction
 from agents.sliced import MODE
+from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
 from sim.grid import MapChange
 from sim.kernels import log, pra
@@ -112,6 +113,7 @@ class Pra(Abstracted):
             head=int(st.head) if length else 0,
             groups={"corridor": inside},
             numbers={"level": float(st.level), "first level": float(st.top_level)},
+            regions=region_map(self.abstraction, max(1, int(st.top_level))),
             prepared=self.prepared,
             is_stale=self.is_stale,
         )

@@ -6,6 +6,8 @@
 All nodes of all levels are numbered together, those of level 0 first: node i of level l is levels.first[l] + i.
 """
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -133,6 +135,36 @@ def _flat(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
         parts.append(beginnings[:-1] + offset)
         offset += int(beginnings[-1])
     return np.concatenate([*parts, [offset]]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionMap:
+    """A level to be drawn."""
+
+    level: int
+    cells: tuple[Ints, ...]  # the cells of each colour; no two neighbours have the same
+    x: npt.NDArray[np.float64]  # the mean of each region
+    y: npt.NDArray[np.float64]
+    arcs: Ints  # [arcs, 2] pairs of regions that are neighbours
+
+
+@lru_cache(maxsize=16)
+def region_map(abstraction: Prepared, level: int) -> RegionMap:
+    """The regions of a level from 1 on, or of the highest if that is lower."""
+    levels: Levels = abstraction.tables
+    level = min(level, highest(levels))
+    begin, end = (int(number) for number in levels.first[level : level + 2])
+    colour = np.zeros(end - begin, np.int64)
+    if level:
+        cliques.colour_regions(levels.edge_first, levels.edge, begin, end, colour)
+    table = region_table(levels, level)
+    of_cell = np.where(table >= 0, colour[np.maximum(table - begin, 0)], -1)
+    cells = tuple(np.flatnonzero(of_cell == c).astype(np.int32) for c in range(int(colour.max()) + 1))
+    counts = np.diff(levels.edge_first[begin : end + 1])
+    tails = np.repeat(np.arange(end - begin), counts)
+    heads = levels.edge[levels.edge_first[begin] : levels.edge_first[end]] - begin
+    arcs = np.stack([tails, heads], axis=1)[tails < heads].astype(np.int32)
+    return RegionMap(level, cells, levels.x[begin:end], levels.y[begin:end], arcs)
 
 
 RECIPE = Recipe("abstraction", (), _make, Levels)

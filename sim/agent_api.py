@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sim.abstraction import RegionMap
 from sim.grid import Grid, MapChange
 from sim.kernels import log
 from sim.kernels.learned import Learned
@@ -43,10 +44,10 @@ PHASE_WORDS = {
 STATUS_WORDS = {Status.AT_GOAL: "arrived", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}
 
 
-GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent", "new contour", "corridor", "subgoals")
+GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent", "new contour", "corridor")
 """What sets of cells an agent may show: the search space of its last plan, P LRTA*'s queue, RIBS's pruned states, the
 states that D* Lite has yet to repair, those that IDA* enters for the first time in this iteration, the part
-of the map in which a path is refined, the cells that an agent heads for before its goal."""
+of the map in which a path is refined."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class AgentView:
     learned: Learned | None = None  # learned heuristic, where the agent learns one
     groups: Mapping[str, Cells] = field(default_factory=dict)  # named sets of cells, see GROUP_NAMES
     numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
+    waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # heads for these before its goal, in order
+    regions: RegionMap | None = None  # of the level of the abstraction that it works on
     prepared: tuple[Prepared, ...] = ()  # data computed before the run that it uses
     is_stale: bool = False  # the map is not the one that this data was computed on
 

@@ -109,6 +109,10 @@ def check_view(walker: Walker, board: Board) -> None:
     assert view.learned is None or view.learned.h.size == cells
     for name, group in view.groups.items():
         assert name in GROUP_NAMES and np.all((group >= 0) & (group < cells))
+    assert np.all((view.waypoints >= 0) & (view.waypoints < cells))
+    if view.regions is not None:
+        shown = np.concatenate(view.regions.cells)
+        assert len(set(shown.tolist())) == shown.size and view.regions.x.size > view.regions.arcs.max(initial=-1)
     assert all(math.isfinite(number) for number in view.numbers.values())
 
 

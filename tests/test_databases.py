@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agents import dt_lrta
 from agents.registry import BY_KEY
 from sim import databases, depth_tree
-from sim.abstraction import Levels, abstraction, highest, region_table
+from sim.abstraction import Levels, abstraction, highest, region_map, region_table
 from sim.agent_api import Problem as Given
 from sim.agent_api import Status
 from sim.commands import EditCells, MoveGoal, SetParam
@@ -147,6 +147,21 @@ def test_regions_are_connected_and_connect_what_the_map_connects(problem: Proble
         assert reached_cells == set(np.flatnonzero(top == top[cell]).tolist())
     counts = np.diff(levels.first)
     assert all(later < earlier for earlier, later in itertools.pairwise(counts.tolist()))
+
+
+@settings(max_examples=40)
+@given(problem=problems(side=14), level=st.integers(0, 5))
+def test_neighbouring_regions_have_different_colours(problem: Problem, level: int) -> None:
+    grid = Grid.from_rows(problem[0])
+    prepared = abstraction(grid)
+    regions, table = region_map(prepared, level), region_table(prepared.tables, level)
+    assert sorted(np.concatenate(regions.cells).tolist()) == np.flatnonzero(grid.free).tolist()
+    if not regions.level:
+        return
+    colour = {int(cell): number for number, cells in enumerate(regions.cells) for cell in cells}
+    for cell in np.flatnonzero(grid.free).tolist():
+        for other in grid.free_neighbours(cell):
+            assert table[cell] == table[other] or colour[cell] != colour[int(other)]
 
 
 # --- the database ----------------------------------------------------------------------------------------

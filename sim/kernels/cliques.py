@@ -187,6 +187,20 @@ def add_up(parent, count, parents, x, y, size, new_x, new_y, new_size):
 
 
 @kernel
+def colour_regions(first, edge, begin, end, colour):
+    """Give each node from begin to end - 1 the least colour that no neighbour before it has."""
+    for u in range(begin, end):
+        taken = np.int64(0)
+        for i in range(first[u], first[u + 1]):
+            if edge[i] < u:
+                taken |= np.int64(1) << min(62, np.int64(colour[edge[i] - begin]))
+        chosen = 0
+        while taken >> chosen & 1:
+            chosen += 1
+        colour[u - begin] = chosen
+
+
+@kernel
 def find_middles(cell_of, region, regions, width, x, y, size, rep, least):
     """Of every region the cell nearest to the mean of its cells, the smaller one if two are. `least` is scratch.
 

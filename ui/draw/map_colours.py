@@ -143,9 +143,23 @@ def group_colours(palette: Palette) -> dict[str, Colour]:
         "redundant": palette.trail,
         "inconsistent": palette.tracing,
         "corridor": palette.agent,
-        "subgoals": palette.tracing,
         "new contour": palette.tracing,
     }
+
+
+def region_colours(palette: Palette) -> tuple[Colour, ...]:
+    """Tints for regions, so that no two neighbours share one."""
+    return (
+        palette.arrived,
+        palette.warning,
+        palette.accent,
+        palette.tracing,
+        palette.agent,
+        palette.trail,
+        palette.water,
+        mix(palette.arrived, palette.agent, 0.5),
+        mix(palette.accent, palette.tracing, 0.5),
+    )
 
 
 def closed_edge(palette: Palette) -> Colour:

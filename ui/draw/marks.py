@@ -74,6 +74,10 @@ def _make_marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> t
             n = _odd(d + 4 * edge)
             colour = packed(palette.best)
             return (masks.diamond(n, d + 3 * edge), around), (masks.diamond(n, d), colour)
+        case "waypoint":
+            d = _odd(max(5 * ui_scale, 0.3 * zoom))
+            n = _odd(d + 4 * edge)
+            return (masks.disc(n, d + 3 * edge), around), (masks.disc(n, d), packed(palette.best))
         case _:
             d = _odd(max(5 * ui_scale, 0.34 * zoom))
             n = _odd(d + 2 * edge)

@@ -165,7 +165,11 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     palette = canvas.palette
     if view.status is Status.AT_GOAL:
         return palette.arrived
-    if view.status in (Status.NO_PATH, Status.GAVE_UP) or view.state_word in ("walking back", "to and fro"):
+    if (
+        view.status in (Status.NO_PATH, Status.GAVE_UP)
+        or view.agent.is_stale
+        or view.state_word in ("walking back", "to and fro")
+    ):
         return palette.warning
     return palette.accent
 
@@ -174,6 +178,7 @@ def _state_chip(canvas: Canvas, panel: Panel, state: str, left: int, right: int,
     """The state in words, in a rounded chip that ends at `right`; nothing when it would begin before `left`."""
     view = panel.view
     word = wording.short_state(state) if is_short else state
+    word += ", stale" if view.agent.is_stale else ""
     most = right - left - canvas.px(STATE_PAD)
     room = min(canvas.text_width(word, 12), most)
     if room < canvas.px(24):
@@ -195,7 +200,8 @@ def _state_tip(view: WalkerView) -> str:
     if view.status is Status.NO_PATH:
         return "No path exists on the map as it is (proved); the agent wakes up when a change may open one"
     over = " Over budget: disqualified as a real-time agent." if view.metrics.over_budget else ""
-    return f"What the agent did in the last tick: {view.state_word}.{over}"
+    stale = " Its data was computed on another map than this one, and is not used." if view.agent.is_stale else ""
+    return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
 
 
 def _draw_chips(app: "App", panel: Panel, left: int, right: int, middle: int) -> None:

@@ -58,6 +58,16 @@ def stroke_move(frame, s, dx, dy, width, colour):
 
 
 @kernel
+def stroke_arcs(frame, x, y, arcs, width, colour):
+    """Lines between pairs of places, in cells. Writes: frame.pixels."""
+    for i in range(arcs.shape[0]):
+        u, v = arcs[i, 0], arcs[i, 1]
+        ax, ay = (x[u] + 0.5 - frame.left) * frame.zoom, (y[u] + 0.5 - frame.top) * frame.zoom
+        bx, by = (x[v] + 0.5 - frame.left) * frame.zoom, (y[v] + 0.5 - frame.top) * frame.zoom
+        stroke(frame, ax, ay, bx, by, width, colour)
+
+
+@kernel
 def stroke_cells(frame, cells, width, colour):
     """A line through cells, one after the other. Writes: frame.pixels."""
     for i in range(1, cells.size):

@@ -1,0 +1,80 @@
+"""Regions: those of the level of the abstraction that the agent works on, neighbours in different colours, with their
+arcs.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from sim.abstraction import RegionMap
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import strokes
+from ui.draw.layer import Layer
+from ui.draw.map_colours import region_colours
+from ui.draw.picture import Picture
+from ui.draw.svg_paths import hexed, n
+from ui.draw.swatch import Swatch
+from ui.draw.theme import mix, packed
+
+ALPHA = 64  # of 255
+ARCS_FROM_PX = 2.0
+
+
+def draw(picture: Picture) -> None:
+    regions = picture.walker.agent.regions if picture.walker else None
+    if regions is None:
+        return
+    colours = region_colours(picture.palette)
+    for number, cells in enumerate(regions.cells):
+        picture.tint(cells, colours[number % len(colours)], ALPHA)
+    if picture.zoom >= ARCS_FROM_PX:
+        colour = packed(picture.palette.dim)
+        strokes.stroke_arcs(picture.frame, regions.x, regions.y, regions.arcs, picture.px(1), colour)
+
+
+def swatch(swatch: Swatch) -> None:
+    """Three of the colours, side by side."""
+    palette = swatch.palette
+    for i, colour in enumerate(region_colours(palette)[:3]):
+        left, right = i * swatch.width // 3, (i + 1) * swatch.width // 3
+        swatch.fill(left, right, packed(mix(palette.free, colour, ALPHA / 255)))
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    regions = drawing.agent.regions
+    if regions is None:
+        return
+    colours = region_colours(drawing.palette)
+    for number, cells in enumerate(regions.cells):
+        mask = np.zeros(drawing.words.size, np.bool_)
+        mask[cells] = True
+        yield from drawing.lay_over(mask, colours[number % len(colours)])
+    yield f'<path stroke="{hexed(drawing.palette.dim)}" stroke-width="{n(0.4 * drawing.line)}" d="{_arcs(regions)}"/>'
+
+
+def _arcs(regions: RegionMap) -> str:
+    """In a group whose origin is the middle of a cell."""
+    x, y = regions.x, regions.y
+    return "".join(f"M{n(x[u])} {n(y[u])}L{n(x[v])} {n(y[v])}" for u, v in regions.arcs.tolist())
+
+
+def svg_swatch(drawing: Drawing) -> str:
+    if drawing.agent.regions is None:
+        return ""
+    colours = region_colours(drawing.palette)
+    boxes = (f'<rect x="{i}" width="1" height="1" fill="{hexed(colours[i])}" fill-opacity=".4"/>' for i in range(2))
+    return drawing.box_swatch(drawing.palette.free) + "".join(boxes)
+
+
+LAYER = Layer(
+    key="regions",
+    name="Regions",
+    place=16,
+    depth=15,
+    legend="the regions of the agent's level of the abstraction, lines between neighbours",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=svg_swatch,
+    is_on=False,
+)

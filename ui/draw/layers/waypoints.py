@@ -1,0 +1,60 @@
+"""Subgoals: the cells that the agent heads for, one after the other, the present one larger."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import strokes
+from ui.draw.layer import Layer
+from ui.draw.picture import Picture
+from ui.draw.svg_paths import hexed, n
+from ui.draw.swatch import STRIP, Swatch
+from ui.draw.theme import packed
+
+
+def draw(picture: Picture) -> None:
+    if picture.walker is None or not picture.walker.agent.waypoints.size:
+        return
+    points = picture.walker.agent.waypoints
+    way = np.concatenate([[picture.walker.position], points]).astype(np.int32)
+    for more, colour in picture.cased(picture.palette.best):
+        strokes.dash_cells(picture.frame, way, picture.px(1) + more, colour, picture.px(5), picture.px(4))
+    for cell in points[1:].tolist():
+        picture.stamp_cell("waypoint", cell)
+    picture.stamp_cell("best", int(points[0]))
+
+
+def swatch(swatch: Swatch) -> None:
+    strokes.dash_cells(swatch.frame, STRIP, swatch.px(1), packed(swatch.palette.best), swatch.px(4), swatch.px(3))
+    swatch.markers("best")
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    points = drawing.agent.waypoints
+    if not points.size:
+        return
+    colour, width = hexed(drawing.palette.best), n(0.5 * drawing.line)
+    way = [drawing.xy(drawing.view.position), *(drawing.xy(cell) for cell in points.tolist())]
+    data = "M" + "L".join(f"{x} {y}" for x, y in way)
+    yield f'<path stroke="{colour}" stroke-width="{width}" stroke-dasharray="{width} {width}" d="{data}"/>'
+    for number, (x, y) in enumerate(way[1:]):
+        r = n(drawing.marker * (0.8 if number == 0 else 0.5))
+        yield f'<circle cx="{x}" cy="{y}" r="{r}" fill="{colour}" stroke="{drawing.around(drawing.palette.best)}"/>'
+
+
+def svg_swatch(drawing: Drawing) -> str:
+    return drawing.line_swatch(drawing.palette.best) if drawing.agent.waypoints.size else ""
+
+
+LAYER = Layer(
+    key="waypoints",
+    name="Subgoals",
+    place=17,
+    depth=208,
+    legend="the cells headed for one after the other, on the way to the goal",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=svg_swatch,
+)
