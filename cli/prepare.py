@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterable, Mapping
 
 from cli.progress import Progress
-from sim.agent_api import AgentSpec, Problem
+from sim.agent_api import AgentSpec
 from sim.commands import AgentConfig
 from sim.grid import Grid
-from sim.params import parse_params
+from sim.preparing import preparing
 
 
 def prepare(
@@ -18,8 +18,5 @@ def prepare(
     progress: Progress,
 ) -> None:
     """Databases and abstractions of these agents on this map. Interrupted, it keeps what it has finished."""
-    for config in configs:
-        spec = specs[config.kind]
-        params = parse_params(spec.params, config.params, spec.key, [])
-        for step in spec.prepare(Problem(grid, *ends), params, time.perf_counter):
-            progress.show(f"{config.label or spec.name}: {step.text}", step.share)
+    for step in preparing(configs, specs, grid, ends, time.perf_counter):
+        progress.show(step.text, step.share)

@@ -159,6 +159,11 @@ class AgentSpec:
     prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[Step]] = _no_preparation
     """Computes, in pieces, the data that `make` will want; see prepared.py. It may be left out: `make` then does it."""
 
+    @property
+    def has_data(self) -> bool:
+        """Whether it computes something before the run."""
+        return self.prepare is not _no_preparation
+
     def param(self, name: str) -> Param | None:
         return next((p for p in self.params if p.name == name), None)
 
@@ -174,5 +179,6 @@ class AgentSpec:
             "proves_no_path": self.proves_no_path,
             "complete": self.is_complete,
             "keeps_h": self.keeps_h,
+            "has_data": self.has_data,
             "params": [p.describe() for p in self.params],
         }

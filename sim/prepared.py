@@ -118,7 +118,7 @@ class Shelf:
 
     def _hold(self, key: str, prepared: Prepared) -> None:
         self.held[key] = prepared
-        size = sum(other.bytes for other in self.held.values())
+        size = sum(other.bytes for other in list(self.held.values()))
         while size > _MEMORY and len(self.held) > 1:
             size -= self.held.popitem(last=False)[1].bytes
 

@@ -1,6 +1,7 @@
 """Data computed before the run: made once, found again, never believed when it is damaged."""
 
 import pickle
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -8,9 +9,17 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from agents.registry import BY_KEY
 from sim import prepared
+from sim.commands import AgentConfig
+from sim.files.scenario import MapRecipe, Scenario
+from sim.generate import generate
 from sim.grid import Grid
 from sim.prepared import Made, Making, Recipe, Shelf, Step
+from sim.preparing import preparing
+from ui.model.job import GivenUpError, Job
+from ui.model.preparing import needs_data, prepare
+from ui.model.session import Session
 
 ROWS = ["....", ".@..", "...."]
 
@@ -146,3 +155,53 @@ def test_memory_keeps_the_latest(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) 
 def test_it_survives_pickling() -> None:
     first = prepared.fetch(Recipe("counted cells", (), Kitchen().make, Table), grid())
     assert pickle.loads(pickle.dumps(first)).tables.count.tolist() == first.tables.count.tolist()
+
+
+# --- before a run -----------------------------------------------------------------------------------------
+
+
+def scenario_of(*kinds: str) -> Scenario:
+    recipe = MapRecipe("caves", {"width": 64, "height": 64, "seed": 77})
+    made = generate(recipe.kind, recipe.params)
+    return Scenario(recipe, made.start, made.goal, tuple(AgentConfig(kind) for kind in kinds), grid=made.grid)
+
+
+def test_a_window_makes_the_data_in_a_job_and_opens_the_run_with_it(shelf: Shelf) -> None:
+    scenario = scenario_of("lrta", "d-lrta", "pra")
+    assert needs_data(scenario) and not needs_data(scenario_of("lrta", "tb-wa"))
+    shares: list[float] = []
+    prepare(scenario, shares.append)
+    assert len(shares) > 5 and all(0.0 <= share <= 1.0 for share in shares)
+    before = list(shelf.held)
+    session = Session(scenario)
+    assert list(shelf.held) == before or set(shelf.held) == set(before)
+    used = session.tree[0].timeline.world.walkers[1].agent.view().prepared
+    assert all(any(data is held for held in shelf.held.values()) for data in used)
+
+
+def test_given_up_it_stops_and_opens_nothing(shelf: Shelf) -> None:
+    scenario = scenario_of("d-lrta")
+    began = threading.Event()
+
+    def told(job: Job[None], share: float) -> None:
+        began.set()
+        assert stop.wait(30)
+        job.told(share)
+
+    stop = threading.Event()
+    job = Job(lambda job: prepare(scenario, lambda share: told(job, share)))
+    assert began.wait(30)
+    job.give_up()
+    stop.set()
+    assert job.wait(30)
+    with pytest.raises(GivenUpError):
+        job.result()
+    assert not shelf.held
+
+
+def test_solving_shows_that_it_computes(shelf: Shelf) -> None:
+    scenario = scenario_of("d-lrta")
+    ends = scenario.start_cell, scenario.goal_cell
+    steps = list(preparing(scenario.agents, BY_KEY, scenario.grid, ends, lambda: 0.0))
+    assert {step.text for step in steps} == {"D LRTA*: abstraction", "D LRTA*: subgoals", "D LRTA*: depths"}
+    assert [data.build_ms for data in shelf.held.values()] == [0.0, 0.0]

@@ -51,6 +51,7 @@ from ui.model.keeper import Keeper
 from ui.model.keys import PanelKey
 from ui.model.layers import LayerState
 from ui.model.layout import Layout, PanelBoxes
+from ui.model.preparing import needs_data, prepare
 from ui.model.session import Panel, Session
 from ui.model.settings import Settings
 from ui.model.tools import MAX_BRUSH, Point, clipped
@@ -640,8 +641,14 @@ class App:
 
     def _open_now(self, path: Path) -> None:
         name = printable(path.name)
-        job = Job(lambda told: files.open_any(path))
+        job = Job(lambda job: self._opened_with_data(path, job))
         self.work(f"Opening {name}", job, partial(self._opened, path), f"{name} could not be opened")
+
+    @staticmethod
+    def _opened_with_data(path: Path, job: Job[files.Opened]) -> files.Opened:
+        opened = files.open_any(path)
+        prepare(opened.scenario, job.told)
+        return opened
 
     def _opened(self, path: Path, opened: files.Opened) -> None:
         self.close_dialog()
@@ -664,7 +671,14 @@ class App:
         self.dressing.put_on(opened.scenario.view)
 
     def open_scenario(self, scenario: Scenario) -> None:
-        self.with_edits_kept(lambda: self._begin(scenario))
+        self.with_edits_kept(partial(self._begin_with_data, scenario))
+
+    def _begin_with_data(self, scenario: Scenario) -> None:
+        if needs_data(scenario):
+            job = Job(lambda job: prepare(scenario, job.told))
+            self.work("Computing what the agents need", job, lambda done: self._begin(scenario))
+        else:
+            self._begin(scenario)
 
     def _begin(self, scenario: Scenario) -> None:
         self.session.open(scenario)
