@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from cli import bench
-from cli.bench import memory, scaling, search, ticks
+from cli.bench import databases, memory, scaling, search, ticks
 from cli.bench.control import FramedMap, astar
 from cli.bench.problems import MapProblem, ProblemSet, by_map, load
 from cli.bench.setup import Setup
@@ -79,6 +79,14 @@ def test_ticks_has_a_row_for_each_case(setup: Setup) -> None:
     table = ticks.run(setup)
     assert [row.name for row in table.rows] == [case.name for case in ticks.CASES]
     assert all(row.measured > 0 for row in table.rows)
+
+
+def test_databases_compares_with_plain_versions_that_agree(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(databases, "WALKERS", databases.WALKERS[:1])
+    table = databases.run(setup)
+    names = [row.name for row in table.rows]
+    assert "column of level 3" in names and "D LRTA*, depth 1, level 3" in names
+    assert all(row.measured > 0 and (row.ratio is None or row.ratio > 0) for row in table.rows)
 
 
 def test_a_case_expands_what_the_search_expands() -> None:

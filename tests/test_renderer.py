@@ -913,11 +913,25 @@ def test_every_layer_can_be_switched_off(layer):
     bare, _ = stage.draw(camera, size, layers_with(), edits=edits)
     everything, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS)), edits=edits)
     without, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS if k.key != layer)), edits=edits)
-    if layer in ("terrain", "detour", "groups"):  # nothing special on this map, no shortcut search, nothing set apart
+    if layer in ("terrain", "detour", "groups", "regions", "waypoints"):
+        # Nothing special on this map, no shortcut search, nothing set apart, no abstraction.
         assert pixels_of(alone) == pixels_of(bare)
     else:
         assert pixels_of(alone) != pixels_of(bare)
         assert pixels_of(without) != pixels_of(everything)
+
+
+@pytest.mark.parametrize("layer", ["regions", "waypoints"])
+def test_layers_of_agents_with_a_database_draw_something(layer):
+    grid = Grid.from_rows(["." * 30] * 20)
+    stage = Stage(
+        grid, int(np.flatnonzero(grid.free)[0]), int(np.flatnonzero(grid.free)[-1]), [("d-lrta", {"level": 1})]
+    )
+    for zoom in (0.7, 3.0, 16.0):
+        camera, size = Camera(zoom), (480, 320)
+        alone, _ = stage.draw(camera, size, layers_with(layer))
+        bare, _ = stage.draw(camera, size, layers_with())
+        assert pixels_of(alone) != pixels_of(bare)
 
 
 @pytest.mark.parametrize("zoom", [0.4, 1.0, 9.0])

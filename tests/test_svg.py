@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sim.commands import AgentConfig
 from sim.files.png import png_texts
 from sim.grid import Grid
 from tests.filming import replay, setup
@@ -144,8 +145,23 @@ def test_the_inside_of_a_block_of_walls_is_as_quiet_as_the_outside(palette) -> N
     assert (filled(paths[hexed(palette.outside)], 6, 5) == inside).all()
 
 
+WITH_DATABASE = ("regions", "waypoints")
+"""Layers of which only agents with a database have something to show."""
+ELSEWHERE = (*WITH_DATABASE, "terrain", "grid", "tracing", "detour", "groups")
+
+
+@pytest.mark.parametrize("layer", WITH_DATABASE)
+def test_layers_of_agents_with_a_database(layer: str) -> None:
+    run = Replay(replace(setup(), agents=(AgentConfig("d-lrta", params={"level": 1}),)))
+    shown = {key: key == layer for key in WITH_DATABASE}
+    with_it = panel_svg(run.begin(), 0, Look(visible=shown))
+    without = panel_svg(run.begin(), 0, Look(visible=dict.fromkeys(WITH_DATABASE, False)))
+    assert len(without) < len(with_it) and ElementTree.fromstring(with_it) is not None
+
+
 @pytest.mark.parametrize(
-    "layer", [layer.key for layer in LAYERS if layer.key not in ("terrain", "grid", "tracing", "detour", "groups")]
+    "layer",
+    [layer.key for layer in LAYERS if layer.key not in ELSEWHERE],
 )
 def test_a_layer_that_is_off_leaves_no_trace(layer: str) -> None:
     shown = {"tree": True}
