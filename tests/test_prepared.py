@@ -162,7 +162,7 @@ def test_it_survives_pickling() -> None:
 
 def scenario_of(*kinds: str) -> Scenario:
     recipe = MapRecipe("caves", {"width": 64, "height": 64, "seed": 77})
-    made = generate(recipe.kind, recipe.params)
+    made = generate(recipe.kind, recipe.values)
     return Scenario(recipe, made.start, made.goal, tuple(AgentConfig(kind) for kind in kinds), grid=made.grid)
 
 
