@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sim.files.locks import BINARY, lock
 from sim.kernels import CACHE_FOLDER
+from sim.kernels.jit import JIT_ON
 
 _DONE = b"ready"
 
@@ -37,7 +38,12 @@ def is_ready(key: str) -> bool:
 
 
 def make_ready(parts: Iterable[Part], tell: Tell = lambda *_: None) -> None:
-    """Compile what is not compiled yet. Parts that another process is at come last, and are waited for."""
+    """Compile what is not compiled yet. Parts that another process is at come last, and are waited for.
+
+    Where numba is switched off there is nothing to compile, and nothing may be noted: the next start would believe it.
+    """
+    if not JIT_ON:
+        return
     missing = [part for part in parts if not is_ready(part.key)]
     tried = _pass(missing, tell, len(missing), waits=False)
     _pass(tried, tell, len(missing), waits=True)

@@ -9,7 +9,9 @@ import pygame
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid
+from sim.kernels import search as search_kernels
 from sim.kernels.learned import new_learned
+from sim.kernels.octile import h0_cells
 from sim.world import World
 from ui.draw.cells import BANDS, NO_CELLS, CellWords, Shown, update_all
 from ui.draw.kernels import cellwords
@@ -89,6 +91,11 @@ def _call_the_rest(world: World, cells: CellWords) -> None:
     cellwords.count_bands_at(search.heat, limits, words, NO_CELLS)
     table = new_learned(world.grid.ground, world.goal, is_watched=True)
     cellwords.learned_bands_at(table, np.zeros(BANDS), words, 0)
+    for cell in (0, 20):  # what the inspector asks of a cell
+        search_kernels.is_known(search, cell)
+        search_kernels.is_closed(search, cell)
+        h0_cells(world.grid.ground, cell, world.goal)
+    search_kernels.parent(world.grid.ground, search, world.start)
     cellwords.g_bands_around(search.nodes, words, world.grid.width, np.zeros(BANDS), words, NO_CELLS)
 
 
