@@ -13,7 +13,8 @@ from sim.changes import RandomChanges
 from sim.commands import AgentConfig, Command, TimedCommand
 from sim.files.scenario import Scenario, rows_of
 from sim.grid import Grid
-from sim.time.timeline import Entry, Timeline
+from sim.time.log import Entry
+from sim.time.timeline import Timeline
 from sim.world import World
 
 from .conftest import budget_for, problems, settings_of

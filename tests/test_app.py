@@ -556,20 +556,6 @@ def test_without_an_agent_every_command_is_harmless(app):
     assert app.is_open
 
 
-def test_no_keyframe_is_taken_in_the_middle_of_a_stroke(app):
-    """Taking one costs half a frame; before and after the stroke they come as always."""
-    timeline = app.session.timeline
-    app.session.advance(1)
-    assert not timeline.puts_off_keyframes
-    app.session.begin_stroke()
-    app.session.paint([5], block=True)
-    app.session.advance(1)
-    assert timeline.puts_off_keyframes
-    app.session.end_stroke()
-    app.session.advance(1)
-    assert not timeline.puts_off_keyframes
-
-
 def test_a_stroke_is_one_deed_of_the_script(app):
     """Painted while the run goes on: a command a tick, one line in the list, moved and switched off as one."""
     press_combination(app, "F7")

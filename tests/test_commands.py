@@ -13,7 +13,7 @@ from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Problems
 from sim.files.log import LogReader, entry_data
 from sim.files.yaml import read_yaml, write_yaml
-from sim.time.timeline import Entry
+from sim.time.log import Entry
 
 WIDTH = 20
 LAZY = AgentConfig("rtb-wa", "lazy")

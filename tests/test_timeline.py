@@ -114,10 +114,6 @@ class Sessions(RuleBasedStateMachine):
         else:
             line.change(chosen, data.draw(some_command(self.cells)))
 
-    @rule(data=st.data(), work=st.floats(1, 3000))
-    def catch_up(self, data, work):
-        self.line(data).catch_up(work)
-
     @precondition(lambda self: len(self.tree.branches) < 5)
     @rule(data=st.data(), tick=st.one_of(st.none(), st.integers(0, FAR)))
     def branch(self, data, tick):
@@ -427,24 +423,6 @@ def test_keyframes_of_a_past_that_is_no_more_are_gone(close_keyframes):
         line.settle()
         assert_as_plain(line)
         line.advance(600 - line.tick)
-
-
-def test_catching_up_runs_to_where_the_run_was_and_moves_nothing():
-    line = Timeline(long_world)
-    line.advance(800)
-    line.seek(60)
-    line.insert(50, EditCells(tuple(range(700, 730))))
-    line.settle()
-    assert (line.tick, line.recorded_end, line.horizon) == (60, 60, 800)
-    world, steps = line.world, 0
-    while not line.catch_up(300.0):
-        steps += 1
-        assert line.world is world
-    assert steps > 2
-    assert (line.tick, line.recorded_end, line.horizon) == (60, 800, 800)
-    assert_as_plain(line)
-    line.seek(800)
-    assert_as_plain(line)
 
 
 def test_a_run_that_only_waited_for_a_command_ends_without_it():

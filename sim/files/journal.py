@@ -44,7 +44,7 @@ from sim.files.session import FOCUS_KEY, NUMBER, SHOWN_KEY, Digest, Saved, Saved
 from sim.files.yaml import Document
 from sim.params import ConfigError, Param
 from sim.time.branches import ROOT, Branch, BranchState, BranchTree, Watcher
-from sim.time.timeline import Entry, placed
+from sim.time.log import Entry, placed
 
 FORMAT, VERSION = "backmove-journal", 1
 SUFFIX, LOCK_SUFFIX = ".journal", ".lock"

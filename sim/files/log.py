@@ -17,7 +17,7 @@ from sim.files.commands import KEYS, Reader, Writer, command_data, read_command,
 from sim.files.fields import Field, require
 from sim.files.yaml import Inline, InlineMap
 from sim.params import Param, Value
-from sim.time.timeline import Entry
+from sim.time.log import Entry
 
 ID = Param("id", int, 0, "number of the entry", 1, (1 << 31) - 1)
 

@@ -52,7 +52,8 @@ from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.params import ConfigError, Param, did_you_mean, shown
 from sim.time.branches import ROOT, BranchState, BranchTree
-from sim.time.timeline import DIGEST_EVERY, Entry
+from sim.time.history import DIGEST_EVERY
+from sim.time.log import Entry
 from sim.world import World
 
 FORMAT = "backmove-session"

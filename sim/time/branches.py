@@ -8,7 +8,6 @@
     tree.do(number, command)                to a branch and to all that are linked with it
     tree.link(numbers), .unlink(number)     later commands go to all of them
     tree.rename(number, name), .delete(number)
-    tree.same_until(a, b)                   up to which tick two branches have been the same
     tree.states(), BranchTree.restored()    everything about them as plain values, for files
 
 Work done at a past tick never overwrites a future that no other branch has: it is kept as a branch.
@@ -20,7 +19,8 @@ from dataclasses import dataclass, replace
 from sim.commands import BUDGET, AddAgent, AgentConfig, Command, SetBudget, SetParam
 from sim.params import ConfigError, Value
 from sim.time.keyframes import KeyframeStore
-from sim.time.timeline import DIGEST_EVERY, Entry, Timeline
+from sim.time.log import Entry
+from sim.time.timeline import Timeline
 from sim.world import Walker, World
 
 ROOT = 0
@@ -184,18 +184,6 @@ class BranchTree:
         for name, value in changes.items():
             branch.timeline.do(_setting(agent, name, value), keeps_later=True)
         return branch
-
-    # --- comparing --------------------------------------------------------------------------------
-
-    def same_until(self, a: int, b: int) -> int:
-        """The last tick, in steps of DIGEST_EVERY, up to which two branches are recorded and the same."""
-        pairs = zip(self[a].timeline.digests(), self[b].timeline.digests(), strict=False)
-        same = 0
-        for one, other in pairs:
-            if one != other:
-                break
-            same += 1
-        return (same - 1) * DIGEST_EVERY
 
     # --- as plain values --------------------------------------------------------------------------
 

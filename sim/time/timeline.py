@@ -10,13 +10,11 @@
     timeline.is_seeking                   until it is, `world` is the old one, or the one that is on its way
     timeline.generation                 rises whenever `world` became another object or the past was changed
     timeline.tick, .recorded_end, .horizon    now; how far it was ever run; how far before the past was changed
-    timeline.catch_up(work)             run on in the background from recorded_end to horizon, in pieces
     timeline.fork(tick)                 another timeline with the same setup, commands and past
 
     timeline.records[agent]             Record: where an agent was after every tick, kept once (recorded.py)
     timeline.marks(first, last)         edits, restarts, back-moves, proofs of no path, arrivals; sorted by tick
     timeline.next_mark(tick), .previous_mark(tick)
-    timeline.digest_at(tick)            of any recorded multiple of DIGEST_EVERY
     timeline.diverged                   the first tick whose digest is not the one expected (sessionfile.py), or None
     timeline.notes()                    what the world has had to say, once for the whole run
 
@@ -35,7 +33,6 @@ Work is measured in the microseconds that a replay took on the machine on which 
 timed: ticks, expansions, changes of the map.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -49,17 +46,16 @@ from sim.agent_api import Status
 from sim.commands import Command
 from sim.kernels import log
 from sim.measuring import A_TICK
+from sim.time.history import DIGEST_EVERY, History
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Taking, Track
-from sim.time.recorded import MARK, NO_AGENT, MarkKind, Marks, Record, marks_of_rows
+from sim.time.log import Entry, Numbers, edit_marks, end_of, last_tick, placed
+from sim.time.recorded import MARK, MarkKind, Record
 from sim.world import BULK, Note, Walker, World
-
-DIGEST_EVERY = 100
 
 SPACING = 50_000.0
 """Work between two keyframes: what a seek replays at most, as long as the memory lasts."""
 
 NEAR_SPACING = 12_000.0
-PUT_OFF = 20.0  # so many times further apart may keyframes be while somebody paints: taking one costs half a frame
 """Work between keyframes around the playhead when stepping back; a denser row would cost more than it saves."""
 
 _TICK = 0.5  # work of one tick of one agent, without its expansions
@@ -68,52 +64,6 @@ _EXPANSION = 0.1
 _COMMAND = 100.0
 _MAP_CELL = 0.012  # of a random change, for each cell of the map
 _BYTES_A_WORK = 5000  # memory that is copied in the meantime
-
-_MARKED_STATUS = {Status.AT_GOAL: MarkKind.ARRIVAL, Status.NO_PATH: MarkKind.NO_PATH}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A command of the log."""
-
-    id: int
-    tick: int
-    command: Command
-    is_scripted: bool = False  # it came with the scenario
-    is_enabled: bool = True
-
-
-def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
-    """The log with an entry put in, or in the place of the one with its id; behind all others of its tick."""
-    log = list(entries)
-    place = next((i for i, old in enumerate(log) if old.id == entry.id), None)
-    if place is not None and log[place].tick == entry.tick:
-        log[place] = entry
-        return log
-    if place is not None:
-        del log[place]
-    log.insert(_end_of(log, entry.tick), entry)
-    return log
-
-
-def _end_of(entries: list[Entry], tick: int) -> int:
-    """The place behind the last entry of this tick."""
-    return bisect_right(entries, tick, key=lambda entry: entry.tick)
-
-
-class Numbers:
-    """Numbers for entries, one after the other; the timelines of one tree share them."""
-
-    def __init__(self) -> None:
-        self._last = 0
-
-    def next(self) -> int:
-        self._last += 1
-        return self._last
-
-    def skip(self, number: int) -> None:
-        """Give out only numbers above this one."""
-        self._last = max(self._last, number)
 
 
 @dataclass(eq=False)
@@ -171,27 +121,19 @@ class Timeline:
         script = [(tick, self._numbered(command)) for tick, command in world.replace_queue(())]
         self._entries = [Entry(self._ids.next(), tick, command, True) for tick, command in script]
         self._head = self._prepared(_Head(world))
-        self._digests.append(world.digest())
+        self.history.note_digest(world.digest())
         self._set_keyframe(self._head)
         self._apply(self._head)
 
     def _begin(self, setup: Callable[[], World], track: Track, ids: Numbers) -> None:
         self.setup, self._track, self._ids = setup, track, ids
-        self.puts_off_keyframes = False
         self.on_lost_future: Callable[[Timeline], None] | None = None  # asked to keep what `do` would overwrite
         self.on_entries: Callable[[Timeline, list[Entry], list[int]], None] | None = None  # new or altered, gone
-        self.records: dict[int, Record] = {}
-        self.recorded_end = self.horizon = self.generation = 0
-        self.diverged: int | None = None
-        self.expected: list[str] = []  # digests of a saved run, to be met again
-        self._expected_last: tuple[int, str] | None = None
+        self.history = History()
+        self.horizon = self.generation = 0
         self._entries = []
-        self._digests: list[str] = []
-        self._marks = Marks()
-        self._notes: dict[tuple[int, str, int], Note] = {}
         self._head = None
         self._seek: _Seek | None = None
-        self._scout: _Head | None = None
         self._taking: Future[Keyframe | None] | None = None  # a keyframe that is read in another thread
 
     def fork(self, tick: int | None = None, store: KeyframeStore | None = None) -> "Timeline":
@@ -206,11 +148,7 @@ class Timeline:
         other._begin(self.setup, track, self._ids)
         other._next_agent = self._next_agent
         other._entries = list(self._entries)
-        other.records = {agent: record.copy() for agent, record in self.records.items()}
-        other.recorded_end, other.horizon = self.recorded_end, self.horizon
-        other.diverged, other.expected = self.diverged, list(self.expected)
-        other._expected_last = self._expected_last
-        other._digests, other._marks, other._notes = list(self._digests), self._marks.copy(), dict(self._notes)
+        other.history, other.horizon = self.history.copy(), self.horizon
         other.begin_seek(shown)
         return other
 
@@ -218,6 +156,30 @@ class Timeline:
         """Give the memory of its keyframes back; the timeline is not to be used any more."""
         self._finish_keyframe()
         self._track.close()
+
+    @property
+    def records(self) -> dict[int, Record]:
+        return self.history.records
+
+    @property
+    def recorded_end(self) -> int:
+        """How far the run was ever recorded."""
+        return self.history.end
+
+    @property
+    def diverged(self) -> int | None:
+        return self.history.diverged
+
+    def report_divergence(self, tick: int) -> None:
+        """The run is not what it was when it was recorded."""
+        self.history.report_divergence(tick)
+
+    def expect(self, digests: Iterable[str], last: tuple[int, str] | None = None) -> None:
+        """What the digests of this run are to be; `last` is that of a tick with its commands applied.
+
+        A run that comes to others is reported as `diverged`.
+        """
+        self.history.expect(digests, last)
 
     # --- the present ------------------------------------------------------------------------------
 
@@ -313,7 +275,7 @@ class Timeline:
         self.horizon = self.horizon if keeps_later else now
         self._apply(head)
         entry = Entry(self._ids.next(), now, self._numbered(command))
-        self._entries.insert(_end_of(self._entries, now), entry)
+        self._entries.insert(end_of(self._entries, now), entry)
         if lost:
             head.world.replace_queue(self._due(now + 1))
         head.world.submit(entry.command)
@@ -369,9 +331,10 @@ class Timeline:
         before = head.statuses
         head.look()
         if is_new:
-            self._record(head, begin, before)
+            self.history.take_down(world, begin, before, head.statuses)
+            self.horizon = max(self.horizon, world.tick)
         else:
-            self._check_digest(head)
+            self.history.check(world)
         return done
 
     def _count_work(self, head: _Head, ticks: int) -> None:
@@ -385,68 +348,20 @@ class Timeline:
         self._finish_keyframe()
         if head.is_before_commands:
             head.look()
-            head.work += _COMMAND * (_end_of(self._entries, head.tick) - _end_of(self._entries, head.tick - 1))
+            head.work += _COMMAND * (end_of(self._entries, head.tick) - end_of(self._entries, head.tick - 1))
         head.world.apply_now()
         if head.tick >= self.recorded_end:
-            self._observe(head.world)
+            self.history.observe(head.world)
         head.world.notes.clear()
-
-    def _observe(self, world: World) -> None:
-        for note in world.notes:
-            self._notes.setdefault((note.tick, note.text, id(note.command)), note)
-        there = {walker.id for walker in world.walkers}
-        for walker in world.walkers:
-            if walker.id not in self.records:
-                record = Record(walker.id, walker.label, walker.spec.key, walker.joined, walker.position)
-                self.records[walker.id] = record
-        for record in self.records.values():
-            if record.left is None and record.agent not in there:
-                record.left = world.tick
-
-    def _record(self, head: _Head, begin: int, before: dict[int, Status]) -> None:
-        """Take down the ticks from `begin` to now; `before` is how the agents stood at `begin`."""
-        world = head.world
-        found: list[tuple[int, int, int]] = []
-        for walker in world.walkers:
-            if walker.rows.size:
-                self.records[walker.id].append(begin, walker.rows)
-                found += marks_of_rows(walker.id, begin, walker.rows)
-            statuses = before.get(walker.id, Status.ACTIVE), head.statuses[walker.id]
-            found += _status_mark(walker, begin, *statuses)
-        if found:
-            self._marks.append(np.array(sorted(found), MARK))
-        self.recorded_end = world.tick
-        self.horizon = max(self.horizon, world.tick)
-        if world.tick % DIGEST_EVERY == 0:
-            self._note_digest(world.digest())
-
-    def _note_digest(self, digest: str) -> None:
-        place = len(self._digests)
-        if place < len(self.expected) and self.expected[place] != digest:
-            self.report_divergence(place * DIGEST_EVERY)
-        self._digests.append(digest)
-
-    def expect(self, digests: Iterable[str], last: tuple[int, str] | None = None) -> None:
-        """What the digests of this run are to be; `last` is that of a tick with its commands applied.
-
-        A run that comes to others is reported as `diverged`.
-        """
-        self.expected, self._expected_last = list(digests), last
-        for place, pair in enumerate(zip(self._digests, self.expected, strict=False)):
-            if pair[0] != pair[1]:
-                self.report_divergence(place * DIGEST_EVERY)
 
     def expectations(self) -> tuple[tuple[str, ...], tuple[int, str] | None]:
         """What to expect of a run that is saved now: what was recorded, and beyond that what was expected before."""
-        digests = (*self._digests, *self.expected[len(self._digests) :])
+        history = self.history
+        digests = (*history.digests, *history.expected[len(history.digests) :])
         if self.is_seeking:
-            return digests, self._expected_last
+            return digests, history.expected_last
         self.apply_now()
         return digests, (self.tick, self.world.digest())
-
-    def report_divergence(self, tick: int) -> None:
-        """The run is not what it was when it was recorded."""
-        self.diverged = tick if self.diverged is None else min(self.diverged, tick)
 
     def _meet_end(self, head: _Head) -> None:
         """The world is over: there are no more ticks, whatever there was before the past was changed."""
@@ -461,7 +376,7 @@ class Timeline:
             return False
         since = max(head.framed, last.work if last else head.framed)
         spacing = SPACING + (restoring_work(last) if last else 0.0)
-        return head.work - since >= spacing * (PUT_OFF if self.puts_off_keyframes else 1.0)
+        return head.work - since >= spacing
 
     def _set_keyframe(self, head: _Head) -> None:
         head.framed = self._track.playhead = head.work
@@ -498,7 +413,7 @@ class Timeline:
 
     def _due(self, tick: int) -> list[tuple[int, Command]]:
         """The commands from `tick` on."""
-        return [(e.tick, e.command) for e in self._entries[_end_of(self._entries, tick - 1) :] if e.is_enabled]
+        return [(e.tick, e.command) for e in self._entries[end_of(self._entries, tick - 1) :] if e.is_enabled]
 
     # --- seeking ----------------------------------------------------------------------------------
 
@@ -580,10 +495,7 @@ class Timeline:
             self.generation += 1
         self._track.playhead = head.work
         self._apply(head)
-        if self._expected_last and self._expected_last[0] == head.tick:
-            if self._expected_last[1] != head.world.digest():
-                self.report_divergence(head.tick)
-            self._expected_last = None
+        self.history.check_last(head.world)
         for walker in head.world.walkers:
             self._show_last_row(walker, head.tick)
 
@@ -593,32 +505,6 @@ class Timeline:
         is_active = record.last_active(tick) == tick
         rows = record.rows_before(tick)[-1:] if is_active else log.new_log(0)
         walker.rows, walker.rows_tick = rows.copy().view(np.recarray), max(0, tick - 1)
-
-    def _check_digest(self, head: _Head) -> None:
-        """A replay must come to the same as the run. If it does not, there is a bug, and the user is to know."""
-        place, rest = divmod(head.tick, DIGEST_EVERY)
-        if rest or place >= len(self._digests):
-            return
-        if head.world.digest() != self._digests[place]:
-            self.report_divergence(head.tick)
-
-    def catch_up(self, work: float = 4000.0) -> bool:
-        """Run on from recorded_end to the horizon without moving the present; whether that is done."""
-        if self.recorded_end >= self.horizon:
-            self._scout = None
-            return True
-        if self._scout is None:
-            self._scout = self._scout_near(self.recorded_end)
-        self._advance(self._scout, self.horizon - self._scout.tick, work)
-        return self.recorded_end >= self.horizon
-
-    def _scout_near(self, tick: int) -> _Head:
-        frame = self._track.at_or_before(tick)
-        if frame is None:
-            return self._new_head()
-        restoring = Restoring(frame)
-        restoring.step()
-        return self._restored(restoring)
 
     # --- the log as data --------------------------------------------------------------------------
 
@@ -687,9 +573,9 @@ class Timeline:
     def _rewrite(self, entries: list[Entry], tick: int) -> None:
         """Another log, the same before `tick`; sets out for the present tick through what has become of it."""
         present = self.target
-        last_before, last = _last_tick(self._entries), _last_tick(entries)
+        last_before, last = last_tick(self._entries), last_tick(entries)
         if last < last_before:  # the run may have gone on only because a command was waiting
-            tick = min(tick, max(last, self._last_active(tick)))
+            tick = min(tick, max(last, self.history.last_active(tick)))
         self._entries = entries
         self._truncate(tick, keeps_now=False)
         for head in {self._head, self._seek.head if self._seek else None} - {None}:
@@ -701,70 +587,39 @@ class Timeline:
         self._seek = None
         self.begin_seek(present)
 
-    def _last_active(self, tick: int) -> int:
-        """The end of the last tick before `tick` in which any agent did anything."""
-        return max((record.last_active(tick) for record in self.records.values()), default=0)
-
     def _truncate(self, tick: int, keeps_now: bool) -> None:
         """Forget what was recorded after `tick`; and, unless `keeps_now`, what the commands of `tick` did."""
-        self._scout = None
         self._finish_keyframe()
         self._track.forget_after(tick)
-        kept_to = tick if keeps_now else tick - 1
-        self._notes = {key: note for key, note in self._notes.items() if note.tick <= kept_to}
-        if tick < self.recorded_end or not keeps_now:
-            self.records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
-            for record in self.records.values():
-                record.truncate(tick)
-        self._marks.truncate(tick)
-        del self._digests[tick // DIGEST_EVERY + 1 :]
-        del self.expected[tick // DIGEST_EVERY + 1 :]
-        if self._expected_last and self._expected_last[0] >= tick:
-            self._expected_last = None
-        if self.diverged is not None and self.diverged > tick:
-            self.diverged = None
-        self.recorded_end = min(self.recorded_end, tick)
+        self.history.truncate(tick, keeps_now)
 
     def complaints(self) -> dict[int, str]:
         """Why commands did not apply, by the id of their entry."""
         said: dict[int, list[str]] = {}
-        for note in self._notes.values():
+        for note in self.history.notes.values():
             said.setdefault(id(note.command), []).append(note.text)
         return {e.id: "; ".join(said[id(e.command)]) for e in self._entries if id(e.command) in said}
 
     # --- what was recorded ------------------------------------------------------------------------
 
     def notes(self) -> tuple[Note, ...]:
-        return tuple(self._notes.values())
-
-    def digest_at(self, tick: int) -> str | None:
-        """The digest when the clock came to `tick`, if that is a multiple of DIGEST_EVERY and was recorded."""
-        place, rest = divmod(tick, DIGEST_EVERY)
-        return self._digests[place] if not rest and place < len(self._digests) else None
+        return tuple(self.history.notes.values())
 
     def digests(self) -> tuple[str, ...]:
         """The digests of ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY and so on, as far as the run was recorded."""
-        return tuple(self._digests)
+        return tuple(self.history.digests)
 
     def marks(self, first: int, last: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> npt.NDArray[np.void]:
         """recorded.MARK of these kinds from tick `first` to tick `last`, both included, sorted by tick."""
         wanted = [int(kind) for kind in kinds]
-        marks = self._marks.between(first, last)
+        marks = self.history.marks.between(first, last)
         if len(set(wanted)) < len(MarkKind):
             marks = marks[np.isin(marks["kind"], wanted)]
-        edits = self._edit_marks(first, last) if MarkKind.EDIT in wanted else []
+        edits = edit_marks(self._entries, first, last) if MarkKind.EDIT in wanted else []
         if not edits:
             return marks
         both = np.concatenate([np.array(edits, MARK), marks])
         return both[np.argsort(both["tick"], kind="stable")]
-
-    def _edit_marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        places = (bisect_left(self._entries, first, key=lambda e: e.tick), _end_of(self._entries, last))
-        return [
-            (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))
-            for entry in self._entries[slice(*places)]
-            if entry.is_enabled
-        ]
 
     def next_mark(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
         """The tick of the first mark after `tick`."""
@@ -775,17 +630,6 @@ class Timeline:
         """The tick of the last mark before `tick`."""
         found = self.marks(0, tick - 1, kinds)
         return int(found["tick"][-1]) if found.size else None
-
-
-def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> list[tuple[int, int, int]]:
-    """The mark of an agent that has come to an end in the ticks from `begin` on, or just before them.
-
-    The row of an arrival is marked as one; without a row, the goal has come to the agent.
-    """
-    kind = _MARKED_STATUS.get(status)
-    has_rows, is_new = walker.rows.size > 0, status is not before
-    is_due = is_new and not has_rows if kind is MarkKind.ARRIVAL else is_new or has_rows
-    return [(begin + max(1, walker.rows.size), walker.id, int(kind))] if kind is not None and is_due else []
 
 
 def work_of(world: World, ticks: int, expansions: int) -> float:
@@ -805,12 +649,3 @@ def expansions_of(world: World) -> int:
     # Through plain arrays: reading a field of a record array takes ten times as long, and this is done every frame.
     counts = [walker.metrics.view(np.ndarray)["expansions"][0] for walker in world.walkers]
     return int(sum(counts)) + world.measuring.expansions
-
-
-def _last_tick(entries: Iterable[Entry]) -> int:
-    return max((entry.tick for entry in entries if entry.is_enabled), default=0)
-
-
-def _agent_of(command: Command) -> int:
-    agent = getattr(command, "agent", None)
-    return NO_AGENT if agent is None else int(agent)

@@ -13,7 +13,7 @@ import numpy as np
 
 from sim import commands
 from sim.commands import Command
-from sim.time.timeline import Entry
+from sim.time.log import Entry
 
 _STROKE_TICKS = 60  # most ticks between two pieces of one stroke
 _TURN_TICKS = 30  # and between two turns of the wheel

@@ -24,8 +24,9 @@ from sim.kernels import log
 from sim.measuring import A_TICK
 from sim.params import ConfigError, Value
 from sim.time.branches import Branch, BranchState, BranchTree
+from sim.time.log import Entry
 from sim.time.recorded import MarkKind
-from sim.time.timeline import Entry, Timeline
+from sim.time.timeline import Timeline
 from sim.world import Snapshot, Walker, WalkerView, World
 from ui.model.keys import FIRST, PanelKey
 from ui.model.script import Deed, deeds_of
@@ -379,8 +380,6 @@ class Session(Strokes):
         return passed
 
     def _advance(self, ticks: int) -> int:
-        for branch in self.shown_branches:
-            branch.timeline.puts_off_keyframes = self.current is not None
         passed = max(b.timeline.advance(ticks) for b in self.shown_branches)
         self.changed()
         return passed
