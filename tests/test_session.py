@@ -673,3 +673,18 @@ def test_a_new_agent_of_a_branch_is_compared_with_the_next_panel() -> None:
     session.add_agent(AgentConfig("astar"))
     place = session.panel_of(session.focused_key)
     assert session.compared() == (place, (place + 1) % 7)
+
+
+def test_the_memory_for_going_back_has_a_limit_that_stays_with_later_runs() -> None:
+    session = Session(setup())
+    session.advance(20)
+    assert session.tree.store.count
+    session.limit_keyframes(1)
+    assert session.tree.store.budget == 1_000_000
+    session.reset(keeps_map=False)
+    assert session.tree.store.budget == 1_000_000
+    session.undo()
+    session.seek(20)
+    assert session.tree.store.held <= session.tree.store.budget == 1_000_000
+    session.limit_keyframes(0)
+    assert session.tree.store.budget > 100_000_000

@@ -23,6 +23,7 @@ OTHER = Settings(
     window_size=(1280, 720),
     sidebar_tab="compare",
     shows_sidebar=False,
+    keyframe_mb=500,
     recent_files=["/a/b.map", "/c: d/'e.yaml"],
 )
 

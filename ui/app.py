@@ -82,6 +82,7 @@ class App:
 
     def __init__(self, session: Session, settings: Settings, window: pygame.Surface) -> None:
         self.session: Session = session
+        session.limit_keyframes(settings.keyframe_mb)
         self.settings, self.window = settings, window
         self.palette = PALETTES[settings.theme]
         self.scale = settings.ui_scale

@@ -101,6 +101,7 @@ STOP_RULES = {
 class Session(Strokes):
     """The open run. `messages` collects what the user should be told; the window shows and clears them."""
 
+    _keyframe_bytes: int | None = None
     measures_at_once = False  # for those who wait for a frame, but not for a number
 
     def __init__(self, scenario: Scenario) -> None:
@@ -134,7 +135,7 @@ class Session(Strokes):
         self._runs_since = 0  # tick at which the last "run until" began
         problems: list[str] = []
         self.tree = BranchTree(self.maker(scenario, problems))
-        self.tree.store.beside = READER
+        self._look_after_keyframes()
         self.messages += dict.fromkeys(problems)  # once, however often the world of tick 0 was made
         self.branch = 0
         self.shown = [0]
@@ -146,10 +147,19 @@ class Session(Strokes):
         self._edits: dict[int, dict[int, tuple[int, bool]]] = {}  # by branch
         self.changed()
 
+    def limit_keyframes(self, megabytes: int) -> None:
+        """The most memory for going back in time, in this run and later ones; 0: as much as the run itself takes."""
+        self._keyframe_bytes = megabytes * 1_000_000 or None
+        self._look_after_keyframes()
+
+    def _look_after_keyframes(self) -> None:
+        self.tree.store.beside = READER
+        self.tree.store.budget = self._keyframe_bytes
+
     def plant(self, tree: BranchTree, branch: int, shown: list[int]) -> None:
         """Take a tree that was saved, with these branches on screen."""
         self.tree, self.branch, self.shown = tree, branch, shown
-        self.tree.store.beside = READER
+        self._look_after_keyframes()
         self.trails, self.order = {}, []
         self._builds += 1
         self.focused_key = PanelKey(branch, self.focused_key.agent)

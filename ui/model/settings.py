@@ -32,6 +32,7 @@ SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open"
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
 HEAT_IS_LOG = Param("is_log", bool, True, "logarithmic heat scale")
 HEAT_COLOURS = Param("colours", str, HEAT_COLOUR_NAMES[0], "colours of the heat layer", choices=HEAT_COLOUR_NAMES)
+KEYFRAMES = Param("keyframe_mb", int, 0, "memory for going back in time; 0: what the run itself takes", 0, 1_000_000)
 SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
 
 
@@ -46,6 +47,7 @@ class Settings:
     window_size: tuple[int, int] = (1600, 900)
     sidebar_tab: str = "layers"
     shows_sidebar: bool = True
+    keyframe_mb: int = 0  # megabytes for going back in time; 0: as many as the run itself takes, and 190 at least
     recent_files: list[str] = field(default_factory=list)  # the latest first
 
     def remember(self, path: str | os.PathLike[str]) -> None:
@@ -125,6 +127,7 @@ class _SettingsReader:
             window_size=self._window_size(base.window_size),
             sidebar_tab=self._value(self.data, TAB, base.sidebar_tab),
             shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
+            keyframe_mb=self._value(self.data, KEYFRAMES, base.keyframe_mb),
             recent_files=self._recent_files(),
         )
 
@@ -207,6 +210,7 @@ def settings_text(settings: Settings) -> str:
             "window_size": Inline(settings.window_size),
             "sidebar_tab": settings.sidebar_tab,
             "shows_sidebar": settings.shows_sidebar,
+            "keyframe_mb": settings.keyframe_mb,
             "recent_files": [name for name in settings.recent_files if name.isprintable()],
         }
     )
