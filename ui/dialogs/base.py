@@ -414,7 +414,7 @@ class Dialog:
         self.host.gui.process_events(event)
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
             self._focus_under_mouse()
-        for control in list(self.controls):
+        for control in [*self.controls, self._heading.closer]:
             if self.is_open and control.mouse(event, self.mouse):
                 break
         self._poll()

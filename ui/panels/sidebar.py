@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from ui.model.layout import Box
 from ui.panels import tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
 from ui.widgets.canvas import HotSpot
+from ui.widgets.scrolling import LEAST_THUMB, ScrollBar
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -66,7 +67,7 @@ def _draw_body(app: "App", box: Box) -> None:
     app.sidebar_hidden = hidden
     app.sidebar_scroll[key] = min(offset, hidden)
     if hidden:
-        _draw_scroll_bar(app, box, offset, hidden)
+        _draw_scroll_bar(app, key, box, offset, hidden)
 
 
 def scroll(app: "App", key: str, steps: int) -> None:
@@ -75,9 +76,16 @@ def scroll(app: "App", key: str, steps: int) -> None:
     app.sidebar_scroll[key] = max(0, min(app.sidebar_hidden, moved))
 
 
-def _draw_scroll_bar(app: "App", box: Box, offset: int, hidden: int) -> None:
+def _draw_scroll_bar(app: "App", key: str, box: Box, offset: int, hidden: int) -> None:
+    """The bar of dialogs' lists, at the edge of the sidebar; it can be dragged."""
+    canvas = app.canvas
     x, y, width, height = box
-    size = max(app.canvas.px(24), height * height // (height + hidden))
-    top = y + (height - size) * offset // hidden
-    bar = app.canvas.px(4)
-    app.canvas.fill((x + width - bar - app.canvas.px(2), top, bar, size), app.palette.hover, 2)
+    bar = ScrollBar(height, height + hidden, offset)
+    right, strip = x + width - canvas.px(2), canvas.px(ScrollBar.WIDTH)
+
+    def drag(position: tuple[int, int]) -> None:
+        bar.centre_on(position[1] - y, canvas.px(LEAST_THUMB))
+        app.sidebar_scroll[key] = round(bar.position)
+
+    canvas.spot(HotSpot("sidebar:bar", (right - strip, y, strip, height), None, drag=drag))
+    bar.paint(canvas, right, y)

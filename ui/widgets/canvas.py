@@ -35,6 +35,14 @@ class HotSpot:
     wheel: Callable[[int], None] | None = None
 
 
+HANDLE = 7  # radius of a slider's handle, in design units
+
+
+def slider_share(x: int, width: int, radius: int) -> float:
+    """Where the handle of a slider stands, from 0 to 1, when it is taken to a place in its box."""
+    return max(0.0, min(1.0, (x - radius) / max(1, width - 2 * radius)))
+
+
 class Canvas:
     """One frame's drawing surface. `begin` it, draw, then ask it what was hit."""
 
@@ -276,10 +284,10 @@ class Canvas:
     ) -> None:
         """A horizontal slider; `share` is where its handle stands between 0 and 1, the wheel makes steps."""
         x, y, width, height = box
-        radius = self.px(7)
+        radius = self.px(HANDLE)
 
         def drag(position: tuple[int, int]) -> None:
-            drag_to(max(0.0, min(1.0, (position[0] - x - radius) / max(1, width - 2 * radius))))
+            drag_to(slider_share(position[0] - x, width, radius))
 
         hot = self.spot(HotSpot(spot_id, box, None, tip, drag=drag, wheel=step))
         middle = y + height // 2

@@ -1,4 +1,6 @@
-"""The controls of dialogs: pygame_gui's buttons, text fields and sliders, and the few that it lacks.
+"""The controls of dialogs: the window's own (ui/widgets/canvas.py) in boxes that can have the focus, and text entry.
+
+Only text entry is pygame_gui's: selection, clipboard and key repeat are what it does better than we would.
 
 Each control says what it does with a key while it has the focus, and notices by itself when it has changed
 (`poll`), so that a dialog reacts in the same frame and needs no events that go round through the queue.
@@ -12,11 +14,11 @@ from collections.abc import Callable, Sequence
 import pygame
 from pygame_gui.core import UIContainer, UIElement
 from pygame_gui.core.interfaces import IContainerLikeInterface
-from pygame_gui.elements import UIButton, UIHorizontalSlider, UITextEntryLine
+from pygame_gui.elements import UITextEntryLine
 
 from sim.params import printable
 from ui.draw.theme import Colour, mix
-from ui.widgets.canvas import Canvas
+from ui.widgets.canvas import HANDLE, Canvas, slider_share
 from ui.widgets.holder import Holder
 
 _PRESS = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE)
@@ -66,49 +68,6 @@ class Control:
 
 
 # --- pygame_gui's own -----------------------------------------------------------------------------
-
-
-class Button(Control):
-    element: UIButton
-
-    def __init__(
-        self,
-        dialog: Holder,
-        rect: pygame.Rect,
-        label: str,
-        action: Callable[[], None],
-        kind: str = "",
-        container: IContainerLikeInterface | None = None,
-    ) -> None:
-        super().__init__(dialog)
-        self.action = action
-        self.label = label
-        self.element = UIButton(
-            rect,
-            label,
-            dialog.host.gui,
-            container or dialog.container,
-            parent_element=dialog.panel,
-            object_id=f"#{kind}_button" if kind else None,
-            command=lambda: self.press(),
-        )
-
-    def press(self) -> None:
-        if self.element.is_enabled:
-            self.action()
-
-    def key(self, event: pygame.event.Event) -> bool:
-        if event.key in _PRESS and not event.mod & _MODIFIERS:
-            self.press()
-            return True
-        return False
-
-    def enable(self, is_enabled: bool) -> None:
-        if is_enabled and not self.element.is_enabled:
-            self.element.enable()
-        elif not is_enabled and self.element.is_enabled:
-            self.element.disable()
-        self.can_focus = is_enabled
 
 
 class Field(Control):
@@ -180,85 +139,6 @@ class Field(Control):
         self.poll()
         if self.finished:
             self.finished()
-
-
-class Slider(Control):
-    """A slider over steps 0 to `last`. Arrow keys, the wheel, dragging, and a click beside the handle."""
-
-    element: UIHorizontalSlider
-
-    def __init__(
-        self,
-        dialog: Holder,
-        rect: pygame.Rect,
-        value: int,
-        last: int,
-        changed: Callable[[int], None],
-        stepped: Callable[[int], None] | None = None,
-        container: IContainerLikeInterface | None = None,
-    ) -> None:
-        """`stepped` gets the number of steps of a key or the wheel, where the owner knows better what a step is."""
-        super().__init__(dialog)
-        self.last, self.changed, self.stepped = max(1, last), changed, stepped
-        self.element = UIHorizontalSlider(
-            rect,
-            min(max(value, 0), self.last),
-            (0, self.last),
-            dialog.host.gui,
-            container or dialog.container,
-            parent_element=dialog.panel,
-        )
-        self._last_value = self.value
-
-    @property
-    def value(self) -> int:
-        return int(self.element.get_current_value())
-
-    def set(self, value: int) -> None:
-        """Another value, without telling `changed`."""
-        self.element.set_current_value(min(max(value, 0), self.last), warn=False)
-        self._last_value = self.value
-
-    def poll(self) -> None:
-        # pygame_gui moves a slider in update() and says so in every frame while it is held: compare.
-        if self.value != self._last_value:
-            self._last_value = self.value
-            self.changed(self._last_value)
-
-    def update(self, seconds: float) -> None:
-        self.poll()
-
-    def key(self, event: pygame.event.Event) -> bool:
-        steps = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1, pygame.K_PAGEDOWN: -10, pygame.K_PAGEUP: 10}.get(event.key)
-        if steps is None or event.mod & _MODIFIERS:
-            return False
-        self._step(steps * (10 if event.mod & pygame.KMOD_SHIFT else 1))
-        return True
-
-    def _step(self, steps: int) -> None:
-        if self.stepped:
-            self.stepped(steps)
-        else:
-            self.set(self.value + steps)
-            self.changed(self.value)
-
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if not self.is_under(position):
-            return False
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-            self._jump(position[0])
-            return True
-        return False
-
-    def _jump(self, x: int) -> None:
-        """A click beside the handle: pygame_gui ignores it."""
-        handle = self.element.sliding_button
-        if handle is None or handle.rect.left <= x < handle.rect.right:
-            return
-        rect, half = self.element.rect, handle.rect.width / 2
-        share = (x - rect.left - half) / max(1.0, rect.width - 2 * half)
-        self.set(round(self.last * min(1.0, max(0.0, share))))
-        self.changed(self.value)
 
 
 # --- drawn by ourselves ---------------------------------------------------------------------------
@@ -387,9 +267,8 @@ class Heading:
         self.picture = Drawn(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint)
         side = dialog.px(28)
         spot = pygame.Rect(rect.right - dialog.px(20) - side, dialog.px(16), side, side)
-        self.closer = UIButton(
-            spot, "\u00d7", dialog.host.gui, dialog.container, starting_height=3, command=lambda: dialog.cancel()
-        )
+        self.closer = Button(dialog, spot, "\u00d7", dialog.cancel)
+        self.closer.can_focus = False  # Escape does the same
         self.refresh()
 
     def refresh(self) -> None:
@@ -512,6 +391,129 @@ def _broken(pen: Canvas, line: str, width: int, size: float) -> list[str]:
         parts.append(line[: max(1, fits)])
         line = line[max(1, fits) :]
     return [*parts, line]
+
+
+class Button(Control):
+    """A labelled button, as in the window: a click, Enter or Space presses it. `kind` is "", "main" or "danger"."""
+
+    element: "Drawn"
+
+    def __init__(
+        self,
+        dialog: Holder,
+        rect: pygame.Rect,
+        label: str,
+        action: Callable[[], None],
+        kind: str = "",
+        container: IContainerLikeInterface | None = None,
+    ) -> None:
+        super().__init__(dialog)
+        self.action, self.label, self.kind = action, label, kind
+        self.is_enabled = True
+        self._is_hot = False
+        self.element = Drawn(dialog, rect, self._paint, container)
+        self.element.refresh()
+
+    def press(self) -> None:
+        if self.is_enabled:
+            self.action()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        if event.key in _PRESS and not event.mod & _MODIFIERS:
+            self.press()
+            return True
+        return False
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        is_hot = self.is_under(position)
+        if is_hot != self._is_hot:
+            self._is_hot = is_hot
+            self.element.refresh()
+        if is_hot and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
+            self.press()
+            return True
+        return False
+
+    def enable(self, is_enabled: bool) -> None:
+        if is_enabled != self.is_enabled:
+            self.is_enabled = self.can_focus = is_enabled
+            self.element.refresh()
+
+    def _paint(self, pen: Canvas) -> None:
+        box = (0, 0, *self.element.surface.get_size())
+        colour = pen.palette.warning if self.kind == "danger" else None
+        action = _nothing if self.is_enabled else None
+        pen.button("", box, self.label, action, is_on=self.kind == "main", size=14, colour=colour)
+
+
+class Slider(Control):
+    """A slider over steps 0 to `last`, as in the window: arrow keys, dragging, and a click beside the handle."""
+
+    element: "Drawn"
+
+    def __init__(
+        self,
+        dialog: Holder,
+        rect: pygame.Rect,
+        value: int,
+        last: int,
+        changed: Callable[[int], None],
+        stepped: Callable[[int], None] | None = None,
+        container: IContainerLikeInterface | None = None,
+    ) -> None:
+        """`stepped` gets the number of steps of a key or the wheel, where the owner knows better what a step is."""
+        super().__init__(dialog)
+        self.last, self.changed, self.stepped = max(1, last), changed, stepped
+        self.value = self._within(value)
+        self.element = Drawn(dialog, rect, self._paint, container)
+        self.element.refresh()
+
+    def _within(self, value: int) -> int:
+        return min(max(value, 0), self.last)
+
+    def set(self, value: int) -> None:
+        """Another value, without telling `changed`."""
+        if self._within(value) != self.value:
+            self.value = self._within(value)
+            self.element.refresh()
+
+    def _slide(self, value: int) -> None:
+        if self._within(value) != self.value:
+            self.set(value)
+            self.changed(self.value)
+
+    def key(self, event: pygame.event.Event) -> bool:
+        steps = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1, pygame.K_PAGEDOWN: -10, pygame.K_PAGEUP: 10}.get(event.key)
+        if steps is None or event.mod & _MODIFIERS:
+            return False
+        self._step(steps * (10 if event.mod & pygame.KMOD_SHIFT else 1))
+        return True
+
+    def _step(self, steps: int) -> None:
+        if self.stepped:
+            self.stepped(steps)
+        else:
+            self._slide(self.value + steps)
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if self.is_held and event.type == pygame.MOUSEBUTTONUP and event.button == 1:
+            self.is_held = False
+        elif self.is_held and event.type == pygame.MOUSEMOTION:
+            self._slide(self._value_at(position[0]))
+        elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_under(position):
+            self.is_held = True
+            self._slide(self._value_at(position[0]))
+        else:
+            return False
+        return True
+
+    def _value_at(self, x: int) -> int:
+        rect = self.element.rect
+        return round(self.last * slider_share(x - rect.x, rect.width, self.dialog.px(HANDLE)))
+
+    def _paint(self, pen: Canvas) -> None:
+        box = (0, 0, *self.element.surface.get_size())
+        pen.slider("", box, self.value / self.last, _slid_nowhere, _slid_nowhere, "")
 
 
 class Check(Control):
@@ -667,7 +669,11 @@ class Picture(Control):
 
 
 def _nothing() -> None:
-    """A check box that is only drawn needs an action for its hot spot."""
+    """What is only drawn needs an action for its hot spot."""
+
+
+def _slid_nowhere(where: float) -> None:
+    """The same for a slider."""
 
 
 def tint(pen: Canvas, share: float = 0.22) -> Colour:

@@ -48,9 +48,6 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
     text = _font("backmove_sans", px(TEXT_SIZE), _SANS)
     return {
         "defaults": {"colours": _colours(palette), "font": text},
-        "button": {"misc": flat, "font": text},
-        "#main_button": {"colours": _main_button_colours(palette), "misc": flat, "font": text},
-        "#danger_button": {"colours": _text_only(palette.warning), "misc": flat, "font": text},
         "label": {"misc": {"text_horiz_alignment": "left"}, "font": text},
         "text_entry_line": {
             "colours": {
@@ -61,21 +58,13 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
             "font": text,
         },
         "#mono_field": {"font": _font("backmove_mono", px(TEXT_SIZE), _MONO)},
-        "horizontal_slider": {
-            "misc": flat | {"enable_arrow_buttons": "0", "sliding_button_width": str(px(14))},
-            "colours": {"dark_bg": code(palette.raised)},
-        },
-        "horizontal_slider.#sliding_button": {
-            "misc": flat | {"shape_corner_radius": str(px(5))},
-            "colours": _all_states(palette.accent, mix(palette.accent, palette.text, 0.25)),
-        },
         "vertical_scroll_bar": {
             "misc": flat | {"enable_arrow_buttons": "0"},
             "colours": {"dark_bg": code(palette.surface)},
         },
         "vertical_scroll_bar.#sliding_button": {
             "misc": flat | {"shape_corner_radius": str(px(4))},
-            "colours": _all_states(palette.hover, mix(palette.hover, palette.text, 0.3)),
+            "colours": _all_states(mix(palette.raised, palette.dim, 0.3), mix(palette.raised, palette.dim, 0.55)),
         },
         "scrolling_container": {"misc": square},
     }
@@ -124,18 +113,6 @@ def _colours(palette: Palette) -> dict[str, str]:
         "unfilled_bar": code(palette.raised),
         "text_cursor": text,
     }
-
-
-def _main_button_colours(palette: Palette) -> dict[str, str]:
-    """The button that Enter presses: filled with the accent."""
-    hovered = mix(palette.accent, palette.text, 0.18)
-    return _all_states(palette.accent, hovered) | dict.fromkeys(
-        ("normal_text", "hovered_text", "selected_text", "active_text"), code(palette.on_accent)
-    )
-
-
-def _text_only(colour: Colour) -> dict[str, str]:
-    return dict.fromkeys(("normal_text", "hovered_text", "selected_text", "active_text"), code(colour))
 
 
 def _all_states(normal: Colour, hovered: Colour) -> dict[str, str]:

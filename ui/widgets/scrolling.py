@@ -9,7 +9,7 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Drawn
 from ui.widgets.holder import Holder
 
-_LEAST_THUMB = 28
+LEAST_THUMB = 28
 _WHEEL_LINES = 3
 
 
@@ -18,9 +18,8 @@ class ScrollBar:
 
     WIDTH = 8
 
-    def __init__(self) -> None:
-        self.position = 0.0
-        self.view = self.whole = 1
+    def __init__(self, view: int = 1, whole: int = 1, position: float = 0.0) -> None:
+        self.view, self.whole, self.position = view, whole, position
         self._grabbed_at: float | None = None
 
     @property
@@ -57,9 +56,14 @@ class ScrollBar:
     def press(self, y: float, least: int) -> None:
         top, height = self.thumb(least)
         if not top <= y < top + height:
-            self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
+            self.centre_on(y, least)
             top, height = self.thumb(least)
         self._grabbed_at = y - top
+
+    def centre_on(self, y: float, least: int) -> None:
+        """Put the middle of the thumb at this height."""
+        _, height = self.thumb(least)
+        self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
 
     def drag(self, y: float, least: int) -> None:
         if self._grabbed_at is not None:
@@ -71,7 +75,7 @@ class ScrollBar:
 
     def paint(self, pen: Canvas, right: int, top: int) -> None:
         if self.is_needed:
-            start, height = self.thumb(pen.px(_LEAST_THUMB))
+            start, height = self.thumb(pen.px(LEAST_THUMB))
             width = pen.px(self.WIDTH)
             colour = mix(pen.palette.raised, pen.palette.dim, 0.55 if self.is_held else 0.3)
             pen.fill((right - width, top + start, width, height), colour, self.WIDTH / 2)
@@ -114,7 +118,7 @@ class Scrolled(Control):
             self.scroll_to(self.bar.position - steps_of(event.y) * _WHEEL_LINES * self.line)
             return True
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_on_bar(position):
-            self.bar.press(self._height_of(position), self.dialog.px(_LEAST_THUMB))
+            self.bar.press(self._height_of(position), self.dialog.px(LEAST_THUMB))
             self.is_held = True
             self.element.refresh()
             return True
@@ -123,7 +127,7 @@ class Scrolled(Control):
     def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         """The mouse holds the bar, wherever it goes."""
         if event.type == pygame.MOUSEMOTION:
-            self.bar.drag(self._height_of(position), self.dialog.px(_LEAST_THUMB))
+            self.bar.drag(self._height_of(position), self.dialog.px(LEAST_THUMB))
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
             self.bar.release()
             self.is_held = False
