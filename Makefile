@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 FOLDERS := main.py sim agents ui cli tests
 
-.PHONY: run test check slow bench readme shots setup clean
+.PHONY: run test check slow mutants bench readme shots setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -38,6 +38,9 @@ readme: $(VENV)/.run-ready
 
 slow: $(VENV)/.dev-ready
 	$(BIN)/python -m pytest -q -m slow $(ARGS)
+
+mutants: $(VENV)/.dev-ready
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 setup: $(VENV)/.dev-ready
 

@@ -1,0 +1,223 @@
+"""Sixty small faults, and the tests that should notice each: `make mutants`, or `python -m tests.mutants 3 17`.
+
+Each is put into a copy of the program, alone, and the tests named beside it are run there until one fails. A fault
+that none notices survives, and is printed. Where a kernel is at fault, none is compiled: that would take longer than
+all tests. Tests that are slow then, such as test_world.py, are not asked about kernels.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("sim", "agents", "ui", "cli", "tests", "assets", "docs")
+FILES = ("main.py", "pyproject.toml", "README.md")
+TOO_LONG_S = 1800  # a fault that makes the tests endless is noticed, too
+
+K, T, F, M = "sim/kernels/", "sim/time/", "sim/files/", "ui/model/"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault: in this file, `old`, which stands there once, becomes `new`."""
+
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+    @property
+    def is_kernel(self) -> bool:
+        return self.file.startswith(K)
+
+
+def _in(file: str, *tests: str) -> "_Maker":
+    return _Maker(file, tuple(f"tests/test_{name}.py" for name in tests))
+
+
+@dataclass(frozen=True)
+class _Maker:
+    file: str
+    tests: tuple[str, ...]
+
+    def __call__(self, old: str, new: str) -> Mutant:
+        return Mutant(self.file, old, new, self.tests)
+
+
+search = _in(K + "search.py", "kernels", "golden")
+openlist = _in(K + "openlist.py", "kernels", "golden")
+referee = _in(K + "referee.py", "mutants_killed", "golden", "measures", "learning")
+tba = _in(K + "tba.py", "mutants_killed", "golden", "kernels")
+tb_bfs = _in(K + "tb_bfs.py", "mutants_killed", "golden", "kernels")
+local_search = _in(K + "local_search.py", "mutants_killed", "learning")
+lrta = _in(K + "lrta.py", "learning")
+p_lrta = _in(K + "p_lrta.py", "learning")
+dstar = _in(K + "dstar_lite.py", "dstar_lite")
+ribs = _in(K + "ribs.py", "ribs")
+world = _in("sim/world.py", "mutants_killed", "world", "timeline")
+timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
+journal = _in(F + "journal.py", "journal")
+session_file = _in(F + "session.py", "sessionfile")
+commands = _in(F + "commands.py", "commands", "scenario")
+png = _in(F + "png.py", "png")
+saving = _in(M + "saving.py", "saved_session")
+session = _in(M + "session.py", "session")
+keeper = _in(M + "keeper.py", "keeper")
+
+MUTANTS = (
+    # kernels
+    search("child.g <= g or (place == CLOSED and not reopens)", "child.g < g or (place == CLOSED and not reopens)"),
+    search("(place == CLOSED and not reopens)", "(place == CLOSED and reopens)"),
+    search("if child.place == CLOSED or child.g <= g:", "if child.g <= g:"),
+    search("g + h_of(ground, control, goal)) == bucket", "g) == bucket"),
+    search("search.control[0].expansions += used", "search.control[0].expansions = used"),
+    openlist("rank = np.int64(h * UNITS_PER_COST)", "rank = np.int64(g * UNITS_PER_COST)"),
+    openlist("(key == above.key) & (tie > above.tie)", "(key == above.key) & (tie < above.tie)"),
+    referee("if left == np.inf or left != ground", "if left != ground"),
+    referee("if expanded > budget:", "if expanded >= budget:"),
+    referee("m.first_move = tick + i", "m.first_move = tick"),
+    referee("m.ticks += 1\n    m.waits += 1", "m.ticks += 1"),
+    referee("if visits[t] == 0:\n            m.distinct += 1", "if visits[t] == 1:\n            m.distinct += 1"),
+    tba("min(limit, steps) if st.is_first else limit)", "limit)"),
+    tba("        if steps >= room:\n", "        if steps > room:\n"),
+    tba("elif steps == room:", "elif steps == room + 1:"),
+    tba("search.nodes[end].g >= st.end_g", "search.nodes[end].g > st.end_g"),
+    tba("st.head = st.length  # the path", "st.head = i  # the path"),
+    tba("if joint < 0 or traced + steps + st.length - joint > room:", "if joint < 0:"),
+    tba("and st.status == log.ACTIVE and st.is_first:", "and st.status == log.ACTIVE:"),
+    tb_bfs("if policy == EAGER or blocks_way(", "if policy == EAGER and blocks_way("),
+    tb_bfs("if not rose[i] and is_known(search, tails[i]):", "if is_known(search, tails[i]):"),
+    tb_bfs("if weight * via < left:", "if via < left:"),
+    tb_bfs("if not control.is_stale or way_holds(", "if way_holds("),
+    tb_bfs("left += h0_cells(ground, route.cells[st.length - 1], st.goal)", "left += 0.0"),
+    local_search(
+        "elif child.g <= g:\n                continue",
+        "elif child.g <= g or place == CLOSED:\n                continue",
+    ),
+    local_search("best = min(best, ground.cost[d] + h_of(learned, t))", "best = min(best, h_of(learned, t))"),
+    local_search("(value == least and is_first)", "(value == least and not is_first)"),
+    local_search("space.heap[np.uint64(place)].key > key:", "space.heap[np.uint64(place)].key < key:"),
+    lrta("if f < best_f or (f == best_f and total < best_sum):", "if f < best_f:"),
+    lrta("fh[t] = max(fh[s], g + h_toward(targets, t))", "fh[t] = g + h_toward(targets, t)"),
+    p_lrta("if urgency[t] >= priority:", "if urgency[t] > priority + 1e9:"),
+    p_lrta("if used > updates or st.queued == 0:", "if used >= updates or st.queued == 0:"),
+    dstar("return top.k1 < k1 or (top.k1 == k1 and top.k2 < min(g, rhs))", "return top.k1 < k1"),
+    dstar("k1 = k2 + h0_cells(ground, st.loc, u) + st.km", "k1 = k2 + h0_cells(ground, st.loc, u)"),
+    dstar("if is_longer or (ground.cost[d] == ground.cost[best]", "if (ground.cost[d] == ground.cost[best]"),
+    ribs("st.next_limit = min(st.next_limit, f)", "st.next_limit = f"),
+    ribs("elif mark.pruned or ng > node.g:", "elif ng > node.g:"),
+    # the world
+    world("if self._event_tick != self.tick:", "if self._event_tick < 0 or self.tick:"),
+    world("self._queue[place - 1][0] > due:", "self._queue[place - 1][0] >= due:"),
+    world("self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))", "self.grid.edit(blocked, freed)"),
+    world("        self.optimal = self.true_distance(self.start)\n        for walker", "        for walker"),
+    world("return not (waits and self.random_changes.rate > 0)", "return True"),
+    world("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, protected[:0])"),
+    world("for walker in sorted(self.walkers, key=lambda w: w.id):", "for walker in self.walkers:"),
+    world(
+        "(w.id == agent if agent is not None else w.budget is None)", "(w.id == agent if agent is not None else True)"
+    ),
+    world("self._next_id = max(self._next_id, number + 1)", "self._next_id = number + 1"),
+    # time
+    timeline("not e.is_scripted and now < e.tick <= self", "not e.is_scripted and now <= e.tick <= self"),
+    timeline("if head.world.digest() != self._digests[place]:", "if not self._digests[place]:"),
+    timeline("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
+    timeline("del self._digests[tick // DIGEST_EVERY + 1 :]", "del self._digests[tick // DIGEST_EVERY + 2 :]"),
+    timeline("head.is_stale or head.tick > tick or (", "head.is_stale or ("),
+    timeline("boundary = min(boundary, self.recorded_end - begin)", "boundary = min(boundary, BULK)"),
+    timeline("is_active = record.last_active(tick) == tick", "is_active = record.last_active(tick) > 0"),
+    # journals and sessions
+    journal('if not line.endswith(b"\\n"):', 'if not line.strip(b"\\0"):'),
+    journal("tick, max(line.horizon, tick), None", "tick, tick, None"),
+    journal("parent in self.lines else None", "parent in self.lines and not parent else None"),
+    session_file("if numbers.count(number) > 1}", "if numbers.count(number) > 2}"),
+    session_file("return command.config == scripted.config", "return True"),
+    png(
+        "    if len(text) > most:\n        raise _too_long()\n    return text\n\n\ndef _too",
+        "    return text\n\n\ndef _too",
+    ),
+    commands('if "agent" in fields and row.agent == "never":', 'if "agent" in fields and row.agent == "none":'),
+    saving("session.mark_unsaved()  # from", "session.mark_saved()  # from"),
+    session("self._saved_work = None if was_unsaved else self._work()", "self._saved_work = self._work()"),
+    keeper("if before is not None and len(self.left) < self.session.runs_left:", "if before is None:"),
+)
+
+
+def stale(root: Path = ROOT) -> Iterator[str]:
+    """Faults that cannot be put in any more, because the program has changed."""
+    for number, mutant in enumerate(MUTANTS, start=1):
+        count = (root / mutant.file).read_text(encoding="utf-8").count(mutant.old)
+        if count != 1:
+            yield f"{number}: {mutant.file} has {mutant.old!r} {count} times, expected once"
+        for test in mutant.tests:
+            if not (root / test).is_file():
+                yield f"{number}: there is no {test}"
+
+
+def is_noticed(root: Path, tests: Sequence[str], environment: dict[str, str]) -> bool:
+    """Whether some test fails, or does not end."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", *tests]
+    try:
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=TOO_LONG_S, check=False)
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode != 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Tries all mutants, or those whose numbers are given. 0: none survived."""
+    if problems := list(stale()):
+        print("\n".join(problems))
+        return 2
+    chosen = [int(text) for text in arguments] or range(1, len(MUTANTS) + 1)
+    with tempfile.TemporaryDirectory(prefix="backmove-mutants-") as folder:
+        return _try(Path(folder), chosen)
+
+
+def _try(folder: Path, chosen: Sequence[int]) -> int:
+    root = folder / "program"
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, root / name)
+    homes = {f"XDG_{kind}_HOME": str(folder / kind) for kind in ("STATE", "CONFIG", "DATA")}
+    environment = {**os.environ, **homes, "CI": "1", "SDL_VIDEODRIVER": "dummy"}
+    survivors = []
+    for is_kernel in {MUTANTS[number - 1].is_kernel for number in chosen}:
+        wanted = [MUTANTS[number - 1] for number in chosen if MUTANTS[number - 1].is_kernel is is_kernel]
+        tests = dict.fromkeys(test for mutant in wanted for test in mutant.tests)
+        if is_noticed(root, list(tests), _compiling(environment, not is_kernel)):
+            print("the tests fail without any fault; see which: python -m pytest -x " + " ".join(tests))
+            return 2
+    for number in chosen:
+        mutant = MUTANTS[number - 1]
+        place, begun = root / mutant.file, time.monotonic()
+        text = place.read_text(encoding="utf-8")
+        place.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+        noticed = is_noticed(root, mutant.tests, _compiling(environment, not mutant.is_kernel))
+        place.write_text(text, encoding="utf-8")
+        seconds = time.monotonic() - begun
+        print(
+            f"{number:3} {'noticed ' if noticed else 'SURVIVED'} {seconds:5.0f} s  {mutant.file}: {mutant.new.strip()}"
+        )
+        sys.stdout.flush()
+        if not noticed:
+            survivors.append(number)
+    print(
+        f"{len(chosen) - len(survivors)} of {len(chosen)} noticed" + (f"; survivors: {survivors}" if survivors else "")
+    )
+    return 1 if survivors else 0
+
+
+def _compiling(environment: dict[str, str], compiles: bool) -> dict[str, str]:
+    return {**environment, "NUMBA_DISABLE_JIT": "0" if compiles else "1"}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,99 @@
+"""Faults that no other test noticed, see mutants.py. Each test says what would go wrong."""
+
+from typing import Any
+
+import pytest
+
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig, EditCells
+from sim.kernels import tba
+from sim.time.timeline import DIGEST_EVERY, Timeline
+from sim.world import World
+
+from .conftest import make_world, solo, ticks_of
+from .mutants import MUTANTS, stale
+
+CORRIDOR = ["." * 60] * 3
+
+
+def test_every_mutant_can_still_be_put_in() -> None:
+    assert not list(stale())
+    assert len(MUTANTS) >= 60
+
+
+# --- TBA* -----------------------------------------------------------------------------------------
+
+
+def test_the_first_slice_after_a_change_leaves_time_to_trace_its_whole_path() -> None:
+    """With r = 0.9 and c = 1, ten expansions buy nine and one trace step: one expansion then, and nine later."""
+    world, walker = solo(CORRIDOR, 60, 119, "tba", budget=10, share=0.9, trace_rate=1.0)
+    expanded = []
+    world.submit(EditCells(blocked=(30,)), 4)
+    for _ in ticks_of(world, 6):
+        expanded.append(int(walker.rows[-1].expanded))
+        if world.tick == 6:
+            break
+    assert expanded == [1, 9, 9, 9, 1, 9]
+    assert world.metrics(walker).restarts == 1
+
+
+def test_the_way_back_to_the_path_is_followed_no_further_than_there_is_room() -> None:
+    """Looking for the place where the way back joins the path costs trace steps, which the tick has only so many of."""
+    world, walker = solo(["." * 40], 0, 39, "tba", budget=20)
+    world.advance(2)
+    agent: Any = walker.agent
+    state = agent.state[0]
+    assert state.length > 3 and agent.path.cells[:3].tolist() == [0, 1, 2]
+    state.length, state.loc = 3, 12
+    ground = world.grid.ground
+    assert tba.junction(ground, agent.search, agent.path, state, 11) == (2, 10)
+    assert tba.junction(ground, agent.search, agent.path, state, 10) == (2, 10)
+    assert tba.junction(ground, agent.search, agent.path, state, 9) == (-1, 9)
+
+
+# --- timelines ------------------------------------------------------------------------------------
+
+
+def corridor() -> World:
+    return make_world(CORRIDOR, 60, 119, ("tb-wa", {}), ("rtb-wa", {}), budget=1)
+
+
+def test_an_edit_at_the_tick_of_an_older_one_leaves_that_in_the_log() -> None:
+    line = Timeline(corridor)
+    line.advance(10)
+    first = line.do(EditCells(blocked=(20,)))
+    line.advance(10)
+    later = line.do(EditCells(blocked=(25,)))
+    line.advance(5)
+    line.seek(10)
+    line.apply_now()
+    second = line.do(EditCells(blocked=(140,)))
+    assert [entry.id for entry in line.entries()] == [first.id, second.id]
+    assert later.id not in [entry.id for entry in line.entries()], "what came later was overwritten"
+    line.seek(0)
+    line.seek(12)
+    assert not line.world.grid.is_free(20) and not line.world.grid.is_free(140) and line.world.grid.is_free(25)
+
+
+def test_a_replay_that_comes_to_something_else_is_reported() -> None:
+    line = Timeline(lambda: make_world(["." * 400], 0, 399, ("lrta", {}), budget=1))
+    line.advance(3 * DIGEST_EVERY)
+    assert line.tick == 3 * DIGEST_EVERY and line.diverged is None
+    line.seek(0)
+    line.seek(3 * DIGEST_EVERY)
+    assert line.diverged is None
+    line._digests[2] = "0" * 16
+    line.seek(DIGEST_EVERY + 10)
+    line.seek(3 * DIGEST_EVERY)
+    assert line.diverged == 2 * DIGEST_EVERY
+
+
+@pytest.mark.parametrize("number", [7, 3])
+def test_a_number_that_was_asked_for_is_never_given_again(number: int) -> None:
+    world = corridor()
+    world.add(AgentConfig("gbfs"), 7)
+    if number == 3:
+        world.add(AgentConfig("gbfs"), 3)
+    assert world.next_agent_id == 8
+    assert world.add(AgentConfig("gbfs")).id == 8
+    assert BY_KEY["gbfs"].name == world.walkers[-1].label
