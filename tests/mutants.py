@@ -74,8 +74,8 @@ MUTANTS = (
     # kernels
     search("child.g <= g or (place == CLOSED and not reopens)", "child.g < g or (place == CLOSED and not reopens)"),
     search("(place == CLOSED and not reopens)", "(place == CLOSED and reopens)"),
-    search("if child.place == CLOSED or child.g <= g:", "if child.g <= g:"),
-    search("g + h_of(ground, control, goal)) == bucket", "g) == bucket"),
+    search("buckets.bucket_of(child.g + h), t)", "buckets.bucket_of(g + h), t)"),
+    search("if goal >= 0 and is_known(search, goal)", "if goal < 0 and is_known(search, goal)"),
     search("search.control[0].expansions += used", "search.control[0].expansions = used"),
     openlist("rank = np.int64(h * UNITS_PER_COST)", "rank = np.int64(g * UNITS_PER_COST)"),
     openlist("(key == above.key) & (tie > above.tie)", "(key == above.key) & (tie < above.tie)"),

@@ -11,14 +11,8 @@ from sim.time.timeline import DIGEST_EVERY, Timeline
 from sim.world import World
 
 from .conftest import make_world, solo, ticks_of
-from .mutants import MUTANTS, stale
 
 CORRIDOR = ["." * 60] * 3
-
-
-def test_every_mutant_can_still_be_put_in() -> None:
-    assert not list(stale())
-    assert len(MUTANTS) >= 60
 
 
 # --- TBA* -----------------------------------------------------------------------------------------
