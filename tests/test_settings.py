@@ -72,7 +72,7 @@ def test_what_is_wrong_is_left_at_its_default_and_the_rest_is_taken(tmp_path: Pa
     assert settings == replace(
         base,
         layers={"trail": False, "unknown": True},  # a layer that a later version may know
-        heat=HeatSetting("visits", True, "cividis"),
+        heat=HeatSetting("visits"),
         recent_files=["a"],
     )
     assert message and "theme: expected one of dark, light, got 'drak'; did you mean 'dark'?" in message
