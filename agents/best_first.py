@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sim.agent_api import AgentView, Problem, Status
+from agents.kernel_agent import KernelAgent
+from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import log
 from sim.kernels import search as kernels
@@ -23,15 +24,15 @@ WEIGHT = Param(
 REOPEN = Param("reopen", bool, False, "expand a closed cell again when a cheaper way to it is found")
 
 
-class BestFirstAgent:
+class BestFirstAgent(KernelAgent):
     """A search, the state record of its kernel, and the parameters. Subclasses say which kernel runs them."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value], state: np.dtype) -> None:
+        super().__init__(state)
         self.problem = problem
         self.ground = problem.grid.ground
         self.goal = problem.goal
         self.params = dict(params)
-        self.state = np.zeros(1, state).view(np.recarray)
         self.search = self._new_search()
 
     def _weights(self) -> tuple[float, float]:
@@ -45,18 +46,19 @@ class BestFirstAgent:
             wg,
             wh,
             reopens=bool(self.params.get("reopen", False)),
-            is_bucketed=self.params.get("open_list") == "buckets",
+            is_bucketed=self._is_bucketed(wg, wh),
             counts_heat=self.problem.watched,
             notes_order=self.problem.watched,
+            is_reused=self.problem.reuses_memory,
         )
+
+    def _is_bucketed(self, wg: float, wh: float) -> bool:
+        """Whether the bucketed open list can serve this search: the same walk for half the time."""
+        return wg == wh == 1.0 and not self.params.get("reopen") and self.params.get("open_list") != "heap"
 
     @property
     def loc(self) -> int:
         return int(self.state[0].loc)
-
-    @property
-    def status(self) -> Status:
-        return Status(int(self.state[0].status))
 
     def set_param(self, name: str, value: Value) -> None:
         """A new parameter begins a new search: labels made by the old rule would mix with the new one's."""

@@ -10,6 +10,7 @@ Known weakness: a change near the goal makes most of what it knows wrong, and co
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +41,12 @@ class DstarLite(BestFirstAgent):
         """The mode says how much is done in one tick, not what: all that is known stays true."""
         self.params[name] = value
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.search, self.memory, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(dstar_lite.run(self.ground, self.search, self.memory, self.state, expansions, rows))
+        return int(dstar_lite.run(*self.arguments(), expansions, rows))
 
     def on_change(self, change: MapChange) -> None:
         dstar_lite.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)

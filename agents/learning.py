@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from agents.kernel_agent import KernelAgent
 from sim.agent_api import Problem, Status
 from sim.grid import MapChange
 from sim.kernels import learner
@@ -19,21 +20,17 @@ ON_UNBLOCK = Param(
 )
 
 
-class LearningAgent:
+class LearningAgent(KernelAgent):
     """A table of learned values and the state record of the kernel. Subclasses say which kernel runs them."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        super().__init__(learner.STATE)
         self.problem = problem
         self.ground = problem.grid.ground
         self.params = dict(params)
-        self.state = np.zeros(1, learner.STATE).view(np.recarray)
         self.learned = new_learned(self.ground, problem.goal, problem.watched)
         self._set_limit()
         learner.stand(self.state, problem.start, problem.goal)
-
-    @property
-    def status(self) -> Status:
-        return Status(int(self.state[0].status))
 
     @property
     def h_changes(self) -> int:

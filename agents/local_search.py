@@ -1,6 +1,7 @@
 """The wiring of agents with an A*-shaped local search space: K LRTA*, LSS-LRTA*, RTAA*, daRTAA*."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -44,14 +45,14 @@ class LocalSearchAgent(LearningAgent):
         self._drop_plan()
         return self._walks_all()
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.learned, self.space, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
         n = min(int(self.params["lookahead"]) or budget, budget)
         return int(
             local_search.run(
-                self.ground,
-                self.learned,
-                self.space,
-                self.state,
+                *self.arguments(),
                 n,
                 self.backup,
                 self.exit_rule,

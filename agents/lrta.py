@@ -11,6 +11,7 @@ Known weakness: one value a move. Depressions of the heuristic are filled cell b
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -38,10 +39,14 @@ class Lrta(LearningAgent):
         is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
         return is_one and not self.problem.watched
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.learned, self.ball, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
+        ground, learned, ball, state = self.arguments()
         if self._is_classic():
-            return int(lrta.run_classic(self.ground, self.learned, self.state, rows))
-        return int(lrta.run(self.ground, only_goal(self.learned), self.ball, self.state, *self._lookahead(), rows))
+            return int(lrta.run_classic(ground, learned, state, rows))
+        return int(lrta.run(ground, only_goal(learned), ball, state, *self._lookahead(), rows))
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search

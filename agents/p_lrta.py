@@ -9,6 +9,7 @@ Known weakness: a queue that is too short forgets what it was about to spread.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -47,9 +48,12 @@ class PLrta(LearningAgent):
         super().on_change(change)
         p_lrta.flush_blocked(self.ground, self.queue, self.state)
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.learned, self.queue, self.notebook, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
         updates = min(self._updates(), budget - 1)
-        return int(p_lrta.run(self.ground, self.learned, self.queue, self.notebook, self.state, updates, rows))
+        return int(p_lrta.run(*self.arguments(), updates, rows))
 
     def view(self) -> AgentView:
         st = self.state[0]

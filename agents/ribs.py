@@ -11,6 +11,7 @@ Known weakness: one iteration per value of f. Where the heuristic is good there 
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -37,8 +38,11 @@ class Ribs(BestFirstAgent):
         st.prunes_dead, st.prunes_redundant = self.params["dead"], self.params["redundant"]
         ribs.reset(self.ground, self.search, self.memory, self.state, start, self.goal)
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.search, self.memory, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(ribs.run(self.ground, self.search, self.memory, self.state, budget, rows))
+        return int(ribs.run(*self.arguments(), budget, rows))
 
     def on_change(self, change: MapChange) -> None:
         ribs.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)

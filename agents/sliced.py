@@ -1,6 +1,7 @@
 """The wiring of agents that solve the whole problem, slice by slice, before they set out."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class SlicedAgent(BestFirstAgent):
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, sliced.STATE)
-        self.route = new_route(problem.grid.cells)
+        self.route = new_route(problem.grid.cells, problem.reuses_memory)
         self._reset(problem.start)
 
     def _aside(self) -> int:
@@ -37,9 +38,12 @@ class SlicedAgent(BestFirstAgent):
         self.state[0].loc = start
         sliced.reset(self.ground, self.search, self.state, start, self.goal, self._aside())
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.search, self.route, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(sliced.run(self.ground, self.search, self.route, self.state, expansions, budget, 0.0, rows))
+        return int(sliced.run(*self.arguments(), expansions, budget, 0.0, rows))
 
     def on_change(self, change: MapChange) -> None:
         if sliced.needs_restart(self.search, self.state, change.tails, change.rose):

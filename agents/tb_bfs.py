@@ -5,6 +5,7 @@ restart eagerly. Their repeated versions (rtb_wa.py, rtb_gbfs.py) choose.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -42,8 +43,8 @@ NO_PATH = Param(
 class TbBfs(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tb_bfs.STATE)
-        self.route = new_route(problem.grid.cells)
-        self.links = new_links(problem.grid.cells)
+        self.route = new_route(problem.grid.cells, problem.reuses_memory)
+        self.links = new_links(problem.grid.cells, self.state["searches"], problem.reuses_memory)
         self._reset(problem.start)
 
     def _reset(self, start: int) -> None:
@@ -56,8 +57,11 @@ class TbBfs(BestFirstAgent):
         else:
             super().set_param(name, value)
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.search, self.route, self.links, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(tb_bfs.run(self.ground, self.search, self.route, self.links, self.state, budget, rows))
+        return int(tb_bfs.run(*self.arguments(), budget, rows))
 
     def _shortcut_weight(self) -> float:
         """W in the rule for cheaper arcs; 0 switches the rule off."""

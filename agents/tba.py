@@ -9,6 +9,7 @@ Known weakness: with a small budget the best open cell jumps about, and the agen
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +31,14 @@ class Tba(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tba.STATE)
         cells = problem.grid.cells
-        self.path, self.trace = new_route(cells), new_route(cells)
+        self.path, self.trace = new_route(cells, problem.reuses_memory), new_route(cells, problem.reuses_memory)
         self.detour = self._new_detour()
         self._reset(problem.start)
 
     def _new_detour(self) -> Search:
-        return new_search(self.problem.grid.cells if self.params["shortcut"] else 1)
+        return new_search(
+            self.problem.grid.cells if self.params["shortcut"] else 1, is_reused=self.problem.reuses_memory
+        )
 
     def _reset(self, start: int) -> None:
         st = self.state[0]
@@ -50,9 +53,12 @@ class Tba(BestFirstAgent):
         self.detour = self._new_detour()
         super().set_param(name, value)
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.search, self.detour, self.path, self.trace, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        self.state[0].shortcut_budget = int(self.params["shortcut_budget"]) or budget
-        return int(tba.run(self.ground, self.search, self.detour, self.path, self.trace, self.state, budget, rows))
+        self.state["shortcut_budget"] = int(self.params["shortcut_budget"]) or budget
+        return int(tba.run(*self.arguments(), budget, rows))
 
     def on_change(self, change: MapChange) -> None:
         tba.on_change(self.ground, self.search, self.state, change.tails, change.rose)
@@ -94,9 +100,9 @@ SPEC = AgentSpec(
         Param(
             "open_list",
             str,
-            "heap",
-            "heap, or the buckets with constant-time operations that the paper proposes",
-            choices=("heap", "buckets"),
+            "buckets",
+            "the buckets that the paper proposes, or a heap: the same walk, in other times",
+            choices=("buckets", "heap"),
         ),
         Param(
             "switch",

@@ -1,6 +1,7 @@
 """A short walk of an agent over a tiny map: it calls every kernel that the agent can need, so that each is compiled."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from agents.registry import BY_KEY, SPECS
 from sim.changes import RandomChanges
@@ -74,7 +75,7 @@ def tiny_world(*, watched: bool) -> World:
 def walk(config: AgentConfig, *, watched: bool = False) -> None:
     """Let an agent walk while cells are blocked and freed under it and the goal is moved."""
     world = tiny_world(watched=watched)
-    world.add(config)
+    world.add(replace(config, start=None, goal=None))
     world.advance(2)
     for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,)), MoveGoal(7)):
         world.submit(command)

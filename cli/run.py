@@ -16,7 +16,7 @@ from sim.commands import LAST_TICK, AddAgent
 from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.files.trace import Trace
 from sim.params import Param
-from sim.results import STOPPED, STUCK, outcome_of, result
+from sim.results import STOPPED, STUCK, group_lines, outcome_of, result
 from sim.world import Walker, World
 
 TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)
@@ -27,11 +27,12 @@ def main(argv: Sequence[str]) -> int:
     parser = Arguments("run", "Run a scenario without a window; one JSON line per agent on standard output.")
     parser.add_argument("scenario", help="a scenario file")
     parser.add_argument("--ticks", type=checked(TICKS), default=TICKS.default, metavar="N", help=TICKS.help)
+    parser.add_argument("--summary", action="store_true", help="one line for each group of agents, with times of ticks")
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
     given = parser.parse_args(argv)
     scenario = load_scenario(given.scenario, BY_KEY)
-    return run_scenario(scenario, given.ticks, given.trace, given.posthoc)
+    return run_scenario(scenario, given.ticks, given.trace, given.posthoc, given.summary)
 
 
 def run_scenario(
@@ -39,14 +40,17 @@ def run_scenario(
     ticks: int = int(TICKS.default),
     trace_path: str | None = None,
     posthoc_path: str | None = None,
+    is_summed_up: bool = False,
 ) -> int:
-    """Run a scenario to its end, or for so many ticks, and print what became of each agent."""
+    """Run a scenario to its end, or for so many ticks, and print what became of each agent, or of each group."""
     progress = Progress()
     added = [edit.command.config for edit in scenario.edits if isinstance(edit.command, AddAgent)]
     warm_up([*scenario.agents, *added], progress)
     prepare(scenario.agents, BY_KEY, scenario.grid, (scenario.start_cell, scenario.goal_cell), progress)
-    world = build_world(scenario, BY_KEY, stopwatch=time.perf_counter, watched=posthoc_path is not None)
-    run = ScenarioRun(scenario, world, progress)
+    options: dict[str, Any] = {"watched": posthoc_path is not None}
+    if not is_summed_up:  # asked twice for each agent and tick, a clock is no small part of a tick
+        options["stopwatch"] = time.perf_counter
+    run = ScenarioRun(scenario, build_world(scenario, BY_KEY, **options), progress, is_summed_up)
     with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
         run.posthoc.begin(run.world)
         was_stopped = run.go(ticks, trace)
@@ -61,6 +65,8 @@ class ScenarioRun:
     scenario: Scenario
     world: World
     progress: Progress
+    is_summed_up: bool = False
+    tick_ms: list[float] = field(default_factory=list)  # of every tick, where they are summed up
     walkers: dict[int, Walker] = field(default_factory=dict)  # also those that were removed
     no_path_ticks: dict[int, int] = field(default_factory=dict)  # when each agent proved so last
     notes_told: int = 0
@@ -80,11 +86,19 @@ class ScenarioRun:
         world = self.world
         world.apply_now()
         most = min(ticks, _STEP, world.ticks_to_next_event(), trace.longest_step(world))
-        passed = world.advance(min(most, self.posthoc.longest_step) if self.posthoc else most)
+        most = min(most, self.posthoc.longest_step) if self.posthoc else most
+        passed = self._timed_tick() if self.is_summed_up else world.advance(most)
         self._look()
         trace.write(world)
         if self.posthoc:
             self.posthoc.write()
+        return passed
+
+    def _timed_tick(self) -> int:
+        before = time.perf_counter()
+        passed = self.world.advance(1)
+        if passed:
+            self.tick_ms.append((time.perf_counter() - before) * 1000.0)
         return passed
 
     def _look(self) -> None:
@@ -99,6 +113,10 @@ class ScenarioRun:
     def report(self, if_active: str) -> None:
         """Print a line for every agent; one that was removed counts as stopped."""
         self._look()
+        if self.is_summed_up:
+            for line in group_lines(self.world, self.walkers.values(), self.tick_ms):
+                print_result(line, self.progress)
+            return
         for walker in self.walkers.values():
             is_there = self.world.walker(walker.id) is not None
             outcome = outcome_of(self.world, walker, if_active if is_there else STOPPED)

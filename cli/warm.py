@@ -10,7 +10,8 @@ from sim.commands import AgentConfig
 
 def warm_up(configs: Sequence[AgentConfig], progress: Progress) -> None:
     """Let every agent walk over a tiny map once, so that its first real tick is no slower than the others."""
-    for i, config in enumerate(configs):
-        progress.show(f"preparing {BY_KEY[config.kind].name} (takes long the first time only)", i / len(configs))
+    different = list({(config.kind, *sorted(config.params.items())): config for config in configs}.values())
+    for i, config in enumerate(different):
+        progress.show(f"preparing {BY_KEY[config.kind].name} (takes long the first time only)", i / len(different))
         walk(config)
     progress.clear()

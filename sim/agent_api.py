@@ -32,6 +32,9 @@ class Status(IntEnum):
     GAVE_UP = log.GAVE_UP  # it will not go on, whatever changes
 
 
+STATUSES: tuple[Status, ...] = tuple(Status)
+"""By number: making a Status of a number takes longer than many a tick."""
+
 PHASE_WORDS = {
     log.WAITING: "waiting",
     log.SEARCHING: "searching",
@@ -61,6 +64,11 @@ class Problem:
     budget: int = 1  # expansions a tick at the time the agent is made, for checks
     watched: bool = False  # somebody looks: count expansions per cell and note their order
 
+    @property
+    def reuses_memory(self) -> bool:
+        """Whether memory may come from agents that are no more, see memory.Pool."""
+        return not self.watched
+
 
 @dataclass(frozen=True)
 class AgentView:
@@ -86,7 +94,10 @@ class Agent(Protocol):
     """The contract. `tests/test_contract.py` holds every registered agent to it."""
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        """Plan and act for up to len(rows) ticks (log.ROW each); the ticks done, fewer only when not ACTIVE."""
+        """Plan and act for up to len(rows) ticks (log.ROW each); the ticks done, fewer only when not ACTIVE.
+
+        Rows have the names of their fields, `rows[0].cell`, unless the agent says `takes_bare_rows`, see jit.bare.
+        """
 
     def on_change(self, change: MapChange) -> None:
         """The map has changed; called before the agent plans on the new one."""

@@ -13,7 +13,7 @@ from typing import Protocol
 from sim.changes import RandomChanges
 from sim.params import Param, Value
 
-MAX_AGENTS = 64
+MAX_AGENTS = 5000  # of one run, so that no file asks for more memory than there is
 MAX_NAME = 60  # characters of a label or of a switch's name
 LAST_TICK = 1_000_000_000
 
@@ -21,6 +21,10 @@ TICK = Param("tick", int, 0, "when a command is due", 0, LAST_TICK)
 BUDGET = Param("budget", int, 16, "cells that each agent may expand a tick", 1, 1_000_000_000, symbol="k")
 TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
 AGENT = Param("agent", int, 0, "the number of an agent", 0, 1_000_000)
+
+
+Pair = tuple[int, int]
+"""A cell as files say it, (x, y)."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,9 @@ class AgentConfig:
     label: str = ""
     params: Mapping[str, Value] = field(default_factory=dict)
     budget: int | None = None  # its own budget instead of the world's
+    start: Pair | None = None  # its own start instead of the world's
+    goal: Pair | None = None  # its own goal, which a move of the world's leaves where it is
+    group: str = ""  # the group that it belongs to, for summaries; "": none
 
 
 class Changeable(Protocol):

@@ -14,12 +14,14 @@ the number stays unknown. A number that is shown is always the one that a run wi
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sim.grid import Grid
 from sim.kernels import distance, referee
-from sim.kernels.search import Search, begin, new_search
+from sim.kernels.jit import bare
+from sim.kernels.search import begin, new_search
 
 A_TICK = 20_000
 """Expansions for measuring that a window allows in a tick: about 2 ms."""
@@ -40,11 +42,11 @@ class _Walk:
 
 
 class Measuring:
-    def __init__(self, grid: Grid, goal: int, aim: int, is_on: bool) -> None:
+    def __init__(self, grid: Grid, goal: int, aim: int, is_on: bool, *, is_watched: bool = False) -> None:
         self.is_on = is_on
         self.allowance: int | None = None  # expansions a tick; None: as many as it takes, at once
         self._grid, self._goal, self._aim = grid, goal, aim
-        self._backward = new_search(grid.cells if is_on else 0)
+        self._backward = bare(new_search(grid.cells if is_on else 0, is_bucketed=is_on, is_reused=not is_watched))
         self._is_old = True
         self._spent = 0  # expansions of the searches before the present one
         self._waiting: list[_Walk] = []
@@ -53,7 +55,7 @@ class Measuring:
     @property
     def expansions(self) -> int:
         """What measuring has cost so far."""
-        return self._spent + int(self._backward.control[0].expansions)
+        return self._spent + int(self._backward.control["expansions"][0])
 
     @property
     def is_waiting(self) -> bool:
@@ -119,16 +121,16 @@ class Measuring:
         """The same, or None if so many expansions do not do; asked again, it goes on from there."""
         backward = self._fresh()
         if not self.is_on:
-            backward = new_search(self._grid.cells)
+            backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
             begin(self._grid.ground, backward, self._goal, cell, cell)
             expansions = _UNLIMITED
         found = float(distance.true_distance(self._grid.ground, backward, cell, expansions))
         return None if found == distance.UNKNOWN else found
 
-    def _fresh(self) -> Search:
+    def _fresh(self) -> Any:
         """The search for distances, begun again if they have changed."""
         if self._is_old and self.is_on:
-            self._spent += int(self._backward.control[0].expansions)
+            self._spent += int(self._backward.control["expansions"][0])
             begin(self._grid.ground, self._backward, self._goal, -1, self._aim)
             self._is_old = False
         return self._backward

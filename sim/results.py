@@ -1,7 +1,9 @@
 """How a run without a window goes on, how it ended, and everything that is counted of it, as one line of plain data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from sim.agent_api import Status
 from sim.measures import MEASURES
@@ -40,8 +42,8 @@ def result(
         "agent": walker.spec.key,
         "params": dict(walker.params),
         "map": map_name,
-        "start": list(world.grid.xy(world.start)),
-        "goal": list(world.grid.xy(world.goal)),
+        "start": list(world.grid.xy(walker.start)),
+        "goal": list(world.grid.xy(world.goal_of(walker))),
         "outcome": outcome,
         "cost": metrics.cost,
         "optimal": optimal,
@@ -73,7 +75,7 @@ def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str 
         **line,
         "outcome": outcome,
         "cost": trial.cost,
-        "suboptimality": trial.suboptimality(world.optimal),
+        "suboptimality": trial.suboptimality(float("inf") if line["optimal"] is None else line["optimal"]),
         "moves": trial.moves,
         "back_moves": 0,  # agents that learn have no path to walk back to
         "nonoptimal_moves": trial.nonoptimal_moves,
@@ -89,6 +91,42 @@ def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str 
         "trial": trial.number,
         "h_changes": trial.h_changes,
         "converged": outcome == REACHED and trial.h_changes == 0,
+    }
+
+
+def group_lines(world: World, walkers: Iterable[Walker], tick_ms: Sequence[float]) -> Iterator[dict[str, Any]]:
+    """One line for each group of agents; one without a group is a group of its own."""
+    groups: dict[tuple[str, ...], list[Walker]] = {}
+    for walker in walkers:
+        groups.setdefault((walker.config.group or f"{walker.label} {walker.id}", walker.spec.key), []).append(walker)
+    for (_, kind), members in groups.items():
+        yield _group_line(world, kind, members, tick_ms)
+
+
+def _group_line(world: World, kind: str, members: Sequence[Walker], tick_ms: Sequence[float]) -> dict[str, Any]:
+    every = [world.metrics(walker) for walker in members]
+    arrived = [m for m, walker in zip(every, members, strict=True) if walker.has_arrived]
+    ratios = [m.suboptimality for m in arrived if m.suboptimality is not None]
+    return {
+        "group": members[0].config.group or members[0].label,
+        "agent": kind,
+        "params": dict(members[0].params),
+        "budget": members[0].budget or world.budget,
+        "count": len(members),
+        "arrived": len(arrived),
+        "no_path": sum(walker.agent.status is Status.NO_PATH for walker in members),
+        "mean_suboptimality": sum(ratios) / len(ratios) if ratios else None,
+        "worst_suboptimality": max(ratios, default=None),
+        "cost": sum(m.cost for m in every),
+        "moves": sum(m.moves for m in every),
+        "back_moves": sum(m.back_moves for m in every),
+        "expansions": sum(m.expansions for m in every),
+        "max_expansions": max(m.max_expansions for m in every),
+        "restarts": sum(m.restarts for m in every),
+        "ticks": world.tick,
+        "tick_ms_median": round(float(np.median(tick_ms)), 3) if tick_ms else None,  # of all groups together
+        "tick_ms_p99": round(float(np.percentile(tick_ms, 99)), 3) if tick_ms else None,
+        "world_digest": world.digest(),
     }
 
 

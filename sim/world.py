@@ -8,7 +8,7 @@ because nothing but a command can come between an agent's ticks.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,12 @@ from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command
 from sim.grid import Grid, MapChange
 from sim.kernels import log, referee
+from sim.kernels.jit import bare
 from sim.kernels.memory import zeros
 from sim.measuring import Measuring
 from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params
+from sim.placing import cheapest
 
 BULK = 4096  # most ticks in one kernel call
 
@@ -44,7 +46,10 @@ class Walker:
     visits: npt.NDArray[np.uint32]  # how often the agent stood on each cell
     budget: int | None  # its own, or None for the world's
     joined: int  # tick at which it was put on the map
-    rows: np.ndarray = field(default_factory=lambda: log.new_log(0))  # its rows of the last advance
+    start: int
+    own_goal: int | None  # None: the world's
+    own_optimal: float | None  # cost of the cheapest path between its own ends; None: they are the world's
+    bare_rows: np.ndarray = field(default_factory=lambda: log.new_bare_log(0))  # see `rows`
     new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on
     rows_tick: int = 0  # world tick of the first of them
     last_phase: int = log.WAITING
@@ -54,9 +59,24 @@ class Walker:
     trials: list[Trial] = field(default_factory=list)  # those that came to the goal, the present one included
     trial_began: TrialCounts = field(default_factory=TrialCounts)  # the numbers at the beginning of the present one
 
+    def __post_init__(self) -> None:
+        # Agents written in Python name the fields of their rows.
+        self.new_log = log.new_bare_log if getattr(self.agent, "takes_bare_rows", False) else log.new_log
+        self.counts = bare((self.metrics, self.visits))  # what the referee writes to
+        self._position = self.metrics["position"]
+
     @property
     def position(self) -> int:
-        return int(self.metrics[0].position)
+        return int(self._position[0])
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Its rows of the last advance, with the names of their fields."""
+        return self.bare_rows.view(np.recarray)
+
+    @rows.setter
+    def rows(self, rows: np.ndarray) -> None:
+        self.bare_rows = rows
 
     @property
     def label(self) -> str:
@@ -87,7 +107,7 @@ class Walker:
     def put_rows_together(self) -> None:
         """Take in the rows of an advance, once: a long run has thousands of pieces."""
         if self.new_rows:
-            self.rows = np.concatenate(self.new_rows).view(np.recarray)
+            self.bare_rows = self.new_rows[0] if len(self.new_rows) == 1 else np.concatenate(self.new_rows)
             self.new_rows = []
 
     @property
@@ -127,6 +147,10 @@ class WalkerView:
     trials: tuple[Trial, ...] = ()  # those that came to the goal, of an agent that learns h
     is_converged: bool = False  # the last of them taught it nothing
     last_budget: int = 0  # that of the tick of the last row
+    start: int = 0
+    goal: int = 0
+    group: str = ""  # of those that belong together, such as a crowd; "": none
+    has_own_ends: bool = False  # its start or goal are not the world's
 
 
 @dataclass(frozen=True)
@@ -181,7 +205,7 @@ class World:
         self._event = NO_EVENT
         self._applying: Command | None = None
         self._changed_map = b""  # rolling digest of all map changes
-        self.measuring = Measuring(grid, goal, start, measures)
+        self.measuring = Measuring(grid, goal, start, measures, is_watched=watched)
         self.optimal = self.true_distance(start)
 
     # --- putting agents and commands in -----------------------------------------------------------
@@ -196,7 +220,10 @@ class World:
             raise ConfigError(f"agent: there is an agent {number} already")
         self._next_id = max(self._next_id, number + 1)
         spec, params, budget = self.check_agent(config)
-        problem = Problem(self.grid, self.start, self.goal, _agent_seed(self.seed, number), budget, self.watched)
+        start, own_goal = self._own_ends(config)
+        goal = self.goal if own_goal is None else own_goal
+        has_own = config.start is not None or config.goal is not None
+        problem = Problem(self.grid, start, goal, _agent_seed(self.seed, number), budget, self.watched)
         visits = zeros(self.grid.cells, np.uint32)
         walker = Walker(
             number,
@@ -204,10 +231,13 @@ class World:
             spec,
             params,
             spec.make(problem, params),
-            referee.new_metrics(self.start, visits),
+            referee.new_metrics(start, visits),
             visits,
             config.budget,
             self.tick,
+            start,
+            own_goal,
+            cheapest(self.grid, start, goal) if has_own else None,
             most_trials=self.trials if spec.keeps_h else 1,
         )
         walker.trial_began = self._trial_counts(walker, 1)
@@ -216,6 +246,18 @@ class World:
         self.walkers.append(walker)
         self.planning_s[walker.id] = self.changing_s[walker.id] = 0.0
         return walker
+
+    def _own_ends(self, config: AgentConfig) -> tuple[int, int | None]:
+        """The cells where an agent begins and, if that is its own, where it wants to go."""
+        cells: list[int | None] = []
+        for word, pair in (("start", config.start), ("goal", config.goal)):
+            if pair is None:
+                cells.append(None)
+            elif not self.grid.contains(*pair) or not self.grid.is_free(self.grid.cell(*pair)):
+                raise ConfigError(f"agent: {word}: expected a free cell of the map, got {list(pair)}")
+            else:
+                cells.append(int(self.grid.cell(*pair)))
+        return self.start if cells[0] is None else cells[0], cells[1]
 
     def check_agent(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
         """The spec, all parameters and the budget that this configuration stands for."""
@@ -275,12 +317,13 @@ class World:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
         passed = 0
         for walker in self.walkers:
-            walker.rows = walker.rows[:0]
-        while passed < ticks and not self.is_over:
-            self._apply_due()
-            if self.is_over:
+            walker.bare_rows = walker.bare_rows[:0]
+        is_over = self.is_over
+        while passed < ticks and not is_over:
+            if self._apply_due() and self.is_over:
                 break
             passed += self._run(min(ticks - passed, BULK, self.ticks_to_next_event()))
+            is_over = self.is_over
         for walker in self.walkers:
             walker.put_rows_together()
         return passed
@@ -304,11 +347,10 @@ class World:
     def _run(self, ticks: int) -> int:
         """Let every agent plan and act for `ticks` ticks without a command in between."""
         done = [self._run_walker(walker, ticks) for walker in self.walkers]
-        passed = ticks
-        if self.is_over:
-            passed = max(done, default=0)
+        longest = max(done, default=0)
+        passed = longest if longest < ticks and self.is_over else ticks
         for walker, own in zip(self.walkers, done, strict=True):
-            if walker.agent.status is Status.NO_PATH:
+            if own < passed and walker.agent.status is Status.NO_PATH:
                 walker.metrics[0].waits += passed - own
         self.tick += passed
         self.measuring.spend(passed)
@@ -318,12 +360,12 @@ class World:
         """Returns the ticks until the agent was done, `ticks` if it is not."""
         if walker.is_done:
             return 0
-        rows = log.new_log(ticks)
+        rows = walker.new_log(ticks)
         done = 0
         step = ticks if walker.spec.runs_in_bulk else 1
         while done < ticks and not walker.is_done:
             if walker.has_arrived:
-                self._begin_trial(walker, rows[done])
+                self._begin_trial(walker, rows[done : done + 1])
                 done += 1
             else:
                 done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
@@ -333,7 +375,7 @@ class World:
                 self._end_trial(walker)
         walker.rows_tick = self.tick if not walker.new_rows else walker.rows_tick
         walker.new_rows.append(rows[:done])
-        walker.last_phase = int(rows[done - 1].phase)
+        walker.last_phase = int(rows["phase"][done - 1])
         walker.last_budget = walker.budget or self.budget
         return done
 
@@ -344,20 +386,21 @@ class World:
         if self.stopwatch:
             self.planning_s[walker.id] += self.stopwatch() - before
         position = walker.position
-        legal = referee.judge(self.grid.ground, rows, count, tick, budget, walker.metrics, walker.visits)
+        legal = referee.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
         if legal < count:
             self._refuse(walker, rows, int(legal))
-        self.measuring.walked(walker.id, walker.metrics, position, rows[:count])
+        if walker.own_goal is None:
+            self.measuring.walked(walker.id, walker.counts[0], position, rows[:count])
         return int(count)
 
-    def _begin_trial(self, walker: Walker, row: Any) -> None:
+    def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
         """Put an agent that has arrived back on the start, which takes a tick; it waits while that is blocked."""
-        is_possible = self.grid.is_free(self.start)
-        cell = self.start if is_possible else walker.position
-        log.write_row(row, cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING)
-        referee.count_placing(row, walker.metrics, walker.visits)
+        is_possible = self.grid.is_free(walker.start)
+        cell = walker.start if is_possible else walker.position
+        rows[0] = cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING
+        referee.count_placing(rows, walker.metrics, walker.visits)
         if is_possible:
-            cast(Learner, walker.agent).begin_trial(self.start)
+            cast(Learner, walker.agent).begin_trial(walker.start)
             walker.trial_began = self._trial_counts(walker, walker.trial + 1)
 
     def _end_trial(self, walker: Walker) -> None:
@@ -369,7 +412,7 @@ class World:
 
     def unfinished_trial(self, walker: Walker) -> Trial:
         """The present trial as far as it has got."""
-        return self._trial_counts(walker, walker.trial).since(walker.trial_began, self.measuring.knows(walker.id))
+        return self._trial_counts(walker, walker.trial).since(walker.trial_began, self._is_measured(walker))
 
     def _trial_counts(self, walker: Walker, trial: int) -> TrialCounts:
         m = walker.metrics[0]
@@ -380,10 +423,10 @@ class World:
 
     def _refuse(self, walker: Walker, rows: np.ndarray, row: int) -> None:
         """An illegal move: the agent stays, is told, and the tick counts as a wait."""
-        here, there = self.grid.xy(walker.position), self.grid.xy(int(rows[row].cell))
+        here, there = self.grid.xy(walker.position), self.grid.xy(int(rows["cell"][row]))
         if walker.spec.runs_in_bulk:
             raise RefereeError(f"{walker.label} reported the illegal move {here} -> {there} at tick {self.tick + row}")
-        rows[row].cell = walker.position
+        rows["cell"][row] = walker.position
         walker.refusals += 1
         walker.agent.refused(walker.position)
         referee.judge(
@@ -398,22 +441,28 @@ class World:
 
     # --- commands ---------------------------------------------------------------------------------
 
-    def _apply_due(self) -> None:
+    def _apply_due(self) -> bool:
+        """Apply what is due at this tick; whether anything was."""
+        has_applied = False
         if self._event_tick != self.tick:
             self._event_tick = self.tick
             if self.random_changes.is_due(self.tick):
                 self._redraw_map()
+                has_applied = True
         while self._queue and self._queue[0][0] <= self.tick:
             self._applying = self._queue.pop(0)[1]
             self._applying.apply(self)
+            has_applied = True
         self._applying = None
+        return has_applied
 
     _event_tick = -1  # last tick asked for its random event: once, and before its commands
 
     def _redraw_map(self) -> None:
         """Take the last random event back and draw the next, as one edit: agents are told of the difference only."""
         back = changes.undo(self.grid, self._event)
-        protected = np.array([*(w.position for w in self.walkers), self.goal])
+        own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
+        protected = np.array([*(w.position for w in self.walkers), self.goal, *sorted(own_goals)])
         stays = np.isin(back.blocked, protected)  # freed by the event, and now somebody stands there
         was_free, free = self.grid.free, self.grid.free
         free[back.freed] = True
@@ -483,7 +532,10 @@ class World:
         # For the present map: the first one may have walls where this goal is.
         self.optimal = self.true_distance(self.start)
         for walker in self.walkers:
-            walker.agent.set_goal(cell)
+            if walker.own_goal is None:
+                walker.agent.set_goal(cell)
+                if walker.own_optimal is not None:
+                    walker.own_optimal = cheapest(self.grid, walker.start, cell)
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
@@ -557,7 +609,18 @@ class World:
         self.measuring.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
 
     def metrics(self, walker: Walker) -> Metrics:
-        return read_metrics(walker.metrics[0], self.optimal, self.measuring.knows(walker.id), walker.trial_began)
+        """The numbers of an agent.
+
+        Where it has a goal of its own nobody counts non-optimal moves: that would take a search over the map for each.
+        """
+        optimal = self.optimal if walker.own_optimal is None else walker.own_optimal
+        return read_metrics(walker.metrics[0], optimal, self._is_measured(walker), walker.trial_began)
+
+    def _is_measured(self, walker: Walker) -> bool:
+        return walker.own_goal is None and self.measuring.knows(walker.id)
+
+    def goal_of(self, walker: Walker) -> int:
+        return self.goal if walker.own_goal is None else walker.own_goal
 
     def switch_states(self) -> dict[str, bool]:
         """Which switches are blocked: all of their cells are."""
@@ -594,18 +657,25 @@ class World:
             tuple(walker.trials),
             walker.is_converged,
             walker.last_budget,
+            walker.start,
+            self.goal_of(walker),
+            walker.config.group,
+            walker.own_optimal is not None,
         )
 
     def digest(self) -> str:
         """16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
-        whole = blake2b(self._changed_map, digest_size=8)
-        whole.update(np.array([self.tick, self.start, self.goal], np.int64).tobytes())
-        for walker in sorted(self.walkers, key=lambda w: w.id):  # panels may be in any order
-            whole.update(np.array([walker.id, *self._walker_digest(walker)], np.int64).tobytes())
-        return whole.hexdigest()
+        in_order = sorted(self.walkers, key=lambda w: w.id)  # panels may be in any order
+        numbers = [self.tick, self.start, self.goal]
+        for walker in in_order:
+            numbers += (walker.id, *self._walker_digest(walker))
+            if walker.own_optimal is not None:
+                numbers += (walker.start, -1 if walker.own_goal is None else walker.own_goal)
+        return blake2b(self._changed_map + np.array(numbers, np.int64).tobytes(), digest_size=8).hexdigest()
 
     def _walker_digest(self, walker: Walker) -> tuple[int, int]:
-        return int(walker.metrics[0].digest_a), int(walker.metrics[0].digest_b)
+        record = walker.counts[0]
+        return int(record["digest_a"][0]), int(record["digest_b"][0])
 
     def walker_digest(self, walker: Walker) -> str:
         a, b = self._walker_digest(walker)

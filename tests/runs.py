@@ -20,7 +20,8 @@ from sim.world import World
 from .conftest import budget_for, problems, settings_of
 
 _OTHERWISE = {
-    "rows",
+    "bare_rows",
+    "_bared",
     "rows_tick",
     "notes",
     "planning_s",

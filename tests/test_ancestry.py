@@ -25,7 +25,11 @@ def test_every_ancestor_and_every_next_cell_is_found(
 ) -> None:
     rows, start, goal = problem
     grid = Grid.from_rows(rows)
-    search, links, scratch = new_search(grid.cells, *weights), new_links(grid.cells), np.zeros(grid.cells, np.int32)
+    search, links, scratch = (
+        new_search(grid.cells, *weights),
+        new_links(grid.cells, np.zeros(1, np.int64)),
+        np.zeros(grid.cells, np.int32),
+    )
     linked: set[int] = set()
     for number, (root, aim) in enumerate([(start, goal), (goal, start)], start=1):  # the second forgets the first
         begin(grid.ground, search, root, aim, aim)
@@ -47,7 +51,11 @@ def test_every_ancestor_and_every_next_cell_is_found(
 def test_a_far_ancestor_is_few_jumps_away() -> None:
     """O(log n): a straight walk of 4,999 moves, its jumps counted."""
     grid = Grid(np.full((4, 5000), ord("."), np.uint8))
-    search, links, scratch = new_search(grid.cells), new_links(grid.cells), np.zeros(grid.cells, np.int32)
+    search, links, scratch = (
+        new_search(grid.cells),
+        new_links(grid.cells, np.zeros(1, np.int64)),
+        np.zeros(grid.cells, np.int32),
+    )
     begin(grid.ground, search, 0, 4999, 4999)
     expand(grid.ground, search, grid.cells)
     link(grid.ground, search, links, 1, scratch, 4999)

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import dijkstra
 from sim.grid import Grid
 from sim.kernels import buckets, search
 from sim.kernels.distance import UNLIMITED, true_distance
-from sim.kernels.octile import DIAGONAL, direction_between, h0_cells
+from sim.kernels.octile import COST_UNIT, DIAGONAL, direction_between, h0_cells
 from sim.kernels.route import new_route, place_on, trace_whole
 from sim.kernels.search import (
     EMPTY,
@@ -57,7 +57,8 @@ def compare_searches(
     grid = Grid.from_rows(rows, diagonal=diagonal)
     board = board_of(grid)
     naive = BestFirst(board, board.at(start), board.at(goal), *weights, reopen)
-    run = new_search(grid.cells, *weights, reopens=reopen, counts_heat=True, notes_order=True)
+    is_bucketed = weights == (1.0, 1.0) and not reopen
+    run = new_search(grid.cells, *weights, reopens=reopen, is_bucketed=is_bucketed, counts_heat=True, notes_order=True)
     begin(grid.ground, run, start, goal, goal)
     control = run.control[0]
     for limit in [*slices, 10**6]:
@@ -152,28 +153,116 @@ def test_true_distances_on_a_large_map() -> None:
     check_distances(grid, int(free[0]), np.random.default_rng(0).choice(free, 200).tolist(), int(free[-1]))
 
 
-@given(problems(), st.sampled_from([1.0, 1.0005, 1.41, DIAGONAL, 1.7, 1.9995, 2.0]))
-def test_bucket_list_pops_the_same_f_values_as_the_heap(problem: tuple[list[str], int, int], diagonal: float) -> None:
-    """Only the order within a tie may differ: the same f in the same order, and a path of the same cost."""
+def assert_same_searches(heap: search.Search, listed: search.Search) -> None:
+    """Two searches on one map, one with the heap and one with buckets, know the same of every cell."""
+    for name in ("status", "expansions", "open_size", "search", "root", "noted"):
+        assert heap.control[0][name] == listed.control[0][name], name
+    assert expanded_cells(heap) == expanded_cells(listed)
+    known = heap.nodes["search"] == heap.control[0].search
+    assert (known == (listed.nodes["search"] == listed.control[0].search)).all()
+    for name in ("g", "came"):
+        assert (heap.nodes[name][known] == listed.nodes[name][known]).all(), name
+    assert ((heap.nodes["place"] == search.CLOSED)[known] == (listed.nodes["place"] == search.CLOSED)[known]).all()
+
+
+DIAGONALS = [1.0, 1.0005, 1.41, DIAGONAL, 1.7, 1.9995, 2.0]
+
+
+@given(problems(), st.sampled_from(DIAGONALS), st.lists(st.integers(0, 9), max_size=6), st.data())
+def test_buckets_have_exactly_the_order_of_the_heap(
+    problem: tuple[list[str], int, int], diagonal: float, slices: list[int], data: st.DataObject
+) -> None:
+    """Same cells in the same order, same parents: in slices, towards any aim, with roots added in between."""
     rows, start, goal = problem
     grid = Grid.from_rows(rows, diagonal=diagonal)
-    runs = []
-    for is_bucketed in (False, True):
-        run = new_search(grid.cells, is_bucketed=is_bucketed, notes_order=True)
-        for root, target in ((goal, start), (start, goal)):  # the second one works on used memory
-            begin(grid.ground, run, root, target, target)
-            run.control[0].noted = 0
-            expand(grid.ground, run, 3)
-            expand(grid.ground, run, UNLIMITED)
-        f = [run.nodes[s].g + h0_cells(grid.ground, s, goal) for s in expanded_cells(run)]
-        assert f == sorted(f), "with a consistent h no later f is smaller"
-        cost = run.nodes[goal].g if is_known(run, goal) else math.inf
-        below = [value for value in f if value < cost]
-        if cost < math.inf and root != target:
-            opened_goal = expanded_cells(run).index(parent(grid.ground, run, goal))
-            assert all(value < cost for value in f[opened_goal + 1 :]), "the goal wins every tie"
-        runs.append((int(run.control[0].status), cost, below, int(run.control[0].open_size) > 0))
-    assert runs[0] == runs[1]
+    runs = [new_search(grid.cells, is_bucketed=chosen, notes_order=True) for chosen in (False, True)]
+    aim = data.draw(st.sampled_from([start, goal]))
+    for root, target in ((goal, start), (start, goal)):  # the second one works on used memory
+        for run in runs:
+            begin(grid.ground, run, root, target, aim)
+        for limit in [*slices, UNLIMITED]:
+            for run in runs:
+                expand(grid.ground, run, limit)
+            assert best_open(grid.ground, runs[0]) == best_open(grid.ground, runs[1])
+            assert_same_searches(*runs)
+
+
+@given(problems(), st.lists(st.tuples(st.integers(0, 80), st.integers(0, 3), st.integers(0, 4)), max_size=6))
+def test_buckets_take_roots_below_the_present_f(
+    problem: tuple[list[str], int, int], roots: list[tuple[int, int, int]]
+) -> None:
+    """A root may come before all that waits; what stood ready to be expanded goes back."""
+    rows, start, goal = problem
+    grid = Grid.from_rows(rows)
+    runs = [new_search(grid.cells, is_bucketed=chosen, notes_order=True) for chosen in (False, True)]
+    for run in runs:
+        begin(grid.ground, run, start, goal, goal)
+    for cell, lead, limit in roots:
+        cell %= grid.cells
+        best = int(best_open(grid.ground, runs[0]))
+        if not grid.is_free(cell) or is_known(runs[0], cell) or best < 0:
+            continue
+        f = runs[0].nodes[best].g + h0_cells(grid.ground, best, goal)
+        g = f - lead / 16 - h0_cells(grid.ground, cell, goal)  # all six together 1.2 below the first; the ring spans 4
+        if g < 0.0:
+            continue
+        for run in runs:
+            add_root(grid.ground, run, cell, g)
+            expand(grid.ground, run, limit)
+        assert_same_searches(*runs)
+    for run in runs:
+        expand(grid.ground, run, UNLIMITED)
+    assert_same_searches(*runs)
+
+
+@pytest.mark.parametrize("density", [0.0, 0.2, 0.35])
+def test_buckets_on_larger_maps_and_when_chunks_run_out(density: float) -> None:
+    grid = Grid.from_rows(random_rows(7, 120, 120, density))
+    free = np.flatnonzero(grid.free)
+    runs = [new_search(grid.cells, is_bucketed=chosen, notes_order=True) for chosen in (False, True)]
+    control = runs[1].control[0]
+    for root, target in ((free[0], free[-1]), (free[-1], free[7]), (free[free.size // 2], -1)):
+        for run in runs:
+            begin(grid.ground, run, int(root), int(target), int(max(target, 0)))
+        for limit in (400, 30, 900, 30, 2000, 30, 10**6):
+            spare = int(control.spare_chunks)
+            if limit == 30:
+                control.spare_chunks = 0  # so it will squeeze at every expansion
+            for run in runs:
+                expand(grid.ground, run, limit)
+            if limit == 30:
+                control.spare_chunks += spare
+                assert control.spare_chunks <= runs[1].buckets.chunks.size // 8 - 1
+            assert best_open(grid.ground, runs[0]) == best_open(grid.ground, runs[1])
+            assert_same_searches(*runs)
+
+
+def test_two_values_of_f_in_one_bucket_keep_their_order() -> None:
+    """Put in by hand: on a map they come after 1,400 diagonals."""
+    shift = 10
+    nodes = np.zeros(1 << shift, search.NODE).view(np.recarray)
+    run = new_search(1 << shift, is_bucketed=True)
+    control, lists = run.control[0], run.buckets
+    buckets.forget_all(lists, control)
+    chance = random.Random(4)
+    want = []
+    for cell in range(1, 900):
+        rank, f = chance.randrange(50) << 20, 10.0 + chance.randrange(6) * 2.0**-14
+        nodes[cell].g = f - rank * COST_UNIT
+        tie = rank << shift | cell
+        want.append((f, tie))
+        for _ in range(1 + cell % 3 // 2):  # some stand there twice
+            buckets.put(lists, control, buckets.bucket_of(f), tie)
+    control.cursor, found = buckets.bucket_of(10.0), []
+    while len(found) < len(want):
+        buckets.activate(lists, control, nodes, shift)
+        while control.stack_size:
+            control.stack_size -= 1
+            tie = int(lists.stack[control.stack_size])
+            nodes[tie & 1023].place = search.CLOSED
+            found.append((float(control.class_f), tie))
+    assert found == sorted(want)
+    assert control.spare_chunks == lists.chunks.size // 8 - 1, "every chunk came back"
 
 
 def test_bucket_ring_goes_round_more_than_once() -> None:

@@ -50,7 +50,7 @@ def _rates(setup: Setup, name: str, problems: list[MapProblem]) -> tuple[float, 
 
 def kernel_work(batch: list[MapProblem]) -> Callable[[], int]:
     """Solving all problems of one map with the kernels; returns the expansions."""
-    memory = new_search(batch[0].grid.cells)
+    memory = new_search(batch[0].grid.cells, is_bucketed=True)
     return partial(_solve_all, memory, [(problem, *problem.ends) for problem in batch])
 
 

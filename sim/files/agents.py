@@ -1,32 +1,158 @@
 """Agents and random changes as the plain data of scenario files: {kind: rtb-wa, label: lazy, weight: 2}."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 
 from sim.agent_api import AgentSpec
 from sim.changes import EVERY, RATE, RandomChanges
-from sim.commands import BUDGET, MAX_NAME, AgentConfig
+from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, AgentConfig
 from sim.files.fields import Field, require
-from sim.files.yaml import InlineMap
-from sim.params import Value, did_you_mean, parse_params, shown
+from sim.files.map import read_scen, row_numbers
+from sim.files.yaml import Inline, InlineMap
+from sim.grid import MAX_SIDE, Grid
+from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown
+from sim.placing import Drawn, Listed, Placing, Zone, spread
 
-AGENT_KEYS = ("kind", "label", "budget")
+AGENT_KEYS = ("kind", "label", "budget", "start", "goal", "group")
+CROWD_KEYS = ("count", "placing")
+
+COUNT = Param("count", int, 1, "so many agents of this kind", 1, MAX_AGENTS)
+SEED = Param("seed", int, 0, "seed by which starts and goals are drawn", 0, (1 << 32) - 1)
+MIN_COST = Param("min_cost", float, 0.0, "least cost of the way from start to goal", 0.0, 1e9)
+
+_WHAT_A_PLACING_IS = (
+    "a placing: {pairs: random, seed: 7, min_cost: 100}, {from: [[0, 0], [9, 9]], to: [[50, 50], [59, 59]]} "
+    "or {scen: file, rows: 0:500}"
+)
+
+Find = Callable[[str], Path | None]
+"""The real path of a file that another one names, None where that is not open to it."""
 
 
-def read_agent(entry: Field, specs: Mapping[str, AgentSpec], shared_budget: int) -> AgentConfig | None:
-    """The agent that a mapping of the file describes, or None after noting all of its problems."""
+def read_agents(
+    entry: Field, specs: Mapping[str, AgentSpec], shared_budget: int, grid: Grid | None, find: Find
+) -> list[AgentConfig]:
+    """The agent that a mapping describes, or the many that it places. None of them after noting its problems.
+
+    `grid` is None where the map is wrong: then nobody can be placed, which is not the fault of this entry.
+    """
+    fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
+    size = (grid.width, grid.height) if grid else (MAX_SIDE, MAX_SIDE)
+    config = read_agent(entry, specs, shared_budget, size)
+    count = fields["count"].integer(COUNT) if "count" in fields else 1
+    if config is None or count is None:
+        return []
+    if "placing" in fields:
+        placed = _read_placing(fields["placing"], grid, find)
+        return [] if placed is None or grid is None else _spread(entry, config, count, "count" in fields, placed, grid)
+    if count > 1:
+        return [_one_of(config, i) for i in range(count)]
+    for key, pair in (("start", config.start), ("goal", config.goal)):
+        if grid and pair and not grid.is_free(grid.cell(*pair)):
+            fields[key].complain(f"expected a free cell, got {list(pair)}, which is blocked")
+            return []
+    return [config]
+
+
+def _one_of(config: AgentConfig, place: int) -> AgentConfig:
+    group = config.label or config.kind
+    return replace(config, label=f"{group} {place + 1}", group=group)
+
+
+def _spread(
+    entry: Field, config: AgentConfig, count: int, has_count: bool, placing: Placing, grid: Grid
+) -> list[AgentConfig]:
+    if isinstance(placing, Listed) and not has_count:
+        count = len(placing.ends)
+    elif isinstance(placing, Listed) and count > len(placing.ends):
+        entry.complain(f"count: expected at most {len(placing.ends):,}, the rows that are named, got {count:,}")
+        return []
+    try:
+        return spread(config, count, placing, grid)
+    except ConfigError as error:
+        for problem in error.problems:
+            entry.complain(problem)
+        return []
+
+
+def _read_placing(entry: Field, grid: Grid | None, find: Find) -> Placing | None:
+    fields = entry.keys(("pairs", "seed", "min_cost", "from", "to", "scen", "rows"), _WHAT_A_PLACING_IS)
+    kinds = [key for key in ("pairs", "scen", "from") if key in fields]
+    if len(kinds) != 1 or ("rows" in fields and kinds != ["scen"]) or (("to" in fields) != (kinds == ["from"])):
+        entry.expect(_WHAT_A_PLACING_IS)
+        return None
+    if grid is None:
+        return None
+    if kinds == ["scen"]:
+        return _read_listed(fields, grid, find)
+    if "pairs" in fields and fields["pairs"].value != "random":
+        fields["pairs"].expect("random")
+        return None
+    seed = fields["seed"].integer(SEED) if "seed" in fields else 0
+    least = fields["min_cost"].parse(MIN_COST) if "min_cost" in fields else 0.0
+    zones = [_read_zone(fields[key], grid) for key in ("from", "to") if key in fields]
+    if seed is None or least is None or None in zones:
+        return None
+    return Drawn(seed, float(least), *zones)
+
+
+def _read_zone(entry: Field, grid: Grid) -> Zone | None:
+    corners = entry.cells(grid.width, grid.height)
+    if corners is None or len(corners) != 2:
+        entry.expect("two opposite corners such as [[0, 0], [9, 9]]")
+        return None
+    return corners[0], corners[1]
+
+
+def _read_listed(fields: Mapping[str, Field], grid: Grid, find: Find) -> Listed | None:
+    part = fields["scen"]
+    name = part.text(1000)
+    path = find(name) if name is not None else None
+    if name is None or path is None:
+        part.complain("expected a problem list inside a folder that is open to this file")
+        return None
+    try:
+        scen = read_scen(path, grid)
+        text = str(fields["rows"].value) if "rows" in fields else None
+        rows = [scen.rows[number] for number in row_numbers(text, len(scen.rows), name, "rows")]
+    except ConfigError as error:
+        for problem in error.problems:
+            part.complain(problem)
+        return None
+    wrong = next((row for row in rows if row.problem is not None), None)
+    if wrong is not None:
+        part.complain(f"row {wrong.number}: {wrong.problem}")
+        return None
+    return Listed(tuple((row.start, row.goal) for row in rows))
+
+
+def read_agent(
+    entry: Field,
+    specs: Mapping[str, AgentSpec],
+    shared_budget: int,
+    size: tuple[int, int] = (MAX_SIDE, MAX_SIDE),
+) -> AgentConfig | None:
+    """The agent that a mapping of the file describes, or None after noting all of its problems.
+
+    `size` is that of the map, where it is known.
+    """
     fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     before = len(entry.problems.found)
     kind = require(fields, "kind", entry, "the key of an agent")
     label = fields["label"].text(MAX_NAME) if "label" in fields else ""
     budget = fields["budget"].integer(BUDGET) if "budget" in fields else None
+    start, goal = (fields[key].cell(*size) if key in fields else None for key in ("start", "goal"))
+    group = fields["group"].text(MAX_NAME) if "group" in fields else ""
     if kind is None:
         return None
     spec = specs.get(kind.value) if isinstance(kind.value, str) else None
     if spec is None:
         kind.complain(f"no agent {shown(kind.value)}{did_you_mean(kind.value, specs)}")
         return None
-    params = _agent_params(entry, spec, {key: part for key, part in fields.items() if key not in AGENT_KEYS})
-    config = AgentConfig(spec.key, label or "", params, budget)
+    others = {key: part for key, part in fields.items() if key not in (*AGENT_KEYS, *CROWD_KEYS)}
+    params = _agent_params(entry, spec, others)
+    config = AgentConfig(spec.key, label or "", params, budget, start, goal, group or "")
     if len(entry.problems.found) > before:
         return None
     full = parse_params(spec.params, params, "", [])
@@ -42,7 +168,7 @@ def _agent_params(entry: Field, spec: AgentSpec, fields: dict[str, Field]) -> di
     for key, part in fields.items():
         param = spec.param(key)
         if param is None:
-            names = [*AGENT_KEYS, *(p.name for p in spec.params)]
+            names = [*AGENT_KEYS, *CROWD_KEYS, *(p.name for p in spec.params)]
             part.complain(f"{spec.key} has no such parameter{did_you_mean(key, names)}")
         elif (value := part.parse(param)) is not None:
             params[key] = value
@@ -55,6 +181,11 @@ def agent_data(config: AgentConfig) -> InlineMap:
         data["label"] = config.label
     if config.budget is not None:
         data["budget"] = config.budget
+    for key, pair in (("start", config.start), ("goal", config.goal)):
+        if pair is not None:
+            data[key] = Inline(pair)
+    if config.group:
+        data["group"] = config.group
     data.update(config.params)
     return data
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sim.agent_api import AgentSpec
 from sim.commands import AGENT, MAX_AGENTS, TICK, AddAgent, AgentConfig, Command, TimedCommand
-from sim.files.agents import read_agent
+from sim.files.agents import CROWD_KEYS, read_agent
 from sim.files.commands import KEYS, Reader, Writer, command_data, read_command
 from sim.files.fields import Field, require
 from sim.files.yaml import Inline, InlineMap
@@ -135,7 +135,10 @@ class EditReader(Reader):
         place = number.integer(AGENT) if number else None
         if number and place is not None and self.roster.is_taken(place):
             number.complain(f"there is an agent {place} already")
-        config = read_agent(part, self.roster.specs, self.roster.budget)
+        for key in CROWD_KEYS:
+            if key in part.any_keys("an agent such as {kind: tb-wa}"):
+                part.complain(f"{key}: many agents at once can only be there from the beginning")
+        config = read_agent(part, self.roster.specs, self.roster.budget, (self.width, self.height))
         if config is None:
             self.roster.join_unread(part.value, place)
             return None

@@ -13,6 +13,7 @@ applies. In contrast, edits.py reads what people write by hand, and is strict.
 from collections.abc import Iterable, Mapping
 
 from sim.commands import AGENT, BUDGET, MAX_NAME, TICK, AgentConfig, Command
+from sim.files.agents import AGENT_KEYS
 from sim.files.commands import KEYS, Reader, Writer, command_data, read_command, runs_data
 from sim.files.fields import Field, require
 from sim.files.yaml import Inline, InlineMap
@@ -91,12 +92,14 @@ class LogReader(Reader):
         kind = kind_field.text(MAX_NAME) if kind_field else None
         label = parts["label"].text(MAX_NAME) if "label" in parts else ""
         budget = parts["budget"].integer(BUDGET) if "budget" in parts else 0
-        given = {key: value for key, value in parts.items() if key not in ("kind", "label", "budget")}
+        start, goal = (parts[key].cell(self.width, self.height) if key in parts else None for key in ("start", "goal"))
+        group = parts["group"].text(MAX_NAME) if "group" in parts else ""
+        given = {key: value for key, value in parts.items() if key not in AGENT_KEYS}
         params = _scalars(part, given)
         is_wrong = number is not None and place is None
         if is_wrong or kind is None or label is None or budget is None or params is None:
             return None
-        return AgentConfig(kind, label, params, budget or None), place
+        return AgentConfig(kind, label, params, budget or None, start, goal, group or ""), place
 
 
 def _flag(fields: Mapping[str, Field], key: str) -> bool | None:

@@ -16,7 +16,7 @@ import numpy as np
 from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
 from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, TRIALS, AgentConfig, TimedCommand
-from sim.files.agents import agent_data, changes_data, read_agent, read_changes
+from sim.files.agents import agent_data, changes_data, read_agents, read_changes
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Pair, Problems, require
@@ -354,14 +354,18 @@ class ScenarioReader:
         if entry and len(parts) > MAX_AGENTS:
             entry.complain(f"expected at most {MAX_AGENTS} agents, got {len(parts):,}")
             return ()
-        configs = []
+        configs: list[AgentConfig] = []
+        grid = self.opened.grid if self.opened else None
         for part in parts:
-            config = read_agent(part, self.specs, roster.budget)
-            if config:
+            found = read_agents(part, self.specs, roster.budget, grid, self.places.find)
+            for config in found:
                 roster.join(config)
-                configs.append(config)
-            else:
+            configs += found
+            if not found:
                 roster.join_unread(part.value)
+            if entry and len(configs) > MAX_AGENTS:
+                entry.complain(f"expected at most {MAX_AGENTS:,} agents in all, got {len(configs):,}")
+                return ()
         return tuple(configs)
 
     def _edits(self, reader: EditReader) -> tuple[TimedCommand, ...]:

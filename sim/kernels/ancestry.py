@@ -9,9 +9,10 @@ Links rest on closed cells keeping their parents; a search that opens closed cel
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.kernels.jit import kernel
-from sim.kernels.memory import zeros
+from sim.kernels.memory import stamped
 from sim.kernels.search import parent
 
 LINK = np.dtype(
@@ -24,8 +25,9 @@ LINK = np.dtype(
 )
 
 
-def new_links(cells: int) -> np.recarray:
-    return zeros(cells, LINK).view(np.recarray)
+def new_links(cells: int, number: npt.NDArray[np.int64], is_reused: bool = False) -> np.recarray:
+    """`number` is the array of one in which the owner counts its searches."""
+    return stamped("links", cells, LINK, number, is_reused).view(np.recarray)
 
 
 @kernel

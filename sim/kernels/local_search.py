@@ -40,7 +40,7 @@ class Space(NamedTuple):
 
 def new_space(cells: int, is_watched: bool) -> Space:
     return Space(
-        new_search(cells, counts_heat=is_watched, notes_order=is_watched),
+        new_search(cells, counts_heat=is_watched, notes_order=is_watched, is_reused=not is_watched),
         zeros(cells, np.int32),
         zeros(cells, LABEL).view(np.recarray),
         zeros(cells + 1, ENTRY).view(np.recarray),

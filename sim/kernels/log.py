@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.kernels.jit import JIT_ON, kernel
 
 ROW = np.dtype(
     [
@@ -31,6 +31,11 @@ ACTIVE, AT_GOAL, NO_PATH, GAVE_UP = 0, 1, 2, 3
 
 def new_log(rows: int) -> np.ndarray:
     return np.zeros(rows, ROW).view(np.recarray)
+
+
+def new_bare_log(rows: int) -> np.ndarray:
+    """The same for kernels to write: without names for Python code where they are compiled, see jit.bare."""
+    return np.zeros(rows, ROW) if JIT_ON else new_log(rows)
 
 
 @kernel

@@ -36,7 +36,7 @@ class Ball(NamedTuple):
 
 
 def new_ball(cells: int, is_watched: bool) -> Ball:
-    search = new_search(cells, counts_heat=is_watched, notes_order=is_watched)
+    search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, is_reused=not is_watched)
     return Ball(search, zeros(cells, np.int32), zeros(cells, np.float64))
 
 

@@ -7,6 +7,8 @@ reason: one touched cell would take 2 MB.
 """
 
 import mmap
+import weakref
+from collections import defaultdict, deque
 from contextlib import suppress
 from typing import Any
 
@@ -20,10 +22,80 @@ _PRIVATE: dict[str, int] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if h
 def zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """A flat array of `count` zeros. It goes back to the system when the last reference to it goes."""
     size = count * np.dtype(dtype).itemsize
-    if size < _SMALL:
-        return np.zeros(count, dtype)
+    return np.zeros(count, dtype) if size < _SMALL else np.frombuffer(_new_pages(size), dtype)
+
+
+def _new_pages(size: int) -> mmap.mmap:
     pages = mmap.mmap(-1, size, **_PRIVATE)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         with suppress(OSError):  # a kernel without large pages
             pages.madvise(mmap.MADV_NOHUGEPAGE)
-    return np.frombuffer(pages, dtype)
+    return pages
+
+
+class Pool:
+    """Memory that goes from one user to the next as it was left, its pages already there.
+
+    A command that solves a thousand problems on one map spends a third of its time on first touches of fresh memory.
+    Whoever takes memory from here must be able to tell its own content from what was left: by a stamp that grows from
+    user to user, or because it reads only what it wrote. It comes back by itself when the last array that looks into
+    it goes. Memories are told apart by what they are for and by their exact size, so that a stamp that begins again
+    at zero has wiped all of the memory.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = 0  # that wait for their next user
+        self._free: defaultdict[tuple[str, int], deque[tuple[mmap.mmap, int]]] = defaultdict(deque)
+
+    def take(
+        self, purpose: str, count: int, dtype: npt.DTypeLike, stamp: npt.NDArray[np.int64] | None = None
+    ) -> npt.NDArray[Any]:
+        """A flat array, zeros only at first. `stamp` is an array of one where its user counts.
+
+        The count of the last user is put there now, and the one found there at the end is for the next.
+        """
+        size = count * np.dtype(dtype).itemsize
+        if size < _SMALL:
+            return np.zeros(count, dtype)
+        pages, last = self._take_pages((purpose, size))
+        if stamp is not None:
+            stamp[0] = last
+        array = np.frombuffer(pages, dtype)
+        weakref.finalize(array, self._give_back, (purpose, size), pages, stamp).atexit = False
+        return array
+
+    def empty(self) -> None:
+        """Give everything back to the system."""
+        self._free.clear()
+        self.bytes = 0
+
+    def _take_pages(self, key: tuple[str, int]) -> tuple[mmap.mmap, int]:
+        try:
+            found = self._free[key].pop()
+        except IndexError:
+            return _new_pages(key[1]), 0
+        self.bytes -= key[1]
+        return found
+
+    def _give_back(self, key: tuple[str, int], pages: mmap.mmap, stamp: npt.NDArray[np.int64] | None) -> None:
+        if self.bytes + key[1] <= self.most_bytes:
+            self.bytes += key[1]
+            self._free[key].append((pages, 0 if stamp is None else int(stamp[0])))
+
+
+POOL = Pool(256 * 1024 * 1024)
+"""For runs that nobody looks at: solve, run, experiments, benches. A window's worlds are set aside in keyframes, which
+are small because what nobody has touched is zero."""
+
+
+def scratch(purpose: str, count: int, dtype: npt.DTypeLike, is_reused: bool) -> npt.NDArray[Any]:
+    """Memory of which its user reads nothing that it has not written."""
+    return POOL.take(purpose, count, dtype) if is_reused else zeros(count, dtype)
+
+
+def stamped(
+    purpose: str, count: int, dtype: npt.DTypeLike, stamp: npt.NDArray[np.int64], is_reused: bool
+) -> npt.NDArray[Any]:
+    """Memory whose user marks what it wrote with the number at `stamp`, which only grows."""
+    return POOL.take(purpose, count, dtype, stamp) if is_reused else zeros(count, dtype)

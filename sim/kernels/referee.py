@@ -96,9 +96,9 @@ def judge(ground, rows, count, tick, budget, metrics, visits):
 
 
 @kernel
-def count_placing(row, metrics, visits):
+def count_placing(rows, metrics, visits):
     """A tick in which the world, not the agent, says where the agent is: on the start for a new trial, or waiting."""
-    m = metrics[0]
+    m, row = metrics[0], rows[0]
     t = np.int64(row.cell)
     if row.marks & log.TRIAL:
         m.position = t

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.memory import zeros
+from sim.kernels.memory import scratch
 from sim.kernels.octile import direction_between
 from sim.kernels.search import parent
 
@@ -22,8 +22,8 @@ class Route(NamedTuple):
     scratch: np.ndarray  # int32[n] the part being traced, last cell first
 
 
-def new_route(cells: int) -> Route:
-    return Route(*(zeros(cells, np.int32) for _ in range(3)))
+def new_route(cells: int, is_reused: bool = False) -> Route:
+    return Route(*(scratch("route", cells, np.int32, is_reused) for _ in range(3)))
 
 
 @kernel
@@ -87,38 +87,6 @@ def way_holds(ground, search, route, length, loc):
         if direction_between(ground, route.cells[k], route.cells[k + 1]) < 0:
             return False
     return True
-
-
-@kernel
-def uses_arc(ground, search, route, length, loc, tail, head):
-    """Whether the walk described in way_holds goes from `tail` to `head` in one move."""
-    i = place_on(route, length, tail)
-    here = place_on(route, length, loc)
-    if i >= 0 and i + 1 < length and route.cells[i + 1] == head:
-        return i >= joint_of(ground, search, route, length, loc)
-    if here >= 0:
-        return False
-    s = np.int64(loc)
-    while place_on(route, length, s) < 0:
-        before = parent(ground, search, s)
-        if before < 0:
-            return False
-        if s == tail and before == head:
-            return True
-        s = before
-    return False
-
-
-@kernel
-def joint_of(ground, search, route, length, loc):
-    """Place on the route that an agent at `loc` gets to by walking back along parents (0 moves if it is on it)."""
-    s = np.int64(loc)
-    while s >= 0:
-        i = place_on(route, length, s)
-        if i >= 0:
-            return i
-        s = parent(ground, search, s)
-    return np.int64(0)
 
 
 @kernel

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels import buckets
+from sim.kernels.buckets import Buckets, new_buckets
 from sim.kernels.jit import kernel
-from sim.kernels.memory import zeros
+from sim.kernels.memory import scratch, stamped, zeros
 from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, h0
 from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
 
@@ -24,7 +25,7 @@ _LAST_SEARCH = 65_535  # node.search is 16 bits; after that many searches the re
 NODE = np.dtype(
     [
         ("g", "f8"),  # cost of the cheapest way found from the root
-        ("place", "i4"),  # place in the heap (any value >= 0 in a bucket), or CLOSED
+        ("place", "i4"),  # place in the heap (with buckets, see there: any value >= 0), or CLOSED
         ("search", "u2"),  # number of the search that wrote this record; 0 is none
         ("came", "u1"),  # direction by which the parent moved here, NOWHERE at the root
     ],
@@ -40,6 +41,11 @@ CONTROL = np.dtype(
         ("aim_y", "i8"),
         ("open_size", "i8"),  # cells on the open list
         ("cursor", "i8"),  # first bucket that may hold a cell
+        ("class_f", "f8"),  # the f of the cells on the stack of the buckets
+        ("stack_size", "i8"),
+        ("free_chunk", "i8"),  # first of the chunks given back, 0: none
+        ("fresh_chunk", "i8"),  # first of those never used by this search
+        ("spare_chunks", "i8"),  # how many both are
         ("status", "i8"),
         ("wg", "f8"),
         ("wh", "f8"),
@@ -58,8 +64,7 @@ class Search(NamedTuple):
 
     nodes: np.ndarray  # NODE[cells]
     heap: np.ndarray  # ENTRY[cells + 1], or [1] with buckets
-    links: np.ndarray  # int32[cells, 2] neighbours in a bucket, or [0, 2]
-    heads: np.ndarray  # int32[ring] first cell of a bucket plus one, or [0]
+    buckets: Buckets  # the open list in place of the heap, or empty
     heat: np.ndarray  # uint32[cells] expansions of each cell, or [0] when nobody looks
     order: np.ndarray  # int32[cells] the cells expanded since the notes were last taken, or [0]
     control: np.ndarray  # CONTROL[1]
@@ -73,16 +78,16 @@ def new_search(
     is_bucketed: bool = False,
     counts_heat: bool = False,
     notes_order: bool = False,
+    is_reused: bool = False,
 ) -> Search:
-    """Fresh memory, of which pages that the search never touches cost nothing."""
+    """Fresh memory, of which pages that the search never touches cost nothing; or such as another search has left."""
     control = np.zeros(1, CONTROL).view(np.recarray)
     control[0].wg, control[0].wh = wg, wh
     control[0].reopens, control[0].is_bucketed = reopens, is_bucketed
     return Search(
-        nodes=zeros(cells, NODE).view(np.recarray),
-        heap=zeros(1 if is_bucketed else cells + 1, ENTRY).view(np.recarray),
-        links=zeros(2 * cells if is_bucketed else 0, np.int32).reshape(-1, 2),
-        heads=zeros(buckets.RING if is_bucketed else 0, np.int32),
+        nodes=stamped("nodes", cells, NODE, control["search"], is_reused).view(np.recarray),
+        heap=scratch("heap", 1 if is_bucketed else cells + 1, ENTRY, is_reused).view(np.recarray),
+        buckets=new_buckets(cells if is_bucketed else 0, is_reused),
         heat=zeros(cells if counts_heat else 0, np.uint32),
         order=zeros(cells if notes_order else 0, np.int32),
         control=control,
@@ -111,13 +116,12 @@ def forget(ground, search, goal, aim):
     control.aim_x = aim % ground.width
     control.aim_y = aim // ground.width
     control.open_size = 0
-    control.cursor = 0
     control.status = RUNNING
     control.is_stale = 0
     control.expansions = 0
     control.noted = 0
     if control.is_bucketed:
-        search.heads[:] = 0  # a fixed size, whatever the map
+        buckets.forget_all(search.buckets, control)
 
 
 def take_notes(search: Search) -> np.ndarray:
@@ -165,14 +169,14 @@ def add_root(ground, search, s, g):
     node.came = NOWHERE
     h = h_of(ground, control, s)
     f = control.wg * g + control.wh * h
+    tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
     if control.is_bucketed:
-        bucket = buckets.bucket_of(f)
-        if control.open_size == 0 or bucket < control.cursor:
-            control.cursor = bucket
-        node.place = 0
-        buckets.put(search.heads, search.links, bucket, s)
+        if buckets.is_short(control):
+            buckets.squeeze(search.buckets, control, search.nodes, ground.shift)
+        buckets.begin_below(search.buckets, control, search.nodes, ground.shift, f)
+        node.place = buckets.IN_BUCKET
+        buckets.put(search.buckets, control, buckets.bucket_of(f), tie)
     else:
-        tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
         sift_up(search.heap, search.nodes, control.open_size, key_of(f), tie, (1 << ground.shift) - 1)
     control.open_size += 1
 
@@ -183,25 +187,12 @@ def best_open(ground, search):
     control = search.control[0]
     if control.open_size == 0:
         return np.int64(-1)
+    mask = (np.int64(1) << ground.shift) - 1
     if not control.is_bucketed:
-        return np.int64(search.heap[0].tie & ((1 << ground.shift) - 1))
-    bucket = next_bucket(search)
-    goal = control.goal
-    if goal >= 0 and is_known(search, goal) and search.nodes[goal].place != CLOSED:
-        if buckets.bucket_of(search.nodes[goal].g + h_of(ground, control, goal)) == bucket:
-            return goal
-    return np.int64(search.heads[bucket & (buckets.RING - 1)]) - 1
-
-
-@kernel
-def next_bucket(search):
-    """Move the cursor to the first bucket that holds a cell; there must be one."""
-    control = search.control[0]
-    bucket = control.cursor
-    while search.heads[bucket & (buckets.RING - 1)] == 0:
-        bucket += 1
-    control.cursor = bucket
-    return bucket
+        return np.int64(search.heap[0].tie & mask)
+    if control.stack_size == 0:
+        buckets.activate(search.buckets, control, search.nodes, ground.shift)
+    return search.buckets.stack[control.stack_size - 1] & mask
 
 
 @kernel
@@ -279,50 +270,72 @@ def _expand_from_heap(ground, search, budget):
 
 @kernel
 def _expand_from_buckets(ground, search, budget):
-    """The same search for A* (wg = wh = 1) with the bucketed open list."""
+    """The same for A* (wg = wh = 1, closed cells stay closed) with the bucketed open list."""
     control = search.control[0]
-    nodes, heads, links, step, cost = search.nodes, search.heads, search.links, ground.step, ground.cost
+    nodes, moves, step, cost = search.nodes, ground.moves, ground.step, ground.cost
+    heat, order, lists, stack = search.heat, search.order, search.buckets, search.buckets.stack
+    width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]
+    mask = (np.int64(1) << shift) - 1
+    number, size, goal = control.search, control.open_size, control.goal
+    aim_x, aim_y, is_stale = control.aim_x, control.aim_y, control.is_stale != 0
+    top, class_f = control.stack_size, control.class_f
     used = np.int64(0)
-    control.status = RUNNING
+    status = RUNNING
     while True:
-        s = best_open(ground, search)
-        if s < 0:
-            control.status = EMPTY
+        if size == 0:
+            status = EMPTY
             break
-        if s == control.goal:
-            control.status = GOAL_ON_TOP
+        if top == 0:
+            control.stack_size = 0
+            buckets.activate(lists, control, nodes, shift)
+            top, class_f = control.stack_size, control.class_f
+        s = stack[np.uint64(top - 1)] & mask
+        if s == goal:
+            status = GOAL_ON_TOP
             break
         if used >= budget:
             break
-        buckets.take(heads, links, control.cursor, s)
-        control.open_size -= 1
-        node = nodes[s]
+        if buckets.is_short(control):
+            control.stack_size = top
+            buckets.squeeze(lists, control, nodes, shift)
+        top -= 1
+        size -= 1
+        node = nodes[np.uint64(s)]  # unsigned: see openlist.py
         node.place = CLOSED
         used += 1
-        if search.heat.size:
-            search.heat[s] += 1
-        if control.noted < search.order.size:
-            search.order[control.noted] = s
+        if heat.size:
+            heat[s] += 1
+        if control.noted < order.size:
+            order[control.noted] = s
             control.noted += 1
-        came = NOWHERE if control.is_stale else np.int64(node.came)
-        successors = np.int64(SUCCESSORS[came << 8 | np.int64(ground.moves[s])])
-        while successors:
-            d = (successors & 15) - 1
+        x = s % width
+        y = s // width
+        came = NOWHERE if is_stale else np.int64(node.came)
+        successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
+        while successors:  # for each t in succ(s)
+            d = np.uint64((successors & 15) - 1)
             successors >>= 4
             t = s + step[d]
             g = node.g + cost[d]
-            child = nodes[t]
-            h = h_of(ground, control, t)
-            if child.search == control.search:
-                if child.place == CLOSED or child.g <= g:
-                    continue
-                buckets.take(heads, links, buckets.bucket_of(child.g + h), t)
-                control.open_size -= 1
+            child = nodes[np.uint64(t)]
+            if child.search != number:
+                size += 1
+            elif child.place == CLOSED or child.g <= g:
+                continue
             child.g = g
-            child.search = control.search
+            child.search = number
             child.came = d
-            child.place = 0
-            bucket = buckets.bucket_of(g + h)
-            buckets.put(heads, links, bucket, t)
-            control.open_size += 1
+            h = h0(x + DX[d], y + DY[d], aim_x, aim_y, diagonal)
+            f = g + h
+            tie = tie_of(t, g, h, False, shift)
+            if f == class_f:
+                child.place = buckets.ON_STACK
+                buckets.push(stack, top, tie)
+                top += 1
+            else:
+                child.place = buckets.IN_BUCKET
+                buckets.put(lists, control, buckets.bucket_of(f), tie)
+    control.open_size = size
+    control.stack_size = top
+    control.status = status
     return used

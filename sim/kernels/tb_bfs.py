@@ -19,7 +19,7 @@ from sim.kernels import log
 from sim.kernels.ancestry import link, next_towards
 from sim.kernels.jit import kernel
 from sim.kernels.octile import h0_cells
-from sim.kernels.route import place_on, trace_whole, uses_arc, way_cost, way_holds
+from sim.kernels.route import place_on, trace_whole, way_cost, way_holds
 from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, best_open, expand, is_known, parent
 
 STATE = np.dtype(
@@ -153,6 +153,9 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
 
     Eager: any change restarts. Lazy: only a dearer arc still to be walked, or a cheaper one through which
     w times the estimated cost is less than what is left to walk. `weight` 0 switches the second rule off.
+
+    The way held when it was planned, so an arc of it went away if and only if it does not hold now: there is no need
+    to look for each arc that changed.
     """
     st = state[0]
     if st.status == log.AT_GOAL or st.status == log.GAVE_UP or tails.size == 0:
@@ -164,11 +167,15 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
         return
     if st.end < 0:
         return  # nothing has been planned on the old map
+    if policy == EAGER:  # asked first: there is no need to make a way that nobody will look at
+        restart(ground, search, st)
+        return
     control.is_stale = 1
     make_route(ground, search, route, st)
-    if policy == EAGER or blocks_way(ground, search, route, st, tails, heads, rose, heeds):
+    left = way_cost(ground, search, route, st.length, st.loc)
+    if left == np.inf or (heeds == AS_PRINTED and enters_route(route, st, heads, rose)):
         restart(ground, search, st)
-    elif weight > 0.0 and offers_shortcut(ground, search, route, st, tails, heads, rose, weight):
+    elif weight > 0.0 and offers_shortcut(ground, route, st, tails, heads, rose, weight, left):
         restart(ground, search, st)
 
 
@@ -182,30 +189,30 @@ def opens_a_way(search, tails, rose):
 
 
 @kernel
-def blocks_way(ground, search, route, st, tails, heads, rose, heeds):
-    """Whether an arc that went away matters: one still to be walked, or, as the listing prints, any into the path.
+def enters_route(route, st, heads, rose):
+    """Whether an arc that went away led into the route: what the listing, as printed, calls a change of the path.
 
     The listing forgets that an agent off its path has yet to walk back to it; it would walk into the wall.
     """
-    for i in range(tails.size):
-        if rose[i]:
-            if heeds == AS_PRINTED and place_on(route, st.length, heads[i]) >= 0:
-                return True
-            if uses_arc(ground, search, route, st.length, st.loc, tails[i], heads[i]):
-                return True
+    for i in range(heads.size):
+        if rose[i] and place_on(route, st.length, heads[i]) >= 0:
+            return True
     return False
 
 
 @kernel
-def offers_shortcut(ground, search, route, st, tails, heads, rose, weight):
-    """Whether a new arc may lead to the goal at less than 1/w of the cost of the way the agent is on."""
-    left = -1.0
+def offers_shortcut(ground, route, st, tails, heads, rose, weight, left):
+    """Whether a new arc may lead to the goal at less than 1/w of the cost of the way the agent is on.
+
+    `left` is the cost of that way as far as it is known. No way by any arc is shorter than h0 from here to the goal,
+    which is consistent; so mostly that one number spares a look at every arc.
+    """
+    if not st.found and st.length > 0:
+        left += h0_cells(ground, route.cells[st.length - 1], st.goal)
+    if weight * h0_cells(ground, st.loc, st.goal) >= left:
+        return False
     for i in range(tails.size):
         if not rose[i]:
-            if left < 0.0:
-                left = way_cost(ground, search, route, st.length, st.loc)
-                if not st.found and st.length > 0:
-                    left += h0_cells(ground, route.cells[st.length - 1], st.goal)
             d_cost = ground.cost[0]
             if tails[i] % ground.width != heads[i] % ground.width and tails[i] // ground.width != (
                 heads[i] // ground.width

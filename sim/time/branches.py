@@ -16,7 +16,7 @@ Work done at a past tick never overwrites a future that no other branch has: it 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sim.commands import BUDGET, AddAgent, AgentConfig, Command, SetBudget, SetParam
+from sim.commands import BUDGET, AddAgent, Command, SetBudget, SetParam
 from sim.params import ConfigError, Value
 from sim.time.keyframes import KeyframeStore
 from sim.time.log import Entry
@@ -237,7 +237,7 @@ def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | N
     given: dict[str, Value] = {name: value for name, value in variant.items() if name != "budget" and value is not None}
     own = variant.get("budget", walker.budget)
     budget = None if own is None else int(BUDGET.parse(own, f"{walker.label}: budget"))
-    config = AgentConfig(walker.spec.key, walker.label, {**walker.params, **given}, budget)
+    config = replace(walker.config, label=walker.label, params={**walker.params, **given}, budget=budget)
     _, params, _ = world.check_agent(config, walker.label)
     legal: dict[str, Value | None] = {name: params[name] for name in given}
     return legal | ({"budget": budget} if "budget" in variant else {})

@@ -591,7 +591,7 @@ class Session(Strokes):
         """The agents of the focused branch as they are set now, in the order of the panels."""
         place = {key: i for i, key in enumerate(self.order)}
         walkers = sorted(self.world.walkers, key=lambda w: place.get(PanelKey(self.branch, w.id), len(place)))
-        return [AgentConfig(w.config.kind, w.config.label, dict(w.params), w.budget) for w in walkers]
+        return [replace(w.config, params=dict(w.params), budget=w.budget) for w in walkers]
 
     def free_map(self) -> npt.NDArray[np.bool_]:
         """bool[height, width], for the flood fill."""

@@ -1,0 +1,49 @@
+"""What all agents share whose memory is arrays and whose ticks are the work of a kernel."""
+
+from typing import Any
+
+import numpy as np
+
+from sim.agent_api import STATUSES, Status
+from sim.kernels.jit import bare
+
+
+class KernelAgent:
+    """Subclasses say what their kernel takes."""
+
+    takes_bare_rows = True
+
+    _bared: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # what arguments() made last, and of what
+
+    def __init__(self, state: np.dtype) -> None:
+        """`state` is the record of the kernel; it has a field `status`."""
+        self.state = np.zeros(1, state).view(np.recarray)
+        self._status = self.state["status"]  # looked at in every tick, which by the name of the field takes long
+
+    @property
+    def status(self) -> Status:
+        return STATUSES[int(self._status[0])]
+
+    def parts(self) -> tuple[Any, ...]:
+        """Ground, memory and state, in the order in which the kernel of this agent takes them."""
+        raise NotImplementedError
+
+    def arguments(self) -> tuple[Any, ...]:
+        """The same bare (see jit.bare): the same object as long as no part was replaced by another."""
+        parts = self.parts()
+        if self._bared is None or not _are_same(parts, self._bared[0]):
+            self._bared = parts, bare(parts)
+        return self._bared[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_bared", None)  # made again from what is kept
+        return state
+
+
+def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    """Whether these are the same objects."""
+    for part, other in zip(parts, others, strict=True):  # noqa: SIM110, as `all` takes twice the time
+        if part is not other:
+            return False
+    return True

@@ -1,0 +1,85 @@
+"""Where the agents of a group begin and want to go: drawn by a seed, between zones, or rows of a problem list.
+
+A placing is spread out once, when a scenario is read; from then on every agent has ends of its own.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sim.commands import AgentConfig, Pair
+from sim.grid import Grid
+from sim.kernels.distance import UNLIMITED
+from sim.kernels.search import GOAL_ON_TOP, begin, expand, new_search
+from sim.params import ConfigError
+
+Zone = tuple[Pair, Pair]
+"""Two opposite corners, both inside."""
+
+_TRIES = 200  # for each agent, before a placing counts as impossible
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Pairs of free cells with a way between them, drawn by a seed."""
+
+    seed: int = 0
+    min_cost: float = 0.0  # of the cheapest way from start to goal
+    start_zone: Zone | None = None  # None: the whole map
+    goal_zone: Zone | None = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Starts and goals as a problem list has them."""
+
+    ends: tuple[tuple[Pair, Pair], ...]
+
+
+Placing = Drawn | Listed
+
+
+def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
+    """One agent made many, each with its own ends. They are a group of the name that the one had."""
+    ends = placing.ends if isinstance(placing, Listed) else list(_drawn(placing, count, grid))
+    group = config.label or config.kind
+    return [
+        replace(config, label=f"{group} {i + 1}", group=group, start=start, goal=goal)
+        for i, (start, goal) in enumerate(ends[:count])
+    ]
+
+
+def cheapest(grid: Grid, start: int, goal: int) -> float:
+    """Cost of the cheapest way between two free cells, infinity where there is none."""
+    search = new_search(grid.cells, is_bucketed=True, is_reused=True)
+    begin(grid.ground, search, start, goal, goal)
+    expand(grid.ground, search, UNLIMITED)
+    return float(search.nodes["g"][goal]) if search.control[0].status == GOAL_ON_TOP else float("inf")
+
+
+def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
+    chance = random.Random(placing.seed)
+    starts, goals = (_free_cells(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
+    found = 0
+    for _ in range(_TRIES * count):
+        if found == count or not starts or not goals:
+            break
+        start, goal = chance.choice(starts), chance.choice(goals)
+        if start != goal and placing.min_cost <= cheapest(grid, start, goal) < float("inf"):
+            found += 1
+            yield grid.xy(start), grid.xy(goal)
+    if found < count:
+        raise ConfigError(
+            f"placing: expected {count:,} pairs of free cells with a way of cost {placing.min_cost:g} or more between "
+            f"them, found {found:,} in {_TRIES * count:,} tries"
+        )
+
+
+def _free_cells(grid: Grid, zone: Zone | None) -> Sequence[int]:
+    if zone is None:
+        cells: list[int] = grid.free.nonzero()[0].tolist()
+        return cells
+    (x0, x1), (y0, y1) = (sorted(pair) for pair in zip(*zone, strict=True))
+    return [
+        cell for y in range(y0, y1 + 1) for cell in range(grid.cell(x0, y), grid.cell(x1, y) + 1) if grid.is_free(cell)
+    ]

@@ -1,0 +1,150 @@
+"""Crowds: agents with starts and goals of their own, placed by the hundred."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from cli import run as cli_run
+from sim.commands import AddAgent, AgentConfig, MoveGoal
+from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scenario
+from sim.grid import Grid
+from sim.params import ConfigError
+from sim.placing import cheapest
+from sim.world import World
+
+from .conftest import board_of, budget_for, problems
+
+Problem = tuple[list[str], int, int]
+
+ROWS = ["." * 12, "." * 12, "@@@@@@@@@@..", "." * 12]
+HEAD = "format: backmove-scenario\nversion: 1\nmap:\n  rows: |\n" + "".join(f"    {row}\n" for row in ROWS)
+HEAD += "start: [0, 0]\ngoal: [11, 3]\nagents:\n"
+
+
+def read(*agents: str, folder: Path | None = None) -> Scenario:
+    return parse_scenario(HEAD + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", BY_KEY, folder)
+
+
+@settings(max_examples=60)
+@given(problems(side=9), st.sampled_from(sorted(BY_KEY)), st.integers(1, 9))
+def test_an_agent_with_its_own_ends_walks_as_if_they_were_the_worlds(problem: Problem, key: str, budget: int) -> None:
+    rows, start, goal = problem
+    grid, budget = Grid.from_rows(rows), budget_for(BY_KEY[key], {}, budget)
+    ends = grid.xy(start), grid.xy(goal)
+    plain = World(grid, start, goal, BY_KEY, budget=budget, trials=2)
+    alone = plain.add(AgentConfig(key))
+    other = World(Grid.from_rows(rows), goal, start, BY_KEY, budget=budget, trials=2)
+    own = other.add(AgentConfig(key, start=ends[0], goal=ends[1]))
+    for _ in range(60):
+        plain.advance(1)
+        other.advance(1)
+        assert alone.rows.tolist() == own.rows.tolist()
+    m, n = plain.metrics(alone), other.metrics(own)
+    assert (m.cost, m.moves, m.optimal, m.suboptimality) == (n.cost, n.moves, n.optimal, n.suboptimality)
+    assert n.nonoptimal_moves is None, "nobody counts them for a goal of its own"
+    view = other.snapshot().walkers[0]
+    assert (view.start, view.goal, view.has_own_ends) == (start, goal, True)
+
+
+@given(problems(), st.integers(0, 80), st.integers(0, 80))
+def test_the_cheapest_way_between_any_two_cells(problem: Problem, a: int, b: int) -> None:
+    grid = Grid.from_rows(problem[0])
+    free = grid.free.nonzero()[0].tolist()
+    start, goal = free[a % len(free)], free[b % len(free)]
+    board = board_of(grid)
+    assert cheapest(grid, start, goal) == board.distances(board.at(goal)).get(board.at(start), float("inf"))
+
+
+def test_a_goal_of_its_own_stays_when_that_of_the_world_moves() -> None:
+    grid = Grid.from_rows(ROWS)
+    world = World(grid, 0, 11, BY_KEY, budget=4)
+    shared, own = world.add(AgentConfig("tb-wa")), world.add(AgentConfig("tb-wa", goal=(5, 3)))
+    world.submit(MoveGoal(grid.cell(5, 1)))
+    world.advance(200)
+    assert grid.xy(shared.position) == (5, 1) and grid.xy(own.position) == (5, 3)
+    assert world.goal_of(own) == grid.cell(5, 3) and shared.has_arrived and own.has_arrived
+
+
+def test_random_pairs_are_drawn_by_a_seed_and_lie_far_enough_apart() -> None:
+    text = "{kind: tb-wa, weight: 2, count: 40, label: units, placing: {pairs: random, seed: %d, min_cost: 9}}"
+    one, same, other = read(text % 7), read(text % 7), read(text % 8)
+    assert one.agents == same.agents != other.agents
+    assert len(one.agents) == 40 and {config.group for config in one.agents} == {"units"}
+    assert [config.label for config in one.agents[:2]] == ["units 1", "units 2"]
+    world = build_world(one, BY_KEY)
+    for walker in world.walkers:
+        assert walker.own_optimal is not None and 9 <= walker.own_optimal < float("inf")
+    world.advance(500)
+    assert all(walker.has_arrived for walker in world.walkers)
+
+
+def test_zones_hold_every_start_and_goal() -> None:
+    made = read("{kind: astar, count: 30, placing: {from: [[3, 1], [0, 0]], to: [[8, 3], [11, 3]], seed: 1}}")
+    for config in made.agents:
+        assert config.start and config.goal
+        assert config.start[0] <= 3 and config.start[1] <= 1 and config.goal[0] >= 8 and config.goal[1] == 3
+
+
+def test_rows_of_a_problem_list(tmp_path: Path) -> None:
+    rows = "".join(f"0\trows\t12\t4\t{i}\t0\t{11 - i}\t3\t20\n" for i in range(6))
+    (tmp_path / "some.scen").write_text("version 1\n" + rows)
+    made = read("{kind: tba, placing: {scen: some.scen, rows: '1,3:5'}}", folder=tmp_path)
+    assert [config.start for config in made.agents] == [(1, 0), (3, 0), (4, 0)]
+    assert [config.goal for config in made.agents] == [(10, 3), (8, 3), (7, 3)]
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ("{kind: tb-wa, start: [0, 2]}", "expected a free cell"),
+        ("{kind: tb-wa, start: [12, 2]}", "a cell of the map, which is 12 x 4"),
+        ("{kind: tb-wa, count: 0}", "count"),
+        ("{kind: tb-wa, count: 6000}", "count"),
+        ("{kind: tb-wa, count: 3, placing: {pairs: randm}}", "random"),
+        ("{kind: tb-wa, count: 3, placing: {pair: random}}", "did you mean 'pairs'"),
+        ("{kind: tb-wa, count: 3, placing: {pairs: random, min_cost: 900}}", "900 or more between them, found 0"),
+        ("{kind: tb-wa, count: 3, placing: {from: [[0, 0], [1, 1]]}}", "a placing"),
+        ("{kind: tb-wa, count: 3, placing: {from: [[0, 0]], to: [[1, 1], [2, 1]]}}", "two opposite corners"),
+        ("{kind: tb-wa, placing: {scen: /etc/passwd}}", "open to this file"),
+        ("{kind: tb-wa, count: 3, placing: 7}", "a placing"),
+    ],
+)
+def test_what_cannot_be_placed_is_said_with_its_line(agent: str, words: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        read("{kind: astar}", agent)
+    problems = error.value.problems
+    assert any(words in problem for problem in problems) and all(p.startswith("crowd.yaml:13: ") for p in problems)
+
+
+def test_a_crowd_survives_writing_and_reading(tmp_path: Path) -> None:
+    made = read("{kind: lrta, count: 5, budget: 3, placing: {pairs: random}}", "{kind: tba, goal: [4, 3]}")
+    again = parse_scenario(dump_scenario(made), "again.yaml", BY_KEY, tmp_path)
+    assert again.agents == made.agents
+    one, other = build_world(made, BY_KEY), build_world(again, BY_KEY)
+    one.advance(50)
+    other.advance(50)
+    assert one.digest() == other.digest()
+
+
+def test_agents_added_later_may_have_their_own_ends_but_come_one_by_one() -> None:
+    text = HEAD + "  - {kind: astar}\nedits:\n  - {tick: 3, add: {kind: tba, start: [2, 3], goal: [3, 0]}}\n"
+    made = parse_scenario(text, "crowd.yaml", BY_KEY)
+    assert made.edits[0].command == AddAgent(AgentConfig("tba", start=(2, 3), goal=(3, 0)))
+    with pytest.raises(ConfigError, match="only be there from the beginning"):
+        parse_scenario(text.replace("start: [2, 3]", "count: 4"), "crowd.yaml", BY_KEY)
+
+
+def test_a_summary_has_a_line_for_each_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "crowd.yaml"
+    agents = "  - {kind: tb-wa, label: units, count: 6, placing: {pairs: random}}\n  - {kind: tba}\n  - {kind: tba}\n"
+    path.write_text(HEAD + agents)
+    assert cli_run.main([str(path), "--summary"]) == 0
+    units, *others = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (units["group"], units["count"], units["arrived"]) == ("units", 6, 6)
+    assert units["worst_suboptimality"] >= units["mean_suboptimality"] >= 1.0
+    assert units["tick_ms_p99"] >= units["tick_ms_median"] > 0.0
+    assert [line["count"] for line in others] == [1, 1]
