@@ -1,5 +1,7 @@
 # make run     open the window            make check   format, lint, types, and the quick tests
 # make test    all tests                  make bench   measure speed (ARGS="ticks --csv out.csv")
+# make wheel   packages to install, into dist/: source, pure, and one with compiled kernels for this Python and system
+# make hook    let git run `make check` before every commit
 #
 # Each target sets up what it needs: Python packages in .venv, as the pinned requirements say.
 # Needs python3 >= 3.11 with venv. PYTHON=python3.13 chooses another one.
@@ -8,9 +10,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-FOLDERS := main.py sim agents ui cli tests
+FOLDERS := main.py sim agents ui cli tests packaging
 
-.PHONY: run test check slow mutants bench readme shots setup clean
+.PHONY: run test check slow mutants bench readme shots setup clean wheel hook
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -42,10 +44,18 @@ slow: $(VENV)/.dev-ready
 mutants: $(VENV)/.dev-ready
 	$(BIN)/python -m tests.mutants $(ARGS)
 
+wheel: $(VENV)/.dev-ready
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
+	BACKMOVE_KERNELS="$$($(BIN)/python packaging/compile.py build)" $(BIN)/python -m hatchling build -t wheel -d dist
+
+hook:
+	git config core.hooksPath .hooks
+
 setup: $(VENV)/.dev-ready
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # A stamp is newer than the requirements that were installed when it was touched.
 $(VENV)/.run-ready: requirements.txt | $(BIN)/python

@@ -1,6 +1,6 @@
 """Backmove: a desktop laboratory for real-time heuristic search on grid maps.
 
-    main.py [FILE]        open the window: a scenario, a .map, a .scen, or the gallery
+    main.py [FILE]        open the window: a scenario, a .map, a .scen, an example's name, or the gallery
     main.py agents        list every agent with its parameters
     main.py solve ...     solve problems without a window
     main.py run FILE      run a scenario without a window
@@ -15,6 +15,7 @@
 """
 
 import importlib
+import importlib.metadata
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,9 @@ from pathlib import Path
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is for results
 
+from sim.files.examples import example_names, named_file
 from sim.params import ConfigError, did_you_mean, printable
+from sim.program import NAME
 
 COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "bench")
 
@@ -53,12 +56,24 @@ def _dispatch(arguments: list[str]) -> int:
         # Imported only now: listing agents needs no window, and a window no benchmark.
         return int(importlib.import_module(f"cli.{arguments[0]}").main(arguments[1:]))
     if arguments and arguments[0] in ("-h", "--help"):
-        print(__doc__)
+        print(__doc__.replace("main.py", NAME))
         return 0
-    if len(arguments) > 1 or (arguments and not os.path.exists(arguments[0])):
+    file = named_file(arguments[0]) if arguments else ""
+    if len(arguments) > 1 or (arguments and not os.path.exists(file)):
         raise ConfigError(f"{arguments[0]}: {_what_is_wrong(arguments[0])}")
+    _check_pygame()
     window = importlib.import_module("ui.start")
-    return int(window.run(Path(arguments[0]) if arguments else None))
+    return int(window.run(Path(file) if arguments else None))
+
+
+def _check_pygame() -> None:
+    """Plain pygame writes its files over those of pygame-ce, and then the widgets fail in the strangest ways."""
+    if any(importlib.metadata.distributions(name="pygame")):
+        raise ConfigError(
+            "pygame is installed beside pygame-ce and has overwritten parts of it; mend it by\n"
+            f"    {sys.executable} -m pip uninstall -y pygame pygame-ce\n"
+            f"    {sys.executable} -m pip install pygame-ce"
+        )
 
 
 def _what_is_wrong(name: str) -> str:
@@ -70,7 +85,7 @@ def _what_is_wrong(name: str) -> str:
         files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
         near = did_you_mean(file, files)
         return f"no such file{near if near.startswith('; did') else ''}"
-    return f"no such command or file{did_you_mean(name, (*COMMANDS, '--help'))}"
+    return f"no such command or file{did_you_mean(name, (*COMMANDS, *example_names(), '--help'))}"
 
 
 def _close_output(code: int) -> int:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from sim.params import ConfigError, Param, did_you_mean
+from sim.program import NAME
 
 
 class Arguments(argparse.ArgumentParser):
     """An argument parser that raises instead of printing its usage and leaving."""
 
     def __init__(self, command: str, description: str, **options: Any) -> None:
-        super().__init__(prog=f"main.py {command}", description=description, allow_abbrev=False, **options)
+        super().__init__(prog=f"{NAME} {command}", description=description, allow_abbrev=False, **options)
         self._command = command
 
     def error(self, message: str) -> NoReturn:

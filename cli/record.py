@@ -18,6 +18,7 @@ from cli.arguments import Arguments, checked
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.files.disk import write_atomically
+from sim.files.examples import named_file
 from sim.files.png import png_bytes
 from sim.params import ConfigError
 from ui.draw.layers import LAYER_BY_KEY
@@ -72,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
         return _recover(given)
     problems: list[str] = []
     request = _request(given, problems)
-    opened = _opened(given.scenario, problems)
+    opened = _opened(given.scenario and named_file(given.scenario), problems)
     if problems or request is None or opened is None:
         raise ConfigError(problems)
     progress = Progress()

@@ -19,6 +19,7 @@ from sim.experiments.spec import Specification, parse_experiment
 from sim.experiments.store import Store, open_for_reading
 from sim.files.scenario import MapRows, Scenario, save_scenario
 from sim.params import ConfigError, Param
+from sim.program import NAME, ROOT
 
 ROW = Param("row", int, 0, "a row of results.csv, as its first column says", 0, 1 << 40)
 CHECK = Param("check", int, 20, "how many rows, drawn by lot", 1, 1_000_000)
@@ -26,7 +27,7 @@ CHECK = Param("check", int, 20, "how many rows, drawn by lot", 1, 1_000_000)
 
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("replay", "Open a row of an experiment in the window at tick 0, or check that rows still hold.")
-    parser.add_argument("folder", metavar="FOLDER", help="a folder of `main.py experiment`")
+    parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{NAME} experiment`")
     parser.add_argument("row", nargs="?", type=checked(ROW), metavar="ROW", help=ROW.help)
     parser.add_argument(
         "--check", nargs="?", type=checked(CHECK), const=CHECK.default, metavar="N", help="compute N rows again"
@@ -94,8 +95,7 @@ def scenario_of(spec: Specification, row: int) -> Scenario:
 
 def _open_window(path: Path) -> None:
     """The window is another program's start: it must not be loaded by those who only check."""
-    main = Path(__file__).resolve().parents[1] / "main.py"
-    os.execv(sys.executable, [sys.executable, str(main), str(path)])
+    os.execv(sys.executable, [sys.executable, str(ROOT / "main.py"), str(path)])
 
 
 def check(store: Store, spec: Specification, count: int) -> int:

@@ -13,6 +13,7 @@ from cli.progress import Progress
 from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import LAST_TICK, AddAgent
+from sim.files.examples import named_file
 from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.files.trace import Trace
 from sim.params import Param
@@ -25,13 +26,13 @@ _STEP = 2048  # ticks between two looks at the progress
 
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("run", "Run a scenario without a window; one JSON line per agent on standard output.")
-    parser.add_argument("scenario", help="a scenario file")
+    parser.add_argument("scenario", help="a scenario file, or the name of an example")
     parser.add_argument("--ticks", type=checked(TICKS), default=TICKS.default, metavar="N", help=TICKS.help)
     parser.add_argument("--summary", action="store_true", help="one line for each group of agents, with times of ticks")
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
     given = parser.parse_args(argv)
-    scenario = load_scenario(given.scenario, BY_KEY)
+    scenario = load_scenario(named_file(given.scenario), BY_KEY)
     return run_scenario(scenario, given.ticks, given.trace, given.posthoc, given.summary)
 
 

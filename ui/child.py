@@ -3,10 +3,9 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from sim.program import ROOT
 
 
 def apart(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, Any]:

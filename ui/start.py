@@ -14,6 +14,7 @@ from agents.warm import world_part
 from sim.commands import AddAgent
 from sim.kernels.ready import Part, make_ready
 from sim.params import ConfigError
+from sim.program import NAME
 from ui.app import FRAMES_PER_SECOND, App
 from ui.draw.theme import PALETTES
 from ui.model import files
@@ -28,7 +29,7 @@ _FRAME_PX = 72
 """What the title bar of a window, and the panel of a desktop, take from the height of the screen."""
 
 _UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
-_WITHOUT = "; `main.py run FILE` and `main.py record FILE` need no window"
+_WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
 
 
 def open_window(settings: Settings) -> pygame.Surface:

@@ -15,6 +15,7 @@ from sim.experiments.frame import Frame, frame_of
 from sim.experiments.plan import code_version, planned_rows
 from sim.experiments.spec import Specification
 from sim.params import ConfigError
+from sim.program import NAME
 
 FILE, LOCK = "results.db", "lock"
 _TYPES = {int: "INTEGER", float: "REAL", str: "TEXT"}
@@ -166,7 +167,7 @@ def open_for_reading(folder: Path) -> Store:
     """The results of a folder, also while an experiment is running there."""
     path = folder / FILE
     if not path.is_file():
-        raise ConfigError(f"{folder}: expected a folder of `main.py experiment`, got one without {FILE}")
+        raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got one without {FILE}")
     try:
         db = sqlite3.connect(path)
         db.execute("PRAGMA query_only=ON")

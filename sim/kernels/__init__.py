@@ -2,15 +2,17 @@
 
 numba does not notice when a helper in another file was edited: the cached caller keeps the old
 machine code. It also ignores the bounds-check flag. So the cache folder is named by a hash of every
-kernel source, of that flag and of the Python version; another source means another folder. This must happen before
-numba is imported, which is why it stands here and why nothing outside folders called `kernels` imports numba:
-those of the simulation here, and those that paint pixels in `ui/draw/kernels`.
+kernel source, of that flag, of the Python version and of the system; another source means another
+folder. This must happen before numba is imported, which is why it stands here and why nothing outside
+folders called `kernels` imports numba: those of the simulation here, and those that paint pixels in
+`ui/draw/kernels`.
 
 What is read from the cache is run. So the folder belongs to this user, and nobody else may write into it.
 """
 
 import hashlib
 import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -18,15 +20,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sim.files.folders import cache_folder, make_private, temporary_folder
+from sim.kernels.packed import archive_name, unpack
+from sim.program import ROOT
 
 _KEPT_CACHES = 4
-_PROJECT = Path(__file__).resolve().parents[2]
+_GENERIC = "generic"
 
 
-def _sources_hash() -> str:
+def _sources_hash(processor: str) -> str:
     digest = hashlib.sha256(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
-    digest.update(str(sys.implementation.cache_tag).encode())
-    for source in sorted(_PROJECT.glob("sim/kernels/*.py")) + sorted(_PROJECT.glob("ui/draw/kernels/*.py")):
+    about = (sys.implementation.cache_tag, sys.platform, platform.machine(), processor)
+    digest.update(repr(about).encode())
+    for source in sorted(ROOT.glob("sim/kernels/*.py")) + sorted(ROOT.glob("ui/draw/kernels/*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -59,13 +64,26 @@ def _forget_old_caches(current: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _choose_cache() -> Path:
-    for place in _places(f"kernels-{_sources_hash()}"):
+def _choose_cache(name: str) -> Path:
+    for place in _places(name):
         if _is_ours(place):
             _forget_old_caches(place)
             return place
     return Path(tempfile.mkdtemp(prefix="backmove-kernels-"))
 
 
-CACHE_FOLDER = _choose_cache()
+def _name() -> tuple[str, Path | None]:
+    """What the folder is called, and the archive of kernels that came with the program, if it is the right one."""
+    if processor := os.environ.get("NUMBA_CPU_NAME"):
+        return f"kernels-{_sources_hash(processor)}", None
+    name = f"kernels-{_sources_hash(_GENERIC)}"
+    archive = ROOT / archive_name(name)
+    return (name, archive) if archive.is_file() else (f"kernels-{_sources_hash('')}", None)
+
+
+_folder_name, _archive = _name()
+CACHE_FOLDER = _choose_cache(_folder_name)
+if _archive is not None:
+    os.environ["NUMBA_CPU_NAME"] = _GENERIC
+    unpack(_archive, CACHE_FOLDER)
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)

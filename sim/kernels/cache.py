@@ -6,11 +6,14 @@ and written anew. A disk that takes no more files costs time at the next start, 
 """
 
 import hashlib
+import os
 import pickle
 from contextlib import suppress
 from typing import Any
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
+
+from sim.kernels import CACHE_FOLDER
 
 _SUM_BYTES = hashlib.sha256().digest_size
 
@@ -60,8 +63,25 @@ class _SealedFiles(IndexDataCacheFile):
             file.write(_sealed(data))
 
 
+class _Place(UserProvidedCacheLocator):
+    """A folder for each module by its name, wherever the program lies: kernels compiled elsewhere are found."""
+
+    def __init__(self, function: Any, source: str) -> None:
+        super().__init__(function, source)
+        self._cache_path = os.path.join(CACHE_FOLDER, function.__module__)
+
+    def ensure_cache_path(self) -> None:
+        os.makedirs(self._cache_path, exist_ok=True)
+
+
+class _Form(CompileResultCacheImpl):
+    _locator_classes = [_Place]  # noqa: RUF012 - numba makes it no ClassVar
+
+
 class SoundCache(FunctionCache):
     """numba's cache of one function with sealed files; it never ends the program."""
+
+    _impl_class = _Form
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)

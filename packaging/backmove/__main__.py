@@ -1,0 +1,5 @@
+import sys
+
+from backmove import main
+
+sys.exit(main())

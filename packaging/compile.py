@@ -1,0 +1,39 @@
+"""`python packaging/compile.py FOLDER`: compile all kernels for a generic processor, into an archive for a wheel.
+
+It prints the name of the archive, which says for which sources, Python and system it is.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+_COMPILE = """
+from agents.warm import all_agent_parts
+from sim.kernels import CACHE_FOLDER
+from sim.kernels.packed import pack
+from sim.kernels.ready import make_ready
+from ui.warmup import all_parts
+import sys
+def tell(part, done, total):
+    print(f"{done + 1} of {total}: {part.title}", file=sys.stderr)
+make_ready([*all_parts(), *all_agent_parts(watched=False)], tell)
+print(pack(sys.argv[1]))
+"""
+
+
+def main() -> int:
+    folder = Path(sys.argv[1]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": cache, "SDL_VIDEODRIVER": "dummy"}
+        environment["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
+        return subprocess.run(
+            [sys.executable, "-c", _COMPILE, str(folder)], cwd=ROOT, env=environment, check=False
+        ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Compiled kernels that come with an installed program: packed when it was built, unpacked where the cache is empty.
+
+They are made for a generic processor, so they run on any of their kind. Their name says for which sources, Python and
+system they are; where that does not fit there is nothing to unpack, and kernels are compiled as in a checkout.
+"""
+
+import os
+import shutil
+import tarfile
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+NOTES = ".ready"
+
+
+def pack(folder: str) -> Path:
+    """Pack the cache of this process into an archive in `folder`."""
+    cache = Path(os.environ["NUMBA_CACHE_DIR"])
+    archive = Path(folder) / archive_name(cache.name)
+    with tarfile.open(archive, "w:xz") as tar:
+        for file in sorted(path for path in cache.rglob("*") if path.is_file() and ".tmp." not in path.name):
+            tar.add(file, str(file.relative_to(cache)), filter=_without_owner)
+    return archive
+
+
+def archive_name(cache_name: str) -> str:
+    return f"{cache_name}.tar.xz"
+
+
+def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mtime = 0
+    return entry
+
+
+def unpack(archive: Path, cache: Path) -> None:
+    """Fill an empty cache. Files take their places one by one, notes of what is ready last: two may do it at once."""
+    if any(cache.glob(f"*{NOTES}")):
+        return
+    with suppress(OSError, tarfile.TarError, EOFError):  # then all is compiled
+        draft = Path(tempfile.mkdtemp(prefix=".unpack-", dir=cache))
+        try:
+            with tarfile.open(archive, "r:xz") as tar:
+                tar.extractall(draft, filter="data")
+            files = [path for path in draft.rglob("*") if path.is_file()]
+            for file in sorted(files, key=lambda path: path.name.endswith(NOTES)):
+                place = cache / file.relative_to(draft)
+                place.parent.mkdir(exist_ok=True)
+                os.replace(file, place)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)

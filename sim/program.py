@@ -1,0 +1,11 @@
+"""Where this program lies and what its user calls it."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+"""The folder of main.py: a checkout, or the private folder of the installed package."""
+
+IS_INSTALLED = ROOT.name == "_app"
+
+NAME = "backmove" if IS_INSTALLED else "main.py"
+"""The word that a command line begins with, for messages."""

@@ -1,0 +1,80 @@
+"""What the files about the project say is so: pins, workflow, citation, hook."""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import main
+
+from .conftest import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE))
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+
+
+def pins(name: str) -> list[str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith(("#", "-"))]
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-cluster.txt"])
+def test_every_pin_is_exact_and_each_python_gets_one(name: str) -> None:
+    counts: dict[str, list[str]] = {}
+    for line in pins(name):
+        match = re.fullmatch(r'([\w.-]+)==[\w.]+(?:; python_version (<|>=) "(\d\.\d+)")?', line)
+        assert match, line
+        minor = [int(python.split(".")[1]) for python in PYTHONS]
+        at = int(match[3].split(".")[1]) if match[3] else 0
+        chosen = [m for m in minor if not match[2] or (m < at if match[2] == "<" else m >= at)]
+        counts.setdefault(match[1], []).extend(str(m) for m in chosen)
+    for package, chosen in counts.items():
+        assert sorted(chosen) == sorted(p.split(".")[1] for p in PYTHONS), package
+
+
+def test_the_workflow_calls_only_targets_that_there_are() -> None:
+    flow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    job = flow["jobs"]["test"]
+    assert job["strategy"]["matrix"]["python"] == PYTHONS
+    assert {name.split("-")[0] for name in job["strategy"]["matrix"]["system"]} == {"ubuntu", "windows", "macos"}
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert [re.fullmatch(r"make (\w+) PYTHON=python", command)[1] for command in commands] == ["check", "test", "wheel"]  # type: ignore[index]
+    assert {"check", "test", "wheel"} <= TARGETS
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"]) for step in job["steps"] if "uses" in step)
+
+
+def test_the_citation_is_of_this_version() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == PROJECT["project"]["version"] and cited["license"] == PROJECT["project"]["license"]
+    assert {"cff-version", "message", "title", "authors"} <= set(cited)
+
+
+def test_plain_pygame_is_detected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "pygame-2.6.1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: pygame\nVersion: 2.6.1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main.main([]) == 2
+    said = capsys.readouterr().err
+    assert "beside pygame-ce" in said and "pip uninstall -y pygame pygame-ce" in said
+
+
+def test_the_hook_runs_make_check() -> None:
+    hook = ROOT / ".hooks" / "pre-commit"
+    assert "make --no-print-directory check" in hook.read_text() and (os.name == "nt" or os.access(hook, os.X_OK))
+    assert "core.hooksPath .hooks" in MAKEFILE
+
+
+def test_contributing_names_targets_that_there_are() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"make ([a-z]+)\b(?= )", text)) | set(re.findall(r"`make ([a-z]+)", text))
+    assert named <= TARGETS | {"it"} and {"check", "test", "wheel", "hook"} <= named
+    links = re.findall(r"\]\(([^)#]+)[)#]", text)
+    assert links and all((ROOT / link).exists() for link in links)

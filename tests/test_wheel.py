@@ -1,0 +1,197 @@
+"""The installed program: what is in the packages, and that `backmove` does what main.py does, from anywhere."""
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import main
+from sim.files.examples import example_names, named_file
+from sim.kernels import packed
+
+from .conftest import ROOT
+
+pytest.importorskip("hatchling", reason="builds packages with hatchling, see requirements-dev.txt")
+
+
+def build(folder: Path, *targets: str, **environment: str) -> list[Path]:
+    words = [word for target in targets for word in ("-t", target)]
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", *words, "-d", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        check=True,
+        capture_output=True,
+    )
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    (made,) = build(tmp_path_factory.mktemp("dist"), "wheel")
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel unpacked, as an installer would; what it needs is that of the tests."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def backmove(installed: Path, folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": str(installed), "SDL_VIDEODRIVER": "dummy"}
+    command = [sys.executable, "-W", "error", "-m", "backmove", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_nothing_but_backmove_is_installed(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert {name.split("/")[0] for name in names} == {"backmove", "backmove-0.1.0.dist-info"}
+    assert {name.split("/")[2] for name in names if name.startswith("backmove/_app/")} == {
+        *("main.py", "sim", "agents", "ui", "cli", "assets")
+    }
+    assert wheel.name == "backmove-0.1.0-py3-none-any.whl"
+
+
+def test_it_requires_what_the_requirements_say(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        about = archive.read("backmove-0.1.0.dist-info/METADATA").decode()
+    needed = [line.split(": ", 1)[1] for line in about.splitlines() if line.startswith("Requires-Dist")]
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    pins = [line.split(";")[0].strip().lower() for line in lines if line and not line.startswith("#")]
+    assert sorted(pins) == sorted(n.split(";")[0].strip().lower() for n in needed if "extra" not in n)
+    assert "Requires-Python: <3.15,>=3.11" in about
+
+
+def test_the_source_archive_is_small(tmp_path: Path) -> None:
+    (archive,) = build(tmp_path, "sdist")
+    with tarfile.open(archive) as tar:
+        names = [name.split("/", 1)[1] for name in tar.getnames()]
+    assert archive.stat().st_size < 2_000_000
+    assert "packaging/backmove/__init__.py" in names and "requirements.txt" in names
+    assert not [name for name in names if name.startswith(("tests/", "docs/shots/"))]
+
+
+def test_the_command_from_another_folder(installed: Path, tmp_path: Path) -> None:
+    listed = backmove(installed, tmp_path, "agents", "--json")
+    assert listed.returncode == 0 and len(json.loads(listed.stdout)) > 15
+    assert backmove(installed, tmp_path, "--help").stdout.count("backmove ") > 6
+    ran = backmove(installed, tmp_path, "run", "bridges")
+    assert ran.returncode == 0 and ran.stderr == ""
+    assert [json.loads(line)["outcome"] for line in ran.stdout.splitlines()] == ["reached", "reached"]
+    wrong = backmove(installed, tmp_path, "run", "brigdes")
+    assert wrong.returncode == 2 and "Traceback" not in wrong.stderr
+
+
+def test_a_film_from_another_folder(installed: Path, tmp_path: Path) -> None:
+    made = backmove(installed, tmp_path, "record", "bridges", "-o", "b.gif", "--ticks", "0:5", "--size", "320x200")
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "b.gif").read_bytes()[:3] == b"GIF"
+
+
+def test_the_window_from_another_folder(installed: Path, tmp_path: Path) -> None:
+    status = tmp_path / "status.json"
+    environment = {**os.environ, "PYTHONPATH": str(installed), "SDL_VIDEODRIVER": "dummy"}
+    environment["BACKMOVE_STATUS"] = str(status)
+    with subprocess.Popen([sys.executable, "-m", "backmove", "bridges"], cwd=tmp_path, env=environment) as window:
+        while not status.exists() and window.poll() is None:
+            time.sleep(0.05)
+        window.kill()
+    assert json.loads(status.read_text())["title"] == "Lazy and eager at the bridges"
+
+
+# --- examples by name -------------------------------------------------------------------------------------
+
+
+def test_examples_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in example_names():
+        assert Path(named_file(name)).is_file() and named_file(f"{name}.yaml") == named_file(name)
+    for name in ("nothing", "", ".", "..", "../scenarios/bridges", "a/bridges"):
+        assert named_file(name) == name
+    (tmp_path / "bridges").touch()
+    assert named_file("bridges") == "bridges"
+
+
+def test_a_name_that_is_nearly_one_of_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["brigdes"]) == 2
+    assert capsys.readouterr().err == "brigdes: no such command or file; did you mean 'bridges'?\n"
+
+
+# --- compiled kernels -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    cache = tmp_path / "kernels-1234"
+    (cache / "sim.kernels.a").mkdir(parents=True)
+    (cache / "sim.kernels.a" / "f.nbc").write_bytes(b"code")
+    (cache / "a.ready").write_bytes(b"ready")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
+    return packed.pack(str(tmp_path))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_packed_kernels_fill_an_empty_cache_only(archive: Path, tmp_path: Path) -> None:
+    assert archive.name == "kernels-1234.tar.xz"
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    packed.unpack(archive, cache)
+    assert files_of(cache) == files_of(tmp_path / "kernels-1234")
+    (cache / "sim.kernels.a" / "f.nbc").unlink()
+    packed.unpack(archive, cache)
+    assert not (cache / "sim.kernels.a" / "f.nbc").exists()
+    assert [path.name for path in cache.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_torn_archive_is_left_alone(archive: Path, tmp_path: Path) -> None:
+    archive.write_bytes(archive.read_bytes()[:100])
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    packed.unpack(archive, cache)
+    assert files_of(cache) == {}
+
+
+@pytest.mark.slow
+def test_the_wheel_with_kernels_compiles_nothing(tmp_path: Path) -> None:
+    """Built, installed into a clean environment, and run on an empty cache: the cache is as it was packed."""
+    command = [sys.executable, "packaging/compile.py", str(tmp_path / "build")]
+    packing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    (made,) = build(tmp_path / "dist", "wheel", BACKMOVE_KERNELS=packing.stdout.strip())
+    assert "-py3-none-any" not in made.name
+    venv.create(tmp_path / "clean", with_pip=True)
+    scripts = tmp_path / "clean" / ("Scripts" if os.name == "nt" else "bin")
+    done = subprocess.run([scripts / "python", "-m", "pip", "install", "-q", str(made)], capture_output=True, text=True)
+    if done.returncode and "No matching distribution" in done.stderr:
+        pytest.skip("needs the network")
+    assert done.returncode == 0, done.stderr
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "SDL_VIDEODRIVER": "dummy"}
+    digests = []
+    for words in (["agents"], ["run", "bridges"], ["record", "bridges", "-o", "b.gif", "--ticks", "0:5"]):
+        ran = subprocess.run(
+            [scripts / "backmove", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        digests += [json.loads(line).get("digest") for line in ran.stdout.splitlines() if line.startswith("{")]
+    (cache,) = (tmp_path / "cache" / "backmove").glob("kernels-*")
+    with tarfile.open(packing.stdout.strip()) as tar:
+        packed_names = {entry.name for entry in tar if entry.isfile()}
+    assert set(files_of(cache)) == packed_names
+    here = subprocess.run(
+        [sys.executable, "main.py", "run", "bridges"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert [d for d in digests if d] == [json.loads(line)["digest"] for line in here.stdout.splitlines()]
