@@ -9,7 +9,7 @@ from ui.commands.table import COMMANDS
 from ui.dialogs.help import lines_of
 from ui.dialogs.palette import found
 from ui.model.command import ANY, EDIT, RUN
-from ui.widgets.key_names import combination
+from ui.widgets.key_names import combination, usual
 
 
 def test_ids_are_unique() -> None:
@@ -72,6 +72,15 @@ def test_what_is_wound_or_nudged_repeats_and_what_is_chosen_does_not() -> None:
         (pygame.K_EQUALS, pygame.KMOD_LCTRL, "", "Ctrl+="),
         (pygame.K_PERIOD, pygame.KMOD_LCTRL, "", "Ctrl+."),
         (pygame.K_MINUS, pygame.KMOD_LCTRL | pygame.KMOD_LSHIFT, "", "Ctrl+Shift+-"),
+        # The right Alt key types signs on many keyboards; Windows reports it as Ctrl and Alt.
+        (pygame.K_8, pygame.KMOD_RALT, "[", "["),
+        (pygame.K_9, pygame.KMOD_RALT | pygame.KMOD_LCTRL, "]", "]"),
+        (pygame.K_q, pygame.KMOD_MODE, "@", "@"),
+        (pygame.K_m, pygame.KMOD_RALT, "m", "Alt+M"),
+        (pygame.K_PERIOD, pygame.KMOD_RALT, ".", "Alt+."),
+        (pygame.K_8, pygame.KMOD_LALT, "[", "Alt+8"),
+        # The key of the system is none of ours.
+        (pygame.K_s, pygame.KMOD_LMETA, "s", "Meta+S"),
         # Caps lock and num lock change nothing.
         (pygame.K_p, pygame.KMOD_CAPS | pygame.KMOD_NUM, "P", "P"),
     ],
@@ -122,3 +131,15 @@ def test_the_palette_finds_commands_by_words_and_keys() -> None:
     assert found(COMMANDS, "save scenario")[0].id == "save_scenario"
     assert "play" in {command.id for command in found(COMMANDS, "space")}
     assert found(COMMANDS, "zzz") == []
+
+
+@pytest.mark.parametrize("meta", [pygame.KMOD_LMETA, pygame.KMOD_RMETA])
+def test_cmd_is_ctrl_on_a_mac_and_nothing_elsewhere(meta: int) -> None:
+    pygame.display.init()
+    assert combination(pygame.K_s, usual(meta, "darwin"), "s") == "Ctrl+S"
+    assert combination(pygame.K_z, usual(meta | pygame.KMOD_LSHIFT, "darwin"), "z") == "Ctrl+Shift+Z"
+    for platform in ("linux", "win32"):
+        pressed = combination(pygame.K_s, usual(meta, platform), "s")
+        assert COMMANDS.of_key(pressed, is_editing=False) is None
+    for platform in ("darwin", "linux", "win32"):
+        assert usual(pygame.KMOD_RALT, platform) == pygame.KMOD_RALT

@@ -1,6 +1,8 @@
 """The first start: what the opened run needs is compiled first, the rest beside the window; nobody walks before."""
 
+import ast
 import io
+import os
 import subprocess
 from pathlib import Path
 
@@ -9,16 +11,18 @@ import pytest
 
 from agents.registry import SPECS
 from agents.warm import part_key
+from sim.files import locks
 from sim.kernels import ready
 from sim.kernels.jit import JIT_ON
 from sim.kernels.ready import Part
 from tests.window import make_app, press
 from ui import child, preparation, start, warmup
 from ui.model import files
+from ui.model.settings import Settings
 from ui.preparation import Preparation
 from ui.warmup import all_parts, compile_beside, first_parts
 
-from .conftest import run_python
+from .conftest import ROOT, run_python
 
 NOTHING_IS_LEFT = """
 import gc, os, sys
@@ -176,6 +180,27 @@ def test_nothing_is_started_when_all_is_ready(helper: Helper, monkeypatch: pytes
 
 
 # --- other systems ----------------------------------------------------------------------------------------
+
+
+def test_windows_does_not_blur_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SDL_WINDOWS_DPI_AWARENESS", raising=False)
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    asked = []
+    monkeypatch.setattr(pygame.display, "init", lambda: asked.append(os.environ["SDL_WINDOWS_DPI_AWARENESS"]))
+    start.open_window(Settings(window_size=(640, 480)))
+    assert asked == ["permonitorv2"]
+
+
+def test_lengths_of_files_are_bytes_on_windows() -> None:
+    """Without that flag Windows writes two characters for a line end, and a journal is no longer what was written."""
+    assert getattr(os, "O_BINARY", 0) == locks.BINARY
+    opening = [
+        (path, node)
+        for path in [ROOT / "sim" / "files" / "journal.py", ROOT / "sim" / "kernels" / "ready.py"]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.open"
+    ]
+    assert len(opening) >= 3 and all("BINARY" in ast.unparse(node) for _, node in opening)
 
 
 def test_programs_beside_the_window_do_not_die_of_its_ctrl_c() -> None:

@@ -14,7 +14,7 @@ from agents.warm import world_part
 from sim.commands import AddAgent
 from sim.kernels.ready import Part, make_ready
 from sim.params import ConfigError
-from sim.program import NAME
+from sim.program import NAME, ROOT
 from ui.app import FRAMES_PER_SECOND, App
 from ui.draw.theme import PALETTES
 from ui.model import files
@@ -33,6 +33,7 @@ _WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
 
 
 def open_window(settings: Settings) -> pygame.Surface:
+    os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")  # or Windows would blow up a blurred picture
     try:
         pygame.display.init()
     except pygame.error as error:
@@ -44,6 +45,7 @@ def open_window(settings: Settings) -> pygame.Surface:
     desktop = pygame.display.get_desktop_sizes()[0]
     room = desktop[0], desktop[1] - _FRAME_PX
     size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
+    pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # before there is a window
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
     pygame.display.set_caption("Backmove")
     return window

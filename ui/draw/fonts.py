@@ -1,16 +1,17 @@
 """The three fonts, and rendered texts."""
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import pygame
-import pygame_gui
 
 from sim.params import printable
+from sim.program import ROOT
 from ui.draw.theme import Colour
 
-_FONT_FOLDER = Path(pygame_gui.__file__).parent / "data"
+FONT_FOLDER = ROOT / "assets" / "fonts"
+"""Our own copies: what is drawn depends on their shapes."""
+
 _FACES = {"sans": "NotoSans-Regular.ttf", "bold": "NotoSans-Bold.ttf", "mono": "FiraCode-Regular.ttf"}
 _CACHED_TEXTS = 4096
 
@@ -34,7 +35,7 @@ class Fonts:
     @staticmethod
     @lru_cache(maxsize=64)
     def font(face: str, size: int) -> pygame.font.Font:
-        return _Font(str(_FONT_FOLDER / _FACES[face]), size)
+        return _Font(str(FONT_FOLDER / _FACES[face]), size)
 
     def render(self, text: str, face: str, size: int, colour: Colour) -> pygame.Surface:
         key = (text, face, size, colour)

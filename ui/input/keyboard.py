@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from ui.widgets.key_names import combination
+from ui.widgets.key_names import combination, usual
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -17,6 +17,8 @@ class Keyboard:
         self._ignored: int | None = None  # it opened or closed a dialog, and counts once until it is let go
 
     def handle(self, event: pygame.event.Event) -> None:
+        if (mod := usual(event.mod)) != event.mod:
+            event = pygame.event.Event(event.type, {**event.dict, "mod": mod})
         if event.type == pygame.KEYUP:
             self._key_up(event)
         else:

@@ -9,6 +9,7 @@ from ui.model.layout import PanelBoxes
 from ui.model.session import Panel
 from ui.model.tools import Point
 from ui.widgets.canvas import HotSpot
+from ui.widgets.key_names import usual
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -69,7 +70,7 @@ class Pointer:
 
     def _press_map(self, shown: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
         app = self.app
-        mods = pygame.key.get_mods()
+        mods = usual(pygame.key.get_mods())
         point = app.point_at(shown, boxes, position)
         if mods & pygame.KMOD_ALT:
             app.pin(point)

@@ -4,22 +4,21 @@ pygame_gui cannot change its text size while running, so another scale or theme 
 with make_manager and let the dialogs rebuild themselves in it.
 """
 
-from pathlib import Path
 from typing import Any
 
 import pygame_gui
 
+from ui.draw.fonts import FONT_FOLDER
 from ui.draw.theme import Colour, Palette, mix
 
-FONT_FOLDER = Path(pygame_gui.__file__).parent / "data"
 TEXT_SIZE = 14
 SMALL_SIZE = 13
 
 _SANS = {
     "regular_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),
     "bold_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
-    "italic_path": str(FONT_FOLDER / "NotoSans-Italic.ttf"),
-    "bold_italic_path": str(FONT_FOLDER / "NotoSans-BoldItalic.ttf"),
+    "italic_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),  # nothing is set in italics
+    "bold_italic_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
 }
 # One weight only is shipped; pygame_gui asks for a path of each.
 _MONO = dict.fromkeys(_SANS, str(FONT_FOLDER / "FiraCode-Regular.ttf"))
