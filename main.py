@@ -85,7 +85,8 @@ def _what_is_wrong(name: str) -> str:
         files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
         near = did_you_mean(file, files)
         return f"no such file{near if near.startswith('; did') else ''}"
-    return f"no such command or file{did_you_mean(name, (*COMMANDS, *example_names(), '--help'))}"
+    near = did_you_mean(name, (*COMMANDS, *example_names(), "--help"))
+    return f"no such command or file{near if near.startswith('; did') else did_you_mean(name, (*COMMANDS, '--help'))}"
 
 
 def _close_output(code: int) -> int:
