@@ -19,7 +19,7 @@ ORDER = (
     ("commands",),
     ("input",),
     ("dressing", "app"),
-    ("warmup", "status", "start"),
+    ("preparation", "warmup", "status", "start"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
@@ -43,6 +43,7 @@ LAZY = {
     "sim/files/picture_map.py": "av",  # codecs
     "sim/experiments/files.py": "pyarrow",  # not everybody has it
     "cli/experiment/pools.py": "distributed submitit",  # nor these
+    "cli/bench/experiment.py": "distributed",
     "cli/readme.py": "ui.commands.table ui.model.command",  # the other tables are made without a window
     "cli/bench/frames.py": "pygame ui",  # the other benchmarks run without one
 }
