@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from cli import bench
-from cli.bench import databases, memory, scaling, search, ticks
+from cli.bench import crowd, databases, memory, scaling, search, ticks
 from cli.bench.control import FramedMap, astar
 from cli.bench.problems import MapProblem, ProblemSet, by_map, load
 from cli.bench.setup import Setup
@@ -59,7 +59,7 @@ def test_a_listed_length_that_is_wrong_is_noticed() -> None:
 
 def test_search_has_a_row_for_each_set_and_tells_the_totals(setup: Setup) -> None:
     table = search.run(setup)
-    assert [row.name for row in table.rows] == ["bg512"]
+    assert [row.name for row in table.rows] == ["bg512", "bg512, a world each"]
     assert table.rows[0].ratio == table.rows[0].measured / (table.rows[0].control or 0.0)
     assert table.rows[0].target is None, "targets hold for the listed problems only"
     assert any(f"{search.kernel_work(list(PROBLEMS))():,} expansions" in note for note in table.notes)
@@ -68,9 +68,9 @@ def test_search_has_a_row_for_each_set_and_tells_the_totals(setup: Setup) -> Non
 
 def test_search_has_targets_for_the_listed_sets() -> None:
     assert {name: target.limit for name, target in search.TARGETS.items()} == {
-        "bg512": 40.0,
-        "rooms": 25.0,
-        "sc1": 33.0,
+        "bg512": 90.0,
+        "rooms": 82.0,
+        "sc1": 95.0,
     }
     assert search.TARGETS.keys() == search.EXPANSIONS.keys()
 
@@ -101,6 +101,20 @@ def test_scaling_compares_every_size_with_the_first(setup: Setup) -> None:
     table = scaling.run(setup, sides=(64, 128))
     assert len(table.rows) == len(scaling.MAPS) * len(scaling.CASES)
     assert all(row.name.endswith("128 x 128") and row.target == scaling.TARGET for row in table.rows)
+
+
+def test_a_crowd_is_timed_at_every_size(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crowd, "SIDE", 64)
+    monkeypatch.setattr(crowd, "MIN_COST", 5.0)
+    table = crowd.run(setup, sizes=(2, 5), ticks=4)
+    names = [row.name for row in table.rows if row.name.startswith("TBA*")]
+    assert names[0] == "TBA* R=25, 2 units: median" and names[-1] == "TBA* R=25: fit into 3 ms"
+    assert all(row.measured >= 0.0 for row in table.rows if row.unit == "ms")
+
+
+def test_units_that_fit_lie_between_the_sizes_that_were_measured() -> None:
+    assert crowd.fitting((10, 100), [1.0, 5.0]) == 55.0
+    assert crowd.fitting((10, 100), [0.5, 0.4]) == 100.0
 
 
 def test_memory_is_counted_for_one_agent() -> None:

@@ -1,0 +1,119 @@
+"""Bench `crowd`: milliseconds of a tick with many units on one map, each with its own start and goal.
+
+Agents, referee and digest are in it. A tick is timed by processor time, so that other programs count little.
+"""
+
+import gc
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.registry import BY_KEY
+from cli.bench.memory import resident_mb
+from cli.bench.problems import by_map
+from cli.bench.setup import Setup
+from cli.bench.table import Row, Table, Target
+from sim.commands import AgentConfig
+from sim.generate import generate
+from sim.grid import Grid
+from sim.params import Value
+from sim.placing import Drawn, spread
+from sim.world import World
+
+SIZES = (10, 100, 500, 1000)
+TICKS = 220
+SIDE = 512
+MIN_COST = 100.0
+BUDGET_MS = 3.0
+_GROUP = "bg512"
+_MEMORY = Target(0.6, is_upper=True)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    kind: str
+    params: Mapping[str, Value]
+    budget: int
+    fits: int | None = None  # units that shall fit into BUDGET_MS
+
+
+CASES = (
+    Case("TB-WA* w=2.5 k=25", "tb-wa", {"weight": 2.5}, 25, 500),
+    Case("TBA* R=25", "tba", {}, 25),
+    Case("LRTA* d=1", "lrta", {}, 1, 1000),
+    Case("D* Lite k=25", "dstar-lite", {}, 25),
+)
+
+
+def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Table:
+    grid = _grid(setup)
+    table = Table(f"crowd: a tick of units with ends of their own on {grid.name}, ways of {MIN_COST:g} and more")
+    for case in CASES:
+        medians = []
+        for size in sizes:
+            setup.progress.show(f"crowd: {case.name}, {size} units")
+            ms, megabytes = measured(case, grid, size, ticks)
+            medians.append(float(np.median(ms)))
+            table.rows += _rows(f"{case.name}, {size:,} units", case, size, ms, megabytes)
+        table.rows.append(Row(f"{case.name}: fit into {BUDGET_MS:g} ms", fitting(sizes, medians), "units"))
+    table.notes.append(
+        f"agents, referee and digest in {ticks} ticks; non-optimal moves are not counted for goals of their own"
+    )
+    return table
+
+
+def _grid(setup: Setup) -> Grid:
+    """A map of the search set, or a generated one as large."""
+    groups = dict(setup.problems.groups())
+    if setup.problems.is_listed and _GROUP in groups:
+        return by_map(groups[_GROUP])[0][0].grid
+    return generate("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 3}).grid
+
+
+def _rows(name: str, case: Case, size: int, ms: np.ndarray, megabytes: float | None) -> list[Row]:
+    has_target = size == case.fits
+    rows = [
+        Row(f"{name}: median", float(np.median(ms)), "ms", target=Target(BUDGET_MS, True) if has_target else None),
+        Row(
+            f"{name}: p99",
+            float(np.percentile(ms, 99)),
+            "ms",
+            target=Target(2 * BUDGET_MS, True) if has_target else None,
+        ),
+        Row(f"{name}: first tick", float(ms[0]), "ms"),
+    ]
+    if megabytes is not None:
+        rows.append(Row(f"{name}: a unit", megabytes, "MB", target=_MEMORY if has_target else None))
+    return rows
+
+
+def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray, float | None]:
+    """Milliseconds of each tick, and megabytes that one unit has come to take, where the system tells."""
+    placed = spread(AgentConfig(case.kind, params=case.params, budget=case.budget), size, Drawn(7, MIN_COST), grid)
+    gc.collect()
+    before = resident_mb()
+    world = _world(grid, case)
+    for config in placed:
+        world.add(config)
+    ms = np.zeros(ticks)
+    for tick in range(ticks):
+        begun = time.thread_time()
+        world.advance(1)
+        world.digest()
+        ms[tick] = (time.thread_time() - begun) * 1000.0
+    after = resident_mb()
+    return ms, None if before is None or after is None else (after - before) / size
+
+
+def _world(grid: Grid, case: Case) -> World:
+    """A world whose own start and goal nobody uses."""
+    free = int(grid.free.nonzero()[0][0])
+    return World(grid, free, free, BY_KEY, budget=case.budget, measures=False)
+
+
+def fitting(sizes: tuple[int, ...], medians: list[float]) -> float:
+    """Units whose median tick takes BUDGET_MS, between the sizes that were measured; the last if it fits."""
+    return float(np.interp(BUDGET_MS, np.maximum.accumulate(medians), sizes))
