@@ -24,6 +24,15 @@ class KernelAgent:
     def status(self) -> Status:
         return STATUSES[int(self._status[0])]
 
+    @property
+    def crew_kernel(self) -> Any:
+        """The kernel that runs many of these at once (sim/crew.py), None where there is none."""
+        return None
+
+    def crew_memory(self) -> tuple[Any, ...]:
+        """What that takes of each."""
+        return self.arguments()[1:]
+
     def parts(self) -> tuple[Any, ...]:
         """Ground, memory and state, in the order in which the kernel of this agent takes them."""
         raise NotImplementedError

@@ -17,7 +17,7 @@ import numpy as np
 
 from agents.learning import ON_UNBLOCK, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
-from sim.kernels import lrta
+from sim.kernels import crew, lrta
 from sim.kernels.search import CLOSED
 from sim.kernels.targets import only_goal
 from sim.params import Param, Value
@@ -38,6 +38,14 @@ class Lrta(LearningAgent):
         """Whether one cell is expanded a move, and nobody wants to see it."""
         is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
         return is_one and not self.problem.watched
+
+    @property
+    def crew_kernel(self) -> Any:
+        return crew.run_classic_lrta if self._is_classic() else None
+
+    def crew_memory(self) -> tuple[Any, ...]:
+        _, learned, _, state = self.arguments()
+        return learned, state
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.learned, self.ball, self.state

@@ -12,7 +12,7 @@ import numpy as np
 from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
-from sim.kernels import tb_bfs
+from sim.kernels import crew, tb_bfs
 from sim.kernels.ancestry import new_links
 from sim.kernels.route import new_route, place_on
 from sim.params import Param, Value
@@ -56,6 +56,10 @@ class TbBfs(BestFirstAgent):
             self.params[name] = value  # the search stays as it is; only the next change is met differently
         else:
             super().set_param(name, value)
+
+    @property
+    def crew_kernel(self) -> Any:
+        return crew.run_tb_bfs
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.route, self.links, self.state

@@ -8,7 +8,7 @@ because nothing but a command can come between an agent's ticks.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from sim import changes
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Status
 from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command
+from sim.crew import Crew, Turns
 from sim.grid import Grid, MapChange
 from sim.kernels import log, referee
 from sim.kernels.jit import bare
@@ -27,6 +28,7 @@ from sim.params import ConfigError, Value, did_you_mean, parse_params
 from sim.placing import cheapest
 
 BULK = 4096  # most ticks in one kernel call
+_MOST_ROWS = 1 << 20  # of all agents together
 
 
 class RefereeError(AssertionError):
@@ -322,11 +324,16 @@ class World:
         while passed < ticks and not is_over:
             if self._apply_due() and self.is_over:
                 break
-            passed += self._run(min(ticks - passed, BULK, self.ticks_to_next_event()))
+            passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
             is_over = self.is_over
         for walker in self.walkers:
             walker.put_rows_together()
         return passed
+
+    @property
+    def _longest_run(self) -> int:
+        """Most ticks in one call of a kernel: a crew's rows must fit into memory."""
+        return min(BULK, max(1, _MOST_ROWS // max(1, len(self.walkers))))
 
     def apply_now(self) -> None:
         """Apply the commands due at this tick without letting time pass, so that a paused user sees them."""
@@ -346,15 +353,62 @@ class World:
 
     def _run(self, ticks: int) -> int:
         """Let every agent plan and act for `ticks` ticks without a command in between."""
-        done = [self._run_walker(walker, ticks) for walker in self.walkers]
+        turns = self._turns()
+        done = self._run_crews(turns.crews, ticks)
+        done += [self._run_walker(walker, ticks) for walker in turns.alone]
         longest = max(done, default=0)
         passed = longest if longest < ticks and self.is_over else ticks
-        for walker, own in zip(self.walkers, done, strict=True):
+        for walker, own in zip(turns.order, done, strict=True):
             if own < passed and walker.agent.status is Status.NO_PATH:
                 walker.metrics[0].waits += passed - own
         self.tick += passed
         self.measuring.spend(passed)
         return passed
+
+    def _run_crews(self, crews: Iterable[Crew], ticks: int) -> list[int]:
+        """Let those advance who can do it together. Returns the ticks that each of them did."""
+        done: list[int] = []
+        for crew in crews:
+            rows = crew.run(self.grid, self.tick, self.budget, ticks)
+            results = crew.results[["done", "legal", "status"]].tolist()
+            for walker, own, (count, legal, status) in zip(crew.walkers, rows, results, strict=True):
+                done.append(count)
+                if count:
+                    self._take_in(walker, own[:count], legal, status)
+        return done
+
+    def _take_in(self, walker: Walker, rows: np.ndarray, legal: int, status: int) -> None:
+        """What an agent of a crew did."""
+        if legal < rows.size:
+            self._refuse(walker, rows, legal)
+        if status == Status.AT_GOAL:
+            rows["marks"][-1] |= log.ARRIVED
+            self._end_trial(walker)
+        self._keep_rows(walker, rows)
+
+    def _keep_rows(self, walker: Walker, rows: np.ndarray) -> None:
+        walker.rows_tick = self.tick if not walker.new_rows else walker.rows_tick
+        walker.new_rows.append(rows)
+        walker.last_phase = int(rows["phase"][-1])
+        walker.last_budget = walker.budget or self.budget
+
+    def _turns(self) -> Turns:
+        """Who advances together and who alone, looked at again after whatever may have changed that."""
+        kept = self._turns_kept
+        are_right = kept is not None and kept.are_of(self.walkers) and (not self._are_turns_old or kept.look_again())
+        if kept is None or not are_right:
+            # In a crew nobody asks for the time that each takes, nor for non-optimal moves.
+            able = (w for w in self.walkers if w.own_goal is not None or not self.measuring.is_on)
+            kept = self._turns_kept = Turns(self.walkers, able if self.stopwatch is None else ())
+        self._are_turns_old = False
+        return kept
+
+    _turns_kept: Turns | None = None
+    _are_turns_old = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what says where memory lies: it will lie elsewhere."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_turns_kept", "_are_turns_old")}
 
     def _run_walker(self, walker: Walker, ticks: int) -> int:
         """Returns the ticks until the agent was done, `ticks` if it is not."""
@@ -373,10 +427,7 @@ class World:
                     rows["marks"][done - 1] |= log.ARRIVED
             if walker.has_arrived:
                 self._end_trial(walker)
-        walker.rows_tick = self.tick if not walker.new_rows else walker.rows_tick
-        walker.new_rows.append(rows[:done])
-        walker.last_phase = int(rows["phase"][done - 1])
-        walker.last_budget = walker.budget or self.budget
+        self._keep_rows(walker, rows[:done])
         return done
 
     def _plan_and_judge(self, walker: Walker, rows: np.ndarray, tick: int) -> int:
@@ -450,6 +501,7 @@ class World:
                 self._redraw_map()
                 has_applied = True
         while self._queue and self._queue[0][0] <= self.tick:
+            self._are_turns_old = True
             self._applying = self._queue.pop(0)[1]
             self._applying.apply(self)
             has_applied = True
@@ -516,6 +568,7 @@ class World:
             return
         self._distances_changed()
         self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
+        self._are_turns_old = True
         for walker in self.walkers:
             before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)

@@ -1,0 +1,111 @@
+"""Crews: agents of one kind that advance in one call of a kernel (sim/kernels/crew.py), each as it would alone."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import Grid
+from sim.kernels import log
+from sim.kernels.crew import RESULT
+from sim.kernels.jit import JIT_ON
+
+if TYPE_CHECKING:
+    from sim.world import Walker
+
+FEWEST = 16
+"""For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
+
+
+class Crew:
+    """Some walkers, and where their memory lies."""
+
+    def __init__(self, kernel: Any, walkers: "list[Walker]") -> None:
+        self.kernel, self.walkers = kernel, walkers
+        self._memories: list[Any] = [None] * len(walkers)
+        self._like = _memory_of(walkers[0])
+        self._table = np.zeros((len(walkers), sum(1 for _ in _arrays(self._like))), np.int64)
+        self.results = np.zeros(len(walkers), RESULT)
+        assert self.look_again()
+
+    def look_again(self) -> bool:
+        """Note where the memory lies of those who have replaced some of it. Due after everything that may do that.
+
+        Returns whether all still belong here: a parameter may ask for another kernel or for other memory.
+        """
+        for i, walker in enumerate(self.walkers):
+            arguments = walker.agent.arguments()  # type: ignore[attr-defined]
+            if arguments is self._memories[i]:
+                continue
+            if _kind_of(walker) != (self.kernel, _sizes(self._like)):
+                return False
+            self._memories[i] = arguments
+            self._table[i] = [array.ctypes.data for array in _arrays(_memory_of(walker))]
+        return True
+
+    def run(self, grid: Grid, tick: int, budget: int, ticks: int) -> npt.NDArray[Any]:
+        """Let all of them plan and act; results say how far each came. Returns their rows."""
+        rows = np.zeros((len(self.walkers), ticks), log.ROW)
+        self.results["budget"] = [walker.budget or budget for walker in self.walkers]
+        self.kernel(grid.ground, self._like, self._table, self.results, tick, rows)
+        return rows
+
+
+class Turns:
+    """All walkers of a world: crews of those that are able to be in one, and the others, each alone."""
+
+    def __init__(self, walkers: "Sequence[Walker]", able: "Iterable[Walker]") -> None:
+        self._of = _signs(walkers)
+        self.crews = _crews_of(able)
+        joined = [walker for crew in self.crews for walker in crew.walkers]
+        numbers = {walker.id for walker in joined}
+        self.alone = [walker for walker in walkers if walker.id not in numbers]
+        self.order = joined + self.alone
+
+    def are_of(self, walkers: "Sequence[Walker]") -> bool:
+        """Whether these are the same walkers, with as many trials."""
+        return self._of == _signs(walkers)
+
+    def look_again(self) -> bool:
+        """See where everybody's memory lies; whether the crews can stay as they are."""
+        return all(crew.look_again() for crew in self.crews)
+
+
+def _signs(walkers: "Iterable[Walker]") -> list[tuple[int, int]]:
+    return [(id(walker), walker.most_trials) for walker in walkers]
+
+
+def _crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
+    if not JIT_ON:
+        return []
+    groups: dict[Any, list[Walker]] = {}
+    for walker in walkers:
+        kind = _kind_of(walker)
+        if kind is not None and walker.most_trials == 1:
+            groups.setdefault(kind, []).append(walker)
+    return [Crew(kernel, members) for (kernel, _), members in groups.items() if len(members) >= FEWEST]
+
+
+def _kind_of(walker: "Walker") -> tuple[Any, tuple[int, ...]] | None:
+    """What all of a crew have in common: the kernel, and the sizes of their arrays."""
+    kernel = getattr(walker.agent, "crew_kernel", None)
+    return None if kernel is None else (kernel, _sizes(_memory_of(walker)))
+
+
+def _sizes(memory: Any) -> tuple[int, ...]:
+    return tuple(array.size for array in _arrays(memory))
+
+
+def _memory_of(walker: "Walker") -> tuple[Any, ...]:
+    """What the kernel takes for one agent: its own memory, ground left out, and the referee's numbers."""
+    return (walker.agent.crew_memory(), *walker.counts)  # type: ignore[attr-defined]
+
+
+def _arrays(memory: Any) -> Iterator[npt.NDArray[Any]]:
+    """The arrays of nested tuples, in the order in which the kernel comes by them."""
+    if isinstance(memory, np.ndarray):
+        yield memory
+    elif isinstance(memory, tuple):
+        for part in memory:
+            yield from _arrays(part)

@@ -1,0 +1,69 @@
+"""Agents of one kind, all in one call: plan, act, referee, one agent after the other.
+
+Called one by one, an agent pays ten times for being called what its tick costs. Each has memory of its own, so a call
+for all of them gets a table of addresses, and `like`: the memory of one of them, which says what lies at each. That
+all have arrays of the same sizes is up to the caller, and that the table is made anew when an array is replaced
+(sim/crew.py). Only compiled: Python has no need of it.
+"""
+
+from typing import Any, cast
+
+import numpy as np
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from sim.kernels import lrta, referee, tb_bfs
+from sim.kernels.jit import kernel
+
+RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
+"""Of each agent: what it may expand a tick, and then the ticks it did, those that were legal, how it stands."""
+
+
+@intrinsic
+def _memory_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
+    """Arrays like those of `like`, but at the addresses in row `place` of the table, in the order of a walk over it."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        addresses = context.make_array(signature.args[1])(context, builder, args[1])
+        columns = cgutils.unpack_tuple(builder, addresses.shape, 2)[1]
+        first = builder.mul(args[2], columns)
+        seen = 0
+
+        def moved(kind: Any, value: Any) -> Any:
+            nonlocal seen
+            if isinstance(kind, types.BaseTuple):
+                parts = [moved(part, builder.extract_value(value, i)) for i, part in enumerate(cast(Any, kind).types)]
+                return context.make_tuple(builder, kind, parts)
+            if not isinstance(kind, types.Array):
+                return value
+            place_of = builder.add(first, context.get_constant(types.intp, seen))
+            seen += 1
+            array = context.make_array(kind)(context, builder, value)
+            array.data = builder.inttoptr(builder.load(builder.gep(addresses.data, [place_of])), array.data.type)
+            return array._getvalue()
+
+        return moved(signature.args[0], args[0])
+
+    return like(like, table, types.intp), generate
+
+
+@kernel
+def run_tb_bfs(ground, like, table, results, tick, rows):
+    """TB-WA*, TB-GBFS and their repetitions. Writes: rows, results, everything at the addresses."""
+    for i in range(table.shape[0]):
+        result = results[i]
+        (search, route, links, state), metrics, visits = _memory_at(like, table, i)
+        result.done = tb_bfs.run(ground, search, route, links, state, result.budget, rows[i])
+        result.legal = referee.judge(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.status = state[0].status
+
+
+@kernel
+def run_classic_lrta(ground, like, table, results, tick, rows):
+    """LRTA* that looks one move ahead. Writes: rows, results, everything at the addresses."""
+    for i in range(table.shape[0]):
+        result = results[i]
+        (learned, state), metrics, visits = _memory_at(like, table, i)
+        result.done = lrta.run_classic(ground, learned, state, rows[i])
+        result.legal = referee.judge(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.status = state[0].status

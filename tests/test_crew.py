@@ -1,0 +1,104 @@
+"""Crews: single and grouped agents give the same walk, whatever is done to them on the way."""
+
+import random
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim import commands, crew
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.kernels.jit import JIT_ON
+from sim.time.keyframes import restore, take
+from sim.world import World
+
+from .conftest import problems
+
+Problem = tuple[list[str], int, int]
+
+pytestmark = pytest.mark.skipif(not JIT_ON, reason="crews are compiled only")
+
+KINDS = (
+    ("tb-wa", {"weight": 2.5}),
+    ("tb-wa", {"weight": 1.0}),
+    ("tb-gbfs", {}),
+    ("rtb-wa", {"restart": "lazy", "reopen": True}),
+    ("rtb-gbfs", {"restart": "eager"}),
+    ("lrta", {}),
+    ("tba", {}),
+)
+
+
+def crowd(problem: Problem, seed: int) -> World:
+    """Agents of several kinds, each with ends of its own, on a map that changes."""
+    rows, start, goal = problem
+    grid, chance = Grid.from_rows(rows), random.Random(seed)
+    world = World(grid, start, goal, BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(6, 15.0))
+    free = grid.free.nonzero()[0].tolist()
+    for kind, params in KINDS:
+        for _ in range(3):
+            ends = [grid.xy(chance.choice(free)) for _ in range(2)]
+            budget = chance.choice([None, 4, 9])
+            world.add(AgentConfig(kind, params=params, budget=budget, start=ends[0], goal=ends[1]))
+    return world
+
+
+def some_command(world: World, chance: random.Random) -> commands.Command:
+    agent, cell = chance.randrange(25), chance.randrange(world.grid.cells)
+    return chance.choice(
+        [
+            commands.EditCells(blocked=(cell,)),
+            commands.EditCells(freed=(cell,)),
+            commands.MoveGoal(cell),
+            commands.SetParam(agent, "weight", chance.choice([1.0, 1.5, 3.0])),
+            commands.SetParam(agent, "depth", chance.choice([1, 2])),
+            commands.SetBudget(chance.choice([5, 7]), chance.choice([None, agent])),
+            commands.RemoveAgent(agent),
+            commands.AddAgent(AgentConfig("tb-wa", params={"weight": 2.0}, goal=world.grid.xy(cell))),
+            commands.SetTrials(chance.choice([1, 2])),
+        ]
+    )
+
+
+def walked(problem: Problem, seed: int, fewest: int) -> tuple[list[object], int]:
+    """All rows and digests of a run, and the most crews there were."""
+    log: list[object] = []
+    most = 0
+    with patch.object(crew, "FEWEST", fewest):
+        world, chance = crowd(problem, seed), random.Random(seed)
+        for _ in range(25):
+            if chance.random() < 0.4:
+                world.submit(some_command(world, chance))
+            if chance.random() < 0.1:
+                world = restore(take(world))
+            world.advance(chance.choice([1, 1, 3]))
+            most = max(most, len(world._turns().crews))
+            log.append((world.tick, world.digest(), [note.text for note in world.notes]))
+            log.append([(w.id, w.rows.tolist(), w.rows_tick, w.state_word, w.trials) for w in world.walkers])
+    return log, most
+
+
+@settings(max_examples=40)
+@given(problems(side=9), st.integers(0, 999))
+def test_single_and_grouped_agents_give_the_same_walk(problem: Problem, seed: int) -> None:
+    alone, none = walked(problem, seed, 1_000_000)
+    together, crews = walked(problem, seed, 2)
+    assert together == alone
+    assert none == 0 and crews >= 4
+
+
+def test_agents_whose_time_or_moves_are_measured_are_in_no_crew() -> None:
+    rows = ["." * 9] * 9
+    with patch.object(crew, "FEWEST", 2):
+        for options, want in (({}, 1), ({"stopwatch": lambda: 0.0}, 0)):
+            world = World(Grid.from_rows(rows), 0, 80, BY_KEY, budget=4, **options)  # type: ignore[arg-type]
+            for start in ((1, 1), (5, 2), (3, 8)):
+                world.add(AgentConfig("tb-wa", start=start, goal=(8, 0)))
+                world.add(AgentConfig("tb-wa", start=start))  # its moves are judged by the world's goal
+            world.advance(2)
+            crews = world._turns().crews
+            assert len(crews) == want and all(len(each.walkers) == 3 for each in crews)
