@@ -17,7 +17,19 @@ from sim.params import ConfigError, Param, did_you_mean
 
 ROUNDS = Param("rounds", int, 3, "how often each thing is measured; the best counts", low=1, high=100)
 
-BENCHES = tuple("search ticks scaling crowd memory seek databases frames record experiment start".split())
+BENCHES = (
+    "search",
+    "ticks",
+    "scaling",
+    "crowd",
+    "memory",
+    "seek",
+    "databases",
+    "frames",
+    "record",
+    "experiment",
+    "start",
+)
 """In the order in which they run. Each is a module of this package with a function `run`, imported when its turn comes:
 some open a window, the others must not load what that needs."""
 
