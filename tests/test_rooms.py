@@ -11,15 +11,15 @@ from pathlib import Path
 from .conftest import ROOT
 
 ORDER = (
-    ("model",),
+    ("child", "model"),
     ("draw",),
     ("widgets",),
     ("panels", "dialogs"),
     ("film",),
     ("commands",),
     ("input",),
-    ("dressing", "app"),
-    ("preparation", "warmup", "status", "start"),
+    ("dressing", "preparation", "app"),
+    ("warmup", "status", "start"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
