@@ -18,8 +18,8 @@ ORDER = (
     ("film",),
     ("commands",),
     ("input",),
-    ("dressing", "preparation", "app"),
-    ("warmup", "status", "start"),
+    ("dressing", "warmup", "preparation", "app"),
+    ("status", "start"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
