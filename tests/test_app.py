@@ -117,8 +117,8 @@ RUNNING_COMMANDS = {
     "add_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
     "duplicate_agent": lambda a: len(a.session.world.walkers) == 3,
     "remove_agent": lambda a: [w.id for w in a.session.world.walkers] == [1],
-    "move_panel_left": lambda a: [p.key for p in a.session.panels] == [0, 1],
-    "move_panel_right": lambda a: [p.key for p in a.session.panels] == [1, 0],
+    "move_panel_left": lambda a: [p.key for p in a.session.panels] == [PanelKey(0, 0), PanelKey(0, 1)],
+    "move_panel_right": lambda a: [p.key for p in a.session.panels] == [PanelKey(0, 1), PanelKey(0, 0)],
     "maximise": lambda a: len(a.shown_panels) == 1,
     "raise_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.2,
     "lower_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.0,
@@ -185,7 +185,7 @@ RUNNING_COMMANDS = {
     "quit": lambda a: not a.is_open,
     "next_control": lambda a: a.canvas.focus_id is not None,
     "previous_control": lambda a: a.canvas.focus_id is not None,
-    **{f"focus_{n}": lambda a, n=n: a.session.focused_key == (n - 1 if n <= 2 else 0) for n in range(1, 9)},
+    **{f"focus_{n}": lambda a, n=n: a.session.focused_key == PanelKey(0, n - 1 if n <= 2 else 0) for n in range(1, 9)},
     **{f"switch_{n}": lambda a: "no switch" in a.toasts[-1][0] for n in range(3, 10)},
     **{f"layer_{k.key}": lambda a, k=k: a.layers.shows(k) == (k.key == "tree") for k in LAYERS},
 }
@@ -885,8 +885,8 @@ def drawn_texts(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_smaller_budget_is_not_held_against_the_last_tick():
     app = make_app(setup(1, budget=16))
     app.session.advance(3)
-    app.step_budget(0, -1)
-    app.step_budget(0, -1)
+    app.step_budget(PanelKey(0, 0), -1)
+    app.step_budget(PanelKey(0, 0), -1)
     view = app.session.panels[0].view
     assert view.budget == 4
     assert agent_panel.spent(app, view) == (int(view.rows[-1].expanded), 16)

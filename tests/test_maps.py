@@ -269,6 +269,6 @@ def test_every_kind_gives_the_same_results(tmp_path: Path, capsys: pytest.Captur
         path = tmp_path / name
         assert solve.main(["--map", str(path), "--from", "0,0", "--to", "29,19", "--agent", "tba"]) == 0
         digests.add(json.loads(capsys.readouterr().out)["digest"])
-        setup = files.open_any(path).setup
+        setup = files.open_any(path).scenario
         assert blocked(setup.grid) == rows and setup.title == "a"
     assert len(digests) == 1

@@ -21,7 +21,7 @@ from .test_files import begun, map_file
 def test_a_file_name_that_is_no_text_is_opened_drawn_saved_and_opened_again(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.map"))
     map_file(tmp_path, ["....", ".@..", "...."]).rename(path)
-    app = make_app(files.open_any(path).setup)
+    app = make_app(files.open_any(path).scenario)
     app.draw()
     assert app.session.scenario.title == "\\udcff\\udcfe"
     app.settings.remember(tmp_path / "any.map")
@@ -29,7 +29,7 @@ def test_a_file_name_that_is_no_text_is_opened_drawn_saved_and_opened_again(tmp_
     app.draw()
     saved = saving.save(app.session, tmp_path / "session.yaml")
     again = files.open_any(saved)
-    assert np.array_equal(again.setup.grid.terrain, app.session.world.grid.terrain)
+    assert np.array_equal(again.scenario.grid.terrain, app.session.world.grid.terrain)
     with pytest.raises(ConfigError, match=r"\\udcff"):
         files.open_any(path.with_suffix(".mapp"))
 

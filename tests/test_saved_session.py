@@ -84,7 +84,9 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
     other.collect_settings()
     assert not other.settings.layers.get("tree") and other.settings.heat.kind == "off", "the user's own"
     other.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
-    assert other.layers.visible == usual and other.layers.heat.kind == "off"
+    assert other.layers.visible == usual and other.layers.heat.kind == "scrub", (
+        "as the file says, not as the one before"
+    )
 
 
 def test_a_picture_opens_as_the_run_that_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

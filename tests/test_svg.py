@@ -154,8 +154,8 @@ ELSEWHERE = (*WITH_DATABASE, "terrain", "grid", "tracing", "detour", "groups")
 def test_layers_of_agents_with_a_database(layer: str) -> None:
     run = Replay(replace(setup(), agents=(AgentConfig("d-lrta", params={"level": 1}),)))
     shown = {key: key == layer for key in WITH_DATABASE}
-    with_it = panel_svg(run.begin(), 0, Look(visible=shown))
-    without = panel_svg(run.begin(), 0, Look(visible=dict.fromkeys(WITH_DATABASE, False)))
+    with_it = panel_svg(run.begin(), FIRST, Look(visible=shown))
+    without = panel_svg(run.begin(), FIRST, Look(visible=dict.fromkeys(WITH_DATABASE, False)))
     assert len(without) < len(with_it) and ElementTree.fromstring(with_it) is not None
 
 
