@@ -74,7 +74,7 @@ class Problem:
 class AgentView:
     """What there is to draw of an agent. Arrays are the agent's own: read them, until the next tick."""
 
-    search: Search | None = None  # open and closed cells, parents, g
+    search: Search | None = None  # open and closed cells, parents, g; None as long as none has begun
     best: int = -1  # the open cell that would be expanded next
     root: int = -1
     path: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # the path followed, in walking order
@@ -88,6 +88,11 @@ class AgentView:
     regions: RegionMap | None = None  # of the level of the abstraction that it works on
     prepared: tuple[Prepared, ...] = ()  # data computed before the run that it uses
     is_stale: bool = False  # the map is not the one that this data was computed on
+
+    def __post_init__(self) -> None:
+        """A search that has not begun has number 0, as have all cells that no search has written: it knows none."""
+        if self.search is not None and not self.search.control[0].search:
+            object.__setattr__(self, "search", None)
 
 
 class Agent(Protocol):

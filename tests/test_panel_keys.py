@@ -1,15 +1,20 @@
 """Panels of several branches: each shows its own world, and what is done in one goes to its own agent."""
 
+from dataclasses import replace
+
 import pytest
 
+from agents.registry import SPECS
 from sim.agent_api import Status
-from sim.commands import MoveGoal
+from sim.commands import AgentConfig, MoveGoal
+from sim.kernels.search import is_known
 from tests.test_app import setup
 from tests.window import App, make_app, press_combination, settle
 from ui.dialogs.agent_editor import AgentEditor
+from ui.model.cell_values import values_of
 from ui.model.keys import PanelKey
 from ui.panels import charts
-from ui.panels.tab_inspect import cell_facts
+from ui.panels.tab_inspect import _number, cell_facts
 
 
 @pytest.fixture
@@ -57,3 +62,27 @@ def test_charts_and_inspector_tell_of_the_panels_own_world(branched: App) -> Non
         facts = dict(cell_facts(panel, panel.snapshot.goal))
         assert float(facts.get("h", 0)) == 0.0, "the goal of its own world"
     assert session.panels[2].view.status is Status.AT_GOAL
+
+
+@pytest.mark.parametrize("kind", ["dstar-lite", "rtaa", "tb-wa"])
+def test_inspector_and_cell_texts_agree(kind: str) -> None:
+    """They computed h apart: the one from the goal of the map, the other from where the agent's search is aimed."""
+    app = make_app(replace(setup(), agents=(AgentConfig(kind),)))
+    app.session.advance(25)
+    (panel,) = app.session.panels
+    search = panel.view.agent.search
+    assert search is not None
+    known = [cell for cell in range(panel.snapshot.grid.cells) if is_known(search, cell)]
+    assert len(known) > 5
+    for cell in known:
+        facts = dict(cell_facts(panel, cell))
+        assert [facts[name] for name in "ghf"] == [_number(v) for v in values_of(panel.snapshot, panel.view, cell)]
+
+
+def test_before_its_first_search_an_agent_knows_no_cell() -> None:
+    """Stamps of zero meant "this search" at tick 0, so every cell passed for open."""
+    for spec in SPECS:
+        if spec.key in ("k-lrta", "lss-lrta", "rtaa", "da-rtaa", "p-lrta"):
+            (panel,) = make_app(replace(setup(), agents=(AgentConfig(spec.key),))).session.panels
+            assert panel.view.agent.search is None, spec.key
+            assert not {name for name, _ in cell_facts(panel, 0)} & {"list", "g", "h", "f"}, spec.key

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.kernels import learned, octile
 from sim.world import Snapshot, WalkerView
 from ui.draw.cells import CellWords
 from ui.draw.fonts import Fonts
@@ -14,6 +13,7 @@ from ui.draw.kernels import cellwords
 from ui.draw.kernels.paint import left_of
 from ui.draw.theme import rgb
 from ui.model.camera import Camera
+from ui.model.cell_values import values_of
 
 TEXT_FROM_PX = 48.0
 WIDE_FROM_PX = 80  # from here on g and h fit side by side with all their digits
@@ -53,19 +53,6 @@ def draw_values(
             top = rect[1] + int(left_of(y, camera.top, zoom))
             _write(surface, (left, top, round(zoom)), values_of(snapshot, walker, cell), size, ink)
     surface.set_clip(before)
-
-
-def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:
-    """Values g, h and f of a known cell, as the agent's search has them."""
-    search = walker.agent.search
-    assert search is not None
-    control = search.control[0]
-    g = float(search.nodes[cell].g)
-    x, y = snapshot.grid.xy(cell)
-    h = float(octile.h0(x, y, int(control.aim_x), int(control.aim_y), snapshot.grid.diagonal))
-    if walker.agent.learned is not None:
-        h += float(learned.excess(walker.agent.learned, cell))
-    return g, h, float(control.wg) * g + float(control.wh) * h
 
 
 def short(value: float, most: int) -> str:

@@ -4,8 +4,8 @@ import math
 from typing import TYPE_CHECKING
 
 from sim.kernels import search as kernels
-from sim.kernels.octile import h0_cells
 from sim.world import WalkerView
+from ui.model.cell_values import values_of
 from ui.model.layout import Box
 from ui.model.session import Panel
 from ui.model.wording import NOT_YET
@@ -81,13 +81,11 @@ def cell_facts(panel: Panel, cell: int) -> list[tuple[str, str]]:
     search = view.agent.search
     if search is None:
         return facts
-    control = search.control[0]
     if search.heat.size:
         facts.append(("expanded", f"{int(search.heat[cell]):,} x"))
     if not kernels.is_known(search, cell):
         return [("list", "unknown"), *facts]
-    g = float(search.nodes[cell].g)
-    h = float(h0_cells(grid.ground, cell, panel.snapshot.goal))
+    g, h, f = values_of(panel.snapshot, view, cell)
     parent = int(kernels.parent(grid.ground, search, cell))
     came_from = "root" if parent < 0 else "({}, {})".format(*grid.xy(parent))
     where = "closed" if kernels.is_closed(search, cell) else "open, best" if view.agent.best == cell else "open"
@@ -96,7 +94,7 @@ def cell_facts(panel: Panel, cell: int) -> list[tuple[str, str]]:
         ("parent", came_from),
         ("g", _number(g)),
         ("h", _number(h)),
-        ("f", _number(float(control.wg) * g + float(control.wh) * h)),
+        ("f", _number(f)),
         *facts,
     ]
 

@@ -1,0 +1,17 @@
+"""What an agent's search says of a cell: g, h and f, for the texts in cells and for the inspector."""
+
+from sim.kernels import learned, octile
+from sim.world import Snapshot, WalkerView
+
+
+def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:
+    """Values g, h and f of a known cell. h leads to where the search is aimed, and holds what was learned."""
+    search = walker.agent.search
+    assert search is not None
+    control = search.control[0]
+    g = float(search.nodes[cell].g)
+    x, y = snapshot.grid.xy(cell)
+    h = float(octile.h0(x, y, int(control.aim_x), int(control.aim_y), snapshot.grid.diagonal))
+    if walker.agent.learned is not None:
+        h += float(learned.excess(walker.agent.learned, cell))
+    return g, h, float(control.wg) * g + float(control.wh) * h
