@@ -50,7 +50,7 @@ class _Maker:
         return Mutant(self.file, old, new, self.tests)
 
 
-search = _in(K + "search.py", "kernels", "golden")
+search = _in(K + "search.py", "mutants_killed", "kernels", "golden")
 openlist = _in(K + "openlist.py", "kernels", "golden")
 referee = _in(K + "referee.py", "mutants_killed", "golden", "measures", "learning")
 tba = _in(K + "tba.py", "mutants_killed", "golden", "kernels")
@@ -62,6 +62,7 @@ dstar = _in(K + "dstar_lite.py", "dstar_lite")
 ribs = _in(K + "ribs.py", "ribs")
 world = _in("sim/world.py", "mutants_killed", "world", "timeline")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
+history = _in(T + "history.py", "mutants_killed", "timeline", "branches", "sessionfile")
 journal = _in(F + "journal.py", "journal")
 session_file = _in(F + "session.py", "sessionfile")
 commands = _in(F + "commands.py", "commands", "scenario")
@@ -74,8 +75,8 @@ MUTANTS = (
     # kernels
     search("child.g <= g or (place == CLOSED and not reopens)", "child.g < g or (place == CLOSED and not reopens)"),
     search("(place == CLOSED and not reopens)", "(place == CLOSED and reopens)"),
-    search("buckets.bucket_of(child.g + h), t)", "buckets.bucket_of(g + h), t)"),
-    search("if goal >= 0 and is_known(search, goal)", "if goal < 0 and is_known(search, goal)"),
+    search("if f == class_f:", "if f <= class_f:"),
+    search("elif child.place == CLOSED or child.g <= g:", "elif child.g < g:"),
     search("search.control[0].expansions += used", "search.control[0].expansions = used"),
     openlist("rank = np.int64(h * UNITS_PER_COST)", "rank = np.int64(g * UNITS_PER_COST)"),
     openlist("(key == above.key) & (tie > above.tie)", "(key == above.key) & (tie < above.tie)"),
@@ -91,7 +92,7 @@ MUTANTS = (
     tba("st.head = st.length  # the path", "st.head = i  # the path"),
     tba("if joint < 0 or traced + steps + st.length - joint > room:", "if joint < 0:"),
     tba("and st.status == log.ACTIVE and st.is_first:", "and st.status == log.ACTIVE:"),
-    tb_bfs("if policy == EAGER or blocks_way(", "if policy == EAGER and blocks_way("),
+    tb_bfs("if left == np.inf or (heeds == AS_PRINTED", "if (heeds == AS_PRINTED"),
     tb_bfs("if not rose[i] and is_known(search, tails[i]):", "if is_known(search, tails[i]):"),
     tb_bfs("if weight * via < left:", "if via < left:"),
     tb_bfs("if not control.is_stale or way_holds(", "if way_holds("),
@@ -119,16 +120,16 @@ MUTANTS = (
     world("        self.optimal = self.true_distance(self.start)\n        for walker", "        for walker"),
     world("return not (waits and self.random_changes.rate > 0)", "return True"),
     world("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, protected[:0])"),
-    world("for walker in sorted(self.walkers, key=lambda w: w.id):", "for walker in self.walkers:"),
+    world("in_order = sorted(self.walkers, key=lambda w: w.id)", "in_order = self.walkers"),
     world(
         "(w.id == agent if agent is not None else w.budget is None)", "(w.id == agent if agent is not None else True)"
     ),
     world("self._next_id = max(self._next_id, number + 1)", "self._next_id = number + 1"),
     # time
     timeline("not e.is_scripted and now < e.tick <= self", "not e.is_scripted and now <= e.tick <= self"),
-    timeline("if head.world.digest() != self._digests[place]:", "if not self._digests[place]:"),
-    timeline("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
-    timeline("del self._digests[tick // DIGEST_EVERY + 1 :]", "del self._digests[tick // DIGEST_EVERY + 2 :]"),
+    history("and world.digest() != self.digests[place]:", "and not self.digests[place]:"),
+    history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
+    history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("head.is_stale or head.tick > tick or (", "head.is_stale or ("),
     timeline("boundary = min(boundary, self.recorded_end - begin)", "boundary = min(boundary, BULK)"),
     timeline("is_active = record.last_active(tick) == tick", "is_active = record.last_active(tick) > 0"),

@@ -76,7 +76,7 @@ def test_a_replay_that_comes_to_something_else_is_reported() -> None:
     line.seek(0)
     line.seek(3 * DIGEST_EVERY)
     assert line.diverged is None
-    line._digests[2] = "0" * 16
+    line.history.digests[2] = "0" * 16
     line.seek(DIGEST_EVERY + 10)
     line.seek(3 * DIGEST_EVERY)
     assert line.diverged == 2 * DIGEST_EVERY
