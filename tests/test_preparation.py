@@ -87,6 +87,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
+@pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
 def test_what_is_asked_for_comes_first(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warmup.threading.Thread, "start", lambda thread: None)
     asked = warmup.SimpleQueue()
