@@ -186,7 +186,9 @@ def test_a_minus_b_is_of_the_same_panels_in_videos_as_in_the_window() -> None:
     assert any("a1 (branch 1) - a1 (run)" in name for row in stage._legend_rows() for _, name, _ in row)
 
 
-@pytest.mark.parametrize(("number", "letter", "pair"), [(2, "B", [4097, 1]), (4, "A", [4097, 1]), (1, "A", [0, 4096])])
+@pytest.mark.parametrize(
+    ("number", "letter", "pair"), [(2, "B", [(1, 1), (0, 1)]), (4, "A", [(1, 1), (0, 1)]), (1, "A", [(0, 0), (1, 0)])]
+)
 def test_a_panel_alone_keeps_its_part_in_a_comparison_or_begins_one(number: int, letter: str, pair: list[int]) -> None:
     app = branched()
     stage = Stage(app.session, (720, 540), Part("panel", number), look_of(app))
