@@ -21,6 +21,7 @@ from .conftest import budget_for, problems, settings_of
 
 _OTHERWISE = {
     "bare_rows",
+    "_bared",
     "_turns_kept",
     "_are_turns_old",
     "rows_tick",
