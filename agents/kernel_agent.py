@@ -18,7 +18,11 @@ class KernelAgent:
     def __init__(self, state: np.dtype) -> None:
         """`state` is the record of the kernel; it has a field `status`."""
         self.state = np.zeros(1, state).view(np.recarray)
-        self._status = self.state["status"]  # looked at in every tick, which by the name of the field takes long
+        self._look_at_state()
+
+    def _look_at_state(self) -> None:
+        """Keep a view of the status: it is looked at in every tick, which by the name of the field takes long."""
+        self._status = self.state["status"]
 
     @property
     def status(self) -> Status:
@@ -45,9 +49,12 @@ class KernelAgent:
         return self._bared[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        state.pop("_bared", None)  # made again from what is kept
-        return state
+        """Without what is made again from the rest: copies of views would not be the same memory any more."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_bared", "_status")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._look_at_state()
 
 
 def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:

@@ -64,8 +64,20 @@ class Walker:
     def __post_init__(self) -> None:
         # Agents written in Python name the fields of their rows.
         self.new_log = log.new_bare_log if getattr(self.agent, "takes_bare_rows", False) else log.new_log
+        self._look_at_counts()
+
+    def _look_at_counts(self) -> None:
+        """Keep views of the counts that cost nothing to take."""
         self.counts = bare((self.metrics, self.visits))  # what the referee writes to
         self._position = self.metrics["position"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the views: copies of them would not be the same memory any more."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("counts", "_position")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._look_at_counts()
 
     @property
     def position(self) -> int:
