@@ -178,6 +178,7 @@ RUNNING_COMMANDS = {
     "save_session": lambda a: type(a.dialog).__name__ == "SaveFile",
     "save_scenario": lambda a: type(a.dialog).__name__ == "SaveFile",
     "export_csv": lambda a: type(a.dialog).__name__ == "SaveFile",
+    "export_posthoc": lambda a: type(a.dialog).__name__ == "SaveFile",
     "find_command": lambda a: type(a.dialog).__name__ == "CommandPalette",
     "about": lambda a: a.toasts[-1][0].startswith("nothing is said about"),
     "help": lambda a: type(a.dialog).__name__ == "HelpOverlay",
@@ -187,7 +188,7 @@ RUNNING_COMMANDS = {
     "previous_control": lambda a: a.canvas.focus_id is not None,
     **{f"focus_{n}": lambda a, n=n: a.session.focused_key == PanelKey(0, n - 1 if n <= 2 else 0) for n in range(1, 9)},
     **{f"switch_{n}": lambda a: "no switch" in a.toasts[-1][0] for n in range(3, 10)},
-    **{f"layer_{k.key}": lambda a, k=k: a.layers.shows(k) == (k.key == "tree") for k in LAYERS},
+    **{f"layer_{k.key}": lambda a, k=k: a.layers.shows(k) != k.is_on for k in LAYERS},
 }
 EDITING_COMMANDS = {
     f"tool_{name}": lambda a, name=name: a.editor.tool == name
@@ -663,7 +664,7 @@ def test_a_branch_is_compared_with_its_parent_agent_by_agent(theme):
     app.session.advance(20)
     app.session.focus(app.session.panels[3].key)  # the second agent of the branch
     press_combination(app, "Alt+P")
-    assert [panel.key for panel in app.compared_panels()] == [4097, 1]
+    assert [panel.key for panel in app.compared_panels()] == [(1, 1), (0, 1)]
     own = [panel.view.visits for panel in app.session.panels]
     shown = [app.cells[panel.key].bands for panel in app.session.panels]
     assert not shown[0].size and not shown[2].size, "nothing is drawn in the other panels"
