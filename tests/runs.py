@@ -164,7 +164,7 @@ def _compare(a: Any, b: Any, where: str, seen: dict[int, int]) -> None:
         assert seen[id(a)] == id(b), f"{where}: shared with something else"
         return
     if where.endswith("['search'][2]"):
-        return  # the buckets of the open list: places that were given back hold leftovers; nodes and digests say the rest
+        return  # buckets of the open list: places given back hold leftovers; nodes and digests say the rest
     assert type(a) is type(b), f"{where}: {a!r} {b!r}"
     if isinstance(a, np.ndarray):
         seen[id(a)] = id(b)
