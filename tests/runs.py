@@ -13,6 +13,7 @@ from sim.changes import RandomChanges
 from sim.commands import AgentConfig, Command, TimedCommand
 from sim.files.scenario import Scenario, rows_of
 from sim.grid import Grid
+from sim.kernels.buckets import Buckets
 from sim.time.log import Entry
 from sim.time.timeline import Timeline
 from sim.world import World
@@ -159,14 +160,29 @@ def assert_equal(one: Any, other: Any) -> None:
     _compare(one, other, "world", {})
 
 
+def _held(buckets: Buckets) -> dict[int, list[int]]:
+    """What each bucket holds, in its order. Memory that no bucket uses holds leftovers of other searches."""
+    held = {}
+    for slot in range(buckets.heads.size):
+        if not int(buckets.bits[slot >> 5]) >> (slot & 31) & 1:
+            continue
+        chunk, entries = int(buckets.heads[slot]), []
+        while chunk:
+            header, *ties = buckets.chunks[8 * chunk : 8 * chunk + 8].tolist()
+            entries += ties[: header & 7]
+            chunk = header >> 3
+        held[slot] = entries
+    return held
+
+
 def _compare(a: Any, b: Any, where: str, seen: dict[int, int]) -> None:
     if id(a) in seen:
         assert seen[id(a)] == id(b), f"{where}: shared with something else"
         return
-    if where.endswith("['search'][2]"):
-        return  # buckets of the open list: places given back hold leftovers; nodes and digests say the rest
     assert type(a) is type(b), f"{where}: {a!r} {b!r}"
-    if isinstance(a, np.ndarray):
+    if isinstance(a, Buckets):
+        assert _held(a) == _held(b), where
+    elif isinstance(a, np.ndarray):
         seen[id(a)] = id(b)
         assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes(), where
     elif isinstance(a, dict):
