@@ -109,7 +109,6 @@ class KnnLrta(Databased, LearningAgent):
         return AgentView(
             best=int(st.best),
             learned=self.learned,
-            groups={"subgoals": ahead[ahead != st.goal] if it.record >= 0 else ahead[:0]},
             numbers={
                 "record": float(it.record),
                 "hill climbing": float(it.steps),
@@ -119,6 +118,7 @@ class KnnLrta(Databased, LearningAgent):
                 "h updates": float(st.updates),
                 "tables of h": float(1 + self.others.counts[0].tables),
             },
+            waypoints=ahead[ahead != st.goal] if it.record >= 0 else ahead[:0],
             prepared=self.prepared,
             is_stale=self.is_stale,
         )

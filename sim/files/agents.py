@@ -37,9 +37,11 @@ def read_agents(
 
     `grid` is None where the map is wrong: then nobody can be placed, which is not the fault of this entry.
     """
-    fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     size = (grid.width, grid.height) if grid else (MAX_SIDE, MAX_SIDE)
     config = read_agent(entry, specs, shared_budget, size)
+    if not entry.is_mapping:  # which read_agent() has complained of
+        return []
+    fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     count = fields["count"].integer(COUNT) if "count" in fields else 1
     if config is None or count is None:
         return []

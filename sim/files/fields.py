@@ -72,6 +72,10 @@ class Field:
             fields.pop(key).complain(f"no such key{did_you_mean(key, names)}")
         return fields
 
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.value, dict)
+
     def any_keys(self, what: str) -> "dict[str, Field]":
         """The parts of a mapping whose keys are free."""
         if not isinstance(self.value, dict):

@@ -162,6 +162,9 @@ class Posthoc:
             yield from self._forget()
         noted = int(control.noted)
         for cell in search.order[max(0, noted - int(row.expanded)) : noted].tolist():
+            if int(search.nodes[cell].search) != self._search:  # of an earlier search in this tick, or of a region
+                yield self._cell_event("expanding", cell, None, h=self._h(cell))
+                continue
             yield self._known("expanding", search, cell)
             for other in self._around(cell):
                 is_known = int(search.nodes[other].search) == self._search
@@ -169,11 +172,13 @@ class Posthoc:
                     yield self._known("generating", search, other)
 
     def _known(self, kind: str, search: Search, cell: int) -> _Event:
-        """A cell of a search, with its numbers and the one that it was reached from."""
+        """A cell of a search, with its numbers and the one that it was reached from, where that one is shown."""
         node, control = search.nodes[cell], search.control[0]
         g, h = float(node.g), self._h(cell)
         f = float(control.wg) * g + float(control.wh) * h
-        return self._cell_event(kind, cell, self._parent(search, cell), g=_short(g), h=h, f=_short(f))
+        parent = self._parent(search, cell)
+        parent = parent if parent in self._shown else None
+        return self._cell_event(kind, cell, parent, g=_short(g), h=h, f=_short(f))
 
     def _parent(self, search: Search, cell: int) -> int | None:
         came = int(search.nodes[cell].came)
