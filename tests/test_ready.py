@@ -1,9 +1,11 @@
 """Compiled kernels: kept, shared by processes, compiled anew where a file is damaged."""
 
+import ast
 import os
 import subprocess
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from agents.registry import SPECS
 from agents.warm import walk
 from sim.commands import AgentConfig
-from sim.kernels import cache, inner, ready
+from sim.kernels import cache, inner, ready, sources
 from sim.kernels.jit import JIT_ON
 from sim.kernels.ready import Part, is_ready, make_ready
 
@@ -170,6 +172,60 @@ def test_a_kernel_that_another_calls_is_part_of_it_and_can_be_called_itself(tiny
     index.unlink()
     assert run_python(code.replace("tiny.double(4)", "0"), **environment) == "84 0 1 0\n"
     assert not list(tiny.rglob("tiny.double*.nbi"))
+
+
+@compiles
+def test_an_edit_compiles_what_depends_on_it_and_nothing_else(tiny: Path) -> None:
+    start(tiny)
+    source = tiny / "tiny.py"
+    source.write_text(source.read_text() + "# a comment\n")
+    assert start(tiny)[0] == 0
+    assert start(tiny)[0] == 1
+
+
+@pytest.fixture
+def three_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Three files of kernels, of which a imports b in one of the three ways, and b imports c."""
+    folder = tmp_path / "sim" / "kernels"
+    folder.mkdir(parents=True)
+    (folder / "c.py").write_text("LIMIT = 1\n")
+    (folder / "b.py").write_text("from sim.kernels import (\n    a,\n    c,\n)\n")
+    (folder / "other.py").write_text("import numpy as np\n")
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    yield folder
+    forget_stamps()
+
+
+def forget_stamps() -> None:
+    sources.stamp_of.cache_clear()
+    sources._imported.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "line", ["from sim.kernels import b", "from sim.kernels.b import (\n    x,\n)", "import sim.kernels.b as d"]
+)
+def test_a_stamp_is_of_all_that_is_imported(three_files: Path, line: str) -> None:
+    (three_files / "a.py").write_text(f"{line}\n")
+    stamps = []
+    for name in ("a.py", "b.py", "c.py", "other.py"):
+        forget_stamps()
+        stamps.append(sources.stamp_of(three_files / "a.py"))
+        (three_files / name).write_text((three_files / name).read_text() + "# edited\n")
+    forget_stamps()
+    assert len({*stamps, sources.stamp_of(three_files / "a.py")}) == 4, "only what it never comes by changes nothing"
+
+
+def test_every_import_of_a_kernel_file_is_seen() -> None:
+    """The stamps read imports from the text; the syntax tree must say the same."""
+    for room in sources._ROOMS:
+        for path in sources._folder(room).glob("*.py"):
+            names = set()
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom):
+                    names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+                elif isinstance(node, ast.Import):
+                    names |= {alias.name for alias in node.names}
+            assert set(sources._imported(path)) == {file for name in names if (file := sources._file(name))}, path
 
 
 # --- everything is compiled -------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ some containers, they lie in a folder of the temporary one that nobody else can 
 """
 
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -43,6 +44,13 @@ def temporary_folder() -> Path:
     user = os.getuid() if sys.platform != "win32" else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"{NAME}-{user}"
     return folder if make_private(folder) else Path(tempfile.mkdtemp(prefix=f"{NAME}-"))
+
+
+def keep_newest(folder: Path, pattern: str, count: int) -> None:
+    """Remove all but the newest `count` folders of a kind."""
+    found = [(path.stat().st_mtime, path) for path in folder.glob(pattern) if path.is_dir()]
+    for _, path in sorted(found, reverse=True)[count:]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def make_private(folder: Path) -> bool:

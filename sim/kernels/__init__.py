@@ -1,11 +1,9 @@
 """All numba code of the project, and the folder in which its compiled form is kept.
 
-numba does not notice when a helper in another file was edited: the cached caller keeps the old
-machine code. It also ignores the bounds-check flag. So the cache folder is named by a hash of every
-kernel source, of that flag, of the Python version and of the system; another source means another
-folder. This must happen before numba is imported, which is why it stands here and why nothing outside
-folders called `kernels` imports numba: those of the simulation here, and those that paint pixels in
-`ui/draw/kernels`.
+numba's cache ignores the bounds-check flag, so the folder is named by a hash of that flag, of the Python version and of
+the system; inside, each file of kernels has a folder named by a stamp of its sources (see cache.py). The folder must be
+chosen before numba is imported, which is why it stands here and why nothing outside folders called `kernels` imports
+numba: those of the simulation here, and those that paint pixels in `ui/draw/kernels`.
 
 What is read from the cache is run. So the folder belongs to this user, and nobody else may write into it.
 """
@@ -13,27 +11,23 @@ What is read from the cache is run. So the folder belongs to this user, and nobo
 import hashlib
 import os
 import platform
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sim.files.folders import cache_folder, make_private, temporary_folder
+from sim.files.folders import cache_folder, keep_newest, make_private, temporary_folder
 from sim.kernels.packed import archive_name, unpack
 from sim.program import ROOT
 
-_KEPT_CACHES = 4
+_KEPT_CACHES = 4  # another Python leaves one behind
 _GENERIC = "generic"
 
 
-def _sources_hash(processor: str) -> str:
-    digest = hashlib.sha256(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
-    about = (sys.implementation.cache_tag, sys.platform, platform.machine(), processor)
-    digest.update(repr(about).encode())
-    for source in sorted(ROOT.glob("sim/kernels/*.py")) + sorted(ROOT.glob("ui/draw/kernels/*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+def _folder_for(processor: str) -> str:
+    checks_bounds = os.environ.get("NUMBA_BOUNDSCHECK", "0")
+    about = (checks_bounds, sys.implementation.cache_tag, sys.platform, platform.machine(), processor)
+    return f"kernels-{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}"
 
 
 def _is_ours(folder: Path) -> bool:
@@ -56,18 +50,11 @@ def _places(name: str) -> Iterator[Path]:
     yield temporary_folder() / name
 
 
-def _forget_old_caches(current: Path) -> None:
-    """Keep the newest few folders: each edit of a kernel leaves one behind."""
-    others = [f for f in current.parent.glob("kernels-*") if f != current]
-    others.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
-    for folder in others[_KEPT_CACHES:]:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _choose_cache(name: str) -> Path:
     for place in _places(name):
         if _is_ours(place):
-            _forget_old_caches(place)
+            os.utime(place)  # used now, so not among the oldest
+            keep_newest(place.parent, "kernels-*", _KEPT_CACHES)
             return place
     return Path(tempfile.mkdtemp(prefix="backmove-kernels-"))
 
@@ -75,10 +62,10 @@ def _choose_cache(name: str) -> Path:
 def _name() -> tuple[str, Path | None]:
     """What the folder is called, and the archive of kernels that came with the program, if it is the right one."""
     if processor := os.environ.get("NUMBA_CPU_NAME"):
-        return f"kernels-{_sources_hash(processor)}", None
-    name = f"kernels-{_sources_hash(_GENERIC)}"
+        return _folder_for(processor), None
+    name = _folder_for(_GENERIC)
     archive = ROOT / archive_name(name)
-    return (name, archive) if archive.is_file() else (f"kernels-{_sources_hash('')}", None)
+    return (name, archive) if archive.is_file() else (_folder_for(""), None)
 
 
 _folder_name, _archive = _name()

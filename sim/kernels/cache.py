@@ -9,12 +9,18 @@ import hashlib
 import os
 import pickle
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
 
+from sim.files.folders import keep_newest
 from sim.kernels import CACHE_FOLDER
+from sim.kernels.sources import STAMP_LENGTH, stamp_of
 
+_KEPT_EDITIONS = (
+    8  # of one file of kernels: a checkout and an installed program, or two branches, need not compile in turn
+)
 _SUM_BYTES = hashlib.sha256().digest_size
 
 
@@ -64,14 +70,17 @@ class _SealedFiles(IndexDataCacheFile):
 
 
 class _Place(UserProvidedCacheLocator):
-    """A folder for each module by its name, wherever the program lies: kernels compiled elsewhere are found."""
+    """A folder for each module by name and sources, wherever the program lies: kernels compiled elsewhere are found."""
 
     def __init__(self, function: Any, source: str) -> None:
         super().__init__(function, source)
-        self._cache_path = os.path.join(CACHE_FOLDER, function.__module__)
+        self._module = function.__module__
+        self._cache_path = os.path.join(CACHE_FOLDER, f"{self._module}-{stamp_of(Path(source))}")
 
     def ensure_cache_path(self) -> None:
-        os.makedirs(self._cache_path, exist_ok=True)
+        if not os.path.isdir(self._cache_path):
+            os.makedirs(self._cache_path, exist_ok=True)
+            keep_newest(CACHE_FOLDER, f"{self._module}-{'?' * STAMP_LENGTH}", _KEPT_EDITIONS)
 
 
 class _Form(CompileResultCacheImpl):

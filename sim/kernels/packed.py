@@ -1,4 +1,4 @@
-"""Compiled kernels that come with an installed program: packed when it was built, unpacked where the cache is empty.
+"""Compiled kernels that come with an installed program: packed when it was built, unpacked into the cache when needed.
 
 They are made for a generic processor, so they run on any of their kind. Their name says for which sources, Python and
 system they are; where that does not fit there is nothing to unpack, and kernels are compiled as in a checkout.
@@ -11,7 +11,10 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from sim.kernels.sources import stamp_of_all
+
 NOTES = ".ready"
+_UNPACKED = "unpacked"
 
 
 def pack(folder: str) -> Path:
@@ -25,7 +28,7 @@ def pack(folder: str) -> Path:
 
 
 def archive_name(cache_name: str) -> str:
-    return f"{cache_name}.tar.xz"
+    return f"{cache_name}-{stamp_of_all()}.tar.xz"
 
 
 def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -36,8 +39,9 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def unpack(archive: Path, cache: Path) -> None:
-    """Fill an empty cache. Files take their places one by one, notes of what is ready last: two may do it at once."""
-    if any(cache.glob(f"*{NOTES}")):
+    """Fill a cache, once. Files take their places one by one, notes of what is ready last: two may do it at once."""
+    note = cache / f"{archive.name}.{_UNPACKED}"
+    if note.exists():
         return
     with suppress(OSError, tarfile.TarError, EOFError):  # then all is compiled
         draft = Path(tempfile.mkdtemp(prefix=".unpack-", dir=cache))
@@ -49,5 +53,6 @@ def unpack(archive: Path, cache: Path) -> None:
                 place = cache / file.relative_to(draft)
                 place.parent.mkdir(exist_ok=True)
                 os.replace(file, place)
+            note.touch()
         finally:
             shutil.rmtree(draft, ignore_errors=True)

@@ -1,6 +1,7 @@
 """What of the kernels is compiled already, and compiling the rest, by several processes at once if need be.
 
-A `Part` is what one thing needs: an agent, the drawing. A note in the cache folder says that it is compiled; a lock
+A `Part` is what one thing needs: an agent, the drawing. A note in the cache folder says that it is compiled, of these
+sources (after an edit the part is gone through again, which costs little where nothing it needs has changed); a lock
 on that note says that some process is at it. Processes that start at the same time share the parts among them, and
 one that was killed leaves a lock that is gone and a note that is not written.
 """
@@ -13,6 +14,8 @@ from pathlib import Path
 from sim.files.locks import BINARY, lock
 from sim.kernels import CACHE_FOLDER
 from sim.kernels.jit import JIT_ON
+from sim.kernels.packed import NOTES
+from sim.kernels.sources import stamp_of_all
 
 _DONE = b"ready"
 
@@ -86,4 +89,4 @@ def _locked(note: int, waits: bool) -> bool:
 
 
 def _note(key: str) -> Path:
-    return CACHE_FOLDER / f"{key}.ready"
+    return CACHE_FOLDER / f"{key}-{stamp_of_all()}{NOTES}"
