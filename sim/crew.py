@@ -1,7 +1,8 @@
 """Crews: agents of one kind that advance in one call of a kernel (sim/kernels/crew.py), each as it would alone."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,44 @@ FEWEST = 16
 """For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
 
 
+@dataclass(frozen=True)
+class Told:
+    """What an agent has done lately."""
+
+    rows: npt.NDArray[Any] = field(default_factory=lambda: log.new_bare_log(0))  # of the last advance
+    tick: int = 0  # of the first of them
+    phase: int = log.WAITING  # in its last row, whenever that was
+    budget: int = 0  # the one of that row
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a crew did in some ticks, in the order of its walkers."""
+
+    tick: int  # the first
+    rows: npt.NDArray[Any]  # log.ROW[walkers, ticks]
+    done: npt.NDArray[np.int64]  # in how many of them each did something
+
+
+class Seat(NamedTuple):
+    """The place of a walker in a crew. What all do is kept together, and made out for one when somebody asks."""
+
+    crew: "Crew"
+    place: int
+
+    def rows(self) -> npt.NDArray[Any]:
+        own = [piece.rows[self.place, : piece.done[self.place]] for piece in self.crew.pieces if piece.done[self.place]]
+        return own[0] if len(own) == 1 else np.concatenate(own) if own else log.new_bare_log(0)
+
+    def told(self) -> Told:
+        return Told(
+            self.rows(),
+            int(self.crew.row_ticks[self.place]),
+            int(self.crew.phases[self.place]),
+            int(self.crew.budgets[self.place]),
+        )
+
+
 class Crew:
     """Some walkers, and where their memory lies."""
 
@@ -27,6 +66,15 @@ class Crew:
         self._like = _memory_of(walkers[0])
         self._table = np.zeros((len(walkers), sum(1 for _ in _arrays(self._like))), np.int64)
         self.results = np.zeros(len(walkers), RESULT)
+        self.ids = tuple(walker.id for walker in walkers)
+        self.places = {number: place for place, number in enumerate(self.ids)}
+        self.pieces: list[Piece] = []  # of the advance that is going on, or of the last one
+        self.row_ticks = np.array([walker.rows_tick for walker in walkers], np.int64)
+        self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
+        self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
+        self._seats = [Seat(self, place) for place in range(len(walkers))]
+        self._has_rows = np.zeros(len(walkers), np.bool_)
+        self._own_budgets = np.zeros(len(walkers), np.int64)  # 0: the world's
         assert self.look_again()
 
     def look_again(self) -> bool:
@@ -34,6 +82,7 @@ class Crew:
 
         Returns whether all still belong here: a parameter may ask for another kernel or for other memory.
         """
+        self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
         for i, walker in enumerate(self.walkers):
             arguments = walker.agent.arguments()  # type: ignore[attr-defined]
             if arguments is self._memories[i]:
@@ -44,12 +93,26 @@ class Crew:
             self._table[i] = [array.ctypes.data for array in _arrays(_memory_of(walker))]
         return True
 
-    def run(self, grid: Grid, tick: int, budget: int, ticks: int) -> npt.NDArray[Any]:
-        """Let all of them plan and act; results say how far each came. Returns their rows."""
+    def forget_rows(self) -> None:
+        """Another advance begins."""
+        self.pieces.clear()
+        self._has_rows[:] = False
+
+    def run(self, grid: Grid, tick: int, budget: int, ticks: int) -> Piece:
+        """Let all of them plan and act; results say how far each came."""
         rows = np.zeros((len(self.walkers), ticks), log.ROW)
-        self.results["budget"] = [walker.budget or budget for walker in self.walkers]
+        self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.kernel(grid.ground, self._like, self._table, self.results, tick, rows)
-        return rows
+        piece = Piece(tick, rows, self.results["done"].copy())
+        self.pieces.append(piece)
+        acted = np.flatnonzero(piece.done)
+        self.row_ticks[acted[~self._has_rows[acted]]] = tick
+        self._has_rows[acted] = True
+        self.phases[acted] = rows["phase"][acted, piece.done[acted] - 1]
+        self.budgets[acted] = self.results["budget"][acted]
+        for walker, seat in zip(self.walkers, self._seats, strict=True):
+            walker.seat = seat
+        return piece
 
 
 class Turns:
@@ -61,7 +124,6 @@ class Turns:
         joined = [walker for crew in self.crews for walker in crew.walkers]
         numbers = {walker.id for walker in joined}
         self.alone = [walker for walker in walkers if walker.id not in numbers]
-        self.order = joined + self.alone
 
     def are_of(self, walkers: "Sequence[Walker]") -> bool:
         """Whether these are the same walkers, with as many trials."""

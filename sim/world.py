@@ -5,8 +5,8 @@ in order plan and act, then the referee. A tick is a bulk of one: `advance(1000)
 because nothing but a command can come between an agent's ticks.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from sim import changes
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Status
 from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command
-from sim.crew import Crew, Turns
+from sim.crew import Crew, Piece, Seat, Told, Turns
 from sim.grid import Grid, MapChange
 from sim.kernels import log, referee
 from sim.kernels.jit import bare
@@ -51,11 +51,8 @@ class Walker:
     start: int
     own_goal: int | None  # None: the world's
     own_optimal: float | None  # cost of the cheapest path between its own ends; None: they are the world's
-    bare_rows: np.ndarray = field(default_factory=lambda: log.new_bare_log(0))  # see `rows`
+    told: Told = field(default_factory=Told)  # what it has done lately, unless its crew keeps that
     new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on
-    rows_tick: int = 0  # world tick of the first of them
-    last_phase: int = log.WAITING
-    last_budget: int = 0  # that of the last row; the present one may be another already
     refusals: int = 0
     most_trials: int = 1
     trials: list[Trial] = field(default_factory=list)  # those that came to the goal, the present one included
@@ -73,6 +70,7 @@ class Walker:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the views: copies of them would not be the same memory any more."""
+        self.leave_seat()
         return {name: value for name, value in self.__dict__.items() if name not in ("counts", "_position")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -83,14 +81,41 @@ class Walker:
     def position(self) -> int:
         return int(self._position[0])
 
+    seat: Seat | None = None  # its place in the crew in which it advances, while that keeps what it does
+
+    def leave_seat(self) -> None:
+        """Keep for itself what its crew has kept so far."""
+        if self.seat is not None:
+            self.told, self.seat = self.seat.told(), None
+
+    @property
+    def bare_rows(self) -> np.ndarray:
+        """Its rows of the last advance, as kernels write them."""
+        return self.told.rows if self.seat is None else self.seat.rows()
+
     @property
     def rows(self) -> np.ndarray:
-        """Its rows of the last advance, with the names of their fields."""
+        """The same with the names of their fields."""
         return self.bare_rows.view(np.recarray)
 
-    @rows.setter
-    def rows(self, rows: np.ndarray) -> None:
-        self.bare_rows = rows
+    @property
+    def rows_tick(self) -> int:
+        """World tick of the first of them."""
+        return self.told.tick if self.seat is None else int(self.seat.crew.row_ticks[self.seat.place])
+
+    @property
+    def last_phase(self) -> int:
+        return self.told.phase if self.seat is None else int(self.seat.crew.phases[self.seat.place])
+
+    @property
+    def last_budget(self) -> int:
+        """The budget of the last row; the present one may be another already."""
+        return self.told.budget if self.seat is None else int(self.seat.crew.budgets[self.seat.place])
+
+    def show_rows(self, rows: np.ndarray, tick: int) -> None:
+        """Let these be its rows, the first of them that of `tick`, as after a seek."""
+        self.leave_seat()
+        self.told = replace(self.told, rows=rows, tick=tick)
 
     @property
     def label(self) -> str:
@@ -121,8 +146,18 @@ class Walker:
     def put_rows_together(self) -> None:
         """Take in the rows of an advance, once: a long run has thousands of pieces."""
         if self.new_rows:
-            self.bare_rows = self.new_rows[0] if len(self.new_rows) == 1 else np.concatenate(self.new_rows)
-            self.new_rows = []
+            if self.seat is not None:  # it joined a crew meanwhile
+                tick = self.told.tick
+                self.new_rows.append(self.seat.rows())
+                self.leave_seat()
+                self.told = replace(self.told, tick=tick)
+            rows = self.new_rows[0] if len(self.new_rows) == 1 else np.concatenate(self.new_rows)
+            self.told, self.new_rows = replace(self.told, rows=rows), []
+
+    def begin_advance(self) -> None:
+        """Forget the rows of the last one; those that a crew keeps it forgets itself."""
+        if self.seat is None:
+            self.told, self.new_rows = replace(self.told, rows=self.told.rows[:0]), []
 
     @property
     def state_word(self) -> str:
@@ -237,7 +272,9 @@ class World:
         start, own_goal = self._own_ends(config)
         goal = self.goal if own_goal is None else own_goal
         has_own = config.start is not None or config.goal is not None
-        problem = Problem(self.grid, start, goal, _agent_seed(self.seed, number), budget, self.watched)
+        # Of a group nobody watches each single one: what that takes, five hundred could not have.
+        is_watched = self.watched and not config.group
+        problem = Problem(self.grid, start, goal, _agent_seed(self.seed, number), budget, is_watched)
         visits = zeros(self.grid.cells, np.uint32)
         walker = Walker(
             number,
@@ -331,7 +368,9 @@ class World:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
         passed = 0
         for walker in self.walkers:
-            walker.bare_rows = walker.bare_rows[:0]
+            walker.begin_advance()
+        for crew in self.crews:
+            crew.forget_rows()
         is_over = self.is_over
         while passed < ticks and not is_over:
             if self._apply_due() and self.is_over:
@@ -366,43 +405,40 @@ class World:
     def _run(self, ticks: int) -> int:
         """Let every agent plan and act for `ticks` ticks without a command in between."""
         turns = self._turns()
-        done = self._run_crews(turns.crews, ticks)
-        done += [self._run_walker(walker, ticks) for walker in turns.alone]
-        longest = max(done, default=0)
+        pieces = [self._run_crew(crew, ticks) for crew in turns.crews]
+        done = [self._run_walker(walker, ticks) for walker in turns.alone]
+        longest = max([*done, *(int(piece.done.max()) for piece in pieces)], default=0)
         passed = longest if longest < ticks and self.is_over else ticks
-        for walker, own in zip(turns.order, done, strict=True):
+        for walker, own in zip(turns.alone, done, strict=True):
             if own < passed and walker.agent.status is Status.NO_PATH:
                 walker.metrics[0].waits += passed - own
+        for crew, piece in zip(turns.crews, pieces, strict=True):
+            for i in np.flatnonzero((piece.done < passed) & (crew.results["status"] == Status.NO_PATH)).tolist():
+                crew.walkers[i].metrics[0].waits += passed - int(piece.done[i])
         self.tick += passed
         self.measuring.spend(passed)
         return passed
 
-    def _run_crews(self, crews: Iterable[Crew], ticks: int) -> list[int]:
-        """Let those advance who can do it together. Returns the ticks that each of them did."""
-        done: list[int] = []
-        for crew in crews:
-            rows = crew.run(self.grid, self.tick, self.budget, ticks)
-            results = crew.results[["done", "legal", "status"]].tolist()
-            for walker, own, (count, legal, status) in zip(crew.walkers, rows, results, strict=True):
-                done.append(count)
-                if count:
-                    self._take_in(walker, own[:count], legal, status)
-        return done
+    @property
+    def crews(self) -> Sequence[Crew]:
+        """Who advances together, as far as anybody has advanced."""
+        return self._turns_kept.crews if self._turns_kept is not None else ()
 
-    def _take_in(self, walker: Walker, rows: np.ndarray, legal: int, status: int) -> None:
-        """What an agent of a crew did."""
-        if legal < rows.size:
-            self._refuse(walker, rows, legal)
-        if status == Status.AT_GOAL:
-            rows["marks"][-1] |= log.ARRIVED
-            self._end_trial(walker)
-        self._keep_rows(walker, rows)
+    def _run_crew(self, crew: Crew, ticks: int) -> Piece:
+        """Let those advance who can do it together."""
+        piece = crew.run(self.grid, self.tick, self.budget, ticks)
+        for i in np.flatnonzero(crew.results["legal"] < piece.done).tolist():
+            self._refuse(crew.walkers[i], piece.rows[i, : piece.done[i]], int(crew.results["legal"][i]))
+        for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (piece.done > 0)).tolist():
+            piece.rows["marks"][i, piece.done[i] - 1] |= log.ARRIVED
+            self._end_trial(crew.walkers[i])
+        return piece
 
     def _keep_rows(self, walker: Walker, rows: np.ndarray) -> None:
-        walker.rows_tick = self.tick if not walker.new_rows else walker.rows_tick
+        told = walker.told
+        tick = self.tick if not walker.new_rows else told.tick
         walker.new_rows.append(rows)
-        walker.last_phase = int(rows["phase"][-1])
-        walker.last_budget = walker.budget or self.budget
+        walker.told = Told(told.rows, tick, int(rows["phase"][-1]), walker.budget or self.budget)
 
     def _turns(self) -> Turns:
         """Who advances together and who alone, looked at again after whatever may have changed that."""
@@ -411,6 +447,10 @@ class World:
         if kept is None or not are_right:
             # In a crew nobody asks for the time that each takes, nor for non-optimal moves.
             able = (w for w in self.walkers if w.own_goal is not None or not self.measuring.is_on)
+            for walker in self.walkers:
+                if walker.seat is not None:
+                    walker.leave_seat()
+                    walker.new_rows = [walker.told.rows] if walker.told.rows.size else []
             kept = self._turns_kept = Turns(self.walkers, able if self.stopwatch is None else ())
         self._are_turns_old = False
         return kept
@@ -692,7 +732,8 @@ class World:
         free = self.grid.free
         return {name: not free[np.asarray(cells)].any() for name, cells in self.switches.items()}
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, only: Container[int] | None = None) -> Snapshot:
+        """The world as it is, with all of its agents or with those of these numbers."""
         return Snapshot(
             self.tick,
             self.grid,
@@ -700,10 +741,10 @@ class World:
             self.goal,
             self.budget,
             self.switch_states(),
-            tuple(self._view(w) for w in self.walkers),
+            tuple(self.view(w) for w in self.walkers if only is None or w.id in only),
         )
 
-    def _view(self, walker: Walker) -> WalkerView:
+    def view(self, walker: Walker) -> WalkerView:
         return WalkerView(
             walker.id,
             walker.label,

@@ -21,11 +21,11 @@ from sim.world import World
 from .conftest import budget_for, problems, settings_of
 
 _OTHERWISE = {
-    "bare_rows",
+    "told",
+    "seat",
     "_bared",
     "_turns_kept",
     "_are_turns_old",
-    "rows_tick",
     "notes",
     "planning_s",
     "changing_s",

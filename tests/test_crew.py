@@ -14,6 +14,7 @@ from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.time.keyframes import restore, take
+from sim.time.timeline import Timeline
 from sim.world import World
 
 from .conftest import problems
@@ -89,6 +90,34 @@ def test_single_and_grouped_agents_give_the_same_walk(problem: Problem, seed: in
     together, crews = walked(problem, seed, 2)
     assert together == alone
     assert none == 0 and crews >= 2
+
+
+def taken_down(problem: Problem, seed: int, fewest: int) -> list[object]:
+    """What a timeline has kept of a run that is changed, wound back and gone on with."""
+    log: list[object] = []
+    with patch.object(crew, "FEWEST", fewest):
+        timeline, chance = Timeline(lambda: crowd(problem, seed)), random.Random(seed)
+        for _ in range(20):
+            if chance.random() < 0.3:
+                timeline.do(some_command(timeline.world, chance))
+            timeline.advance(chance.choice([1, 1, 4]))
+            if chance.random() < 0.15:
+                timeline.seek(chance.randrange(timeline.tick + 1))
+            agents = tuple(walker.id for walker in timeline.world.walkers)
+            first = chance.randrange(timeline.tick + 1)
+            log.append(timeline.history.cells(agents[::2], first, timeline.tick).tolist())
+            chosen = timeline.history.record(chance.choice(agents))
+            log.append((chosen.rows.tolist(), chosen.spans))
+            if chance.random() < 0.2:
+                log.append({agent: (record.rows.tolist(), record.left) for agent, record in timeline.records.items()})
+            log.append(timeline.marks(0, timeline.tick).tolist())
+    return log
+
+
+@settings(max_examples=15)
+@given(problems(side=9), st.integers(0, 999))
+def test_what_is_kept_of_a_crew_is_what_is_kept_of_each_alone(problem: Problem, seed: int) -> None:
+    assert taken_down(problem, seed, 2) == taken_down(problem, seed, 1_000_000)
 
 
 def test_agents_whose_time_or_moves_are_measured_are_in_no_crew() -> None:

@@ -1,6 +1,8 @@
 """What is known of the past of a timeline: the one owner of what a past tick was.
 
 history.records[agent]              Record: where an agent was after every tick (recorded.py)
+history.record(agent)               the same of one agent, without looking after all others
+history.cells(agents, first, last)  where many agents stood at each of these ticks
 history.end                         how far the run was ever recorded
 history.observe(world)              commands were applied at the end: who is there now, and what was said
 history.take_down(world, begin, before, now)    ticks that were never run before
@@ -8,12 +10,16 @@ history.check(world)                a replay has come to this tick: it must be w
 history.truncate(tick, keeps_now)   the past was changed from this tick on
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.agent_api import Status
-from sim.time.recorded import MARK, MarkKind, Marks, Record, marks_of_rows
+from sim.kernels import log
+from sim.time.recorded import MARK, MarkKind, Marks, Record, marks_of_all, marks_of_rows
 from sim.world import Note, Walker, World
 
 DIGEST_EVERY = 100
@@ -21,9 +27,20 @@ DIGEST_EVERY = 100
 _MARKED_STATUS = {Status.AT_GOAL: MarkKind.ARRIVAL, Status.NO_PATH: MarkKind.NO_PATH}
 
 
+class Block(NamedTuple):
+    """What a crew did in some ticks."""
+
+    begin: int
+    places: Mapping[int, int]  # of the agents, by their numbers
+    rows: npt.NDArray[np.void]  # log.ROW[agents, ticks]
+    done: npt.NDArray[np.int64]  # in how many of them each did something
+
+
 class History:
     def __init__(self) -> None:
-        self.records: dict[int, Record] = {}
+        self._records: dict[int, Record] = {}
+        self._blocks: list[Block] = []  # what crews did, not yet in the records
+        self._taken: dict[int, int] = {}  # of an agent whose record was asked for: how many blocks are in it
         self.end = 0
         self.digests: list[str] = []  # of ticks 0, DIGEST_EVERY and so on, each before its commands
         self.marks = Marks()
@@ -32,9 +49,26 @@ class History:
         self.expected: list[str] = []  # digests of a saved run, to be met again
         self.expected_last: tuple[int, str] | None = None  # that of a tick with its commands applied
 
+    @property
+    def records(self) -> dict[int, Record]:
+        """Of all agents, up to date. For one of many, `record` is quicker."""
+        if self._blocks:
+            for agent in self._records:
+                self.record(agent)
+            self._blocks.clear()
+            self._taken.clear()
+        return self._records
+
+    def record(self, agent: int) -> Record:
+        record, taken = self._records[agent], self._taken.get(agent, 0)
+        if taken < len(self._blocks):
+            _append_blocks(record, self._blocks[taken:])
+            self._taken[agent] = len(self._blocks)
+        return record
+
     def copy(self) -> "History":
         other = History()
-        other.records = {agent: record.copy() for agent, record in self.records.items()}
+        other._records = {agent: record.copy() for agent, record in self.records.items()}
         other.end, other.digests, other.marks = self.end, list(self.digests), self.marks.copy()
         other.notes, other.diverged = dict(self.notes), self.diverged
         other.expected, other.expected_last = list(self.expected), self.expected_last
@@ -48,21 +82,27 @@ class History:
             self.notes.setdefault((note.tick, note.text, id(note.command)), note)
         there = {walker.id for walker in world.walkers}
         for walker in world.walkers:
-            if walker.id not in self.records:
+            if walker.id not in self._records:
                 record = Record(walker.id, walker.label, walker.spec.key, walker.joined, walker.position)
-                self.records[walker.id] = record
-        for record in self.records.values():
+                self._records[walker.id] = record
+                self._taken[walker.id] = len(self._blocks)
+        for record in self._records.values():
             if record.left is None and record.agent not in there:
                 record.left = world.tick
 
     def take_down(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
         """Take down the ticks from `begin` on; `before` is how the agents stood then, `now` how they stand."""
         found: list[tuple[int, int, int]] = []
+        for crew in world.crews:
+            for piece in crew.pieces:
+                self._blocks.append(Block(begin, crew.places, piece.rows, piece.done))
+                found += marks_of_all(crew.ids, begin, piece.rows)
         for walker in world.walkers:
-            if walker.rows.size:
-                self.records[walker.id].append(begin, walker.rows)
-                found += marks_of_rows(walker.id, begin, walker.rows)
-            found += _status_mark(walker, begin, before.get(walker.id, Status.ACTIVE), now[walker.id])
+            if walker.seat is None and walker.bare_rows.size:
+                self.record(walker.id).append(begin, walker.bare_rows)
+                found += marks_of_rows(walker.id, begin, walker.bare_rows)
+            if (status := now[walker.id]) is not Status.ACTIVE:
+                found += _status_mark(walker, begin, before.get(walker.id, Status.ACTIVE), status)
         if found:
             self.marks.append(np.array(sorted(found), MARK))
         self.end = world.tick
@@ -74,6 +114,37 @@ class History:
         if place < len(self.expected) and self.expected[place] != digest:
             self.report_divergence(place * DIGEST_EVERY)
         self.digests.append(digest)
+
+    def cells(self, agents: tuple[int, ...], first: int, last: int) -> npt.NDArray[np.int32]:
+        """int32[agents, ticks]: where each stood when the clock showed `first`, and each tick after it up to `last`."""
+        recent = self._recent_cells(agents, first, last)
+        if recent is not None:
+            return recent
+        ticks = np.arange(first, last + 1)
+        found = np.empty((len(agents), ticks.size), np.int32)
+        records = self.records
+        for place, agent in enumerate(agents):
+            record = records[agent]
+            rows = record.rows_before(last)["cell"]
+            at = np.clip(ticks - record.joined, 0, rows.size)
+            found[place] = np.where(at > 0, rows[np.maximum(at - 1, 0)] if rows.size else record.start, record.start)
+        return found
+
+    def _recent_cells(self, agents: tuple[int, ...], first: int, last: int) -> npt.NDArray[np.int32] | None:
+        """The same from what one crew did last, where that reaches back so far: a window asks for it every frame."""
+        blocks = [block for block in self._blocks if block.begin + block.rows.shape[1] > first and block.begin < last]
+        if not blocks or blocks[0].begin > first - 1 or any(b.places is not blocks[0].places for b in blocks):
+            return None
+        order = [blocks[0].places.get(agent, -1) for agent in agents]
+        if -1 in order:
+            return None
+        begin, done = blocks[0].begin, np.stack([block.done[order] for block in blocks])
+        if any(a.begin + a.rows.shape[1] != b.begin for a, b in pairwise(blocks)) or not done[0].all():
+            return None  # who did nothing then stood where it had stood before
+        cells = [_held(block.rows["cell"][order], own) for block, own in zip(blocks, done, strict=True)]
+        for before, after, own in zip(cells, cells[1:], done[1:], strict=True):
+            after[own == 0] = before[own == 0, -1:]
+        return np.concatenate(cells, axis=1)[:, first - 1 - begin : last - begin]
 
     # --- whether it is what it was ----------------------------------------------------------------
 
@@ -108,8 +179,8 @@ class History:
         kept_to = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
         if tick < self.end or not keeps_now:
-            self.records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
-            for record in self.records.values():
+            self._records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
+            for record in self._records.values():
                 record.truncate(tick)
         self.marks.truncate(tick)
         del self.digests[tick // DIGEST_EVERY + 1 :]
@@ -131,6 +202,35 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
     The row of an arrival is marked as one; without a row, the goal has come to the agent.
     """
     kind = _MARKED_STATUS.get(status)
-    has_rows, is_new = walker.rows.size > 0, status is not before
-    is_due = is_new and not has_rows if kind is MarkKind.ARRIVAL else is_new or has_rows
-    return [(begin + max(1, walker.rows.size), walker.id, int(kind))] if kind is not None and is_due else []
+    is_new = status is not before
+    if kind is None or (kind is MarkKind.ARRIVAL and not is_new):
+        return []
+    rows = walker.bare_rows.size
+    is_due = not rows if kind is MarkKind.ARRIVAL else is_new or rows
+    return [(begin + max(1, rows), walker.id, int(kind))] if is_due else []
+
+
+def _append_blocks(record: Record, blocks: Sequence[Block]) -> None:
+    """Take in what an agent did in these blocks, those that follow one another at once."""
+    begin = 0
+    rows: list[npt.NDArray[np.void]] = []
+    for block in blocks:
+        place = block.places.get(record.agent)
+        own = block.rows[place, : block.done[place]] if place is not None else _NOTHING
+        if rows and (not own.size or begin + sum(part.size for part in rows) != block.begin):
+            record.append(begin, np.concatenate(rows))
+            rows = []
+        if own.size:
+            begin = begin if rows else block.begin
+            rows.append(own)
+    if rows:
+        record.append(begin, np.concatenate(rows))
+
+
+_NOTHING = np.zeros(0, log.ROW)
+
+
+def _held(cells: npt.NDArray[np.int32], done: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """Cells of which only the first `done` of each row are said: the others are as the last one."""
+    at = np.minimum(np.arange(cells.shape[1])[None, :], np.maximum(done - 1, 0)[:, None])
+    return np.take_along_axis(cells, at, axis=1)

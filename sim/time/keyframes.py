@@ -43,6 +43,9 @@ from sim.world import Note, World
 LEAST_BUDGET = 190_000_000
 """Bytes for keyframes where nobody has said how many; a world that takes more itself may have as much again."""
 
+MOST_BUDGET = 1_000_000_000
+"""What they get at most where nobody has said how many."""
+
 _SPARE = 64 * 1024 * 1024  # room in a pool above its budget: a keyframe is set aside before others go for it
 _SMALL = 64 * 1024  # bytes of a memory that is copied at once, rather than read in another thread
 
@@ -258,8 +261,8 @@ class _Unpickler(pickle.Unpickler):
 class KeyframeStore:
     """The keyframes of several timelines within one budget of bytes; what they share counts once.
 
-    Without a budget it is as much as the world takes itself, and LEAST_BUDGET at least. `beside` is what a window
-    gives to have keyframes read beside its frames: an executor with one thread.
+    Without a budget it is as much as the world takes itself, LEAST_BUDGET at least and MOST_BUDGET at most. `beside` is
+    what a window gives to have keyframes read beside its frames: an executor with one thread.
     """
 
     def __init__(self, budget: int | None = None, most_frames: int = 4096) -> None:
@@ -274,7 +277,7 @@ class KeyframeStore:
     @property
     def budget(self) -> int:
         """The most bytes that keyframes may take."""
-        return max(LEAST_BUDGET, self._world_size) if self._wanted is None else self._wanted
+        return max(LEAST_BUDGET, min(MOST_BUDGET, self._world_size)) if self._wanted is None else self._wanted
 
     @budget.setter
     def budget(self, budget: int | None) -> None:

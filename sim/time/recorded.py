@@ -4,6 +4,7 @@ A record is kept once for the whole run, so trails, charts and marks need no rep
 agent.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -149,4 +150,13 @@ def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tup
     found = []
     for place in np.flatnonzero(bits).tolist():
         found += [(tick + place + 1, agent, int(kind)) for bit, kind in _KIND_OF_BIT if bits[place] & bit]
+    return found
+
+
+def marks_of_all(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
+    """The same of many agents, log.ROW[agents, ticks]."""
+    bits = rows["marks"]
+    found = []
+    for who, when in zip(*(places.tolist() for places in np.nonzero(bits)), strict=True):
+        found += [(tick + when + 1, agents[who], int(kind)) for bit, kind in _KIND_OF_BIT if bits[who, when] & bit]
     return found

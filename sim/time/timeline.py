@@ -63,6 +63,10 @@ _SLOW_TICK = 20.0  # the same of an agent that is asked tick by tick
 _EXPANSION = 0.1
 _COMMAND = 100.0
 _MAP_CELL = 0.012  # of a random change, for each cell of the map
+_FEW_MEMORIES = 500
+_FRAMING = (
+    400.0  # of setting a world aside, for each memory beyond the first few, times twenty: no more than 5 % of all
+)
 _BYTES_A_WORK = 5000  # memory that is copied in the meantime
 
 
@@ -375,7 +379,7 @@ class Timeline:
         if last is not None and last.tick == head.tick:
             return False
         since = max(head.framed, last.work if last else head.framed)
-        spacing = SPACING + (restoring_work(last) if last else 0.0)
+        spacing = SPACING + (restoring_work(last) + _framing_work(last) if last else 0.0)
         return head.work - since >= spacing
 
     def _set_keyframe(self, head: _Head) -> None:
@@ -504,7 +508,7 @@ class Timeline:
         record = self.records[walker.id]
         is_active = record.last_active(tick) == tick
         rows = record.rows_before(tick)[-1:] if is_active else log.new_log(0)
-        walker.rows, walker.rows_tick = rows.copy().view(np.recarray), max(0, tick - 1)
+        walker.show_rows(rows.copy(), max(0, tick - 1))
 
     # --- the log as data --------------------------------------------------------------------------
 
@@ -644,8 +648,13 @@ def restoring_work(frame: Keyframe) -> float:
     return frame.content.bytes / _BYTES_A_WORK
 
 
+def _framing_work(frame: Keyframe) -> float:
+    """What keyframes must be apart beyond the usual where setting one aside takes long, as with hundreds of agents."""
+    return _FRAMING * max(0, len(frame.content.sizes) - _FEW_MEMORIES)
+
+
 def expansions_of(world: World) -> int:
     """All expansions so far of those who are there, and of measuring them."""
     # Through plain arrays: reading a field of a record array takes ten times as long, and this is done every frame.
-    counts = [walker.metrics.view(np.ndarray)["expansions"][0] for walker in world.walkers]
+    counts = [walker.counts[0]["expansions"][0] for walker in world.walkers]
     return int(sum(counts)) + world.measuring.expansions
