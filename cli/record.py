@@ -21,6 +21,7 @@ from sim.files.disk import write_atomically
 from sim.files.examples import named_file
 from sim.files.png import png_bytes
 from sim.params import ConfigError
+from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYER_BY_KEY
 from ui.film import options as film_options
 from ui.film.film import Done, Film, export, picture
@@ -202,7 +203,7 @@ def _replay(opened: files.Opened, branches: list[str]) -> Replay:
 def _look(opened: files.Opened, theme: str | None) -> Look:
     """How the scenario wants to be seen."""
     look = look_from_view(opened.scenario.view, LAYER_BY_KEY, f"{opened.path}: view")
-    return replace(look, theme=theme) if theme else look
+    return replace(look, theme=theme or look.theme, keys=COMMANDS.keys())
 
 
 # --- doing it -------------------------------------------------------------------------------------

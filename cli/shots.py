@@ -21,6 +21,7 @@ from ui.model.camera import Camera
 from ui.model.layers import HeatSetting
 from ui.model.session import Session
 from ui.model.settings import Settings
+from ui.model.turning import flip_switch
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "shots"
@@ -60,14 +61,14 @@ def on_map(name: str, agents: int, budget: int = 16) -> Callable[[], Scenario]:
 
 def tab(name: str) -> Callable[[App], None]:
     def prepare(app: App) -> None:
-        app.settings.sidebar_tab = name
+        app.window.settings.sidebar_tab = name
 
     return prepare
 
 
 def heat(kind: str, **more: object) -> Callable[[App], None]:
     def prepare(app: App) -> None:
-        app.layers.heat = HeatSetting(kind, **more)  # type: ignore[arg-type]
+        app.window.scene.layers.heat = HeatSetting(kind, **more)  # type: ignore[arg-type]
 
     return prepare
 
@@ -76,42 +77,42 @@ def zoomed(cells_px: float) -> Callable[[App], None]:
     """Every camera on the focused agent, this many pixels a cell."""
 
     def prepare(app: App) -> None:
-        panel, boxes = app.panels()[0]
+        panel, boxes = app.window.scene.panels()[0]
         size = (boxes.map[2], boxes.map[3])
         grid = app.session.world.grid
         x, y = grid.xy(panel.view.position)
-        app.cameras.put(panel.key, Camera(cells_px).centred_on(x, y, *size), size, (grid.width, grid.height))
+        app.window.cameras.put(panel.key, Camera(cells_px).centred_on(x, y, *size), size, (grid.width, grid.height))
 
     return prepare
 
 
 def stroke(app: App) -> None:
     """Edit mode with a rectangle being drawn and some strokes done."""
-    app.run("edit_mode")
+    app.window.run("edit_mode")
     grid = app.session.world.grid
     x, y = grid.width // 3, grid.height // 3
-    app.set_brush(3)
-    app.editor.press((x, y))
-    app.editor.move((x + 14, y + 6))
-    app.editor.release()
-    app.set_tool("rectangle")
-    app.editor.press((x + 20, y))
-    app.editor.move((x + 30, y + 9))
-    app.pointer.hover = (x + 30, y + 9)
-    app.pointer.editing_panel = app.session.focused_key
+    app.window.state.set_brush(3)
+    app.window.editor.press((x, y))
+    app.window.editor.move((x + 14, y + 6))
+    app.window.editor.release()
+    app.window.state.choose_tool("rectangle")
+    app.window.editor.press((x + 20, y))
+    app.window.editor.move((x + 30, y + 9))
+    app.window.state.hover = (x + 30, y + 9)
+    app.window.editor.panel = app.session.focused_key
 
 
 def branched(app: App) -> None:
     """Back to before the bridge closes, a branch there with the other bridge shut, and on."""
     app.session.seek(28)
-    app.run("branch")
-    app.flip_switch("north bridge")
+    app.window.run("branch")
+    flip_switch(app.session, "north bridge")
     app.session.advance(34)
 
 
 def branched_here(app: App) -> None:
-    app.run("branch")
-    app.flip_switch("south bridge")
+    app.window.run("branch")
+    flip_switch(app.session, "south bridge")
     app.session.advance(20)
 
 
@@ -126,12 +127,12 @@ def both(*prepares: Callable[[App], None]) -> Callable[[App], None]:
 
 
 def opened(command: str) -> Callable[[App], None]:
-    return lambda app: app.run(command)
+    return lambda app: app.window.run(command)
 
 
 def inspect(app: App) -> None:
-    app.settings.sidebar_tab = "inspect"
-    app.pinned = app.session.world.grid.xy(app.session.world.walkers[0].position)
+    app.window.settings.sidebar_tab = "inspect"
+    app.window.state.pinned = app.session.world.grid.xy(app.session.world.walkers[0].position)
     zoomed(24)(app)
 
 
@@ -195,7 +196,7 @@ def open_shot(shot: Shot) -> App:
     app.session.advance(shot.ticks)
     app.frame(0.0)
     shot.prepare(app)
-    app.toasts.clear()
+    app.window.state.messages.waiting.clear()
     for _ in range(30):  # the gallery reads one map in each frame
         app.frame(0.0)
     return app
@@ -206,7 +207,7 @@ def take(shot: Shot, folder: Path) -> Path:
     app.draw()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{shot.name}.png"
-    pygame.image.save(app.window, str(path))
+    pygame.image.save(app.window.surface, str(path))
     return path
 
 

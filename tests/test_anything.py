@@ -31,10 +31,10 @@ def test_anything(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     chance = random.Random(seed)
     size = chance.choice([(1280, 720), (1600, 900), (800, 500)])
     app = make_app(setup(), size)
-    app.open_path(chance.choice(open_app_files()))
+    app.window.documents.open_path(chance.choice(open_app_files()))
     for _ in range(70):
         do_something(app, chance, size)
-    app.close_dialog()
+    app.window.dialogs.close_dialog()
     settle(app)
     while app.session.is_seeking:
         app.frame(0.0)
@@ -56,8 +56,8 @@ def do_something(app: App, chance: random.Random, size: tuple[int, int]) -> None
             press_combination(app, chance.choice(chance.choice(COMMANDS).keys))
         case "drag":
             drag(app, somewhere(), somewhere(), button=chance.choice([1, 1, 2, 3]))
-        case "click" if app.dialog is None:
-            spots = [spot for spot in app.canvas.spots if spot.action and "record" not in spot.id]
+        case "click" if app.window.dialogs.dialog is None:
+            spots = [spot for spot in app.window.canvas.spots if spot.action and "record" not in spot.id]
             x, y, width, height = chance.choice(spots).box
             drag(app, (x + width // 2, y + height // 2), (x + width // 2, y + height // 2), steps=1)
         case "wheel":
@@ -65,7 +65,7 @@ def do_something(app: App, chance: random.Random, size: tuple[int, int]) -> None
             pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=place, rel=(0, 0), buttons=(0, 0, 0)))
             pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=chance.choice([-2, 1]), x=0, pos=place))
             settle(app)
-        case "dialog" if app.dialog is not None:
+        case "dialog" if app.window.dialogs.dialog is not None:
             for _ in range(chance.randrange(4)):
                 press(app, chance.choice(DIALOG_KEYS), 0, "9")
             press(app, pygame.K_ESCAPE)

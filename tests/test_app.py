@@ -19,6 +19,7 @@ from ui.draw.layers import LAYERS
 from ui.draw.theme import SERIES
 from ui.model.command import EDIT
 from ui.model.keys import PanelKey
+from ui.model.turning import turn_budget
 from ui.model.wording import hud_fields, next_label
 from ui.panels import agent_panel, overlay, sidebar, tab_layers
 from ui.panels.badges import BADGE_COLOURS
@@ -62,147 +63,147 @@ def own_folders(tmp_path, monkeypatch):
 
 def saved_picture(app: App) -> str:
     """Where a picture was saved, if it is there."""
-    path = Path(app.toasts[-1][0].removeprefix("saved "))
-    assert path.is_file() and path.stat().st_size > 500, app.toasts
+    path = Path(app.window.state.messages.waiting[-1][0].removeprefix("saved "))
+    assert path.is_file() and path.stat().st_size > 500, app.window.state.messages.waiting
     return path.name
 
 
 # --- every command ----------------------------------------------------------------------------------
 
 RUNNING_COMMANDS = {
-    "play": lambda a: a.clock.is_running,
+    "play": lambda a: a.window.player.clock.is_running,
     "step": lambda a: a.session.tick == 1,
     "step_10": lambda a: a.session.tick == 10,
     "step_100": lambda a: a.session.tick >= 20 and a.session.is_over,
-    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.toasts[-1][0],
+    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.window.state.messages.waiting[-1][0],
     "step_back_10": lambda a: a.session.tick == 0,
     "step_back_100": lambda a: a.session.tick == 0,
     "to_start": lambda a: a.session.tick == 0,
     "to_end": lambda a: a.session.tick == a.session.recorded_end,
-    "previous_mark": lambda a: "no further" in a.toasts[-1][0],
-    "next_mark": lambda a: "no further" in a.toasts[-1][0],
-    "play_backwards": lambda a: a.is_backwards or a.session.tick == 0,
+    "previous_mark": lambda a: "no further" in a.window.state.messages.waiting[-1][0],
+    "next_mark": lambda a: "no further" in a.window.state.messages.waiting[-1][0],
+    "play_backwards": lambda a: a.window.player.is_backwards or a.session.tick == 0,
     "branch": lambda a: len(a.session.tree.branches) == 2 and len(a.session.panels) == 4,
     "branch_always": lambda a: len(a.session.tree.branches) == 2,
-    "split_policy": lambda a: type(a.dialog).__name__ == "SplitPolicy",
+    "split_policy": lambda a: type(a.window.dialogs.dialog).__name__ == "SplitPolicy",
     "next_branch": lambda a: a.session.branch == 0,
-    "compare_branch": lambda a: "no parent" in a.toasts[-1][0],
+    "compare_branch": lambda a: "no parent" in a.window.state.messages.waiting[-1][0],
     "hide_branch": lambda a: a.session.shown == [0],
-    "rename_branch": lambda a: type(a.dialog).__name__ == "TextPrompt",
-    "delete_branch": lambda a: "cannot be deleted" in a.toasts[-1][0],
-    "worst_block": lambda a: type(a.dialog).__name__ == "WorstBlock",
-    "record": lambda a: type(a.dialog).__name__ == "RecordDialog",
-    "export_video": lambda a: type(a.dialog).__name__ == "ExportDialog",
+    "rename_branch": lambda a: type(a.window.dialogs.dialog).__name__ == "TextPrompt",
+    "delete_branch": lambda a: "cannot be deleted" in a.window.state.messages.waiting[-1][0],
+    "worst_block": lambda a: type(a.window.dialogs.dialog).__name__ == "WorstBlock",
+    "record": lambda a: type(a.window.dialogs.dialog).__name__ == "RecordDialog",
+    "export_video": lambda a: type(a.window.dialogs.dialog).__name__ == "ExportDialog",
     "picture_window": lambda a: saved_picture(a).endswith(".png"),
     "picture_panel": lambda a: saved_picture(a).endswith(".png"),
     "picture_large": lambda a: saved_picture(a).endswith(".png"),
     "picture_svg": lambda a: saved_picture(a).endswith(".svg"),
-    "mark_in": lambda a: a.mark_in == 0,
-    "mark_out": lambda a: a.mark_out == 0,
-    "slower": lambda a: a.speed == 20,
-    "faster": lambda a: a.speed == 45,
-    "full_speed": lambda a: a.speed == 0,
-    "slow_motion": lambda a: a.is_slow_motion,
-    "step_expansion": lambda a: a.is_slow_motion and a.reveal == 1 and a.session.tick == 1,
+    "mark_in": lambda a: a.window.state.mark_in == 0,
+    "mark_out": lambda a: a.window.state.mark_out == 0,
+    "slower": lambda a: a.window.player.speed == 20,
+    "faster": lambda a: a.window.player.speed == 45,
+    "full_speed": lambda a: a.window.player.speed == 0,
+    "slow_motion": lambda a: a.window.player.is_slow_motion,
+    "step_expansion": lambda a: a.window.player.is_slow_motion and a.window.player.reveal == 1 and a.session.tick == 1,
     "until_move": lambda a: a.session.stop_rule.name == "next move",
     "until_back_move": lambda a: a.session.stop_rule.name == "next back-move",
     "until_restart": lambda a: a.session.stop_rule.name == "next restart",
     "until_arrival": lambda a: a.session.stop_rule.name == "next arrival",
-    "until_tick": lambda a: type(a.dialog).__name__ == "NumberPrompt",
+    "until_tick": lambda a: type(a.window.dialogs.dialog).__name__ == "NumberPrompt",
     "reset": lambda a: a.session.tick == 0 and a.session._builds == 2,
     "reset_keep_map": lambda a: a.session.tick == 0 and a.session._builds == 2,
     "next_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "previous_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
-    "edit_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
-    "add_agent": lambda a: type(a.dialog).__name__ == "AgentEditor",
+    "edit_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
+    "add_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
     "duplicate_agent": lambda a: len(a.session.world.walkers) == 3,
     "remove_agent": lambda a: [w.id for w in a.session.world.walkers] == [1],
     "move_panel_left": lambda a: [p.key for p in a.session.panels] == [PanelKey(0, 0), PanelKey(0, 1)],
     "move_panel_right": lambda a: [p.key for p in a.session.panels] == [PanelKey(0, 1), PanelKey(0, 0)],
-    "maximise": lambda a: len(a.shown_panels) == 1,
+    "maximise": lambda a: len(a.window.scene.shown_panels) == 1,
     "raise_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.2,
     "lower_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.0,
     "more_trials": lambda a: a.session.world.trials == 2,
     "fewer_trials": lambda a: a.session.world.trials == 1,
     "raise_budget": lambda a: a.session.world.budget == 8,
     "lower_budget": lambda a: a.session.world.budget == 2,
-    "fit": lambda a: a.cameras._shared is None,
-    "zoom_reset": lambda a: a.cameras._shared is None,
-    "zoom_in": lambda a: a.cameras._shared.zoom > fitted_zoom(a),
-    "zoom_out": lambda a: a.cameras._shared.zoom < fitted_zoom(a),
-    "pan_left": lambda a: a.cameras._shared.x < 12,
-    "pan_right": lambda a: a.cameras._shared.x > 12,
-    "pan_up": lambda a: a.cameras._shared.y < 6,
-    "pan_down": lambda a: a.cameras._shared.y > 6,
-    "link_cameras": lambda a: not a.cameras.is_linked,
-    "follow": lambda a: a.cameras.follows,
-    "hand": lambda a: a.has_hand,
-    "next_heat": lambda a: a.layers.heat.kind == "scrub",
-    "heat_scale": lambda a: not a.layers.heat.is_log,
-    "heat_colours": lambda a: a.layers.heat.colours == "cividis",
-    "theme": lambda a: a.palette.name == "light",
-    "ui_larger": lambda a: a.scale > 1.0,
-    "ui_smaller": lambda a: a.scale < 1.0,
-    "hide_ui": lambda a: a.is_bare,
-    "full_screen": lambda a: bool(a.window.get_flags() & pygame.FULLSCREEN),
-    "tab_layers": lambda a: not a.settings.shows_sidebar,  # it was the tab shown: the key hides the bar
-    "tab_edit": lambda a: a.settings.sidebar_tab == "edit",
-    "tab_inspect": lambda a: a.settings.sidebar_tab == "inspect",
-    "tab_compare": lambda a: a.settings.sidebar_tab == "compare",
-    "tab_time": lambda a: a.settings.sidebar_tab == "time",
-    "pin_cell": lambda a: a.pinned is None and "nothing to pin" in a.toasts[-1][0],
-    "compare_table": lambda a: type(a.dialog).__name__ == "ComparisonTable",
-    "edit_mode": lambda a: a.is_editing,
-    "undo": lambda a: a.toasts[-1][0] == "nothing to undo",
-    "redo": lambda a: a.toasts[-1][0] == "nothing to redo",
+    "fit": lambda a: a.window.cameras._shared is None,
+    "zoom_reset": lambda a: a.window.cameras._shared is None,
+    "zoom_in": lambda a: a.window.cameras._shared.zoom > fitted_zoom(a),
+    "zoom_out": lambda a: a.window.cameras._shared.zoom < fitted_zoom(a),
+    "pan_left": lambda a: a.window.cameras._shared.x < 12,
+    "pan_right": lambda a: a.window.cameras._shared.x > 12,
+    "pan_up": lambda a: a.window.cameras._shared.y < 6,
+    "pan_down": lambda a: a.window.cameras._shared.y > 6,
+    "link_cameras": lambda a: not a.window.cameras.is_linked,
+    "follow": lambda a: a.window.cameras.follows,
+    "hand": lambda a: a.window.state.has_hand,
+    "next_heat": lambda a: a.window.scene.layers.heat.kind == "scrub",
+    "heat_scale": lambda a: not a.window.scene.layers.heat.is_log,
+    "heat_colours": lambda a: a.window.scene.layers.heat.colours == "cividis",
+    "theme": lambda a: a.window.scene.palette.name == "light",
+    "ui_larger": lambda a: a.window.scene.scale > 1.0,
+    "ui_smaller": lambda a: a.window.scene.scale < 1.0,
+    "hide_ui": lambda a: a.window.state.is_bare,
+    "full_screen": lambda a: bool(a.window.surface.get_flags() & pygame.FULLSCREEN),
+    "tab_layers": lambda a: not a.window.settings.shows_sidebar,  # it was the tab shown: the key hides the bar
+    "tab_edit": lambda a: a.window.settings.sidebar_tab == "edit",
+    "tab_inspect": lambda a: a.window.settings.sidebar_tab == "inspect",
+    "tab_compare": lambda a: a.window.settings.sidebar_tab == "compare",
+    "tab_time": lambda a: a.window.settings.sidebar_tab == "time",
+    "pin_cell": lambda a: a.window.state.pinned is None and "nothing to pin" in a.window.state.messages.waiting[-1][0],
+    "compare_table": lambda a: type(a.window.dialogs.dialog).__name__ == "ComparisonTable",
+    "edit_mode": lambda a: a.window.state.is_editing,
+    "undo": lambda a: a.window.state.messages.waiting[-1][0] == "nothing to undo",
+    "redo": lambda a: a.window.state.messages.waiting[-1][0] == "nothing to redo",
     "clear_edits": lambda a: not a.session.strokes,
     "switch_1": lambda a: a.session.world.switch_states() == {"door": True, "gate": False},
     "switch_2": lambda a: a.session.world.switch_states() == {"door": False, "gate": True},
-    "cursor_left": lambda a: a.cursor == (8, 4),
-    "cursor_right": lambda a: a.cursor == (8, 4),
-    "cursor_up": lambda a: a.cursor == (8, 4),
-    "cursor_down": lambda a: a.cursor == (8, 4),
+    "cursor_left": lambda a: a.window.state.cursor == (8, 4),
+    "cursor_right": lambda a: a.window.state.cursor == (8, 4),
+    "cursor_up": lambda a: a.window.state.cursor == (8, 4),
+    "cursor_down": lambda a: a.window.state.cursor == (8, 4),
     "paint_cursor": lambda a: a.session.tick == 0,
     "start_here": lambda a: a.session.tick == 0,
     "goal_here": lambda a: a.session.tick == 0,
     "random_changes": lambda a: a.session.world.random_changes.rate == 5.0,
-    "more_changes": lambda a: a.change_rate == 10.0,
-    "fewer_changes": lambda a: a.change_rate == 2.0,
-    "gallery": lambda a: type(a.dialog).__name__ == "Gallery",
-    "open": lambda a: type(a.dialog).__name__ == "OpenFile",
-    "recent": lambda a: type(a.dialog).__name__ == "RecentFiles",
-    "problems": lambda a: "no problem list" in a.toasts[-1][0],
-    "generate": lambda a: type(a.dialog).__name__ == "GenerateMap",
-    "save_map": lambda a: type(a.dialog).__name__ == "SaveFile",
-    "save_map_as": lambda a: type(a.dialog).__name__ == "SaveFile",
-    "save_session": lambda a: type(a.dialog).__name__ == "SaveFile",
-    "save_scenario": lambda a: type(a.dialog).__name__ == "SaveFile",
-    "export_csv": lambda a: type(a.dialog).__name__ == "SaveFile",
-    "export_posthoc": lambda a: type(a.dialog).__name__ == "SaveFile",
-    "find_command": lambda a: type(a.dialog).__name__ == "CommandPalette",
-    "about": lambda a: a.toasts[-1][0].startswith("nothing is said about"),
-    "help": lambda a: type(a.dialog).__name__ == "HelpOverlay",
-    "cancel": lambda a: a.is_open,
-    "quit": lambda a: not a.is_open,
-    "next_control": lambda a: a.canvas.focus_id is not None,
-    "previous_control": lambda a: a.canvas.focus_id is not None,
+    "more_changes": lambda a: a.window.state.change_rate == 10.0,
+    "fewer_changes": lambda a: a.window.state.change_rate == 2.0,
+    "gallery": lambda a: type(a.window.dialogs.dialog).__name__ == "Gallery",
+    "open": lambda a: type(a.window.dialogs.dialog).__name__ == "OpenFile",
+    "recent": lambda a: type(a.window.dialogs.dialog).__name__ == "RecentFiles",
+    "problems": lambda a: "no problem list" in a.window.state.messages.waiting[-1][0],
+    "generate": lambda a: type(a.window.dialogs.dialog).__name__ == "GenerateMap",
+    "save_map": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
+    "save_map_as": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
+    "save_session": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
+    "save_scenario": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
+    "export_csv": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
+    "export_posthoc": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
+    "find_command": lambda a: type(a.window.dialogs.dialog).__name__ == "CommandPalette",
+    "about": lambda a: a.window.state.messages.waiting[-1][0].startswith("nothing is said about"),
+    "help": lambda a: type(a.window.dialogs.dialog).__name__ == "HelpOverlay",
+    "cancel": lambda a: a.window.is_open,
+    "quit": lambda a: not a.window.is_open,
+    "next_control": lambda a: a.window.canvas.focus_id is not None,
+    "previous_control": lambda a: a.window.canvas.focus_id is not None,
     **{f"focus_{n}": lambda a, n=n: a.session.focused_key == PanelKey(0, n - 1 if n <= 2 else 0) for n in range(1, 9)},
-    **{f"switch_{n}": lambda a: "no switch" in a.toasts[-1][0] for n in range(3, 10)},
-    **{f"layer_{k.key}": lambda a, k=k: a.layers.shows(k) != k.is_on for k in LAYERS},
+    **{f"switch_{n}": lambda a: "no switch" in a.window.state.messages.waiting[-1][0] for n in range(3, 10)},
+    **{f"layer_{k.key}": lambda a, k=k: a.window.scene.layers.shows(k) != k.is_on for k in LAYERS},
 }
 EDITING_COMMANDS = {
-    f"tool_{name}": lambda a, name=name: a.editor.tool == name
+    f"tool_{name}": lambda a, name=name: a.window.state.tool == name
     for name in ("brush", "eraser", "line", "rectangle", "fill")
 } | {
-    "smaller_brush": lambda a: a.editor.size == 1,
-    "larger_brush": lambda a: a.editor.size == 2,
+    "smaller_brush": lambda a: a.window.state.brush == 1,
+    "larger_brush": lambda a: a.window.state.brush == 2,
 }
 
 
 def fitted_zoom(app: App) -> float:
     from ui.model.camera import fitted
 
-    _, boxes = app.panels()[0]
+    _, boxes = app.window.scene.panels()[0]
     return fitted(24, 12, *boxes.map[2:]).zoom
 
 
@@ -215,15 +216,15 @@ def test_every_key_does_what_its_command_says(command):
     for combination in command.keys:
         app = make_app(setup())
         if command.mode == EDIT:
-            app.is_editing = True
+            app.window.state.is_editing = True
         press_combination(app, combination)
         check = RUNNING_COMMANDS.get(command.id) or EDITING_COMMANDS[command.id]
         assert check(app), (command.id, combination)
         app.draw()
-        if app.dialog is not None:
+        if app.window.dialogs.dialog is not None:
             press(app, pygame.K_ESCAPE)
-            assert app.dialog is None, "Escape closes every dialog"
-        assert app.is_open or command.id == "quit"
+            assert app.window.dialogs.dialog is None, "Escape closes every dialog"
+        assert app.window.is_open or command.id == "quit"
 
 
 def shown_numbers(view) -> dict[str, str]:
@@ -233,7 +234,7 @@ def shown_numbers(view) -> dict[str, str]:
 def test_trials_are_set_counted_and_drawn():
     app = make_app(replace(setup(), agents=(AgentConfig("lss-lrta", "learns"), AgentConfig("tb-wa", "walks"))))
     press_combination(app, "F5")
-    assert not any(spot.id == "chart:trials" for spot in app.canvas.spots)
+    assert not any(spot.id == "chart:trials" for spot in app.window.canvas.spots)
     for _ in range(4):
         press_combination(app, "Alt+L")
     assert app.session.world.trials == 20
@@ -243,8 +244,8 @@ def test_trials_are_set_counted_and_drawn():
     assert learns.is_converged and learns.state_word == "converged" and 1 < len(learns.trials) <= 20
     assert shown_numbers(learns)["trial"] == f"{len(learns.trials)} / 20"
     assert "trial" not in shown_numbers(walks)
-    x, y, width, height = next(spot.box for spot in app.canvas.spots if spot.id == "chart:trials")
-    plot = pygame.surfarray.array3d(app.window.subsurface((x, y, width, height)))
+    x, y, width, height = next(spot.box for spot in app.window.canvas.spots if spot.id == "chart:trials")
+    plot = pygame.surfarray.array3d(app.window.surface.subsurface((x, y, width, height)))
     assert (plot == np.array(SERIES[0])).all(axis=2).sum() > 4 * len(learns.trials), "a dot for each trial"
     assert not (plot == np.array(SERIES[1])).all(axis=2).any()
 
@@ -252,15 +253,15 @@ def test_trials_are_set_counted_and_drawn():
 def test_escape_never_quits(app):
     for _ in range(8):
         press(app, pygame.K_ESCAPE)
-    assert app.is_open
+    assert app.window.is_open
 
 
 def test_letters_choose_tools_only_in_edit_mode(app):
     press(app, pygame.K_l, unicode="l")
-    assert app.editor.tool == "brush" and not app.cameras.is_linked
+    assert app.window.state.tool == "brush" and not app.window.cameras.is_linked
     press(app, pygame.K_m, unicode="m")
     press(app, pygame.K_l, unicode="l")
-    assert app.editor.tool == "line"
+    assert app.window.state.tool == "line"
 
 
 # --- the simulation does not know about the window --------------------------------------------------
@@ -270,7 +271,7 @@ def test_any_pace_gives_the_digest_of_a_headless_run(app):
     begin = setup()
     world = build_world(begin, BY_KEY)
     world.advance(10_000)
-    app.play()
+    app.window.player.play()
     for seconds in [0.001, 0.2, 0.016, 0.05, 0.011] * 400:
         app.frame(seconds)
         if app.session.is_over:
@@ -283,23 +284,23 @@ def test_full_speed_gives_the_same_digest():
     slow, fast = make_app(setup()), make_app(setup())
     slow.session.advance(10_000)
     press(fast, pygame.K_u, unicode="u")
-    fast.play()
+    fast.window.player.play()
     for _ in range(200):
         fast.frame(0.016)
     assert fast.session.world.digest() == slow.session.world.digest()
-    assert not fast.clock.is_running, "a run that is over pauses"
+    assert not fast.window.player.clock.is_running, "a run that is over pauses"
 
 
 def test_run_until_back_move_stops_at_the_first_one():
     app = make_app(setup(budget=1))
-    app.run("until_back_move")
+    app.window.run("until_back_move")
     for _ in range(400):
         app.frame(0.1)
-        if not app.clock.is_running:
+        if not app.window.player.clock.is_running:
             break
     counts = [int(w.metrics[0].back_moves) for w in app.session.world.walkers]
     assert max(counts) == 1, counts
-    assert "next back-move" in app.toasts[-1][0]
+    assert "next back-move" in app.window.state.messages.waiting[-1][0]
 
 
 # --- editing with the mouse -------------------------------------------------------------------------
@@ -349,10 +350,10 @@ def test_right_drag_frees(app):
 
 
 def test_rectangle_tool_shows_its_shape_before_it_paints(app):
-    app.set_tool("rectangle")
+    app.window.state.choose_tool("rectangle")
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3), release=False)
     assert blocked_cells(app) == set()
-    assert len(app.editor.preview(app.pointer.hover)) == 9
+    assert len(app.window.editor.preview(app.window.state.hover)) == 9
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, 17, 3)))
     settle(app)
     assert len(blocked_cells(app)) == 9
@@ -369,7 +370,7 @@ def test_a_line_begins_at_the_last_cell_whatever_tool_draws_it(app, monkeypatch)
     drag(app, at_cell(app, 15, 1), at_cell(app, 15, 1))
     monkeypatch.setattr(pygame.key, "get_mods", lambda: pygame.KMOD_LSHIFT)
     for tool, end in (("brush", (18, 1)), ("line", (21, 1))):
-        app.set_tool(tool)
+        app.window.state.choose_tool(tool)
         drag(app, at_cell(app, *end), at_cell(app, *end))
     assert blocked_cells(app) == {(x, 1) for x in range(15, 22)}
 
@@ -378,35 +379,39 @@ def test_a_line_begins_at_the_last_cell_whatever_tool_draws_it(app, monkeypatch)
 def test_leaving_edit_mode_puts_the_tool_away(app, leave):
     press_combination(app, "M")
     press_combination(app, "R")
-    assert app.editor.tool == "rectangle"
+    assert app.window.state.tool == "rectangle"
     press_combination(app, leave)
-    assert app.editor.tool == "brush" and not app.is_editing
+    assert app.window.state.tool == "brush" and not app.window.state.is_editing
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
     assert len(blocked_cells(app)) < 9, "a stroke, not a rectangle"
 
 
 def test_another_run_begins_with_the_brush_and_no_cell_to_draw_from(app):
-    app.set_tool("rectangle")
+    app.window.state.choose_tool("rectangle")
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
-    assert app.editor.last_painted == (17, 3)
+    assert app.window.editor.last_painted == (17, 3)
     app.session.mark_saved()
-    app.open_scenario(setup())
-    assert app.editor.tool == "brush" and app.editor.last_painted is None
+    app.window.documents.open_scenario(setup())
+    assert app.window.state.tool == "brush" and app.window.editor.last_painted is None
 
 
 def test_a_cell_is_pinned_by_key_under_the_pointer_or_the_cursor(app):
-    app.settings.shows_sidebar = False
+    app.window.settings.shows_sidebar = False
     press_combination(app, "Ctrl+Right")
     press_combination(app, "Ctrl+I")
-    assert app.pinned == (8, 4) and app.settings.sidebar_tab == "inspect" and app.settings.shows_sidebar
+    assert (
+        app.window.state.pinned == (8, 4)
+        and app.window.settings.sidebar_tab == "inspect"
+        and app.window.settings.shows_sidebar
+    )
     pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=at_cell(app, 3, 2), rel=(0, 0), buttons=(0, 0, 0)))
     settle(app)
     press_combination(app, "Ctrl+I")
-    assert app.pinned == (3, 2), "the pointer comes first"
+    assert app.window.state.pinned == (3, 2), "the pointer comes first"
     press_combination(app, "Ctrl+I")
-    assert app.pinned is None
-    app.pin((99, 99))
-    assert app.pinned is None, "outside the map there is nothing to tell"
+    assert app.window.state.pinned is None
+    app.window.pin((99, 99))
+    assert app.window.state.pinned is None, "outside the map there is nothing to tell"
 
 
 def test_escape_takes_a_stroke_back(app):
@@ -437,11 +442,11 @@ def test_a_cell_under_an_agent_stays_free_and_the_user_is_told(app):
     drag(app, at_cell(app, x, y), at_cell(app, x, y))
     assert grid.is_free(grid.cell(x, y))
     settle(app)
-    assert any("stands on it" in text for text, _ in app.toasts)
+    assert any("stands on it" in text for text, _ in app.window.state.messages.waiting)
 
 
 def test_a_thousand_cells_a_second_reach_the_agents(app):
-    app.play()
+    app.window.player.play()
     for i in range(60):
         drag(app, at_cell(app, 0, 10), at_cell(app, 17, 10 + i % 2), steps=4)
         press_combination(app, "Ctrl+Z")
@@ -479,7 +484,7 @@ def test_dragging_the_scrubber_goes_anywhere():
     app = make_app(setup(budget=1), (1600, 900))
     app.session.advance(120)
     app.draw()
-    spot = app.canvas.spot_named("scrubber")
+    spot = app.window.canvas.spot_named("scrubber")
     end = app.session.recorded_end
     position = (spot.box[0] + spot.box[2] // 2, spot.box[1] + 12)
     drag(app, position, position)
@@ -543,7 +548,9 @@ def test_run_until_the_next_move_looks_at_the_focused_panel_of_any_branch(app):
         press_combination(app, "Alt+M")
         for _ in range(60):
             app.frame(0.05)
-        assert not app.clock.is_running and app.session.tick > tick and app.session.focused.position != cell
+        assert (
+            not app.window.player.clock.is_running and app.session.tick > tick and app.session.focused.position != cell
+        )
 
 
 def test_without_an_agent_every_command_is_harmless(app):
@@ -554,7 +561,7 @@ def test_without_an_agent_every_command_is_harmless(app):
         if command.id not in ("quit", "full_screen"):
             press_combination(app, command.keys[0])
             press(app, pygame.K_ESCAPE)
-    assert app.is_open
+    assert app.window.is_open
 
 
 def test_a_stroke_is_one_deed_of_the_script(app):
@@ -573,7 +580,7 @@ def test_a_stroke_is_one_deed_of_the_script(app):
     stroke, turn = app.session.deeds()
     assert len(app.session.entries()) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
     assert stroke.command.blocked == tuple(cells) and turn.command.value == 1.8
-    assert sum(spot.id.startswith("deed_text:") for spot in app.canvas.spots) == 2
+    assert sum(spot.id.startswith("deed_text:") for spot in app.window.canvas.spots) == 2
     app.session.move_deed(stroke, -10)
     (moved, _) = app.session.deeds()
     assert (moved.tick, moved.last_tick) == (0, 12)
@@ -634,7 +641,7 @@ def test_splitting_a_policy_shows_the_futures_side_by_side(app):
 def written(app: App, monkeypatch) -> list[tuple[str, tuple[int, int, int]]]:
     """What the next frame writes with the canvas: (text, (left, right, top)) in the order of drawing."""
     texts = []
-    draw_text = app.canvas.text
+    draw_text = app.window.canvas.text
 
     def text(position, text, **more):
         before = more.get("align", "left")
@@ -643,7 +650,7 @@ def written(app: App, monkeypatch) -> list[tuple[str, tuple[int, int, int]]]:
         texts.append((text, (left, left + used, position[1])))
         return used
 
-    monkeypatch.setattr(app.canvas, "text", text)
+    monkeypatch.setattr(app.window.canvas, "text", text)
     app.draw()
     monkeypatch.undo()
     return texts
@@ -651,8 +658,8 @@ def written(app: App, monkeypatch) -> list[tuple[str, tuple[int, int, int]]]:
 
 def badge_colour(app: App, panel: int) -> tuple[int, int, int]:
     """The upper right corner of a map, where a badge would be."""
-    x, y, width, _ = app.panels()[panel][1].map
-    return tuple(app.window.get_at((x + width - 10, y + 9)))[:3]
+    x, y, width, _ = app.window.scene.panels()[panel][1].map
+    return tuple(app.window.surface.get_at((x + width - 10, y + 9)))[:3]
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
@@ -664,9 +671,9 @@ def test_a_branch_is_compared_with_its_parent_agent_by_agent(theme):
     app.session.advance(20)
     app.session.focus(app.session.panels[3].key)  # the second agent of the branch
     press_combination(app, "Alt+P")
-    assert [panel.key for panel in app.compared_panels()] == [(1, 1), (0, 1)]
+    assert [panel.key for panel in app.window.scene.compared_panels()] == [(1, 1), (0, 1)]
     own = [panel.view.visits for panel in app.session.panels]
-    shown = [app.cells[panel.key].bands for panel in app.session.panels]
+    shown = [app.window.scene.cells[panel.key].bands for panel in app.session.panels]
     assert not shown[0].size and not shown[2].size, "nothing is drawn in the other panels"
     apart = own[3].astype(int) - own[1].astype(int)
     for bands in (shown[1], shown[3]):
@@ -680,8 +687,8 @@ def test_a_branch_is_compared_with_its_parent_agent_by_agent(theme):
 def test_the_sidebar_names_what_is_compared_and_cuts_long_names(monkeypatch):
     agents = (AgentConfig("tb-wa", "one cell a tick"), AgentConfig("tb-wa", "sixteen"))
     app = make_app(replace(setup(), agents=agents))
-    app.settings.sidebar_tab = "layers"
-    app.set_heat_kind("difference")
+    app.window.settings.sidebar_tab = "layers"
+    app.window.scene.layers.show_heat("difference")
     texts = [text for text, _ in written(app, monkeypatch)]
     at = texts.index("visits, A - B")
     assert texts[at + 1 : at + 6] == ["A", "one cell a tick", " - ", "B", "sixteen"]
@@ -692,7 +699,7 @@ def test_the_sidebar_names_what_is_compared_and_cuts_long_names(monkeypatch):
     places = written(app, monkeypatch)
     at = [text for text, _ in places].index("visits, A - B")
     line = [place for _, place in places[at + 1 : at + 6]]
-    right = app.layout.sidebar[0] + app.layout.sidebar[2]
+    right = app.window.scene.layout.sidebar[0] + app.window.scene.layout.sidebar[2]
     assert all(a[1] <= b[0] + 12 for a, b in pairwise(line)) and line[-1][1] < right, "cut, and not over each other"
     assert line[-1][1] - line[-1][0] > 60, "the other name keeps its room"
 
@@ -702,16 +709,16 @@ def test_a_long_branch_name_does_not_lie_on_the_badge():
     app.session.advance(5)
     app.session.branch_here()
     app.session.rename_branch(app.session.branch, "a name that is far too long for the corner of any map")
-    app.set_heat_kind("difference")
+    app.window.scene.layers.show_heat("difference")
     app.draw()
     place = app.session.panel_of(app.session.focused_key)
-    x, y, width, _ = app.panels()[place][1].map
-    chip = app.canvas.spot_named(f"branch_of:{app.session.focused_key}").box
+    x, y, width, _ = app.window.scene.panels()[place][1].map
+    chip = app.window.canvas.spot_named(f"branch_of:{app.session.focused_key}").box
     inked = [
         (px, py)
         for px in range(x, x + width)
         for py in range(y, y + 60)
-        if tuple(app.window.get_at((px, py)))[:3] == BADGE_COLOURS["A"]
+        if tuple(app.window.surface.get_at((px, py)))[:3] == BADGE_COLOURS["A"]
     ]
     assert len(inked) > 200
     assert not any(inside((*pixel, 1, 1), chip) for pixel in inked)
@@ -721,28 +728,28 @@ def test_a_long_branch_name_does_not_lie_on_the_badge():
 @pytest.mark.parametrize("heat", ["off", "visits", "difference"])
 def test_the_whole_legend_can_be_reached(size, heat, monkeypatch):
     app = make_app(setup(), size)
-    app.settings.sidebar_tab = "layers"
-    app.set_heat_kind(heat)
+    app.window.settings.sidebar_tab = "layers"
+    app.window.scene.layers.show_heat(heat)
     app.draw()
-    x, y, width, height = app.layout.sidebar
+    x, y, width, height = app.window.scene.layout.sidebar
     for _ in range(50):
-        sidebar.scroll(app, "layers", -1)
+        sidebar.scroll(app.window.desk, "layers", -1)
     lines = [(text, place) for text, place in written(app, monkeypatch) if x <= place[0] < x + width]
     words = " ".join(text for text, _ in lines)
-    for key, meaning in tab_layers.meanings(app):
+    for key, meaning in tab_layers.meanings(app.window.desk):
         assert meaning in words, key
-    last = max(place[2] for text, place in lines if tab_layers.meanings(app)[-1][1].endswith(text))
+    last = max(place[2] for text, place in lines if tab_layers.meanings(app.window.desk)[-1][1].endswith(text))
     assert y + height - 40 < last < y + height - 15, "the last line is in sight, and there is nothing below it"
-    keys = [key for key, _ in tab_layers.meanings(app)]
+    keys = [key for key, _ in tab_layers.meanings(app.window.desk)]
     assert ("heat" in keys) == (heat != "off")
     assert ("closed" in keys) == (heat == "off"), "heat takes its place"
 
 
 def test_the_legend_keeps_closed_where_a_panel_has_no_heat():
     app = make_app(setup(3))
-    app.set_heat_kind("difference")
+    app.window.scene.layers.show_heat("difference")
     app.draw()
-    assert "closed" in dict(tab_layers.meanings(app))
+    assert "closed" in dict(tab_layers.meanings(app.window.desk))
 
 
 @pytest.mark.parametrize(
@@ -761,11 +768,11 @@ def test_the_legend_keeps_closed_where_a_panel_has_no_heat():
 def test_an_empty_heat_map_says_why(kind, heat, hint, monkeypatch):
     """At tick 0, where LRTA* has not looked ahead yet."""
     app = make_app(replace(setup(), agents=(AgentConfig(kind),)))
-    app.settings.sidebar_tab = "layers"
-    app.set_heat_kind(heat)
+    app.window.settings.sidebar_tab = "layers"
+    app.window.scene.layers.show_heat(heat)
     texts = [text for text, _ in written(app, monkeypatch)]
     assert [text for text in texts if text in tab_layers.NO_HEAT.values()] == ([hint] if hint else [])
-    has_bar = any(spot.id == "band:0" for spot in app.canvas.spots)
+    has_bar = any(spot.id == "band:0" for spot in app.window.canvas.spots)
     assert has_bar == (hint is None), "a scale only for what is there"
 
 
@@ -773,22 +780,22 @@ def test_the_heat_scale_ends_at_the_largest_value_shown():
     """Also after a jump back: a picture of a run does not depend on what was shown before."""
     app = make_app(setup())
     app.session.advance(10)
-    app.set_heat_kind("g")
+    app.window.scene.layers.show_heat("g")
     app.draw()
-    late = app.heat_scale.reach
+    late = app.window.scene.heat_scale.reach
     app.session.seek(2)
     app.draw()
-    early = app.heat_scale.reach
+    early = app.window.scene.heat_scale.reach
     app.session.seek(10)
     app.draw()
-    assert early < late == app.heat_scale.reach
+    assert early < late == app.window.scene.heat_scale.reach
 
 
 # --- parameters, panels, files ----------------------------------------------------------------------
 
 
 def test_the_wheel_over_a_chip_changes_the_weight(app):
-    spot = app.canvas.spot_named("chip:0:weight")
+    spot = app.window.canvas.spot_named("chip:0:weight")
     position = (spot.box[0] + 3, spot.box[1] + 3)
     pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=1, x=0, pos=position))
     settle(app)
@@ -799,31 +806,38 @@ def test_unsaved_edits_are_marked_and_asked_about(app):
     drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1))
     assert app.session.has_unsaved_edits
     press_combination(app, "Ctrl+Q")
-    assert app.is_open and type(app.dialog).__name__ == "UnsavedQuestion"
+    assert app.window.is_open and type(app.window.dialogs.dialog).__name__ == "UnsavedQuestion"
     press(app, pygame.K_ESCAPE)
-    assert app.is_open and app.dialog is None
+    assert app.window.is_open and app.window.dialogs.dialog is None
 
 
 @pytest.mark.parametrize("command", ["save_map_as", "save_scenario", "save_session", "export_csv"])
 def test_a_save_that_fails_keeps_its_dialog_and_says_why(app, tmp_path, command):
-    app.settings.remember(tmp_path / "a.map")
-    app.run(command)
-    dialog = app.dialog
+    app.window.settings.remember(tmp_path / "a.map")
+    app.window.run(command)
+    dialog = app.window.dialogs.dialog
     name = dialog.name = f"mine{dialog.suffix}"
     folder = tmp_path / f"gone{dialog.suffix}"
     folder.mkdir()
     dialog._finish(folder)
-    assert app.dialog is dialog and dialog.name == name and not app.toasts
+    assert app.window.dialogs.dialog is dialog and dialog.name == name and not app.window.state.messages.waiting
     assert str(folder) in dialog.problem and "cannot be written" in dialog.problem
     press(app, pygame.K_RETURN)
-    assert app.dialog is None and (tmp_path / name).is_file() and "mine" in app.toasts[-1][0]
+    assert (
+        app.window.dialogs.dialog is None
+        and (tmp_path / name).is_file()
+        and "mine" in app.window.state.messages.waiting[-1][0]
+    )
 
 
 def test_a_save_that_fails_beside_the_agent_editor_is_told_in_a_message(app, tmp_path):
     app.session.path = tmp_path / "gone" / "a.map"
-    app.run("edit_agent")
-    app.run("save_map")
-    assert type(app.dialog).__name__ == "MessageBox" and "cannot be written" in app.dialog.problems[0]
+    app.window.run("edit_agent")
+    app.window.run("save_map")
+    assert (
+        type(app.window.dialogs.dialog).__name__ == "MessageBox"
+        and "cannot be written" in app.window.dialogs.dialog.problems[0]
+    )
 
 
 def test_dropping_a_file_opens_it(app, tmp_path):
@@ -842,7 +856,7 @@ def test_a_broken_file_is_explained_and_nothing_is_lost(app, tmp_path):
     pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(target)))
     settle(app)
     assert app.session.world is before
-    assert type(app.dialog).__name__ == "MessageBox"
+    assert type(app.window.dialogs.dialog).__name__ == "MessageBox"
 
 
 @pytest.mark.parametrize("path", open_app_files(), ids=lambda p: p.stem)
@@ -871,13 +885,13 @@ def test_a_caption_fits_what_its_example_opens(path):
 def drawn_texts(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """All texts of a frame as they come out, cut ones with their dots."""
     texts: list[str] = []
-    render = app.canvas.fonts.render
+    render = app.window.canvas.fonts.render
 
     def listen(text, *more):
         texts.append(text)
         return render(text, *more)
 
-    monkeypatch.setattr(app.canvas.fonts, "render", listen)
+    monkeypatch.setattr(app.window.canvas.fonts, "render", listen)
     app.draw()
     monkeypatch.undo()
     return texts
@@ -886,20 +900,20 @@ def drawn_texts(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_smaller_budget_is_not_held_against_the_last_tick():
     app = make_app(setup(1, budget=16))
     app.session.advance(3)
-    app.step_budget(PanelKey(0, 0), -1)
-    app.step_budget(PanelKey(0, 0), -1)
+    turn_budget(app.session, PanelKey(0, 0), -1)
+    turn_budget(app.session, PanelKey(0, 0), -1)
     view = app.session.panels[0].view
     assert view.budget == 4
-    assert agent_panel.spent(app, view) == (int(view.rows[-1].expanded), 16)
+    assert agent_panel.spent(app.window.desk, view) == (int(view.rows[-1].expanded), 16)
     app.session.advance(1)
-    assert agent_panel.spent(app, app.session.panels[0].view)[1] == 4
+    assert agent_panel.spent(app.window.desk, app.session.panels[0].view)[1] == 4
 
 
 def test_a_split_does_not_hold_a_smaller_budget_against_the_last_tick():
     app = make_app(setup(1, budget=16))
     app.session.advance(3)
     app.session.split([{"budget": 2}, {"budget": 16}])
-    assert [agent_panel.spent(app, panel.view)[1] for panel in app.session.panels] == [16, 16]
+    assert [agent_panel.spent(app.window.desk, panel.view)[1] for panel in app.session.panels] == [16, 16]
 
 
 def test_a_panel_says_label_and_algorithm_but_not_twice(monkeypatch):
@@ -908,9 +922,9 @@ def test_a_panel_says_label_and_algorithm_but_not_twice(monkeypatch):
     texts = drawn_texts(app, monkeypatch)
     assert {"sixteen", "TB-WA*", "A*", "RTB-WA* lazy"} <= set(texts)
     assert texts.count("A*") == 1 and "RTB-WA*" not in texts
-    app.settings.sidebar_tab = "compare"
+    app.window.settings.sidebar_tab = "compare"
     app.draw()
-    assert app.canvas.spot_named("compare:0").tip.startswith("sixteen (TB-WA*)")
+    assert app.window.canvas.spot_named("compare:0").tip.startswith("sixteen (TB-WA*)")
 
 
 @pytest.mark.parametrize(("size", "least"), [((1600, 900), 6), ((1280, 720), 5)])
@@ -919,9 +933,9 @@ def test_eight_panels_show_the_numbers_that_count(size, least):
     app.session.advance(40)
     app.draw()
     wanted = ["moves", "back-moves", "x optimal", "revisits", "expanded", "cost"]
-    for panel in app.shown_panels:
-        assert all(app.canvas.spot_named(f"hud:{panel.key}:{name}") for name in wanted[:least])
-        assert app.canvas.spot_named(f"meter:{panel.key}")
+    for panel in app.window.scene.shown_panels:
+        assert all(app.window.canvas.spot_named(f"hud:{panel.key}:{name}") for name in wanted[:least])
+        assert app.window.canvas.spot_named(f"meter:{panel.key}")
 
 
 def test_the_share_of_back_moves_stands_with_what_it_is_a_share_of():
@@ -941,8 +955,8 @@ def test_states_are_whole_words_at_large_scales(scale, monkeypatch):
     for _ in range(30):
         app.session.advance(1)
         texts = drawn_texts(app, monkeypatch)
-        for panel in app.shown_panels:
-            assert app.canvas.spot_named(f"state:{panel.key}")
+        for panel in app.window.scene.shown_panels:
+            assert app.window.canvas.spot_named(f"state:{panel.key}")
             assert agent_panel.wording.short_state(panel.view.state_word) in texts or panel.view.state_word in texts
 
 
@@ -950,7 +964,9 @@ def test_every_panel_shows_its_number(monkeypatch):
     app = make_app(setup(8), theme="light")
     texts = drawn_texts(app, monkeypatch)
     assert {str(n) for n in range(1, 9)} <= set(texts)
-    assert [app.canvas.spot_named(f"panel:{panel.key}").key for panel in app.shown_panels] == [*"12345678"]
+    assert [app.window.canvas.spot_named(f"panel:{panel.key}").key for panel in app.window.scene.shown_panels] == [
+        *"12345678"
+    ]
 
 
 def test_a_duplicate_gets_a_name_of_its_own():
@@ -970,35 +986,37 @@ def test_a_duplicate_gets_a_name_of_its_own():
 def test_messages_cover_no_numbers_and_no_bar(agents, size, scale):
     app = make_app(setup(agents), size, scale=scale)
     for i in range(4):
-        app.say(f"message number {i}, long enough to need a line and a half where the window is small, as it may be")
-    plan = app.layout
+        app.window.say(
+            f"message number {i}, long enough to need a line and a half where the window is small, as it may be"
+        )
+    plan = app.window.scene.layout
     kept = [plan.top_bar, plan.transport, *(box for panel in plan.panels for box in (panel.header, panel.hud))]
-    before = [pygame.surfarray.array2d(app.window.subsurface(box)) for box in kept]
-    overlay.draw_toasts(app, plan)
+    before = [pygame.surfarray.array2d(app.window.surface.subsurface(box)) for box in kept]
+    overlay.draw_messages(app.window.desk, plan)
     for box, picture in zip(kept, before, strict=True):
-        assert (pygame.surfarray.array2d(app.window.subsurface(box)) == picture).all(), box
+        assert (pygame.surfarray.array2d(app.window.surface.subsurface(box)) == picture).all(), box
     if plan.sidebar and agents:
-        left, _, width, _ = overlay.toast_area(plan)
+        left, _, width, _ = overlay.message_area(plan)
         assert left + width <= plan.sidebar[0]
 
 
 def test_the_same_message_is_shown_once(app):
     for text in ("one", "two", "one"):
-        app.say(text)
+        app.window.say(text)
     app.session.messages += ["two", "two"]
     settle(app)
-    assert [text for text, _ in app.toasts] == ["one", "two"]
+    assert [text for text, _ in app.window.state.messages.waiting] == ["one", "two"]
 
 
 def test_panels_without_room_are_counted():
     app = make_app(setup(3))
     app.session.advance(2)
     press_combination(app, "B")
-    assert not any("hidden" in text for text, _ in app.toasts)
+    assert not any("hidden" in text for text, _ in app.window.state.messages.waiting)
     press_combination(app, "B")
-    assert app.toasts[-1][0].startswith("1 of 9 panels is hidden")
+    assert app.window.state.messages.waiting[-1][0].startswith("1 of 9 panels is hidden")
     press_combination(app, "B")
-    assert app.toasts[-1][0].startswith("4 of 12 panels are hidden")
+    assert app.window.state.messages.waiting[-1][0].startswith("4 of 12 panels are hidden")
 
 
 # --- slow motion, cameras, captions -----------------------------------------------------------------
@@ -1011,18 +1029,18 @@ def test_slow_motion_says_how_far_it_has_got(monkeypatch):
         view = app.session.panels[0].view
         most = int(view.rows[-1].expanded)
         assert most > 3
-        assert agent_panel.spent(app, view) == (n, 16)
+        assert agent_panel.spent(app.window.desk, view) == (n, 16)
         assert {f"expansion {n} of {most}", f"{n} / 16"} <= set(drawn_texts(app, monkeypatch))
 
 
 def test_following_leaves_a_map_that_fits_in_the_middle(app):
-    panel, boxes = app.panels()[0]
-    still = app.camera(panel.key, boxes)
+    panel, boxes = app.window.scene.panels()[0]
+    still = app.window.scene.camera(panel.key, boxes)
     press_combination(app, "C")
-    assert app.camera(panel.key, boxes) == still
+    assert app.window.scene.camera(panel.key, boxes) == still
     for _ in range(8):
         press_combination(app, "Ctrl+=")
-    camera = app.camera(panel.key, boxes)
+    camera = app.window.scene.camera(panel.key, boxes)
     x, y = app.session.world.grid.xy(panel.view.position)
     assert camera.to_map(boxes.map[2] / 2, boxes.map[3] / 2) == pytest.approx((x + 0.5, y + 0.5))
 
@@ -1031,11 +1049,13 @@ def test_a_click_on_the_caption_shows_all_of_it():
     caption = "A long caption. " * 20
     app = make_app(setup(caption=caption), (1600, 900))
     for name in ("title", "caption"):
-        x, y, width, height = app.canvas.spot_named(name).box
+        x, y, width, height = app.window.canvas.spot_named(name).box
         drag(app, (x + width // 2, y + height // 2), (x + width // 2, y + height // 2))
-        assert type(app.dialog).__name__ == "MessageBox" and app.dialog.problems == [caption]
+        assert type(app.window.dialogs.dialog).__name__ == "MessageBox" and app.window.dialogs.dialog.problems == [
+            caption
+        ]
         press_combination(app, "F8")
-        assert app.dialog is None, "the key that opens it closes it"
+        assert app.window.dialogs.dialog is None, "the key that opens it closes it"
 
 
 # --- nothing overlaps -------------------------------------------------------------------------------
@@ -1058,12 +1078,12 @@ def inside(a, b) -> bool:
 @pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare", "time"])
 def test_no_control_crosses_another_or_leaves_the_window(size, scale, agents, tab):
     app = make_app(setup(agents, caption="A caption that is long enough to need cutting somewhere"), size, scale=scale)
-    app.settings.sidebar_tab = tab
-    app.cursor = (8, 4)
+    app.window.settings.sidebar_tab = tab
+    app.window.state.cursor = (8, 4)
     app.session.advance(30)
     app.draw()
     window = (0, 0, *size)
-    for spot in app.canvas.spots:
+    for spot in app.window.canvas.spots:
         assert inside(spot.box, window), spot
-    for a, b in combinations(app.canvas.spots, 2):
+    for a, b in combinations(app.window.canvas.spots, 2):
         assert not crossing(a.box, b.box), (a.id, a.box, b.id, b.box)

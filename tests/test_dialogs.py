@@ -1,7 +1,7 @@
 """Every dialog, through the real event path under the dummy driver: opened, operated by keys, closed."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pygame
@@ -16,7 +16,7 @@ from sim.params import ConfigError
 from sim.world import Walker
 from ui.commands.table import COMMANDS
 from ui.dialogs.agent_editor import AgentEditor
-from ui.dialogs.base import FOOTER, Dialog
+from ui.dialogs.base import FOOTER, Dialog, Host
 from ui.dialogs.comparison import SHOWN, ComparisonTable
 from ui.dialogs.file_browser import OpenFile, SaveFile, clean_name
 from ui.dialogs.gallery import Gallery
@@ -97,6 +97,12 @@ class FakeHost:
         dialog, self.dialog = self.dialog, None
         if dialog is not None:
             dialog.close()
+
+    def message(self, host: Host, title: str, problems: Sequence[str]) -> Dialog:
+        return MessageBox(host, title, problems)
+
+    def complain(self, error: ConfigError, title: str = "") -> None:
+        self.show(MessageBox(self, title, error.problems))
 
     # --- what a user does -------------------------------------------------------------------------
 

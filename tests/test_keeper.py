@@ -46,8 +46,8 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     kill(keeper)
     assert len(find_crashed()) == 2
     app = make_app(setup())
-    app.offer_crashed()
-    assert isinstance(app.dialog, CrashedQuestion) and "begun again" in app.dialog.text
+    app.window.documents.offer_crashed()
+    assert isinstance(app.window.dialogs.dialog, CrashedQuestion) and "begun again" in app.window.dialogs.dialog.text
     press(app, pygame.K_LEFT)  # from "Restore" to "Restore run before"
     press(app, pygame.K_RETURN)
     settled(app.session)

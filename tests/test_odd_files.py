@@ -24,8 +24,8 @@ def test_a_file_name_that_is_no_text_is_opened_drawn_saved_and_opened_again(tmp_
     app = make_app(files.open_any(path).scenario)
     app.draw()
     assert app.session.scenario.title == "\\udcff\\udcfe"
-    app.settings.remember(tmp_path / "any.map")
-    app.show(OpenFile(app))
+    app.window.settings.remember(tmp_path / "any.map")
+    app.window.show(OpenFile(app.window.dialogs))
     app.draw()
     saved = saving.save(app.session, tmp_path / "session.yaml")
     again = files.open_any(saved)

@@ -41,10 +41,10 @@ def test_the_weight_key_changes_the_focused_agent_of_its_branch(branched: App) -
 
 
 def test_the_agent_editor_stays_with_its_panel(branched: App) -> None:
-    branched.run("edit_agent")
+    branched.window.run("edit_agent")
     for _ in range(3):
         branched.frame(0.1)
-    dialog = branched.dialog
+    dialog = branched.window.dialogs.dialog
     assert isinstance(dialog, AgentEditor) and dialog.panel_key == PanelKey(1, 1)
     assert dialog._place == branched.session.panel_of(PanelKey(1, 1)) > 0
 

@@ -167,10 +167,10 @@ def test_the_window_writes_what_the_focused_agent_did_in_its_branch(tmp_path: Pa
     session.advance(12)
     session.focus(session.panels[-1].key)
     press_combination(app, "Ctrl+Alt+E")
-    assert isinstance(app.dialog, SaveFile)
-    app.dialog.name = str(tmp_path / "mine")
-    app.dialog.confirm()
-    assert app.dialog is None
+    assert isinstance(app.window.dialogs.dialog, SaveFile)
+    app.window.dialogs.dialog.name = str(tmp_path / "mine")
+    app.window.dialogs.dialog.confirm()
+    assert app.window.dialogs.dialog is None
     events = events_of(tmp_path / "mine.trace.yaml")
     kinds = [event["type"] for event in events]
     metrics = session.focused.metrics
@@ -194,16 +194,16 @@ def test_long_work_shows_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.Mo
         return "made"
 
     made: list[str] = []
-    app.work("Working on it", Job(work), made.append)
-    assert isinstance(app.dialog, Working)
+    app.window.dialogs.work("Working on it", Job(work), made.append)
+    assert isinstance(app.window.dialogs.dialog, Working)
     app.frame(0.1)
-    assert app.dialog.text.text.startswith("40%")
+    assert app.window.dialogs.dialog.text.text.startswith("40%")
     press(app, pygame.K_ESCAPE)
-    assert app.dialog is None
+    assert app.window.dialogs.dialog is None
     may_go_on.set()
     assert was_stopped.wait(30)
-    app.work("Working on it", Job(work), made.append)
-    while app.dialog is not None:
+    app.window.dialogs.work("Working on it", Job(work), made.append)
+    while app.window.dialogs.dialog is not None:
         app.frame(0.1)
     assert made == ["made"], "only what was waited for"
 
@@ -212,7 +212,7 @@ def test_what_goes_wrong_in_long_work_is_told(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(job_module, "PATIENCE_S", 0.0)
     app = make_app(begun())
     (tmp_path / "wrong.map").write_text("nonsense")
-    app.open_path(tmp_path / "wrong.map")
-    while isinstance(app.dialog, Working):
+    app.window.documents.open_path(tmp_path / "wrong.map")
+    while isinstance(app.window.dialogs.dialog, Working):
         app.frame(0.1)
-    assert isinstance(app.dialog, MessageBox) and "wrong.map" in app.dialog.title
+    assert isinstance(app.window.dialogs.dialog, MessageBox) and "wrong.map" in app.window.dialogs.dialog.title

@@ -42,8 +42,8 @@ for part in first_parts(start.kinds_of(opened)):
     part.compile()
 prepared = used()
 app = App(Session(opened.scenario), Settings(), window)
-app.complete(opened)
-app.play()
+app.window.documents.complete(opened)
+app.window.player.play()
 for _ in range(40):
     app.frame(0.05)
 assert app.session.tick > 10
@@ -156,18 +156,18 @@ def test_the_panel_says_so_and_time_waits(helper: Helper, tmp_path: Path) -> Non
     opened = files.open_any(files.examples()[0])
     app = make_app(opened.scenario)
     app.preparation.begin()
-    app.play()
+    app.window.player.play()
     app.frame(0.5)
     assert app.session.tick == 0
     kinds = {panel.view.spec.key for panel in app.session.panels}
-    assert set(app.unprepared()) == kinds
-    spots = [spot for spot in app.canvas.spots if spot.id.startswith("state:")]
+    assert set(app.window.state.preparing) == kinds
+    spots = [spot for spot in app.window.canvas.spots if spot.id.startswith("state:")]
     assert spots and all("being compiled" in (spot.tip or "") for spot in spots)
     press(app, pygame.K_PERIOD, unicode=".")
-    assert app.session.tick == 0 and "prepared" in app.toasts[-1][0]
+    assert app.session.tick == 0 and "prepared" in app.window.state.messages.waiting[-1][0]
     for kind in kinds:
         note(tmp_path, kind)
-    app.play()
+    app.window.player.play()
     app.frame(0.5)
     assert app.session.tick > 0
 

@@ -33,7 +33,7 @@ from ui.film.recording import indicator_text, size_text
 from ui.film.replay import replay_of
 from ui.film.sinks import Recorder, recover, recoverable
 from ui.film.studio import Studio
-from ui.model.look import look_of
+from ui.model.turning import flip_switch
 
 PATIENCE_S = 120.0
 
@@ -397,14 +397,14 @@ def until(condition: Callable[[], bool]) -> None:
 
 def run_window(app: App, studio: Studio, until_tick: int) -> None:
     """Frames of uneven length, as a busy machine has them."""
-    app.play()
+    app.window.player.play()
     paces = [0.001, 0.016, 0.05, 0.2, 0.016]
     for i in range(400):
         app.frame(paces[i % len(paces)])
-        studio.follow(app.session, look_of(app))
+        studio.follow(app.session, app.window.dressing.look())
         if app.session.tick >= until_tick:
             break
-    app.pause()
+    app.window.player.pause()
 
 
 def pictures_in(folder: Path) -> list[bytes]:
@@ -415,16 +415,16 @@ def test_a_window_gives_the_frames_of_a_headless_recording_bit_by_bit(tmp_path: 
     app = make_app(setup(), (700, 500))
     options = FilmOptions(SMALL, 25, Fraction(1, 2), Part("window"), has_captions=True, hold_s=0.08)
     app.session.advance(3)
-    made = Studio.film(tmp_path / "window/", app.session, options, look_of(app))
+    made = Studio.film(tmp_path / "window/", app.session, options, app.window.dressing.look())
     run_window(app, made, 8)
     tick = app.session.tick
-    app.flip_switch("door")
+    flip_switch(app.session, "door")
     run_window(app, made, tick + 5)
     made.stop()
     report = made.wait(PATIENCE_S)
     assert report.is_done and not report.problem, report
     last = app.session.tick
-    done = export(replay_of(app.session), tmp_path / "headless/", (3, last + 1), options, look_of(app))
+    done = export(replay_of(app.session), tmp_path / "headless/", (3, last + 1), options, app.window.dressing.look())
     own, other = pictures_in(tmp_path / "window"), pictures_in(tmp_path / "headless")
     assert len(own) == len(other) == report.frames == done.frames > 2 * (last - 3)
     assert own == other
@@ -434,19 +434,21 @@ def test_the_video_goes_on_where_the_run_goes_on(tmp_path: Path, monkeypatch: py
     """Winding back, other looks, branches and a new start are cuts in one video; the run waits for a slow studio."""
     monkeypatch.setattr(studio, "MOST_BEHIND", 5)
     app = make_app(setup())
-    made = Studio.film(tmp_path / "a.mkv", app.session, replace(OPTIONS, exact_colours=True), look_of(app))
+    made = Studio.film(
+        tmp_path / "a.mkv", app.session, replace(OPTIONS, exact_colours=True), app.window.dressing.look()
+    )
     run_window(app, made, 12)
     assert made.must_wait or made.report.tick >= 6
     until(lambda: not made.must_wait)
     app.session.seek(4)
-    made.follow(app.session, look_of(app))
+    made.follow(app.session, app.window.dressing.look())
     app.session.do(commands.SetBudget(9))
-    app.set_theme("light")
+    app.window.set_theme("light")
     run_window(app, made, 7)
     app.session.branch_here()
     run_window(app, made, 10)
     app.session.reset(keeps_map=True)
-    made.follow(app.session, look_of(app))
+    made.follow(app.session, app.window.dressing.look())
     run_window(app, made, 3)
     made.stop()
     report = made.wait(PATIENCE_S)
@@ -460,12 +462,11 @@ PARENT = """
 import sys, time
 from tests.filming import setup, OPTIONS
 from tests.window import make_app
-from ui.model.look import look_of
 from ui.film.studio import Studio
 app = make_app(setup(script=()))
-studio = Studio.film(sys.argv[1], app.session, OPTIONS, look_of(app))
+studio = Studio.film(sys.argv[1], app.session, OPTIONS, app.window.dressing.look())
 app.session.advance(12)
-studio.follow(app.session, look_of(app))
+studio.follow(app.session, app.window.dressing.look())
 while studio.report.tick < 11:
     time.sleep(0.02)
 print("filmed", flush=True)
@@ -485,8 +486,8 @@ def test_a_killed_window_does_not_take_its_recording_along(tmp_path: Path) -> No
 
 def test_a_studio_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = make_app(setup())
-    bad = Studio.film(tmp_path / "nowhere" / "a.mp4", app.session, OPTIONS, look_of(app))
-    dead = Studio.film(tmp_path / "b.mp4", app.session, OPTIONS, look_of(app))
+    bad = Studio.film(tmp_path / "nowhere" / "a.mp4", app.session, OPTIONS, app.window.dressing.look())
+    dead = Studio.film(tmp_path / "b.mp4", app.session, OPTIONS, app.window.dressing.look())
     dead._process.kill()
     report = bad.wait(PATIENCE_S)
     assert report.is_done and "cannot be written" in report.problem
@@ -500,8 +501,10 @@ def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) ->
     app.session.advance(8)
     app.session.branch_here()
     run = replay_of(app.session)
-    made = Studio.export(tmp_path / "a.gif", run, (0, 20), OPTIONS, look_of(app))
-    endless = Studio.export(tmp_path / "b.mp4", run, (0, 100_000), replace(OPTIONS, hold_s=60.0, fps=240), look_of(app))
+    made = Studio.export(tmp_path / "a.gif", run, (0, 20), OPTIONS, app.window.dressing.look())
+    endless = Studio.export(
+        tmp_path / "b.mp4", run, (0, 100_000), replace(OPTIONS, hold_s=60.0, fps=240), app.window.dressing.look()
+    )
     report = made.wait(PATIENCE_S)
     assert report.frames == 20 and report.share == 1.0 and Path(report.path).name == "a.gif", report
     assert report.bytes == (tmp_path / "a.gif").stat().st_size, "of the .gif, not of what it was made from"
@@ -514,21 +517,21 @@ def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) ->
 def test_f9_records_and_tells_what_came_of_it(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
     press(app, pygame.K_F9)
-    assert isinstance(app.dialog, RecordDialog)
-    app.dialog.values |= {"size": "640 x 360", "captions": True}
+    assert isinstance(app.window.dialogs.dialog, RecordDialog)
+    app.window.dialogs.dialog.values |= {"size": "640 x 360", "captions": True}
     press(app, pygame.K_RETURN)
-    assert app.dialog is None and app.recording.is_on
+    assert app.window.dialogs.dialog is None and app.window.recording.is_on
     app.session.advance(3)
-    app.flip_switch("door")
+    flip_switch(app.session, "door")
     app.session.advance(6)
     app.frame(0.0)
     press(app, pygame.K_F9)
-    assert not app.recording.is_on
+    assert not app.window.recording.is_on
     done: list[str] = []
 
     def is_told() -> bool:
         app.frame(0.0)
-        done[:] = [text for text, _ in app.toasts if text.startswith("recorded ")]
+        done[:] = [text for text, _ in app.window.state.messages.waiting if text.startswith("recorded ")]
         return bool(done)
 
     until(is_told)
@@ -544,7 +547,7 @@ def told(app: App, beginning: str) -> str:
 
     def is_told() -> bool:
         app.frame(0.0)
-        found[:] = [text for text, _ in app.toasts if text.startswith(beginning)]
+        found[:] = [text for text, _ in app.window.state.messages.waiting if text.startswith(beginning)]
         return bool(found)
 
     until(is_told)
@@ -560,8 +563,8 @@ def test_a_folder_that_vanishes_stops_the_recording_with_one_message(tmp_path: P
     folder = tmp_path / "recordings"
     for kind, lost in (("mp4", ".part.mkv is gone, and what was recorded"), ("png", "is gone, and the pictures")):
         app = make_app(setup(script=()))
-        app.recording.begin(usual(format=kind))
-        filming = app.recording.filming
+        app.window.recording.begin(usual(format=kind))
+        filming = app.window.recording.filming
         assert filming is not None
         app.session.advance(3)
         app.frame(0.0)
@@ -571,7 +574,7 @@ def test_a_folder_that_vanishes_stops_the_recording_with_one_message(tmp_path: P
         app.frame(0.0)
         said = told(app, str(folder))
         assert "the recording stopped: No such file or directory" in said and lost in said
-        assert not app.recording.is_on, "it is told at once, not when F9 stops it"
+        assert not app.window.recording.is_on, "it is told at once, not when F9 stops it"
 
 
 def test_names_that_are_taken_are_told_once_each(tmp_path: Path) -> None:
@@ -581,9 +584,9 @@ def test_names_that_are_taken_are_told_once_each(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "a0-vs-a1-ticks-1-2.mp4").write_text("mine")
     for _ in range(2):
-        app.recording.export(usual(from_tick=1, to_tick=2))
+        app.window.recording.export(usual(from_tick=1, to_tick=2))
     names = [f"a0-vs-a1-ticks-1-2-{number}.mp4" for number in (2, 3)]
-    assert [text.removeprefix("exporting ticks 1 to 2 to ") for text, _ in app.toasts] == names
+    assert [text.removeprefix("exporting ticks 1 to 2 to ") for text, _ in app.window.state.messages.waiting] == names
     for name in names:
         assert told(app, f"recorded {folder / name}").endswith("kB")
     assert (folder / "a0-vs-a1-ticks-1-2.mp4").read_text() == "mine"
@@ -592,7 +595,7 @@ def test_names_that_are_taken_are_told_once_each(tmp_path: Path) -> None:
 def test_a_range_of_one_tick_is_a_video_of_one_frame(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
     app.session.advance(4)
-    app.recording.export(usual(from_tick=2, to_tick=2, format="gif", frames_per_second="25"))
+    app.window.recording.export(usual(from_tick=2, to_tick=2, format="gif", frames_per_second="25"))
     path = tmp_path / "recordings" / "a0-vs-a1-ticks-2-2.gif"
     assert told(app, "exporting") == f"exporting tick 2 to {path.name}"
     size = told(app, "recorded").removeprefix(f"recorded {path}: 1 frame, ")
@@ -601,8 +604,8 @@ def test_a_range_of_one_tick_is_a_video_of_one_frame(tmp_path: Path) -> None:
 
 def test_a_recording_stopped_at_its_first_tick_is_one_frame(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
-    app.recording.begin(usual())
-    app.recording.stop()
+    app.window.recording.begin(usual())
+    app.window.recording.stop()
     assert ": 1 frame, " in told(app, "recorded")
 
 
@@ -611,48 +614,48 @@ def test_a_place_that_cannot_be_written_is_told_in_the_form(tmp_path: Path, key:
     (tmp_path / "recordings").write_text("in the way")
     app = make_app(setup(script=()))
     press(app, key, 0 if key == pygame.K_F9 else pygame.KMOD_LALT)
-    dialog = app.dialog
+    dialog = app.window.dialogs.dialog
     assert isinstance(dialog, RecordDialog)
     dialog.values |= {"size": "640 x 360"}
     press(app, pygame.K_RETURN)
-    assert app.dialog is dialog and dialog.values["size"] == "640 x 360"
+    assert app.window.dialogs.dialog is dialog and dialog.values["size"] == "640 x 360"
     assert dialog.problem == f"{tmp_path / 'recordings'}: expected a folder for recordings, got a file"
-    assert not app.recording.is_on and not app.recording.exports and not app.toasts
+    assert not app.window.recording.is_on and not app.window.recording.exports and not app.window.state.messages.waiting
     (tmp_path / "recordings").unlink()
     (tmp_path / "recordings").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "access", lambda path, mode: False)
         press(app, pygame.K_RETURN)
-    assert app.dialog is dialog and "cannot be written" in dialog.problem
+    assert app.window.dialogs.dialog is dialog and "cannot be written" in dialog.problem
 
 
 def test_a_range_after_the_end_of_the_run_is_told_in_the_form() -> None:
     app = make_app(setup(script=()))
     app.session.advance(10_000)
     end = app.session.tick
-    app.recording.ask_export(0, end)
-    dialog = app.dialog
+    app.window.recording.ask_export(0, end)
+    dialog = app.window.dialogs.dialog
     assert isinstance(dialog, ExportDialog)
     dialog.values |= {"from_tick": end + 5, "to_tick": end + 9}
     dialog.rebuild()
     press(app, pygame.K_RETURN)
-    assert app.dialog is dialog
+    assert app.window.dialogs.dialog is dialog
     assert dialog.problem == f"from tick: expected up to {end:,}, where the run is over, got {end + 5:,}"
 
 
 def test_a_jump_forward_is_a_cut_in_the_video(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
     app.session.advance(12)
-    app.seek(2)
+    app.window.player.seek(2)
     app.frame(0.0)
-    app.recording.begin({param.name: param.default for param in PARAMS} | {"size": "640 x 360"})
+    app.window.recording.begin({param.name: param.default for param in PARAMS} | {"size": "640 x 360"})
     app.session.advance(2)
     app.frame(0.0)
     press(app, pygame.K_END)
     assert app.session.tick == 12
-    filming = app.recording.filming
+    filming = app.window.recording.filming
     assert filming is not None
-    app.recording.stop()
+    app.window.recording.stop()
     report = filming.wait(PATIENCE_S)
     assert report.frames == 3, "ticks 2, 3 and 12: a tick is filmed when time has passed it"
     assert read(Path(report.path)).count == 3
@@ -666,13 +669,15 @@ def test_a_lost_take_is_offered_at_the_start(tmp_path: Path) -> None:
         made.add(board(i))
     made.stop()
     app = make_app(setup())
-    app.recording.offer_leftovers()
-    assert isinstance(app.dialog, Question) and "lost.mp4: 1.0 s of video" in app.dialog.text
+    app.window.recording.offer_leftovers(is_busy=False)
+    assert (
+        isinstance(app.window.dialogs.dialog, Question) and "lost.mp4: 1.0 s of video" in app.window.dialogs.dialog.text
+    )
     app.frame(0.0)
     press(app, pygame.K_RETURN)
     assert read(folder / "lost.mp4").count == 30
-    app.recording.offer_leftovers()
-    assert app.dialog is None
+    app.window.recording.offer_leftovers(is_busy=False)
+    assert app.window.dialogs.dialog is None
 
 
 def test_what_the_form_stands_for() -> None:

@@ -17,6 +17,7 @@ from ui.model import files, saving
 from ui.model.keeper import Keeper
 from ui.model.keys import PanelKey
 from ui.model.session import Session
+from ui.model.turning import flip_switch
 
 
 def busy_session() -> Session:
@@ -59,32 +60,34 @@ def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
 
 def test_a_session_opens_as_it_looked(tmp_path: Path):
     app = make_app(setup())
-    usual = dict(app.layers.visible)
+    usual = dict(app.window.scene.layers.visible)
     press_combination(app, "Ctrl+8")  # the parent tree
-    app.set_heat_kind("visits")
-    app.settings.sidebar_tab = "inspect"
+    app.window.scene.layers.show_heat("visits")
+    app.window.settings.sidebar_tab = "inspect"
     press_combination(app, "L")  # cameras of their own
     first, second = app.session.panels[0].key, app.session.panels[1].key
     app.session.focus(second)
     press_combination(app, "Ctrl+=")
     app.draw()
-    cameras = {panel.key: app.camera(panel.key, boxes) for panel, boxes in app.panels()}
+    cameras = {panel.key: app.window.scene.camera(panel.key, boxes) for panel, boxes in app.window.scene.panels()}
     assert cameras[first] != cameras[second]
-    path = saving.save(app.session, tmp_path / "mine", app.dressing.as_view())
+    path = saving.save(app.session, tmp_path / "mine", app.window.dressing.as_view())
 
     other = make_app(setup())
-    other.open_path(path)
+    other.window.documents.open_path(path)
     other.frame(0.0)
-    assert other.layers.visible == {**usual, "tree": True} and other.layers.heat.kind == "visits"
-    assert other.settings.sidebar_tab == "inspect" and not other.cameras.is_linked
-    for panel, boxes in other.panels():
-        camera = other.camera(panel.key, boxes)
+    assert (
+        other.window.scene.layers.visible == {**usual, "tree": True} and other.window.scene.layers.heat.kind == "visits"
+    )
+    assert other.window.settings.sidebar_tab == "inspect" and not other.window.cameras.is_linked
+    for panel, boxes in other.window.scene.panels():
+        camera = other.window.scene.camera(panel.key, boxes)
         assert camera.zoom == cameras[panel.key].zoom
         assert (camera.left, camera.top) == pytest.approx((cameras[panel.key].left, cameras[panel.key].top), abs=0.1)
-    other.collect_settings()
-    assert not other.settings.layers.get("tree") and other.settings.heat.kind == "off", "the user's own"
-    other.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
-    assert other.layers.visible == usual and other.layers.heat.kind == "scrub", (
+    other.window.collect_settings()
+    assert not other.window.settings.layers.get("tree") and other.window.settings.heat.kind == "off", "the user's own"
+    other.window.documents.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
+    assert other.window.scene.layers.visible == usual and other.window.scene.layers.heat.kind == "scrub", (
         "as the file says, not as the one before"
     )
 
@@ -92,17 +95,17 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
 def test_a_picture_opens_as_the_run_that_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     app = make_app(setup())
     app.session.advance(6)
-    app.flip_switch("gate")
+    flip_switch(app.session, "gate")
     app.session.advance(4)
-    app.set_heat_kind("visits")
+    app.window.scene.layers.show_heat("visits")
     monkeypatch.setenv("BACKMOVE_RECORDINGS", str(tmp_path))
     press_combination(app, "F12")
     (path,) = tmp_path.glob("*.png")
     other = make_app(setup(agents=1))
-    other.open_path(path)
+    other.window.documents.open_path(path)
     settled(other.session)
     assert digests(other.session) == digests(app.session) and other.session.timeline.diverged is None
-    assert other.layers.heat.kind == "visits"
+    assert other.window.scene.layers.heat.kind == "visits"
     for data, reason in ((png_bytes(np.zeros((4, 4), np.uint32)), "a map with a free cell"), (b"x", "not a PNG")):
         path.write_bytes(data)
         with pytest.raises(ConfigError, match=reason):
@@ -114,9 +117,9 @@ def test_a_view_that_makes_no_sense_is_told_of_and_the_file_opens(tmp_path: Path
     text = (ROOT / "assets" / "scenarios" / "no-path.yaml").read_text()
     path.write_text(text.replace("file: ../", f"file: {ROOT}/assets/") + "view: {layers: {trees: true}}\n")
     app = make_app(setup())
-    app.open_path(path)
-    assert app.session.path == path and app.dialog is None
-    assert any("layers.trees" in toast and "'tree'" in toast for toast, _ in app.toasts)
+    app.window.documents.open_path(path)
+    assert app.session.path == path and app.window.dialogs.dialog is None
+    assert any("layers.trees" in toast and "'tree'" in toast for toast, _ in app.window.state.messages.waiting)
 
 
 def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
@@ -128,7 +131,7 @@ def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
     other = Session(opened.scenario)
     saving.restore(other, opened.saved)
     assert digests(settled(other)) == digests(session)
-    other.seek(0)
+    other.window.player.seek(0)
     other.take_edits_back()
     assert not (other.world.grid.terrain != session.scenario.grid.original).any()
 
@@ -140,13 +143,13 @@ def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
     assert last in path.read_text()
     path.write_text(path.read_text().replace(last, "f" * len(last)))
     app = make_app(setup())
-    app.open_path(path)
+    app.window.documents.open_path(path)
     while app.session.is_seeking:
         app.frame(0.0)
     assert app.session.timeline.diverged is not None
-    app.settings.sidebar_tab = "time"
+    app.window.settings.sidebar_tab = "time"
     app.draw()
-    assert app.canvas.spot_named("diverged") is not None
+    assert app.window.canvas.spot_named("diverged") is not None
 
 
 def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -167,8 +170,8 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     crashed = find_crashed()
     assert len(crashed) == 1
     app = make_app(setup())
-    app.offer_crashed()
-    assert isinstance(app.dialog, CrashedQuestion)
+    app.window.documents.offer_crashed()
+    assert isinstance(app.window.dialogs.dialog, CrashedQuestion)
     press(app, pygame.K_RETURN)  # the main answer
     settled(app.session)
     assert digests(app.session) == digests(session) and len(session.shown) == 2
@@ -176,7 +179,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     assert app.session.focused_key == session.focused_key, "what is done now goes where it went before"
     assert app.session.would_lose_work, "nowhere is it saved"
     press_combination(app, "Ctrl+Q")
-    assert app.is_open and app.dialog is not None
+    assert app.window.is_open and app.window.dialogs.dialog is not None
     assert not find_crashed()
 
 

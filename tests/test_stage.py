@@ -22,7 +22,7 @@ from ui.film.stage import Stage
 from ui.model.camera import Camera, fitted
 from ui.model.keys import FIRST, PanelKey
 from ui.model.layers import HeatSetting
-from ui.model.look import Look, MapPart, look_from_view, look_of, part_of, view_of
+from ui.model.look import Look, MapPart, look_from_view, part_of, view_of
 from ui.panels.badges import BADGE_COLOURS
 
 HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
@@ -50,34 +50,37 @@ def test_the_way_to_a_tick_does_not_show(heat: str) -> None:
 
 def test_window_and_stage_watch_one_session_without_disturbing_each_other() -> None:
     app, alone = make_app(setup(), (640, 480)), make_app(setup(), (640, 480))
-    stage = Stage(app.session, SMALL, Part("panels"), look_of(app))
+    stage = Stage(app.session, SMALL, Part("panels"), app.window.dressing.look())
     for i in range(30):
         app.session.advance(1)
         if i % 3 == 0:
             app.draw()
         stage.draw()
     app.draw()
-    in_company = surface_pixels(app.window)
+    in_company = surface_pixels(app.window.surface)
     picture_in_company = surface_pixels(stage.draw())
     alone.session.advance(30)
     alone.draw()
-    assert (surface_pixels(alone.window) == in_company).all()
-    fresh = Stage(alone.session, SMALL, Part("panels"), look_of(alone))
+    assert (surface_pixels(alone.window.surface) == in_company).all()
+    fresh = Stage(alone.session, SMALL, Part("panels"), alone.window.dressing.look())
     assert (surface_pixels(fresh.draw()) == picture_in_company).all()
 
 
 def test_mouse_dialogs_messages_focus_and_window_size_do_not_show() -> None:
     app = make_app(setup(), (900, 600))
     app.session.advance(9)
-    stages = [Stage(replay_of(app.session).begin(), SMALL, Part(kind), look_of(app)) for kind in ("panels", "window")]
+    stages = [
+        Stage(replay_of(app.session).begin(), SMALL, Part(kind), app.window.dressing.look())
+        for kind in ("panels", "window")
+    ]
     for stage in stages:
-        stage.painter.session.go_to(9)  # type: ignore[attr-defined]
+        stage.session.go_to(9)  # type: ignore[attr-defined]
     before = [surface_pixels(stage.draw()) for stage in stages]
     drag(app, (200, 200), (220, 220), button=2)
     press(app, pygame.K_F1)
-    app.say("something")
+    app.window.say("something")
     app.session.focus(PanelKey(0, 1))
-    app.resized(pygame.display.set_mode((1000, 700)))
+    app.window.resized(pygame.display.set_mode((1000, 700)))
     app.frame(0.05)
     assert all((surface_pixels(stage.draw()) == old).all() for stage, old in zip(stages, before, strict=True))
 
@@ -128,9 +131,9 @@ def test_one_panel_shows_one_agent_and_branches_stand_side_by_side() -> None:
     app.session.branch_here()
     session = replay_of(app.session).begin()
     session.go_to(5)
-    assert len(stage_of(session).painter.shown_panels) == 4
+    assert len(stage_of(session).scene.shown_panels) == 4
     stage = stage_of(session, part=Part("panel", 3))
-    assert [panel.branch for panel in stage.painter.shown_panels] == ["branch 1"]
+    assert [panel.branch for panel in stage.scene.shown_panels] == ["branch 1"]
 
 
 def test_the_legend_names_only_layers_that_are_on() -> None:
@@ -154,7 +157,7 @@ def branched(agents: int = 2) -> App:
     app.session.flip_switch("door")
     app.session.advance(8)
     app.session.focus(PanelKey(branch.number, 1))
-    app.set_heat_kind("difference")
+    app.window.scene.layers.show_heat("difference")
     app.draw()
     return app
 
@@ -162,7 +165,7 @@ def branched(agents: int = 2) -> App:
 def badges(stage: Stage) -> list[str]:
     """The letters in the corners of the maps of a picture, by their colours."""
     found = []
-    for _, boxes in stage.painter.panels():
+    for _, boxes in stage.scene.panels():
         x, y, width, _ = boxes.map
         at = tuple(stage.surface.get_at((x + width - stage.px(7), y + stage.px(16))))[:3]
         found += [letter for letter, colour in BADGE_COLOURS.items() if colour == at] or ["-"]
@@ -171,18 +174,18 @@ def badges(stage: Stage) -> list[str]:
 
 def test_a_minus_b_is_of_the_same_panels_in_videos_as_in_the_window() -> None:
     app = branched()
-    pair = [panel.key for panel in app.compared_panels()]
+    pair = [panel.key for panel in app.window.scene.compared_panels()]
     assert pair == [PanelKey(1, 1), PanelKey(0, 1)]
     session = replay_of(app.session).begin()
-    look = look_of(app)
+    look = app.window.dressing.look()
     session.wear(look)
     session.go_to(app.session.tick)
     stage = Stage(session, (1280, 720), Part("panels"), look)
     stage.draw()
-    assert [panel.key for panel in stage.painter.compared_panels()] == pair
+    assert [panel.key for panel in stage.scene.compared_panels()] == pair
     assert badges(stage) == ["-", "B", "-", "A"]
-    for key, cells in app.cells.items():
-        assert stage.painter.cells[key].bands.tolist() == cells.bands.tolist()
+    for key, cells in app.window.scene.cells.items():
+        assert stage.scene.cells[key].bands.tolist() == cells.bands.tolist()
     assert any("a1 (branch 1) - a1 (run)" in name for row in stage._legend_rows() for _, name, _ in row)
 
 
@@ -191,10 +194,10 @@ def test_a_minus_b_is_of_the_same_panels_in_videos_as_in_the_window() -> None:
 )
 def test_a_panel_alone_keeps_its_part_in_a_comparison_or_begins_one(number: int, letter: str, pair: list[int]) -> None:
     app = branched()
-    stage = Stage(app.session, (720, 540), Part("panel", number), look_of(app))
+    stage = Stage(app.session, (720, 540), Part("panel", number), app.window.dressing.look())
     stage.draw()
     assert badges(stage) == [letter]
-    assert [panel.key for panel in stage.painter.compared_panels()] == pair
+    assert [panel.key for panel in stage.scene.compared_panels()] == pair
 
 
 def test_the_scale_of_a_picture_does_not_depend_on_pictures_before_it() -> None:
@@ -202,7 +205,7 @@ def test_the_scale_of_a_picture_does_not_depend_on_pictures_before_it() -> None:
     session.go_to(9)
     stage = stage_of(session, look=Look(heat=HeatSetting("g")))
     first = shown(stage)
-    stage.painter.heat_scale = scale_for(stage.look.heat, 5000.0)
+    stage.scene.heat_scale = scale_for(stage.look.heat, 5000.0)
     assert (shown(stage) == first).all()
 
 
@@ -342,13 +345,13 @@ def test_pictures_of_the_window_are_rendered_at_their_scale() -> None:
     app = make_app(setup(), (640, 480))
     app.session.advance(5)
     app.draw()
-    once = surface_pixels(draw_window(app))
-    twice = surface_pixels(draw_window(app, 2))
+    once = surface_pixels(draw_window(app.window.dressing))
+    twice = surface_pixels(draw_window(app.window.dressing, 2))
     assert twice.shape == (960, 1280)
     assert (np.repeat(np.repeat(once, 2, 0), 2, 1) != twice).any(), "not merely scaled up"
-    whole = app.panels()[0][1].whole
-    assert draw_panel(app, FIRST, 4).get_size() == (4 * whole[2], 4 * whole[3])
-    assert app.scale == 1.0 and app.window_size == (640, 480)
+    whole = app.window.scene.panels()[0][1].whole
+    assert draw_panel(app.window.dressing, FIRST, 4).get_size() == (4 * whole[2], 4 * whole[3])
+    assert app.window.scene.scale == 1.0 and app.window.surface.get_size() == (640, 480)
 
 
 # --- what may be asked for ----------------------------------------------------------------------------

@@ -240,12 +240,17 @@ def test_pictures_and_drawings_go_to_their_folder_under_their_names(
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "deep" / "pictures"))
     app = make_app(setup(caption="Look → here"), (640, 480))
     app.session.advance(7)
-    paths = [save_window(app), save_panel(app, PanelKey(0, 1), scale=2), save_svg(app, FIRST), save_svg(app, FIRST)]
+    paths = [
+        save_window(app.window.dressing),
+        save_panel(app.window.dressing, PanelKey(0, 1), scale=2),
+        save_svg(app.window.dressing, FIRST),
+        save_svg(app.window.dressing, FIRST),
+    ]
     assert [path.name for path in paths] == ["a0-vs-a1-tick-7.png", "a1-tick-7.png", "a0-tick-7.svg", "a0-tick-7-2.svg"]
     texts = png_texts(paths[0].read_bytes())
     assert texts["Title"] == "Box" and texts["Tick"] == "7" and texts["Digest"] == app.session.world.digest()
     assert texts["Description"] == "Look → here" and "a1: rtb-wa budget=3 weight=2" in texts["Agents"]
     ElementTree.parse(paths[2])
     app.session.branch_here()
-    assert "run " in png_texts(save_window(app).read_bytes())["Branches"]
+    assert "run " in png_texts(save_window(app.window.dressing).read_bytes())["Branches"]
     assert set(PALETTES) == {"dark", "light"}

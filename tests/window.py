@@ -99,8 +99,8 @@ def press_combination(app: App, combination: str) -> None:
 
 def at_cell(app: App, x: int, y: int, panel: int = 0) -> tuple[int, int]:
     """Where the middle of a cell is in the window."""
-    shown, boxes = app.panels()[panel]
-    px, py = app.camera(shown.key, boxes).to_px(x + 0.5, y + 0.5)
+    shown, boxes = app.window.scene.panels()[panel]
+    px, py = app.window.scene.camera(shown.key, boxes).to_px(x + 0.5, y + 0.5)
     return boxes.map[0] + int(px), boxes.map[1] + int(py)
 
 

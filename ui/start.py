@@ -127,33 +127,34 @@ def first_setup(path: Path | None) -> "files.Opened":
 def run(path: Path | None = None) -> int:
     """Open the window and stay until it is closed."""
     settings, complaint = load_settings()
-    window = open_window(settings)  # before anything that may have to be compiled
-    _prepare(window, settings, [world_part()])  # to open a file takes some of it
+    surface = open_window(settings)  # before anything that may have to be compiled
+    _prepare(surface, settings, [world_part()])  # to open a file takes some of it
     try:
         opened = first_setup(path)
     except ConfigError:
         pygame.quit()
         raise
-    _prepare(window, settings, first_parts(kinds_of(opened)))
-    app = App(Session(opened.scenario), settings, window)
-    app.complete(opened)
+    _prepare(surface, settings, first_parts(kinds_of(opened)))
+    app = App(Session(opened.scenario), settings, surface)
+    window = app.window
+    window.documents.complete(opened)
     app.session.path = path
     if complaint:
-        app.say(complaint)
-    app.offer_crashed()
-    app.recording.offer_leftovers()
+        window.say(complaint)
+    window.documents.offer_crashed()
+    window.recording.offer_leftovers(is_busy=window.dialogs.dialog is not None)
     app.keeper = Keeper(app.session)
     if path is not None:
         settings.remember(path)
-    elif app.dialog is None:
-        app.play()
+    elif window.dialogs.dialog is None:
+        window.player.play()
     gc.collect()
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
-    kept_settings = SettingsKeeper(settings, app.collect_settings)
+    kept_settings = SettingsKeeper(settings, window.collect_settings)
     app.preparation.begin()
     _loop(app, kept_settings)
     app.preparation.close()
-    app.recording.close()
+    window.recording.close()
     app.keeper.close()
     kept_settings.close()
     pygame.quit()
@@ -165,7 +166,7 @@ def _loop(app: App, kept_settings: SettingsKeeper) -> None:
     last = time.perf_counter()
     deadline = last
     status = StatusFile()
-    while app.is_open:
+    while app.window.is_open:
         now = time.perf_counter()
         app.frame(now - last)
         last = now

@@ -6,34 +6,33 @@ With BACKMOVE_STATUS=FILE in the environment the window keeps one JSON object in
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pygame
 
-if TYPE_CHECKING:
-    from ui.app import App
+from ui.app import App
 
 VARIABLE = "BACKMOVE_STATUS"
 
 
-def status_of(app: "App") -> dict[str, Any]:
-    session, grid = app.session, app.session.world.grid
-    panels = app.panels()
+def status_of(app: App) -> dict[str, Any]:
+    window, session, grid = app.window, app.session, app.session.world.grid
+    scene, dialog = window.scene, window.dialogs.dialog
     return {
         "title": session.scenario.title,
         "tick": session.tick,
         "digest": session.world.digest(),
-        "running": app.clock.is_running,
+        "running": window.player.clock.is_running,
         "longest_frame_ms": round(app.longest_frame_ms, 1),
-        "dialog": type(app.dialog).__name__ if app.dialog else None,
-        "size": list(app.window_size),
-        "full_screen": bool(app.window.get_flags() & pygame.FULLSCREEN),
-        "theme": app.palette.name,
-        "editing": app.is_editing,
+        "dialog": type(dialog).__name__ if dialog else None,
+        "size": list(window.surface.get_size()),
+        "full_screen": bool(window.surface.get_flags() & pygame.FULLSCREEN),
+        "theme": scene.palette.name,
+        "editing": window.state.is_editing,
         "switches": session.world.switch_states(),
         "unsaved": session.has_unsaved_edits,
         "blocked": int((~grid.free).sum()),
-        "messages": [text for text, _ in app.toasts],
+        "messages": window.state.messages.texts(),
         "agents": [
             {
                 "label": w.label,
@@ -45,7 +44,7 @@ def status_of(app: "App") -> dict[str, Any]:
             }
             for w in session.world.walkers
         ],
-        "panels": [{"map": list(boxes.map), **vars(app.camera(panel.key, boxes))} for panel, boxes in panels],
+        "panels": [{"map": list(boxes.map), **vars(scene.camera(panel.key, boxes))} for panel, boxes in scene.panels()],
     }
 
 
@@ -57,7 +56,7 @@ class StatusFile:
         self.path = Path(name) if name else None
         self.last = ""
 
-    def write(self, app: "App") -> None:
+    def write(self, app: App) -> None:
         if self.path is None:
             return
         text = json.dumps(status_of(app))

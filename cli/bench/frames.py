@@ -162,12 +162,12 @@ def measured(case: Case, frames: int) -> Frames:
     try:
         return _run(app, case, frames)
     finally:
-        app.dialog = None
+        app.window.dialogs.dialog = None
 
 
 def _run(app: "App", case: Case, frames: int) -> Frames:
     found = Frames()
-    app.set_speed(60)
+    app.window.player.set_speed(60)
     _begin(app, case)
     gc.collect()
     gc.freeze()  # as the window does
@@ -185,9 +185,9 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
 
 
 def _begin(app: "App", case: Case) -> None:
-    if case.dialog and app.dialog is None:
-        app.run(case.dialog)
-    app.play()
+    if case.dialog and app.window.dialogs.dialog is None:
+        app.window.run(case.dialog)
+    app.window.player.play()
 
 
 def _time_frame(app: "App", case: Case, frame: int, found: Frames) -> None:
@@ -210,7 +210,7 @@ def _move_mouse(app: "App", frame: int) -> None:
     """A few pixels on over the first map, as a hand does."""
     import pygame
 
-    left, top, width, height = app.layout.panels[0].map
+    left, top, width, height = app.window.scene.layout.panels[0].map
     position = int(left + 7 * frame % width), int(top + 3 * frame % height)
     app.handle(pygame.event.Event(pygame.MOUSEMOTION, pos=position, rel=(7, 3), buttons=(0, 0, 0)))
 
@@ -261,10 +261,10 @@ def _look(app: "App", case: Case) -> None:
     """The whole map, or the surroundings of the first agent."""
     from ui.model.camera import Camera
 
-    app.cameras.forget()
+    app.window.cameras.forget()
     if case.zoom is None:
         return
-    panel, boxes = app.panels()[0]
+    panel, boxes = app.window.scene.panels()[0]
     size, grid = (boxes.map[2], boxes.map[3]), panel.snapshot.grid
     x, y = grid.xy(panel.view.position)
-    app.cameras.put(panel.key, Camera(case.zoom).centred_on(x, y, *size), size, (grid.width, grid.height))
+    app.window.cameras.put(panel.key, Camera(case.zoom).centred_on(x, y, *size), size, (grid.width, grid.height))

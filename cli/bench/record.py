@@ -25,7 +25,7 @@ from ui.film.options import DRAFT, HIGH, NORMAL, WEBM, Encoding, FilmOptions
 from ui.film.pictures import surface_pixels
 from ui.film.replay import Replay
 from ui.film.studio import Studio
-from ui.model.look import Look, look_of
+from ui.model.look import Look
 from ui.model.session import Session
 from ui.model.settings import Settings
 
@@ -154,7 +154,7 @@ def measure_window(begin: Scenario, path: Path) -> Window:
     app = _open(begin)
     app.session.advance(_FIRST)
     without = _run(app, None)
-    studio = Studio.film(path, app.session, FilmOptions(SIZE, FPS), look_of(app))
+    studio = Studio.film(path, app.session, FilmOptions(SIZE, FPS), app.window.dressing.look())
     first = app.session.tick
     while studio.report.phase == "starting":  # its kernels are loaded while nothing is measured
         time.sleep(0.05)
@@ -169,13 +169,13 @@ def _open(begin: Scenario) -> App:
     pygame.font.init()
     window = pygame.display.set_mode(_WINDOW)
     app = App(Session(begin), Settings(speed=FPS, window_size=_WINDOW), window)
-    app.set_speed(FPS)
+    app.window.player.set_speed(FPS)
     return app
 
 
 def _run(app: App, studio: Studio | None) -> float:
     """Let the window run at its pace; the median milliseconds of a frame."""
-    app.play()
+    app.window.player.play()
     spent = []
     end = time.perf_counter() + _WINDOW_S
     deadline = time.perf_counter()
@@ -183,9 +183,9 @@ def _run(app: App, studio: Studio | None) -> float:
         before = time.perf_counter()
         app.frame(0.0 if studio is not None and studio.must_wait else 1.0 / FPS)
         if studio is not None:
-            studio.follow(app.session, look_of(app))
+            studio.follow(app.session, app.window.dressing.look())
         spent.append(time.perf_counter() - before)
         deadline = max(deadline + 1.0 / FPS, time.perf_counter())
         time.sleep(max(0.0, deadline - time.perf_counter()))
-    app.pause()
+    app.window.player.pause()
     return 1000.0 * sorted(spent)[len(spent) // 2]

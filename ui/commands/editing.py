@@ -1,28 +1,25 @@
 """Editing the map, by mouse tools and by the cell cursor, and what changes it by itself."""
 
-from typing import TYPE_CHECKING
-
 from sim.commands import SetChanges
+from ui.commands.window import Window
+from ui.model import turning
 from ui.model.command import EDIT, Action, Topic
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 command = Topic("Editing")
 
 
 @command("M", "Edit mode: letters choose tools")
-def edit_mode(app: "App") -> None:
-    if app.is_editing:
-        app.leave_edit_mode()
+def edit_mode(window: Window) -> None:
+    if window.state.is_editing:
+        window.state.put_tools_away()
         return
-    app.is_editing, app.has_hand = True, False
-    app.settings.sidebar_tab = "edit"
+    window.state.is_editing, window.state.has_hand = True, False
+    window.settings.sidebar_tab = "edit"
 
 
 def _tool(name: str) -> Action:
-    def choose(app: "App") -> None:
-        app.set_tool(name)
+    def choose(window: Window) -> None:
+        window.state.choose_tool(name)
 
     return choose
 
@@ -35,39 +32,39 @@ command("F", "Flood fill", mode=EDIT, name="tool_fill")(_tool("fill"))
 
 
 @command("[", "Smaller brush", mode=EDIT, repeats=True)
-def smaller_brush(app: "App") -> None:
-    app.set_brush(app.editor.size - 1)
+def smaller_brush(window: Window) -> None:
+    window.state.set_brush(window.state.brush - 1)
 
 
 @command("]", "Larger brush", mode=EDIT, repeats=True)
-def larger_brush(app: "App") -> None:
-    app.set_brush(app.editor.size + 1)
+def larger_brush(window: Window) -> None:
+    window.state.set_brush(window.state.brush + 1)
 
 
 @command("Ctrl+Z", "Undo the last stroke", repeats=True)
-def undo(app: "App") -> None:
-    if not app.session.undo():
-        app.say("nothing to undo")
+def undo(window: Window) -> None:
+    if not window.session.undo():
+        window.say("nothing to undo")
 
 
 @command("Ctrl+Y Ctrl+Shift+Z", "Redo", repeats=True)
-def redo(app: "App") -> None:
-    if not app.session.redo():
-        app.say("nothing to redo")
+def redo(window: Window) -> None:
+    if not window.session.redo():
+        window.say("nothing to redo")
 
 
 @command("Ctrl+Delete", "Take all edits back (can be undone)")
-def clear_edits(app: "App") -> None:
-    app.session.take_edits_back()
+def clear_edits(window: Window) -> None:
+    window.session.take_edits_back()
 
 
 def _switch(number: int) -> Action:
-    def flip(app: "App") -> None:
-        names = list(app.session.scenario.switches)
+    def flip(window: Window) -> None:
+        names = list(window.session.scenario.switches)
         if number <= len(names):
-            app.flip_switch(names[number - 1])
+            window.say(turning.flip_switch(window.session, names[number - 1]))
         else:
-            app.say(f"this map has no switch {number}")
+            window.say(f"this map has no switch {number}")
 
     return flip
 
@@ -77,8 +74,8 @@ for _n in range(1, 10):
 
 
 def _cursor(dx: int, dy: int) -> Action:
-    def move(app: "App") -> None:
-        app.move_cursor(dx, dy)
+    def move(window: Window) -> None:
+        turning.move_cursor(window.session, window.state, dx, dy)
 
     return move
 
@@ -90,37 +87,39 @@ command("Ctrl+Down", "Cell cursor down", repeats=True, name="cursor_down")(_curs
 
 
 @command("Ctrl+Return", "Block or free the cell under the cursor")
-def paint_cursor(app: "App") -> None:
-    if app.cursor is not None:
-        app.editor.toggle(app.cursor)
+def paint_cursor(window: Window) -> None:
+    if window.state.cursor is not None:
+        window.editor.toggle(window.state.cursor)
 
 
 @command("Ctrl+Shift+Return", "Start at the cell cursor (back to tick 0)")
-def start_here(app: "App") -> None:
-    if app.cursor is not None:
-        app.editor.drop_start(app.cursor)
+def start_here(window: Window) -> None:
+    if window.state.cursor is not None:
+        window.editor.drop_start(window.state.cursor)
 
 
 @command("Alt+Return", "Goal at the cell cursor")
-def goal_here(app: "App") -> None:
-    if app.cursor is not None:
-        app.editor.drop_goal(app.cursor)
+def goal_here(window: Window) -> None:
+    if window.state.cursor is not None:
+        window.editor.drop_goal(window.state.cursor)
 
 
 @command("Alt+C", "Random changes of the map on or off")
-def random_changes(app: "App") -> None:
-    is_on = app.session.world.random_changes.rate > 0
-    app.session.do(SetChanges(app.change_interval, 0.0 if is_on else app.change_rate))
-    app.say(
-        "random changes off" if is_on else f"random changes: {app.change_rate:g} % every {app.change_interval} ticks"
+def random_changes(window: Window) -> None:
+    is_on = window.session.world.random_changes.rate > 0
+    window.session.do(SetChanges(window.state.change_interval, 0.0 if is_on else window.state.change_rate))
+    window.say(
+        "random changes off"
+        if is_on
+        else f"random changes: {window.state.change_rate:g} % every {window.state.change_interval} ticks"
     )
 
 
 @command("Alt+=", "Higher rate of random changes")
-def more_changes(app: "App") -> None:
-    app.step_change_rate(1)
+def more_changes(window: Window) -> None:
+    turning.turn_change_rate(window.session, window.state, 1)
 
 
 @command("Alt+-", "Lower rate of random changes")
-def fewer_changes(app: "App") -> None:
-    app.step_change_rate(-1)
+def fewer_changes(window: Window) -> None:
+    turning.turn_change_rate(window.session, window.state, -1)

@@ -1,65 +1,61 @@
 """Help, Escape, and going through the controls of the window."""
 
-from typing import TYPE_CHECKING
-
+from ui.commands.window import Window
 from ui.dialogs.help import HelpOverlay
 from ui.dialogs.message import MessageBox
 from ui.dialogs.palette import CommandPalette
 from ui.model.command import Topic
 
-if TYPE_CHECKING:
-    from ui.app import App
-
 command = Topic("Help")
 
 
 @command("Ctrl+K", "Find a command by name")
-def find_command(app: "App") -> None:
-    app.show(CommandPalette(app))
+def find_command(window: Window) -> None:
+    window.show(CommandPalette(window.dialogs))
 
 
 @command("? F1", "All keys")
-def help(app: "App") -> None:
-    app.show(HelpOverlay(app))
+def help(window: Window) -> None:
+    window.show(HelpOverlay(window.dialogs))
 
 
 @command("F8", "What this example shows")
-def about(app: "App") -> None:
+def about(window: Window) -> None:
     """What the author of a scenario has to say about it."""
-    scenario = app.session.scenario
+    scenario = window.session.scenario
     if scenario.caption:
-        box = MessageBox(app, scenario.title, scenario.caption)
+        box = MessageBox(window.dialogs, scenario.title, scenario.caption)
         box.command = "about"
-        app.show(box)
+        window.show(box)
     else:
-        app.say("nothing is said about this run; scenario files can have a caption")
+        window.say("nothing is said about this run; scenario files can have a caption")
 
 
 @command("Escape", "Cancel the stroke, the dialog, the tool")
-def cancel(app: "App") -> None:
+def cancel(window: Window) -> None:
     """What Escape means depends on what is going on; it never quits."""
-    if app.editor.cancel():
-        app.pointer.editing_panel = None
-    elif app.session.has_stop_rule:
-        app.session.run_until(None)
-        app.pause()
-    elif app.pinned is not None:
-        app.pinned = None
-    elif app.cursor is not None:
-        app.cursor = None
-    elif app.has_hand or app.is_editing:
-        app.leave_edit_mode()
-    elif app.is_maximised:
-        app.is_maximised = False
-    elif app.is_bare:
-        app.is_bare = False
+    if window.editor.cancel():
+        return
+    if window.session.has_stop_rule:
+        window.session.run_until(None)
+        window.player.pause()
+    elif window.state.pinned is not None:
+        window.state.pinned = None
+    elif window.state.cursor is not None:
+        window.state.cursor = None
+    elif window.state.has_hand or window.state.is_editing:
+        window.state.put_tools_away()
+    elif window.state.is_maximised:
+        window.state.is_maximised = False
+    elif window.state.is_bare:
+        window.state.is_bare = False
 
 
 @command("Ctrl+Tab F6", "Next control of the window")
-def next_control(app: "App") -> None:
-    app.canvas.focus_next(1)
+def next_control(window: Window) -> None:
+    window.canvas.focus_next(1)
 
 
 @command("Ctrl+Shift+Tab Shift+F6", "Previous control")
-def previous_control(app: "App") -> None:
-    app.canvas.focus_next(-1)
+def previous_control(window: Window) -> None:
+    window.canvas.focus_next(-1)

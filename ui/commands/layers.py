@@ -1,19 +1,15 @@
 """A command for each layer, made from the layer itself."""
 
-from typing import TYPE_CHECKING
-
+from ui.commands.window import Window
 from ui.draw.layers import LAYERS, Layer
 from ui.model.command import Action, Topic
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 command = Topic("Layers")
 
 
 def _toggle(layer: Layer) -> Action:
-    def toggle(app: "App") -> None:
-        app.layers.toggle(layer)
+    def toggle(window: Window) -> None:
+        window.scene.layers.toggle(layer)
 
     return toggle
 

@@ -2,63 +2,60 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from sim.params import ConfigError
+from ui.commands.window import Window
+from ui.film import pictures
 from ui.model.command import RUN, Topic
-
-if TYPE_CHECKING:
-    from ui.app import App
+from ui.panels.dressing import Dressing
 
 command = Topic("Pictures")
 
 
 @command("F9", "Record a video, or stop")
-def record(app: "App") -> None:
-    app.recording.toggle()
+def record(window: Window) -> None:
+    window.recording.toggle()
 
 
-def _picture(app: "App", save: Callable[[Any], Path]) -> None:
-    from ui.film import pictures  # not sooner: it draws with an App of its own
-
+def _take(window: Window, save: Callable[[Dressing], Path]) -> None:
     try:
-        app.say(f"saved {save(pictures)}")
+        window.say(f"saved {save(window.dressing)}")
     except ConfigError as error:
-        app.complain(error)
+        window.complain(error)
 
 
 @command("F12 Ctrl+P", "Picture of the window as PNG")
-def picture_window(app: "App") -> None:
-    _picture(app, lambda pictures: pictures.save_window(app))
+def picture_window(window: Window) -> None:
+    _take(window, pictures.save_window)
 
 
 @command("Shift+F12", "Picture of the focused panel as PNG")
-def picture_panel(app: "App") -> None:
-    _picture(app, lambda pictures: pictures.save_panel(app, app.session.focused_key))
+def picture_panel(window: Window) -> None:
+    _take(window, lambda dressing: pictures.save_panel(dressing, window.session.focused_key))
 
 
 @command("Ctrl+F12", "Picture of the focused panel, four times as large")
-def picture_large(app: "App") -> None:
-    _picture(app, lambda pictures: pictures.save_panel(app, app.session.focused_key, scale=4))
+def picture_large(window: Window) -> None:
+    _take(window, lambda dressing: pictures.save_panel(dressing, window.session.focused_key, scale=4))
 
 
 @command("Alt+F12", "The focused panel as SVG, for papers")
-def picture_svg(app: "App") -> None:
-    _picture(app, lambda pictures: pictures.save_svg(app, app.session.focused_key))
+def picture_svg(window: Window) -> None:
+    _take(window, lambda dressing: pictures.save_svg(dressing, window.session.focused_key))
 
 
 @command("I", "Mark the first tick to export", mode=RUN)
-def mark_in(app: "App") -> None:
-    app.mark_in = app.session.tick
-    app.say(f"export from tick {app.mark_in:,} on; Shift+I marks the end, Alt+E exports")
+def mark_in(window: Window) -> None:
+    window.state.mark_in = window.session.tick
+    window.say(f"export from tick {window.state.mark_in:,} on; Shift+I marks the end, Alt+E exports")
 
 
 @command("Shift+I", "Mark the last tick to export", mode=RUN)
-def mark_out(app: "App") -> None:
-    app.mark_out = app.session.tick
-    app.say(f"export up to tick {app.mark_out:,}; Alt+E exports")
+def mark_out(window: Window) -> None:
+    window.state.mark_out = window.session.tick
+    window.say(f"export up to tick {window.state.mark_out:,}; Alt+E exports")
 
 
 @command("Alt+E", "Export the marked ticks as a video")
-def export_video(app: "App") -> None:
-    app.recording.ask_export(app.mark_in or 0, app.mark_out)
+def export_video(window: Window) -> None:
+    window.recording.ask_export(window.state.mark_in or 0, window.state.mark_out)

@@ -1,23 +1,19 @@
 """The sidebar and the comparison of all agents."""
 
-from typing import TYPE_CHECKING
-
+from ui.commands.window import Window
 from ui.dialogs.comparison import ComparisonTable
 from ui.model.command import Action, Topic
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 command = Topic("Sidebar")
 
 
 def _tab(key: str) -> Action:
-    def choose(app: "App") -> None:
-        is_same = app.settings.sidebar_tab == key and app.settings.shows_sidebar
-        app.settings.shows_sidebar = not is_same
-        app.settings.sidebar_tab = key
-        if app.settings.shows_sidebar and not app.is_bare and app.layout.sidebar is None:
-            app.say("the window is too narrow for the sidebar at this text size")
+    def choose(window: Window) -> None:
+        is_same = window.settings.sidebar_tab == key and window.settings.shows_sidebar
+        window.settings.shows_sidebar = not is_same
+        window.settings.sidebar_tab = key
+        if window.settings.shows_sidebar and not window.state.is_bare and window.scene.layout.sidebar is None:
+            window.say("the window is too narrow for the sidebar at this text size")
 
     return choose
 
@@ -30,16 +26,16 @@ command("F7", "Sidebar: branches and the script of edits", name="tab_time")(_tab
 
 
 @command("Ctrl+I", "Pin the cell under the pointer, or the cell cursor, in the inspector")
-def pin_cell(app: "App") -> None:
-    point = app.pointer.hover or app.cursor
+def pin_cell(window: Window) -> None:
+    point = window.state.hover or window.state.cursor
     if point is not None:
-        app.pin(point)
-    elif app.pinned is not None:
-        app.pinned = None
+        window.pin(point)
+    elif window.state.pinned is not None:
+        window.state.pinned = None
     else:
-        app.say("nothing to pin: point at a cell, or choose one with Ctrl and the arrow keys")
+        window.say("nothing to pin: point at a cell, or choose one with Ctrl and the arrow keys")
 
 
 @command("Ctrl+T", "Comparison table of all agents")
-def compare_table(app: "App") -> None:
-    app.show(ComparisonTable(app))
+def compare_table(window: Window) -> None:
+    window.show(ComparisonTable(window.dialogs))

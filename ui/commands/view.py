@@ -1,111 +1,109 @@
 """How maps are seen: cameras, heat, theme, size of texts."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from ui.commands.window import Window
+from ui.model import turning
 from ui.model.cameras import PAN_STEP_PX
 from ui.model.command import RUN, Topic
 from ui.panels import tab_layers
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 command = Topic("View")
 
 
 @command("F", "Fit the map into the panels", mode=RUN)
-def fit(app: "App") -> None:
-    app.cameras.follows = False
-    app.cameras.fit(app.session.focused_key)
+def fit(window: Window) -> None:
+    window.cameras.follows = False
+    window.cameras.fit(window.session.focused_key)
 
 
 @command("Ctrl+= Ctrl++", "Zoom in", repeats=True)
-def zoom_in(app: "App") -> None:
-    app.zoom(1.25)
+def zoom_in(window: Window) -> None:
+    window.zoom(1.25)
 
 
 @command("Ctrl+-", "Zoom out", repeats=True)
-def zoom_out(app: "App") -> None:
-    app.zoom(0.8)
+def zoom_out(window: Window) -> None:
+    window.zoom(0.8)
 
 
 @command("Ctrl+0", "Fit the map")
-def zoom_reset(app: "App") -> None:
-    fit(app)
+def zoom_reset(window: Window) -> None:
+    fit(window)
 
 
 @command("Alt+Left", "Pan left", repeats=True)
-def pan_left(app: "App") -> None:
-    app.pan(PAN_STEP_PX, 0)
+def pan_left(window: Window) -> None:
+    window.pan(PAN_STEP_PX, 0)
 
 
 @command("Alt+Right", "Pan right", repeats=True)
-def pan_right(app: "App") -> None:
-    app.pan(-PAN_STEP_PX, 0)
+def pan_right(window: Window) -> None:
+    window.pan(-PAN_STEP_PX, 0)
 
 
 @command("Alt+Up", "Pan up", repeats=True)
-def pan_up(app: "App") -> None:
-    app.pan(0, PAN_STEP_PX)
+def pan_up(window: Window) -> None:
+    window.pan(0, PAN_STEP_PX)
 
 
 @command("Alt+Down", "Pan down", repeats=True)
-def pan_down(app: "App") -> None:
-    app.pan(0, -PAN_STEP_PX)
+def pan_down(window: Window) -> None:
+    window.pan(0, -PAN_STEP_PX)
 
 
 @command("L", "Link the cameras, or free them", mode=RUN)
-def link_cameras(app: "App") -> None:
-    app.cameras.toggle_link(app.session.focused_key)
-    app.say("cameras linked" if app.cameras.is_linked else "every panel has its own camera")
+def link_cameras(window: Window) -> None:
+    window.cameras.toggle_link(window.session.focused_key)
+    window.say("cameras linked" if window.cameras.is_linked else "every panel has its own camera")
 
 
 @command("C", "Follow the agents with the camera", mode=RUN)
-def follow(app: "App") -> None:
-    app.cameras.follows = not app.cameras.follows
-    app.say("the camera follows the agents" if app.cameras.follows else "the camera stays")
+def follow(window: Window) -> None:
+    window.cameras.follows = not window.cameras.follows
+    window.say("the camera follows the agents" if window.cameras.follows else "the camera stays")
 
 
 @command("H", "Hand tool: drag to pan")
-def hand(app: "App") -> None:
-    app.has_hand = not app.has_hand
+def hand(window: Window) -> None:
+    window.state.has_hand = not window.state.has_hand
 
 
 @command("V", "Next heat map: scrubbing, visits, expansions, learned h, g, A - B")
-def next_heat(app: "App") -> None:
-    tab_layers.next_heat(app)
+def next_heat(window: Window) -> None:
+    tab_layers.next_heat(window.desk)
 
 
 @command("Shift+V", "Heat scale: logarithmic or linear")
-def heat_scale(app: "App") -> None:
-    app.layers.heat = replace(app.layers.heat, is_log=not app.layers.heat.is_log)
+def heat_scale(window: Window) -> None:
+    window.scene.layers.heat = replace(window.scene.layers.heat, is_log=not window.scene.layers.heat.is_log)
 
 
 @command("Ctrl+Shift+V", "Heat colours: inferno, cividis, viridis, greys, magma")
-def heat_colours(app: "App") -> None:
-    tab_layers.next_colours(app)
+def heat_colours(window: Window) -> None:
+    tab_layers.next_colours(window.desk)
 
 
 @command("T", "Dark or light")
-def theme(app: "App") -> None:
-    app.set_theme("light" if app.palette.name == "dark" else "dark")
+def theme(window: Window) -> None:
+    window.set_theme("light" if window.scene.palette.name == "dark" else "dark")
 
 
 @command("Ctrl+Shift+= Ctrl+Shift++", "Larger text and controls")
-def ui_larger(app: "App") -> None:
-    app.set_scale(app.next_scale(1))
+def ui_larger(window: Window) -> None:
+    window.set_scale(turning.neighbour(turning.UI_SCALES, window.scene.scale, 1))
 
 
 @command("Ctrl+Shift+- Ctrl+_", "Smaller text and controls")
-def ui_smaller(app: "App") -> None:
-    app.set_scale(app.next_scale(-1))
+def ui_smaller(window: Window) -> None:
+    window.set_scale(turning.neighbour(turning.UI_SCALES, window.scene.scale, -1))
 
 
 @command("F10", "Hide everything but the panels")
-def hide_ui(app: "App") -> None:
-    app.is_bare = not app.is_bare
+def hide_ui(window: Window) -> None:
+    window.state.is_bare = not window.state.is_bare
 
 
 @command("F11", "Full screen")
-def full_screen(app: "App") -> None:
-    app.toggle_full_screen()
+def full_screen(window: Window) -> None:
+    window.toggle_full_screen()

@@ -17,8 +17,8 @@ need not know of it.
 """
 
 import os
-from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
 from weakref import WeakSet
 
 import pygame
@@ -27,14 +27,18 @@ from pygame_gui.core import UIContainer, UIElement
 
 from sim.files.map import ScenFile
 from sim.files.scenario import Scenario
+from sim.params import ConfigError
 from ui.draw.theme import Palette
 from ui.model import layout
 from ui.model.command import CommandTable
+from ui.model.job import Job
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
 from ui.widgets.key_names import combination
+
+T = TypeVar("T")
 
 MARGIN = 24
 HEADING = 58
@@ -57,14 +61,22 @@ _ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
 class Host(Protocol):
     """What dialogs need of the window that they are in."""
 
-    gui: pygame_gui.UIManager
-    palette: Palette
-    scale: float
-    session: Session
-    settings: Settings
-    problems: ScenFile | None  # the open problem list
-    commands: CommandTable
+    @property
+    def gui(self) -> pygame_gui.UIManager: ...
+    @property
+    def palette(self) -> Palette: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def session(self) -> Session: ...
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def problems(self) -> ScenFile | None:
+        """The open problem list."""
 
+    @property
+    def commands(self) -> CommandTable: ...
     @property
     def window_size(self) -> tuple[int, int]: ...
 
@@ -88,6 +100,15 @@ class Host(Protocol):
 
     def close_dialog(self) -> None:
         """Close the topmost dialog."""
+
+    def message(self, host: "Host", title: str, problems: Sequence[str]) -> "Dialog":
+        """A dialog for this host that says what is wrong."""
+
+    def complain(self, error: ConfigError, title: str = ...) -> None:
+        """Say in a dialog what is wrong."""
+
+    def work(self, title: str, job: Job[T], then: Callable[[T], None], failed: str = ...) -> None:
+        """Go on with the result of a job; where it takes a while, show how far it is."""
 
 
 class Dialog:
@@ -266,9 +287,7 @@ class Dialog:
             self._explain(problem)
 
     def _explain(self, problem: str) -> None:
-        from ui.dialogs.message import MessageBox  # which is a dialog itself
-
-        self.ask(lambda host: MessageBox(host, "That did not work", problem.split("\n")))
+        self.ask(lambda host: host.message(host, "That did not work", problem.split("\n")))
 
     # --- focus ------------------------------------------------------------------------------------
 

@@ -1,20 +1,20 @@
 """After a crash: take up what was going on, or let it go."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from agents.registry import BY_KEY
 from sim.files.journal import Crashed, discard, restore
+from sim.files.session import Saved
 from sim.params import ConfigError
+from ui.dialogs.base import Host
 from ui.dialogs.question import Answer, Question
 
 
 class CrashedQuestion(Question):
-    def __init__(self, host: Any, crashed: Sequence[Crashed]) -> None:
-        """`host` is the app: besides what a dialog needs it can restore a session."""
-        self.app, self.crashed = host, list(crashed)
+    def __init__(self, host: Host, take_up: Callable[[Saved], None], crashed: Sequence[Crashed]) -> None:
+        self.take_up, self.crashed = take_up, list(crashed)
         latest, *others = self.crashed
         text = (
             f"A session that was open until {_time(latest)} can be taken up again, with every edit up to its last tick."
@@ -34,9 +34,9 @@ class CrashedQuestion(Question):
         try:
             saved = restore(path, BY_KEY)
         except ConfigError as error:
-            self.app.complain(error, "The session could not be restored")
+            self.host.complain(error, "The session could not be restored")
         else:
-            self.app.restore(saved)
+            self.take_up(saved)
             discard(path)
 
 

@@ -7,7 +7,6 @@ from sim.files.maps import MAP_SUFFIX
 from sim.params import ConfigError
 from ui.dialogs.base import Host
 from ui.dialogs.file_browser import SaveFile
-from ui.dialogs.message import MessageBox
 from ui.dialogs.question import Answer, Question
 from ui.model import files
 from ui.model.script import deeds_of
@@ -47,7 +46,7 @@ class UnsavedQuestion(Question):
             try:
                 self._save_map_to(path)
             except ConfigError as error:
-                self.host.show(MessageBox(self.host, "The map was not saved", error.problems))
+                self.host.complain(error, "The map was not saved")
         else:
             name = self.host.session.world.grid.name
             self.host.show(SaveFile(self.host, "Save the map", MAP_SUFFIX, name, self._save_map_to))

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,9 @@ from ui.film.takes import default_name, free_name, recordings_folder
 from ui.model import files, saving
 from ui.model.columns import params_text
 from ui.model.keys import PanelKey
-from ui.model.look import Look, look_of
+from ui.model.look import Look
 from ui.model.session import Session
-
-if TYPE_CHECKING:
-    from ui.app import App
+from ui.panels.dressing import Dressing
 
 SCALES = (1, 2, 4)
 SCALE = Param("scale", int, 1, "pixels of the picture for each pixel of the window", min(SCALES), max(SCALES))
@@ -45,38 +43,46 @@ def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
 # --- drawing --------------------------------------------------------------------------------------
 
 
-def draw_window(app: "App", scale: int = 1) -> pygame.Surface:
+def draw_window(dressing: Dressing, scale: int = 1) -> pygame.Surface:
     """The window as it is, but for pointer, messages and dialogs, with so many pixels for each of its own."""
-    width, height = app.window_size
+    width, height = dressing.desk.scene.layout.size
     size = _checked((width * scale, height * scale))
-    stage = Stage(app.session, size, Part(WINDOW), _look(app, scale), scale=app.scale * scale)
-    return stage.draw()
-
-
-def draw_panel(
-    app: "App", panel: PanelKey, scale: int = 1, *, size: tuple[int, int] | None = None, has_legend: bool = False
-) -> pygame.Surface:
-    """One panel, by its key, as large as it is in the window or as `size` says, times the scale."""
-    place = app.session.panel_of(panel)
-    boxes = {shown.key: boxes for shown, boxes in app.panels()}.get(panel)
-    width, height = size or (boxes.whole[2:] if boxes else app.window_size)
-    whole = _checked((width * scale, height * scale))
     stage = Stage(
-        app.session,
-        whole,
-        Part("panel", place + 1),
-        _look(app, scale),
-        has_legend=has_legend,
-        has_title=False,
-        scale=app.scale * scale,
+        dressing.desk.session, size, Part(WINDOW), _look(dressing, scale), scale=dressing.desk.scene.scale * scale
     )
     return stage.draw()
 
 
-def _look(app: "App", scale: int) -> Look:
+def draw_panel(
+    dressing: Dressing,
+    panel: PanelKey,
+    scale: int = 1,
+    *,
+    size: tuple[int, int] | None = None,
+    has_legend: bool = False,
+) -> pygame.Surface:
+    """One panel, by its key, as large as it is in the window or as `size` says, times the scale."""
+    place = dressing.desk.session.panel_of(panel)
+    boxes = {shown.key: boxes for shown, boxes in dressing.desk.scene.panels()}.get(panel)
+    width, height = size or (boxes.whole[2:] if boxes else dressing.desk.scene.layout.size)
+    whole = _checked((width * scale, height * scale))
+    stage = Stage(
+        dressing.desk.session,
+        whole,
+        Part("panel", place + 1),
+        _look(dressing, scale),
+        has_legend=has_legend,
+        has_title=False,
+        scale=dressing.desk.scene.scale * scale,
+    )
+    return stage.draw()
+
+
+def _look(dressing: Dressing, scale: int) -> Look:
     """The look of the window; more pixels do not bring grid lines that the window has not."""
-    look = replace(look_of(app), mode=app.mode_word())
-    zooms = [app.camera(panel.key, boxes).zoom for panel, boxes in app.panels()]
+    desk = dressing.desk
+    look = replace(dressing.look(), mode=desk.mode_word())
+    zooms = [desk.scene.camera(panel.key, boxes).zoom for panel, boxes in desk.scene.panels()]
     if scale == 1 or any(zoom >= TEXTURES_FROM_PX for zoom in zooms):
         return look
     return replace(look, left_out=frozenset({"grid"}))
@@ -118,43 +124,50 @@ def _map_text(session: Session) -> str:
     return f"{grid.name}, {grid.width} x {grid.height}, seed {session.scenario.seed}"
 
 
-def save_window(app: "App", path: str | os.PathLike[str] | None = None, scale: int = 1) -> Path:
+def save_window(dressing: Dressing, path: str | os.PathLike[str] | None = None, scale: int = 1) -> Path:
     """Write a picture of the window; returns where. Nothing is overwritten."""
-    return _save(app, draw_window(app, scale), path, [panel.view.label for panel in app.shown_panels])
+    return _save(
+        dressing, draw_window(dressing, scale), path, [panel.view.label for panel in dressing.desk.scene.shown_panels]
+    )
 
 
 def save_panel(
-    app: "App", panel: PanelKey, path: str | os.PathLike[str] | None = None, scale: int = 1, *, has_legend: bool = False
+    dressing: Dressing,
+    panel: PanelKey,
+    path: str | os.PathLike[str] | None = None,
+    scale: int = 1,
+    *,
+    has_legend: bool = False,
 ) -> Path:
     """Write a picture of one panel; returns where."""
-    _check_panel(app, panel)
-    picture = draw_panel(app, panel, scale, has_legend=has_legend)
-    return _save(app, picture, path, [_label(app, panel)])
+    _check_panel(dressing, panel)
+    picture = draw_panel(dressing, panel, scale, has_legend=has_legend)
+    return _save(dressing, picture, path, [_label(dressing, panel)])
 
 
-def _check_panel(app: "App", key: PanelKey) -> None:
-    if all(panel.key != key for panel in app.session.panels):
+def _check_panel(dressing: Dressing, key: PanelKey) -> None:
+    if all(panel.key != key for panel in dressing.desk.session.panels):
         raise ConfigError("there is no panel to take a picture of: A adds an agent")
 
 
-def _label(app: "App", panel: PanelKey) -> str:
-    walker = app.session.walker(panel)
+def _label(dressing: Dressing, panel: PanelKey) -> str:
+    walker = dressing.desk.session.walker(panel)
     return walker.label if walker else "map"
 
 
-def _save(app: "App", picture: pygame.Surface, path: str | os.PathLike[str] | None, labels: list[str]) -> Path:
+def _save(dressing: Dressing, picture: pygame.Surface, path: str | os.PathLike[str] | None, labels: list[str]) -> Path:
     folder = recordings_folder() if path is None else Path(path).parent
-    data = png_bytes(surface_pixels(picture), picture_texts(app.session, folder, app.dressing.as_view()))
-    return _write(data, path, default_name(labels, app.session.tick, PICTURE))
+    data = png_bytes(surface_pixels(picture), picture_texts(dressing.desk.session, folder, dressing.as_view()))
+    return _write(data, path, default_name(labels, dressing.desk.session.tick, PICTURE))
 
 
 def save_svg(
-    app: "App", panel: PanelKey, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True
+    dressing: Dressing, panel: PanelKey, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True
 ) -> Path:
     """Write a panel as a drawing for a paper; returns where."""
-    _check_panel(app, panel)
-    text = panel_svg(app.session, panel, look_of(app), has_legend=has_legend)
-    return _write(text.encode("utf-8"), path, default_name([_label(app, panel)], app.session.tick, SVG))
+    _check_panel(dressing, panel)
+    text = panel_svg(dressing.desk.session, panel, dressing.look(), has_legend=has_legend)
+    return _write(text.encode("utf-8"), path, default_name([_label(dressing, panel)], dressing.desk.session.tick, SVG))
 
 
 def _write(data: bytes, path: str | os.PathLike[str] | None, name: str) -> Path:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pygame
 
 from sim.params import ConfigError, Value
+from ui.dialogs.base import Host
 from ui.dialogs.question import Question
 from ui.draw.theme import rgb
 from ui.film import takes
@@ -20,11 +20,8 @@ from ui.film.messages import Report
 from ui.film.options import PICTURE
 from ui.film.replay import replay_of
 from ui.film.studio import Studio
-from ui.model.look import look_of
+from ui.panels.dressing import Dressing
 from ui.widgets.canvas import HotSpot
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 Values = dict[str, Value]
 
@@ -34,8 +31,8 @@ RECORDING_RED = rgb("#E5484D")  # what a recording light looks like everywhere; 
 class Recording:
     """Everything about recording that belongs to one window."""
 
-    def __init__(self, app: "App") -> None:
-        self.app = app
+    def __init__(self, dressing: Dressing, host: Host) -> None:
+        self.dressing, self.desk, self.host = dressing, dressing.desk, host
         self.filming: Studio | None = None
         self.exports: list[Studio] = []
         self._finishing: list[Studio] = []  # stopped, but not done yet
@@ -57,20 +54,20 @@ class Recording:
         if self.filming is not None:
             self.stop()
         else:
-            self.app.show(RecordDialog(self.app, self.begin))
+            self.host.show(RecordDialog(self.host, self.begin))
 
     def begin(self, values: Values) -> None:
         """Record from the present tick on."""
-        app = self.app
-        options = options_of(values, app.window_size, app.session.panel_of(app.session.focused_key))
+        desk = self.desk
+        options = options_of(values, desk.scene.layout.size, desk.session.panel_of(desk.session.focused_key))
         target = self._target(values)
-        self.filming = Studio.film(target, app.session, options, look_of(app))
-        app.say(f"recording to {target.name} in {target.parent}; F9 stops")
+        self.filming = Studio.film(target, desk.session, options, self.dressing.look())
+        desk.say(f"recording to {target.name} in {target.parent}; F9 stops")
 
     def _target(self, values: Values, last: int | None = None) -> Path:
         """A new file in the folder for recordings; its name says who is in it and when."""
-        app = self.app
-        first = app.session.tick if last is None else int(values["from_tick"])
+        desk = self.desk
+        first = desk.session.tick if last is None else int(values["from_tick"])
         folder = takes.recordings_folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -78,7 +75,7 @@ class Recording:
             got = "a file" if folder.is_file() else str(error.strerror or error).lower()
             raise ConfigError(f"{folder}: expected a folder for recordings, got {got}") from None
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
-        labels = [panel.view.label for panel in app.shown_panels]
+        labels = [panel.view.label for panel in desk.scene.shown_panels]
         promised = {studio.report.path for studio in (*self.exports, *self._finishing)}  # not all are there yet
         target = takes.free_name(folder / takes.default_name(labels, first, suffix, last), promised)
         takes.check_place(target)
@@ -87,7 +84,7 @@ class Recording:
     def stop(self) -> None:
         """No more frames; the file is finished in the background."""
         if self.filming is not None:
-            self.filming.follow(self.app.session, look_of(self.app))
+            self.filming.follow(self.desk.session, self.dressing.look())
             self.filming.stop()
             self._finishing.append(self.filming)
             self.filming = None
@@ -101,37 +98,37 @@ class Recording:
 
     def ask_export(self, first: int = 0, last: int | None = None) -> None:
         """Ask which ticks to export, and how; those marked on the timeline stand in the form."""
-        session = self.app.session
+        session = self.desk.session
         end = max(session.recorded_end, session.tick) if last is None else last
         parent = session.tree[session.branch].parent
-        self.app.show(ExportDialog(self.app, self.export, first, end, parent is not None))
+        self.host.show(ExportDialog(self.host, self.export, first, end, parent is not None))
 
     def export(self, values: Values) -> None:
         """Film a range of ticks of the branches on screen, or of the focused branch and its parent."""
-        app, session = self.app, self.app.session
+        desk, session = self.desk, self.desk.session
         first, last = int(values["from_tick"]), int(values["to_tick"])
         if last < first:
             raise ConfigError(f"to tick: expected {first:,} or later, got {last:,}")
         if session.is_over and first > session.tick:
             raise ConfigError(f"from tick: expected up to {session.tick:,}, where the run is over, got {first:,}")
-        options = options_of(values, app.window_size, session.panel_of(session.focused_key))
+        options = options_of(values, desk.scene.layout.size, session.panel_of(session.focused_key))
         branches = None
         parent = session.tree[session.branch].parent
-        look = look_of(app)
+        look = self.dressing.look()
         if values.get("beside_parent") and parent is not None:
             branches = [parent, session.branch]
             look = replace(look, order=())
         target = self._target(values, last)
         self.exports.append(Studio.export(target, replay_of(session, branches), (first, last + 1), options, look))
         what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
-        app.say(f"exporting {what} to {target.name}")
+        desk.say(f"exporting {what} to {target.name}")
 
     # --- once a frame -----------------------------------------------------------------------------
 
     def keep(self) -> None:
         """Once a frame, after time has passed: tell the studio what happened, and the user what came of it."""
         if self.filming is not None:
-            self.filming.follow(self.app.session, look_of(self.app))
+            self.filming.follow(self.desk.session, self.dressing.look())
             if self.filming.report.is_done:  # it stopped by itself: a full disk, for example
                 self._tell(self.filming)
                 self.filming = None
@@ -149,12 +146,12 @@ class Recording:
         report = studio.report
         self._ending.append(studio)
         if report.problem:
-            self.app.say(report.problem)
+            self.desk.say(report.problem)
         elif report.is_cancelled:
-            self.app.say("export cancelled")
+            self.desk.say("export cancelled")
         else:
             length = "1 frame" if report.frames == 1 else f"{report.seconds:.1f} s"
-            self.app.say(f"recorded {report.path}: {length}, {size_text(report.bytes)}")
+            self.desk.say(f"recorded {report.path}: {length}, {size_text(report.bytes)}")
 
     def close(self) -> None:
         """The window ends. Studios finish their files by themselves."""
@@ -165,10 +162,10 @@ class Recording:
 
     # --- takes that were lost ---------------------------------------------------------------------
 
-    def offer_leftovers(self) -> None:
-        """At the start: ask what to do with recordings that a kill has left, if there are any."""
+    def offer_leftovers(self, is_busy: bool) -> None:
+        """At the start: ask what to do with recordings that a kill has left, unless something else is asked."""
         found = takes.recoverable()
-        if not found or self.app.dialog is not None:
+        if not found or is_busy:
             return
         text = "A recording was not finished because the program ended:\n" if len(found) == 1 else ""
         text = text or f"{len(found)} recordings were not finished because the program ended:\n"
@@ -179,16 +176,16 @@ class Recording:
             ("Later", _nothing, ""),
             ("Finish", partial(self._recover, parts), "main"),
         )
-        self.app.show(Question(self.app, "Unfinished recordings", text, answers))
+        self.host.show(Question(self.host, "Unfinished recordings", text, answers))
 
     def _recover(self, parts: list[Path]) -> None:
         from ui.film.sinks import recover  # codecs are loaded only when something is recorded
 
         for part in parts:
             try:
-                self.app.say(f"finished {recover(part)}")
+                self.desk.say(f"finished {recover(part)}")
             except ConfigError as error:
-                self.app.say(error.problems[0])
+                self.desk.say(error.problems[0])
 
     @staticmethod
     def _discard(parts: list[Path]) -> None:
@@ -218,14 +215,14 @@ class Recording:
     def _draw_one(
         self, studio: Studio, action: Callable[[], None] | None, command: str, right: int, middle: int
     ) -> int:
-        canvas, palette = self.app.canvas, self.app.palette
+        canvas, palette = self.desk.canvas, self.desk.palette
         px = canvas.px
         text = indicator_text(studio.report, is_export=studio in self.exports)
         width = canvas.text_width(text, 13, "mono") + px(34)
         box = (right - width, middle - px(13), width, px(26))
         is_filming = studio is self.filming
         tip = f"{studio.report.path}. " + ("Click: stop" if is_filming else "Click: cancel" if action else "")
-        hot = canvas.spot(HotSpot(f"recording:{id(studio)}", box, action, tip, self.app.key_of(command)))
+        hot = canvas.spot(HotSpot(f"recording:{id(studio)}", box, action, tip, self.desk.key_of(command)))
         canvas.fill(box, palette.hover if hot else palette.raised, 6)
         dot = RECORDING_RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))

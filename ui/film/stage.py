@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import pygame
 
-from ui.app import MOST_PANELS, App
 from ui.draw import legend
 from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
+from ui.draw.scene import Scene
 from ui.draw.theme import PALETTES
 from ui.film.options import PANELS, WINDOW, Part
 from ui.model import layout
@@ -19,11 +19,14 @@ from ui.model.camera import Camera, fitted
 from ui.model.clock import SPEEDS
 from ui.model.keys import PanelKey
 from ui.model.layers import HEAT_NAMES, compared_names
-from ui.model.layout import Box, Layout, PanelBoxes
+from ui.model.layout import MOST_PANELS, Box, Layout, PanelBoxes
 from ui.model.look import Look
+from ui.model.player import Player
 from ui.model.session import Panel, Session
 from ui.model.settings import Settings
-from ui.panels import agent_panel, overlay, sidebar, top_bar, transport
+from ui.model.state import State
+from ui.panels import maps
+from ui.panels.desk import Desk, window_layout
 from ui.widgets.canvas import Canvas
 
 USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
@@ -46,113 +49,19 @@ def scale_for(size: tuple[int, int], part: Part) -> float:
     return min(MOST_SCALE, max(LEAST_SCALE, round(fitting * 8) / 8))
 
 
-class FrameClock:
-    """What the window's clock is to a picture: agents stand where the frame wants them."""
+class LookedAt:
+    """Which part of the map each panel shows: what the look says."""
 
-    ticks_per_second = 30.0
-
-    def __init__(self) -> None:
-        self.fraction = 1.0
-        self.is_running = True
-
-
-class Painter(App):
-    """The window's drawing without the window: one session, drawn to the whole of a surface."""
-
-    is_picture = True  # buttons that only a mouse could use are left out
-
-    def __init__(self, session: Session, surface: pygame.Surface, look: Look, part: Part, scale: float) -> None:
-        self.part = part
-        self.area: Box | None = None  # where the panels stand; None: as in the window
-        super().__init__(session, Settings(theme=look.theme, ui_scale=scale), surface)
-        self.clock = FrameClock()  # type: ignore[assignment]
-        self.canvas.takes_mouse = False
-        self.wear(look)
-
-    def _rebuild(self) -> None:
-        """There are no widgets in a picture."""
-        self.renderer.ui_scale = self.scale
-
-    def wear(self, look: Look) -> None:
-        """Draw with this look from now on."""
+    def __init__(self, look: Look) -> None:
         self.look = look
-        self.palette = PALETTES[look.theme]
-        self.settings.shows_sidebar = look.tab is not None
-        self.settings.sidebar_tab = look.tab or self.settings.sidebar_tab
-        self.layers = look.layer_state()
-        self.pinned = look.pinned if self.part.kind == WINDOW else None
-        self.clock.is_running = look.mode in (None, "running")
-        self.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
-
-    # --- what is shown ----------------------------------------------------------------------------
 
     @property
-    def shown_panels(self) -> tuple[Panel, ...]:
-        panels = self.session.panels
-        if self.part.kind == WINDOW:
-            only = tuple(panel for panel in panels if panel.key == self.look.only)
-            return only or panels[:MOST_PANELS]
-        if self.part.kind == PANELS:
-            return panels[:MOST_PANELS]
-        return panels[self.part.number - 1 : self.part.number]
+    def follows(self) -> bool:
+        return self.look.follows
 
-    def _compared(self) -> tuple[int, int]:
-        """As in the window; a panel that stands alone is A if it would have no part in the comparison."""
-        pair = self.session.compared()
-        own = self.part.number - 1
-        is_left_out = self.part.kind not in (WINDOW, PANELS) and own not in pair
-        return self.session.compared(own) if is_left_out else pair
-
-    @property
-    def layout(self) -> Layout:
-        if self.area is None:
-            return super().layout
-        return _panels_in(self.area, self.window_size, self.scale, len(self.shown_panels))
-
-    def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
-        grid = self.session.world.grid
-        size = (boxes.map[2], boxes.map[3])
-        part = self.look.part_for(key)
-        camera = part.camera(size) if part else fitted(grid.width, grid.height, *size)
-        if self.look.follows and (walker := self.session.walker(key)):
-            camera = camera.following(grid.xy(walker.position), (grid.width, grid.height), size)
-        return camera
-
-    def mode_word(self) -> str:
-        if self.look.mode is not None:
-            return self.look.mode
-        return "finished" if self.session.is_over and self.session.tick else "running"
-
-    # --- drawing ----------------------------------------------------------------------------------
-
-    def begin_picture(self) -> None:
-        self.canvas.begin(self.window, self.palette, self.scale, (-1, -1))
-        self.window.fill(self.palette.window)
-        self._refresh_cells()
-
-    def draw_panels(self) -> None:
-        shown = self.shown_panels
-        for panel, boxes in zip(shown, self.layout.panels, strict=False):
-            agent_panel.draw_background(self, boxes)
-            self._draw_map(panel, boxes)
-            agent_panel.draw(self, boxes, panel, self.session.panel_of(panel.key))
-        if not shown:
-            overlay.draw_no_agents(self, self.layout)
-
-    def _draw_map(self, panel: Panel, boxes: PanelBoxes) -> None:
-        layers = self.layers
-        self.layers = layers.without(self.look.left_out)
-        super()._draw_map(panel, boxes)
-        self.layers = layers
-
-    def draw_window(self) -> None:
-        """The whole window, without messages, dialogs, tooltips and focus."""
-        plan = self.layout
-        self.draw_panels()
-        top_bar.draw(self, plan.top_bar)
-        transport.draw(self, plan.transport)
-        if plan.sidebar:
-            sidebar.draw(self, plan.sidebar)
+    def of(self, panel: PanelKey, size: tuple[int, int], map_size: tuple[int, int]) -> Camera:
+        part = self.look.part_for(panel)
+        return part.camera(size) if part else fitted(*map_size, *size)
 
 
 class Stage:
@@ -176,31 +85,70 @@ class Stage:
         self.surface = pygame.Surface(size, 0, 32)
         self.canvas = Canvas()
         self.canvas.takes_mouse = False
-        self.painter = Painter(session, self.surface, look, part, self.scale)
-        self.canvas.begin(self.surface, self.painter.palette, self.scale, (-1, -1))
+        self.replace_session(session)
 
     def replace_session(self, session: Session) -> None:
         """Another run in the place of the one so far."""
-        self.painter = Painter(session, self.surface, self.look, self.part, self.scale)
+        self.session = session
+        self.scene = Scene(
+            session,
+            PALETTES[self.look.theme],
+            self.scale,
+            self.look.layer_state(),
+            LookedAt(self.look),
+            chosen=self._chosen_panels,
+            places=self._places,
+        )
+        if self.part.kind not in (WINDOW, PANELS):
+            self.scene.alone = self.part.number - 1
+        settings = Settings(theme=self.look.theme, ui_scale=self.scale)
+        player = Player(session, self.look.speed)
+        self.desk = Desk(session, settings, State(), player, self.scene, self.canvas, is_picture=True)
+        self.wear(self.look)
+        self.canvas.begin(self.surface, self.scene.palette, self.scale, (-1, -1))
 
     def wear(self, look: Look) -> None:
         """Another look from the next picture on; texts keep their size, for a video has one size."""
         self.look = look
-        self.painter.wear(look)
+        scene, desk, player = self.scene, self.desk, self.desk.player
+        scene.palette, scene.layers, scene.views = PALETTES[look.theme], look.layer_state(), LookedAt(look)
+        scene.left_out = look.left_out
+        desk.settings.shows_sidebar = look.tab is not None
+        desk.settings.sidebar_tab = look.tab or desk.settings.sidebar_tab
+        desk.keys = look.keys
+        desk.state.pinned = look.pinned if self.part.kind == WINDOW else None
+        player.word = look.mode
+        player.clock.is_running = look.mode in (None, "running")
+        player.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
+
+    # --- what is shown, and where -----------------------------------------------------------------
+
+    def _chosen_panels(self) -> Sequence[Panel]:
+        panels = self.session.panels
+        if self.part.kind == WINDOW:
+            only = tuple(panel for panel in panels if panel.key == self.look.only)
+            return only or panels[:MOST_PANELS]
+        if self.part.kind == PANELS:
+            return panels[:MOST_PANELS]
+        return panels[self.part.number - 1 : self.part.number]
+
+    def _places(self, count: int) -> Layout:
+        area = self._plan().panels
+        if area is None:
+            return window_layout(self.size, self.scale, count, self.desk.settings, self.desk.state)
+        return _panels_in(area, self.size, self.scale, count)
 
     # --- a picture --------------------------------------------------------------------------------
 
     def draw(self, glide: float = 1.0, captions: Sequence[str] = ()) -> pygame.Surface:
         """Draw the session as it is. `glide`: how far agents have got from their last cell to this one."""
-        painter, plan = self.painter, self._plan()
-        painter.clock.fraction = glide  # type: ignore[misc]
-        painter.area = plan.panels
-        painter.begin_picture()
+        plan = self._plan()
+        self.desk.player.held_glide = glide
+        self.canvas.begin(self.surface, self.scene.palette, self.scale, (-1, -1))
+        self.surface.fill(self.scene.palette.window)
+        maps.draw_panels(self.desk)
         if self.part.kind == WINDOW:
-            painter.draw_window()
-        else:
-            painter.draw_panels()
-        self.canvas.begin(self.surface, painter.palette, self.scale, (-1, -1))
+            maps.draw_bars(self.desk)
         if plan.title:
             self._draw_title(plan.title)
         if plan.legend:
@@ -233,10 +181,10 @@ class Stage:
 
     def _draw_title(self, box: Box) -> None:
         """What is shown and the tick, above the panels."""
-        canvas, session = self.canvas, self.painter.session
+        canvas, session = self.canvas, self.session
         x, y, width, height = box
         middle = y + height // 2
-        self.surface.fill(self.painter.palette.window, box)
+        self.surface.fill(self.scene.palette.window, box)
         tick = f"tick {session.tick:,}"
         right = x + width - canvas.px(14)
         canvas.text((right, middle), tick, size=15, face="mono", align="right", middle=True)
@@ -271,14 +219,14 @@ class Stage:
 
     def _heat_name(self) -> str:
         """What the heat is of; A - B by the names of the two."""
-        pair = self.painter.compared_panels()
+        pair = self.scene.compared_panels()
         if not pair:
             return HEAT_NAMES[self.look.heat.kind]
         room = self.size[0] // 4
         return " - ".join(self.canvas.cut(name, room, 12) for name in compared_names(*pair))
 
     def _draw_legend(self, box: Box) -> None:
-        canvas, palette = self.canvas, self.painter.palette
+        canvas, palette = self.canvas, self.scene.palette
         px = canvas.px
         self.surface.fill(palette.window, box)
         y = box[1]
@@ -296,21 +244,21 @@ class Stage:
 
     def _draw_heat_bar(self, x: int, middle: int, name: str) -> None:
         """The bands of the heat with what the first and the last stand for."""
-        canvas, painter = self.canvas, self.painter
-        px, dim = canvas.px, painter.palette.dim
-        scale = painter.heat_scale
+        canvas, palette = self.canvas, self.scene.palette
+        px, dim = canvas.px, palette.dim
+        scale = self.scene.heat_scale
         x += canvas.text((x, middle), name, size=12, colour=dim, middle=True) + px(4)
         x += canvas.text((x, middle), scale.lowest, size=12, face="mono", colour=dim, middle=True) + px(5)
-        legend.draw_colour_bar(self.surface, (x, middle - px(5), px(80), px(10)), scale, painter.palette)
+        legend.draw_colour_bar(self.surface, (x, middle - px(5), px(80), px(10)), scale, palette)
         canvas.text((x + px(85), middle), scale.highest, size=12, face="mono", colour=dim, middle=True)
 
     # --- captions ---------------------------------------------------------------------------------
 
     def _draw_captions(self, captions: Sequence[str]) -> None:
         """The latest captions, one above the other, at the foot of the maps."""
-        canvas, palette = self.canvas, self.painter.palette
+        canvas, palette = self.canvas, self.scene.palette
         px = canvas.px
-        maps = [boxes.map for _, boxes in self.painter.panels()]
+        maps = [boxes.map for _, boxes in self.scene.panels()]
         right = max((box[0] + box[2] for box in maps), default=self.size[0])
         bottom = max((box[1] + box[3] for box in maps), default=self.size[1]) - px(10)
         for text in reversed(list(captions)[-MOST_CAPTIONS:]):

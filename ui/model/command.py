@@ -79,6 +79,10 @@ class CommandTable:
                     return command
         return None
 
+    def keys(self) -> dict[str, str]:
+        """The first key of every command."""
+        return {command.id: self.key_of(command.id) for command in self}
+
     def key_of(self, command_id: str) -> str:
         """The first key of a command, for tooltips and menus."""
         keys = self[command_id].keys

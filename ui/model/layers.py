@@ -1,7 +1,7 @@
 """Which layers of a map picture are on, and which heat is shown. The layers themselves are in ui/draw/layers/."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -62,6 +62,9 @@ class LayerState:
         self.visible.pop(layer.key, None)
         if wanted != layer.is_on:
             self.visible[layer.key] = wanted
+
+    def show_heat(self, kind: str) -> None:
+        self.heat = replace(self.heat, kind=kind)
 
     def without(self, keys: Collection[str]) -> "LayerState":
         """The same with these layers off."""

@@ -15,6 +15,7 @@ SMALL_HUD = 38
 HUD_ROW = 42
 TWO_ROWS_BELOW = 440
 MIN_MAP = 96
+MOST_PANELS = 8
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
 
 

@@ -1,6 +1,6 @@
 """How a picture of a run looks: theme, layers, heat, which part of the map. Plain data, so it can be sent and saved.
 
-It comes from the window (`look_of`), or from the `view` of a scenario file (`look_from_view`):
+It comes from the window (ui/panels/dressing.py), or from the `view` of a scenario file (`look_from_view`):
 
     view:
       theme: light
@@ -16,16 +16,13 @@ No pygame here.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sim.params import ConfigError, Param, did_you_mean, shown
 from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
 from ui.model.keys import PanelKey
 from ui.model.layers import HeatSetting, LayerState
 from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, THEME
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 SCALE = Param("scale", float, 1.0, "size of texts and lines", 0.5, 8.0)
 CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_000, 10_000)
@@ -73,6 +70,7 @@ class Look:
     only: PanelKey | None = None  # key of the one panel that is shown
     speed: int = 30  # where the speed slider stands, if the whole window is drawn
     pinned: tuple[int, int] | None = None  # the cell that the inspector tells about
+    keys: Mapping[str, str] = field(default_factory=dict)  # by command, as the buttons of a whole window name them
     mode: str | None = None  # what the window says it is doing; None: running, until the run is over
     left_out: frozenset[str] = frozenset()  # layers that are on and not drawn on the maps all the same
 
@@ -81,43 +79,6 @@ class Look:
 
     def part_for(self, panel: PanelKey) -> MapPart | None:
         return self.own_parts.get(panel, self.part)
-
-
-# --- from the window ------------------------------------------------------------------------------
-
-
-def look_of(app: "App") -> Look:
-    """The look of the window as it is."""
-    settings, cameras = app.settings, app.cameras
-    part, own = _parts(app)
-    return Look(
-        theme=app.palette.name,
-        visible=dict(app.layers.visible),
-        heat=app.layers.heat,
-        part=part,
-        own_parts=own,
-        follows=cameras.follows,
-        scale=app.scale,
-        tab=settings.sidebar_tab if settings.shows_sidebar else None,
-        order=tuple(panel.key for panel in app.session.panels),
-        front=app.session.panel_of(app.session.focused_key),
-        only=app.session.focused_key if app.is_maximised else None,
-        speed=app.speed,
-        pinned=app.pinned,
-    )
-
-
-def _parts(app: "App") -> tuple[MapPart | None, dict[PanelKey, MapPart | None]]:
-    """What the panels show: one part for all when the cameras are linked, else one each."""
-    grid = app.session.world.grid
-    map_size = (grid.width, grid.height)
-    own: dict[PanelKey, MapPart | None] = {}
-    for panel, boxes in app.panels():
-        size = (boxes.map[2], boxes.map[3])
-        own[panel.key] = part_of(app.camera(panel.key, boxes), size, map_size)
-        if app.cameras.is_linked:
-            return own[panel.key], {}
-    return None, own
 
 
 # --- from a scenario ------------------------------------------------------------------------------

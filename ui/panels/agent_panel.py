@@ -1,7 +1,6 @@
 """One panel: header with the agent and its parameters, the map, and the numbers below it."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pygame
 
@@ -9,15 +8,13 @@ from sim.agent_api import Status
 from sim.params import Param, Value
 from sim.world import WalkerView
 from ui.draw.theme import Colour, mix
-from ui.model import wording
+from ui.model import turning, wording
 from ui.model.keys import PanelKey
 from ui.model.layout import HUD, HUD_ROW, Box, PanelBoxes
 from ui.model.session import Panel
 from ui.panels import mark
+from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 ICON = 20  # side of a button in the header
 PREPARING = "preparing"
@@ -30,27 +27,27 @@ TWO_ROWS_FROM = 280  # the same for two rows
 FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
 
 
-def draw(app: "App", boxes: PanelBoxes, panel: Panel, place: int) -> None:
+def draw(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
     """The frame around the map. The map itself is drawn by MapRenderer."""
-    canvas, view = app.canvas, panel.view
-    is_focused = panel.key == app.session.focused_key
-    focus = partial(app.session.focus, panel.key)
+    canvas, view = desk.canvas, panel.view
+    is_focused = panel.key == desk.session.focused_key
+    focus = partial(desk.session.focus, panel.key)
     canvas.spot(HotSpot(f"panel:{panel.key}", boxes.header, focus, view.spec.summary, f"{place + 1}"))
-    _draw_header(app, boxes.header, panel, place)
-    _draw_hud(app, boxes.hud, panel)
+    _draw_header(desk, boxes.header, panel, place)
+    _draw_hud(desk, boxes.hud, panel)
     if panel.branch:
         _draw_branch(canvas, boxes.map, panel)
-    edge = canvas.palette.accent if is_focused and len(app.shown_panels) > 1 else canvas.palette.edge
+    edge = canvas.palette.accent if is_focused and len(desk.scene.shown_panels) > 1 else canvas.palette.edge
     canvas.outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
 
 
-def draw_background(app: "App", boxes: PanelBoxes) -> None:
+def draw_background(desk: Desk, boxes: PanelBoxes) -> None:
     """Header and foot with rounded corners; the map is painted over what lies between them."""
-    extra = app.canvas.px(10)
+    extra = desk.canvas.px(10)
     x, y, width, height = boxes.header
-    app.canvas.fill((x, y, width, height + extra), app.palette.surface, 8)
+    desk.canvas.fill((x, y, width, height + extra), desk.palette.surface, 8)
     x, y, width, height = boxes.hud
-    app.canvas.fill((x, y - extra, width, height + extra), app.palette.surface, 8)
+    desk.canvas.fill((x, y - extra, width, height + extra), desk.palette.surface, 8)
 
 
 def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
@@ -73,19 +70,19 @@ def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
 # --- header ---------------------------------------------------------------------------------------
 
 
-def _draw_header(app: "App", box: Box, panel: Panel, place: int) -> None:
+def _draw_header(desk: Desk, box: Box, panel: Panel, place: int) -> None:
     """From the left: mark, name, parameters; from the right: icons, state. What has no room is left out."""
-    canvas, view = app.canvas, panel.view
+    canvas, view = desk.canvas, panel.view
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
     left = mark.draw(canvas, x + px(9), middle, place) + px(7)
-    right = _draw_icons(app, left + px(LEAST_LABEL), x + width - px(8), middle, panel) - px(2)
+    right = _draw_icons(desk, left + px(LEAST_LABEL), x + width - px(8), middle, panel) - px(2)
     name_end = left + _name_width(canvas, view) + px(8)
     is_short = name_end + _widest(canvas, wording.LONG_STATES) > right
-    word = PREPARING if app.preparation.missing([view.spec.key]) else view.state_word
+    word = PREPARING if view.spec.key in desk.state.preparing else view.state_word
     right = _state_chip(canvas, panel, word, left + px(LEAST_LABEL), right, middle, is_short) - px(8)
-    left = _draw_name(app, panel, left, right, y, height) + px(10)
-    _draw_chips(app, panel, left, right, middle)
+    left = _draw_name(desk, panel, left, right, y, height) + px(10)
+    _draw_chips(desk, panel, left, right, middle)
 
 
 def _name_width(canvas: Canvas, view: WalkerView) -> int:
@@ -101,43 +98,43 @@ def _widest(canvas: Canvas, states: tuple[str, ...]) -> int:
     return max(canvas.text_width(word, 12) for word in states) + canvas.px(STATE_PAD)
 
 
-def _draw_name(app: "App", panel: Panel, left: int, right: int, y: int, height: int) -> int:
+def _draw_name(desk: Desk, panel: Panel, left: int, right: int, y: int, height: int) -> int:
     """The label, cut if need be, and where there is room the algorithm that it does not name; its right end."""
-    canvas, view, middle = app.canvas, panel.view, y + height // 2
+    canvas, view, middle = desk.canvas, panel.view, y + height // 2
     room = max(0, right - left)
     end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
     if not wording.names_algorithm(view) and _name_width(canvas, view) <= room:
         end += canvas.px(NAME_GAP)
         end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
     tip = f"{wording.full_name(view)}: {view.spec.summary}"
-    edit, other_kind = partial(app.edit_agent, panel.key), partial(_next_kind, app, panel)
+    edit, other_kind = partial(desk.edit_agent, panel.key), partial(_next_kind, desk, panel)
     canvas.spot(HotSpot(f"name:{panel.key}", (left, y, end - left, height), edit, tip, "E", wheel=other_kind))
     return end
 
 
-def _draw_icons(app: "App", left: int, right: int, middle: int, panel: Panel) -> int:
+def _draw_icons(desk: Desk, left: int, right: int, middle: int, panel: Panel) -> int:
     """As many buttons as leave room for the state; returns where they begin."""
-    px = app.canvas.px
+    px = desk.canvas.px
     icons = (
-        ("edit", "dots", app.edit_agent, "Agent and all its parameters", "E"),
-        ("remove", "close", app.remove_agent, "Remove this agent", "Delete"),
+        ("edit", "dots", desk.edit_agent, "Agent and all its parameters", "E"),
+        ("remove", "close", desk.session.remove_agent, "Remove this agent", "Delete"),
     )
-    spare = right - left - _widest(app.canvas, wording.SHORT_STATES) - px(2)
-    room = 0 if app.is_picture else max(0, spare // px(ICON + 2))
+    spare = right - left - _widest(desk.canvas, wording.SHORT_STATES) - px(2)
+    room = 0 if desk.is_picture else max(0, spare // px(ICON + 2))
     for name, shape, action, tip, key in reversed(icons[:room]):
-        right = _icon(app, f"{name}:{panel.key}", right, middle, shape, partial(action, panel.key), tip, key)
+        right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, partial(action, panel.key), tip, key)
     return right
 
 
-def _next_kind(app: "App", panel: Panel, step: int) -> None:
-    app.cycle_kind(panel.key, -step)
+def _next_kind(desk: Desk, panel: Panel, step: int) -> None:
+    turning.turn_kind(desk.session, panel.key, -step)
 
 
 def _icon(
-    app: "App", spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
+    desk: Desk, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
 ) -> int:
     """A small icon button that ends at `right`; returns where the next thing may end."""
-    canvas = app.canvas
+    canvas = desk.canvas
     side = canvas.px(ICON)
     box = (right - side, middle - side // 2, side, side)
     hot = canvas.spot(HotSpot(spot_id, box, action, tip, key))
@@ -204,19 +201,19 @@ def _state_tip(view: WalkerView) -> str:
     return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
 
 
-def _draw_chips(app: "App", panel: Panel, left: int, right: int, middle: int) -> None:
+def _draw_chips(desk: Desk, panel: Panel, left: int, right: int, middle: int) -> None:
     """Budget and parameters, as many as fit; the three dots hold the rest."""
     view = panel.view
     left = _chip(
-        app,
+        desk,
         f"chip:{panel.key}:budget",
         f"k {view.budget:,}",
         left,
         right,
         middle,
         True,
-        partial(app.edit_agent, panel.key),
-        partial(app.step_budget, panel.key),
+        partial(desk.edit_agent, panel.key),
+        partial(turning.turn_budget, desk.session, panel.key),
         f"Budget: expansions a tick, {view.budget:,}. Wheel: change it for this agent",
         "K",
     )
@@ -226,22 +223,28 @@ def _draw_chips(app: "App", panel: Panel, left: int, right: int, middle: int) ->
         value = view.params[param.name]
         is_on = value is not False
         left = _chip(
-            app,
+            desk,
             f"chip:{panel.key}:{param.name}",
             wording.param_chip(param, value),
             left,
             right,
             middle,
             is_on,
-            partial(app.flip_param, panel.key, param),
-            partial(_step, app, panel.key, param),
+            partial(_flip, desk, panel.key, param),
+            partial(_step, desk, panel.key, param),
             _param_tip(param, value),
             "W" if param.name == "weight" else "",
         )
 
 
-def _step(app: "App", key: PanelKey, param: Param, step: int) -> None:
-    app.step_param(key, param, step)
+def _step(desk: Desk, key: PanelKey, param: Param, step: int) -> None:
+    turning.turn_param(desk.session, key, param, step)
+
+
+def _flip(desk: Desk, key: PanelKey, param: Param) -> None:
+    """A click on a parameter: the other truth value, the next choice, or the editor for numbers."""
+    if not turning.flip_param(desk.session, key, param):
+        desk.edit_agent(key)
 
 
 def _param_tip(param: Param, value: Value) -> str:
@@ -251,7 +254,7 @@ def _param_tip(param: Param, value: Value) -> str:
 
 
 def _chip(
-    app: "App",
+    desk: Desk,
     spot_id: str,
     label: str,
     left: int,
@@ -264,7 +267,7 @@ def _chip(
     key: str,
 ) -> int:
     """One parameter; returns where the next may begin, or -1 when this one had no room."""
-    canvas = app.canvas
+    canvas = desk.canvas
     width = canvas.text_width(label, 12, "mono") + canvas.px(10)
     height = canvas.px(20)
     if left + width > right:
@@ -280,27 +283,27 @@ def _chip(
 # --- the numbers ----------------------------------------------------------------------------------
 
 
-def _draw_hud(app: "App", box: Box, panel: Panel) -> None:
+def _draw_hud(desk: Desk, box: Box, panel: Panel) -> None:
     """The numbers, most important first, as many as fit, and the meter of the budget."""
-    px = app.canvas.px
+    px = desk.canvas.px
     if box[3] < px(30):
         return
     has_two_rows = box[3] >= px(HUD + HUD_ROW)
     if box[2] >= px(TWO_ROWS_FROM if has_two_rows else ONE_ROW_FROM):
-        _draw_columns(app, box, panel)
+        _draw_columns(desk, box, panel)
     else:
-        _draw_pairs(app, box, panel)
+        _draw_pairs(desk, box, panel)
 
 
-def _draw_columns(app: "App", box: Box, panel: Panel) -> None:
+def _draw_columns(desk: Desk, box: Box, panel: Panel) -> None:
     """Each number below its name, in one row or two; the meter at the right."""
-    canvas = app.canvas
+    canvas = desk.canvas
     x, y, width, height = box
     px = canvas.px
     is_tall = height >= px(50)
     value_below = px(17) if is_tall else px(14)
     top = y + (px(8) if is_tall else px(3))
-    right = _draw_meter(app, panel, x + width - px(10), top, top + value_below, width) - px(12)
+    right = _draw_meter(desk, panel, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
     for field in wording.hud_fields(panel.view):
         column = max(canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.name, 12), px(46))
@@ -314,15 +317,15 @@ def _draw_columns(app: "App", box: Box, panel: Panel) -> None:
         left += column + px(14)
 
 
-def _draw_pairs(app: "App", box: Box, panel: Panel) -> None:
+def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
     """Numbers beside their names, in as many lines as there is room for; the meter is a thin bar below them."""
-    canvas = app.canvas
+    canvas = desk.canvas
     x, y, width, height = box
     px = canvas.px
     first, apart = (px(14), px(18)) if height >= px(50) else (px(8), px(15))
     middles = range(y + first, y + height - px(12), apart)
     rights = [x + width - px(10)] * len(middles)
-    rights[0] = _draw_thin_meter(app, panel, box, middles[0]) - px(12)
+    rights[0] = _draw_thin_meter(desk, panel, box, middles[0]) - px(12)
     lefts = [x + px(10)] * len(middles)
     for field in wording.hud_fields(panel.view):
         shown = field.name if width >= px(FULL_NAMES_FROM) else field.short or field.name
@@ -348,10 +351,10 @@ def _ink(canvas: Canvas, field: wording.Shown) -> Colour:
 # --- the meter ------------------------------------------------------------------------------------
 
 
-def _draw_meter(app: "App", panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
+def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
     """Expansions of the last tick against the budget. Returns its left end."""
-    canvas, view = app.canvas, panel.view
-    used, budget = spent(app, view)
+    canvas, view = desk.canvas, panel.view
+    used, budget = spent(desk, view)
     label = f"{used:,} / {budget:,}"
     width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
     left = right - width
@@ -362,12 +365,12 @@ def _draw_meter(app: "App", panel: Panel, right: int, label_y: int, value_y: int
     return left
 
 
-def _draw_thin_meter(app: "App", panel: Panel, box: Box, middle: int) -> int:
+def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
     """The same as a bar along the foot of the panel, its numbers at the right. Returns their left end."""
-    canvas, view = app.canvas, panel.view
+    canvas, view = desk.canvas, panel.view
     px = canvas.px
     x, y, width, height = box
-    used, budget = spent(app, view)
+    used, budget = spent(desk, view)
     right, tip = x + width - px(10), _meter_tip(view, budget)
     label = f"{used:,} / {budget:,}"
     thick = px(4) if height >= px(50) else px(2)
@@ -382,13 +385,13 @@ def _draw_thin_meter(app: "App", panel: Panel, box: Box, middle: int) -> int:
     return left
 
 
-def spent(app: "App", view: WalkerView) -> tuple[int, int]:
+def spent(desk: Desk, view: WalkerView) -> tuple[int, int]:
     """Expansions of the last tick, as far as slow motion shows them, and the budget that held in that tick."""
     if not view.rows.size:
         return 0, view.budget
     expanded = int(view.rows[-1].expanded)
-    if app.is_slow_motion and app.reveal is not None:
-        expanded = min(expanded, app.reveal)
+    if desk.player.is_slow_motion and desk.player.reveal is not None:
+        expanded = min(expanded, desk.player.reveal)
     return expanded, view.last_budget
 
 

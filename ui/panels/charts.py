@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +11,8 @@ from ui.draw.theme import SERIES, mix
 from ui.model import wording
 from ui.model.layout import Box
 from ui.model.session import Panel
+from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 Values = npt.NDArray[np.float64]
 
@@ -27,18 +24,18 @@ class Chart:
     key: str
     title: str
     tip: str
-    values: Callable[["App", Panel], Values]
+    values: Callable[[Desk, Panel], Values]
     shown: Callable[[float], str]
     unit: str = "tick"  # there is a value for each, from the first of the agent on
     first: int = 0  # the number of that first one
     has_points: bool = False  # few values, each worth a mark
 
 
-def _suboptimality(app: "App", panel: Panel) -> Values:
-    return _over_optimal(app.session.trails[panel.key].cost, panel)
+def _suboptimality(desk: Desk, panel: Panel) -> Values:
+    return _over_optimal(desk.session.trails[panel.key].cost, panel)
 
 
-def _trial_costs(app: "App", panel: Panel) -> Values:
+def _trial_costs(desk: Desk, panel: Panel) -> Values:
     return _over_optimal(np.array([trial.cost for trial in panel.view.trials]), panel)
 
 
@@ -66,29 +63,29 @@ CHARTS = (
         "expansions",
         "Expansions",
         "Cells expanded so far, by tick",
-        lambda app, panel: app.session.trails[panel.key].expanded.astype(np.float64),
+        lambda desk, panel: desk.session.trails[panel.key].expanded.astype(np.float64),
         wording.whole,
     ),
     Chart(
         "revisits",
         "Revisits",
         "Moves onto cells stood on before, by tick: flat is good, steep is scrubbing",
-        lambda app, panel: app.session.trails[panel.key].revisits.astype(np.float64),
+        lambda desk, panel: desk.session.trails[panel.key].revisits.astype(np.float64),
         wording.whole,
     ),
 )
 
 
-def draw(app: "App", box: Box, chart: Chart) -> None:
+def draw(desk: Desk, box: Box, chart: Chart) -> None:
     """Title, frame, lines, and the two ends of both axes."""
-    canvas, palette = app.canvas, app.palette
+    canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     px = canvas.px
     canvas.text((x, y), chart.title, size=13, colour=palette.dim)
     canvas.spot(HotSpot(f"chart:{chart.key}", box, None, chart.tip))
     plot = (x, y + px(20), width, height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    series = [(i, chart.values(app, panel)) for i, panel in enumerate(app.session.panels)]
+    series = [(i, chart.values(desk, panel)) for i, panel in enumerate(desk.session.panels)]
     series = [(i, values) for i, values in series if values.size]
     top = max((float(values.max()) for _, values in series), default=0.0)
     last = max((values.size - 1 for _, values in series), default=0)

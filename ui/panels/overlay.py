@@ -2,31 +2,28 @@
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pygame
 
 from ui.model.layout import Box, Layout
+from ui.panels.desk import Desk
+from ui.widgets.canvas import Canvas
 
-if TYPE_CHECKING:
-    from ui.app import App
-
-MOST_TOASTS = 4
+TOOLTIP_DELAY_S = 0.5
 
 
-def draw_toasts(app: "App", plan: Layout) -> None:
+def draw_messages(desk: Desk, plan: Layout) -> None:
     """The latest messages until their time is over: over the maps, never over numbers, headers or bars."""
-    now = time.monotonic()
-    app.toasts = [(text, until) for text, until in app.toasts if until > now][-MOST_TOASTS:]
-    canvas, palette = app.canvas, app.palette
+    texts = desk.state.messages.current()
+    canvas, palette = desk.canvas, desk.palette
     px = canvas.px
-    left, top, width, height = toast_area(plan)
+    left, top, width, height = message_area(plan)
     bottom = top + height - px(10)
-    for text, _ in reversed(app.toasts):
+    for place, text in enumerate(reversed(texts)):
         lines = canvas.wrap_lines(text, min(px(720), width - px(60)), 14)
         wide = max(canvas.text_width(line, 14) for line in lines) + px(28)
         high = len(lines) * px(20) + px(14)
-        if bottom - high < top and text != app.toasts[-1][0]:
+        if bottom - high < top and place:
             return
         box = (left + (width - wide) // 2, bottom - high, wide, high)
         canvas.fill(box, palette.text, 8)
@@ -35,7 +32,7 @@ def draw_toasts(app: "App", plan: Layout) -> None:
         bottom = box[1] - px(6)
 
 
-def toast_area(plan: Layout) -> Box:
+def message_area(plan: Layout) -> Box:
     """Where messages stand: over the maps of the lowest row of panels."""
     if not plan.panels:
         foot = plan.transport[1] or plan.size[1]
@@ -46,16 +43,33 @@ def toast_area(plan: Layout) -> Box:
     return left, top, right - left, height
 
 
-def dim(app: "App") -> None:
+def dim(desk: Desk) -> None:
     """A veil over the window behind a dialog."""
-    veil = pygame.Surface(app.window_size)
-    veil.fill(app.palette.window)
+    surface = desk.canvas.surface
+    veil = pygame.Surface(surface.get_size())
+    veil.fill(desk.palette.window)
     veil.set_alpha(150)
-    app.window.blit(veil, (0, 0))
+    surface.blit(veil, (0, 0))
 
 
-def draw_no_agents(app: "App", plan: Layout) -> None:
-    canvas = app.canvas
+class Tooltip:
+    """What a control does, once the pointer has rested on it for a while."""
+
+    def __init__(self) -> None:
+        self._spot_id, self._since = "", 0.0
+
+    def draw(self, canvas: Canvas) -> None:
+        spot = canvas.spot_at(canvas.mouse) if canvas.held is None else None
+        found = spot.id if spot is not None and spot.tip else ""
+        now = time.monotonic()
+        if found != self._spot_id or not found:
+            self._spot_id, self._since = found, now
+        elif spot is not None and now - self._since > TOOLTIP_DELAY_S:
+            canvas.tooltip(spot)
+
+
+def draw_no_agents(desk: Desk, plan: Layout) -> None:
+    canvas = desk.canvas
     x, y = plan.size[0] // 2, plan.size[1] // 2
     canvas.text((x, y - canvas.px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True)
     width = canvas.px(220)
@@ -63,8 +77,8 @@ def draw_no_agents(app: "App", plan: Layout) -> None:
         "empty:add_agent",
         (x - width // 2, y, width, canvas.px(34)),
         "Add an agent",
-        partial(app.run, "add_agent"),
+        partial(desk.run, "add_agent"),
         key="A",
         shows_key=True,
-        tip=app.tip_of("add_agent"),
+        tip=desk.tip_of("add_agent"),
     )

@@ -1,7 +1,6 @@
 """The line of time: what has been recorded, what happened when, and a handle to go anywhere."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pygame
@@ -10,10 +9,8 @@ from sim.time.recorded import MarkKind
 from ui.draw.theme import Colour, mix
 from ui.model.layout import Box
 from ui.model.session import Session
+from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 NAMES = {
     MarkKind.EDIT: "edit",
@@ -24,8 +21,8 @@ NAMES = {
 }
 
 
-def colour_of(app: "App", kind: MarkKind) -> Colour:
-    palette = app.palette
+def colour_of(desk: Desk, kind: MarkKind) -> Colour:
+    palette = desk.palette
     return {
         MarkKind.EDIT: palette.warning,
         MarkKind.RESTART: palette.arrived,
@@ -35,10 +32,10 @@ def colour_of(app: "App", kind: MarkKind) -> Colour:
     }[kind]
 
 
-def draw(app: "App", box: Box) -> None:
+def draw(desk: Desk, box: Box) -> None:
     """The bar with its marks, and below it what their shapes stand for."""
-    session = app.session
-    canvas, palette = app.canvas, app.palette
+    session = desk.session
+    canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     x, y, width, height = box
     end = max(session.recorded_end, session.tick, 1)
@@ -46,8 +43,8 @@ def draw(app: "App", box: Box) -> None:
     canvas.fill(bar, palette.raised, 4)
     here = bar[0] + round(bar[2] * session.tick / end)
     canvas.fill((bar[0], bar[1], max(px(4), here - bar[0]), bar[3]), mix(palette.raised, palette.accent, 0.45), 4)
-    _draw_marks(app, session, bar, end)
-    _draw_handle(app, here, bar)
+    _draw_marks(desk, session, bar, end)
+    _draw_handle(desk, here, bar)
     canvas.spot(
         HotSpot(
             "scrubber",
@@ -55,29 +52,29 @@ def draw(app: "App", box: Box) -> None:
             None,
             f"Tick {session.tick:,} of {end:,} recorded: drag to go anywhere",
             ", .",
-            drag=partial(_drag, app, bar, end),
-            wheel=lambda step: app.seek(session.tick + step),
+            drag=partial(_drag, desk, bar, end),
+            wheel=lambda step: desk.player.seek(session.tick + step),
         )
     )
     if height >= px(50):
-        _draw_legend(app, x + px(8), y + px(36), width - px(16), end)
+        _draw_legend(desk, x + px(8), y + px(36), width - px(16), end)
 
 
-def _drag(app: "App", bar: Box, end: int, position: tuple[int, int]) -> None:
+def _drag(desk: Desk, bar: Box, end: int, position: tuple[int, int]) -> None:
     share = (position[0] - bar[0]) / max(1, bar[2])
-    app.seek(round(end * min(1.0, max(0.0, share))))
+    desk.player.seek(round(end * min(1.0, max(0.0, share))))
 
 
-def _draw_marks(app: "App", session: Session, bar: Box, end: int) -> None:
+def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
     """At most one mark of a kind in a pixel column: a long run must not cost more to draw."""
-    surface = app.canvas.surface
-    px = app.canvas.px
+    surface = desk.canvas.surface
+    px = desk.canvas.px
     marks = session.marks()
     x, y, width, height = bar
     for kind in (MarkKind.BACK_MOVE, MarkKind.RESTART, MarkKind.ARRIVAL, MarkKind.NO_PATH, MarkKind.EDIT):
         ticks = marks["tick"][marks["kind"] == kind]
         columns = np.unique(x + np.round(ticks / end * width).astype(np.int64)).tolist()
-        ink = colour_of(app, kind)
+        ink = colour_of(desk, kind)
         for column in columns:
             if kind in (MarkKind.EDIT, MarkKind.NO_PATH):  # a triangle above the bar
                 size = px(5)
@@ -92,23 +89,23 @@ def _draw_marks(app: "App", session: Session, bar: Box, end: int) -> None:
                 pygame.draw.line(surface, ink, (column, y + inset), (column, y + height - 1 - inset), max(1, px(1.5)))
 
 
-def _draw_handle(app: "App", here: int, bar: Box) -> None:
-    canvas = app.canvas
+def _draw_handle(desk: Desk, here: int, bar: Box) -> None:
+    canvas = desk.canvas
     px = canvas.px
-    ink = app.palette.text
+    ink = desk.palette.text
     pygame.draw.line(canvas.surface, ink, (here, bar[1] - px(5)), (here, bar[1] + bar[3] + px(5)), max(2, px(2)))
     pygame.draw.circle(canvas.surface, ink, (here, bar[1] - px(5)), px(5))
 
 
-def _draw_legend(app: "App", x: int, y: int, width: int, end: int) -> None:
-    canvas = app.canvas
+def _draw_legend(desk: Desk, x: int, y: int, width: int, end: int) -> None:
+    canvas = desk.canvas
     px = canvas.px
     left = x
     for kind in MarkKind:
         needed = canvas.text_width(NAMES[kind], 12) + px(30)
         if left + needed > x + width - px(90):
             break
-        pygame.draw.circle(canvas.surface, colour_of(app, kind), (left + px(4), y + px(9)), px(4))
-        canvas.text((left + px(13), y), NAMES[kind], size=12, colour=app.palette.dim)
+        pygame.draw.circle(canvas.surface, colour_of(desk, kind), (left + px(4), y + px(9)), px(4))
+        canvas.text((left + px(13), y), NAMES[kind], size=12, colour=desk.palette.dim)
         left += needed
-    canvas.text((x + width, y), f"{end:,} recorded", size=12, face="mono", colour=app.palette.dim, align="right")
+    canvas.text((x + width, y), f"{end:,} recorded", size=12, face="mono", colour=desk.palette.dim, align="right")

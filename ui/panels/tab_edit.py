@@ -1,43 +1,41 @@
 """Sidebar: tools, undo, switches and random changes."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ui.model import turning
 from ui.model.layout import Box
 from ui.model.tools import MAX_BRUSH, TOOL_NAMES
 from ui.panels import stepper
+from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-if TYPE_CHECKING:
-    from ui.app import App
 
-
-def draw(app: "App", box: Box) -> int:
+def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
     x, y, width, _ = box
-    y = _draw_tools(app, x, y, width)
-    y = _draw_history(app, x, y, width)
-    y = _draw_switches(app, x, y, width)
-    y = _draw_changes(app, x, y, width)
-    return _draw_rules(app, x, y, width)
+    y = _draw_tools(desk, x, y, width)
+    y = _draw_history(desk, x, y, width)
+    y = _draw_switches(desk, x, y, width)
+    y = _draw_changes(desk, x, y, width)
+    return _draw_rules(desk, x, y, width)
 
 
-def _heading(app: "App", x: int, y: int, text: str) -> int:
-    app.canvas.text((x, y), text, size=12, face="bold", colour=app.palette.dim)
-    return y + app.canvas.px(22)
+def _heading(desk: Desk, x: int, y: int, text: str) -> int:
+    desk.canvas.text((x, y), text, size=12, face="bold", colour=desk.palette.dim)
+    return y + desk.canvas.px(22)
 
 
-def _draw_tools(app: "App", x: int, y: int, width: int) -> int:
-    canvas = app.canvas
+def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
+    canvas = desk.canvas
     px = canvas.px
     height = px(28)
-    label = "Edit mode: on" if app.is_editing else "Edit mode: off"
+    label = "Edit mode: on" if desk.state.is_editing else "Edit mode: off"
     canvas.button(
         "edit_mode",
         (x, y, width, height),
         label,
-        partial(app.run, "edit_mode"),
-        is_on=app.is_editing,
+        partial(desk.run, "edit_mode"),
+        is_on=desk.state.is_editing,
         key="M",
         shows_key=True,
         tip="In edit mode letters choose tools. The mouse edits in both modes",
@@ -51,53 +49,53 @@ def _draw_tools(app: "App", x: int, y: int, width: int) -> int:
             command,
             place,
             name,
-            partial(app.set_tool, tool),
-            is_on=app.editor.tool == tool,
-            key=app.key_of(command),
+            partial(desk.state.choose_tool, tool),
+            is_on=desk.state.tool == tool,
+            key=desk.key_of(command),
             shows_key=True,
-            tip=app.tip_of(command) + " (the key works in edit mode)",
+            tip=desk.tip_of(command) + " (the key works in edit mode)",
         )
     hand = (x + half + px(6), y + 2 * (height + px(6)), half, height)
     canvas.button(
         "hand",
         hand,
         "Hand",
-        partial(app.run, "hand"),
-        is_on=app.has_hand,
+        partial(desk.run, "hand"),
+        is_on=desk.state.has_hand,
         key="H",
         shows_key=True,
-        tip=app.tip_of("hand"),
+        tip=desk.tip_of("hand"),
     )
-    return _draw_brush(app, x, y + 3 * (height + px(6)) + px(4), width)
+    return _draw_brush(desk, x, y + 3 * (height + px(6)) + px(4), width)
 
 
-def _draw_brush(app: "App", x: int, y: int, width: int) -> int:
-    canvas = app.canvas
+def _draw_brush(desk: Desk, x: int, y: int, width: int) -> int:
+    canvas = desk.canvas
     px = canvas.px
-    canvas.text((x, y), "Brush size", size=13, colour=app.palette.dim)
-    canvas.text((x + width, y), f"{app.editor.size}", size=13, face="mono", align="right")
+    canvas.text((x, y), "Brush size", size=13, colour=desk.palette.dim)
+    canvas.text((x + width, y), f"{desk.state.brush}", size=13, face="mono", align="right")
     y += px(18)
-    share = (app.editor.size - 1) / (MAX_BRUSH - 1)
+    share = (desk.state.brush - 1) / (MAX_BRUSH - 1)
 
     def drag_to(new_share: float) -> None:
-        app.set_brush(1 + round(new_share * (MAX_BRUSH - 1)))
+        desk.state.set_brush(1 + round(new_share * (MAX_BRUSH - 1)))
 
     canvas.slider(
         "brush",
         (x, y, width, px(20)),
         share**0.5,
         lambda s: drag_to(s * s),
-        lambda step: app.set_brush(app.editor.size + step),
+        lambda step: desk.state.set_brush(desk.state.brush + step),
         "Brush size in cells. Keys: [ and ]",
     )
     return y + px(30)
 
 
-def _draw_history(app: "App", x: int, y: int, width: int) -> int:
-    canvas = app.canvas
+def _draw_history(desk: Desk, x: int, y: int, width: int) -> int:
+    canvas = desk.canvas
     px = canvas.px
     third = (width - px(12)) // 3
-    session = app.session
+    session = desk.session
     for i, (command, label, count) in enumerate(
         (("undo", "Undo", len(session.strokes)), ("redo", "Redo", len(session.undone)), ("clear_edits", "Take back", 1))
     ):
@@ -106,20 +104,20 @@ def _draw_history(app: "App", x: int, y: int, width: int) -> int:
             command,
             (x + i * (third + px(6)), y, third, px(28)),
             shown,
-            partial(app.run, command) if count else None,
-            tip=app.tip_of(command),
-            key=app.key_of(command),
+            partial(desk.run, command) if count else None,
+            tip=desk.tip_of(command),
+            key=desk.key_of(command),
         )
     return y + px(40)
 
 
-def _draw_switches(app: "App", x: int, y: int, width: int) -> int:
-    states = app.session.world.switch_states()
+def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
+    states = desk.session.world.switch_states()
     if not states:
         return y
-    canvas, palette = app.canvas, app.palette
+    canvas, palette = desk.canvas, desk.palette
     px = canvas.px
-    y = _heading(app, x, y, "Switches")
+    y = _heading(desk, x, y, "Switches")
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
         key = f"Shift+{i + 1}" if i < 9 else ""
@@ -127,7 +125,7 @@ def _draw_switches(app: "App", x: int, y: int, width: int) -> int:
             HotSpot(
                 f"switch:{name}",
                 row,
-                partial(app.flip_switch, name),
+                partial(_flip_switch, desk, name),
                 f"{'Free' if is_blocked else 'Block'} {name}",
                 key,
             )
@@ -150,37 +148,41 @@ def _draw_switches(app: "App", x: int, y: int, width: int) -> int:
     return y + px(6)
 
 
-def _draw_changes(app: "App", x: int, y: int, width: int) -> int:
+def _flip_switch(desk: Desk, name: str) -> None:
+    desk.say(turning.flip_switch(desk.session, name))
+
+
+def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
     """The papers' random dynamics: on or off, how much, how often."""
-    canvas = app.canvas
+    canvas = desk.canvas
     px = canvas.px
-    changes = app.session.world.random_changes
+    changes = desk.session.world.random_changes
     is_on = changes.rate > 0
-    y = _heading(app, x, y, "Random changes")
+    y = _heading(desk, x, y, "Random changes")
     canvas.button(
         "random_changes",
         (x, y, px(74), px(28)),
         "on" if is_on else "off",
-        partial(app.run, "random_changes"),
+        partial(desk.run, "random_changes"),
         is_on=is_on,
-        tip=app.tip_of("random_changes"),
-        key=app.key_of("random_changes"),
+        tip=desk.tip_of("random_changes"),
+        key=desk.key_of("random_changes"),
     )
-    rate = changes.rate if is_on else app.change_rate
+    rate = changes.rate if is_on else desk.state.change_rate
+    turn_rate = partial(turning.turn_change_rate, desk.session, desk.state)
+    turn_interval = partial(turning.turn_change_interval, desk.session, desk.state)
     right = x + px(84) + stepper.width(canvas)
-    stepper.draw(
-        canvas, "rate", (right, y), f"{rate:g} %", app.step_change_rate, "Cells changed by one event, in percent"
-    )
-    every = changes.every if is_on else app.change_interval
+    stepper.draw(canvas, "rate", (right, y), f"{rate:g} %", turn_rate, "Cells changed by one event, in percent")
+    every = changes.every if is_on else desk.state.change_interval
     right += px(8) + stepper.width(canvas)
-    stepper.draw(canvas, "every", (right, y), f"/ {every}", app.step_change_interval, "Ticks between two events")
+    stepper.draw(canvas, "every", (right, y), f"/ {every}", turn_interval, "Ticks between two events")
     return y + px(40)
 
 
-def _draw_rules(app: "App", x: int, y: int, width: int) -> int:
+def _draw_rules(desk: Desk, x: int, y: int, width: int) -> int:
     """The movement rule and how the mouse edits."""
-    grid = app.session.world.grid
-    canvas = app.canvas
+    grid = desk.session.world.grid
+    canvas = desk.canvas
     canvas.hline(x, y, width)
     text = (
         f"{grid.name}: {grid.width} x {grid.height}. Eight neighbours, a diagonal costs {grid.diagonal:.4g} and needs "
@@ -190,4 +192,4 @@ def _draw_rules(app: "App", x: int, y: int, width: int) -> int:
         "Drag the start or the goal to move it."
     )
     y += canvas.px(8)
-    return y + canvas.wrapped((x, y, width, canvas.px(400)), text, size=12, colour=app.palette.dim)
+    return y + canvas.wrapped((x, y, width, canvas.px(400)), text, size=12, colour=desk.palette.dim)

@@ -1,7 +1,6 @@
 """Sidebar: everything about one cell, for every agent."""
 
 import math
-from typing import TYPE_CHECKING
 
 from sim.kernels import search as kernels
 from sim.world import WalkerView
@@ -9,18 +8,16 @@ from ui.model.cell_values import values_of
 from ui.model.layout import Box
 from ui.model.session import Panel
 from ui.model.wording import NOT_YET
-
-if TYPE_CHECKING:
-    from ui.app import App
+from ui.panels.desk import Desk
 
 LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
 
 
-def draw(app: "App", box: Box) -> int:
+def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
     x, y, width, _ = box
-    canvas, palette = app.canvas, app.palette
-    cell = app.inspected_cell()
+    canvas, palette = desk.canvas, desk.palette
+    cell = desk.inspected_cell()
     if cell is None:
         hint = canvas.wrapped(
             box,
@@ -30,41 +27,41 @@ def draw(app: "App", box: Box) -> int:
             colour=palette.dim,
         )
         return y + hint
-    y = _draw_cell(app, x, y, width, cell)
-    for panel in app.session.panels:
-        y = _draw_agent(app, x, y, width, panel.view, cell_facts(panel, cell))
+    y = _draw_cell(desk, x, y, width, cell)
+    for panel in desk.session.panels:
+        y = _draw_agent(desk, x, y, width, panel.view, cell_facts(panel, cell))
     return y
 
 
-def _draw_cell(app: "App", x: int, y: int, width: int, cell: int) -> int:
-    canvas, palette = app.canvas, app.palette
+def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
+    canvas, palette = desk.canvas, desk.palette
     px = canvas.px
-    grid = app.session.world.grid
+    grid = desk.session.world.grid
     cx, cy = grid.xy(cell)
     canvas.text((x, y), f"({cx}, {cy})", size=18, face="mono")
-    state = _why_shown(app)
+    state = _why_shown(desk)
     canvas.text((x + width, y + px(4)), state, size=12, colour=palette.dim, align="right")
     y += px(28)
     letter = chr(grid.terrain[cy, cx])
     was = chr(grid.original[cy, cx])
     terrain = LETTERS[letter] + (f", was {LETTERS[was]}" if was != letter else "")
-    distance = app.session.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
-    y = _pair(app, x, y, width, "terrain", f"{terrain} ({letter})")
-    y = _pair(app, x, y, width, "legal moves", f"{int(grid.moves[cell]).bit_count()} of 8")
+    distance = desk.session.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
+    y = _pair(desk, x, y, width, "terrain", f"{terrain} ({letter})")
+    y = _pair(desk, x, y, width, "legal moves", f"{int(grid.moves[cell]).bit_count()} of 8")
     shown = NOT_YET if distance is None else _number(distance)
-    return _pair(app, x, y, width, "true distance to goal", shown) + px(6)
+    return _pair(desk, x, y, width, "true distance to goal", shown) + px(6)
 
 
-def _why_shown(app: "App") -> str:
-    if app.pinned is not None:
-        return "pinned" if app.is_picture else "pinned; Esc lets go"
-    return "under the pointer; Ctrl+I pins" if app.pointer.hover else "cell cursor; Ctrl+I pins"
+def _why_shown(desk: Desk) -> str:
+    if desk.state.pinned is not None:
+        return "pinned" if desk.is_picture else "pinned; Esc lets go"
+    return "under the pointer; Ctrl+I pins" if desk.state.hover else "cell cursor; Ctrl+I pins"
 
 
-def _pair(app: "App", x: int, y: int, width: int, name: str, value: str) -> int:
-    app.canvas.text((x, y), name, size=13, colour=app.palette.dim)
-    app.canvas.text((x + width, y), value, size=13, face="mono", align="right", width=width * 2 // 3)
-    return y + app.canvas.px(20)
+def _pair(desk: Desk, x: int, y: int, width: int, name: str, value: str) -> int:
+    desk.canvas.text((x, y), name, size=13, colour=desk.palette.dim)
+    desk.canvas.text((x + width, y), value, size=13, face="mono", align="right", width=width * 2 // 3)
+    return y + desk.canvas.px(20)
 
 
 def _number(value: float) -> str:
@@ -99,8 +96,8 @@ def cell_facts(panel: Panel, cell: int) -> list[tuple[str, str]]:
     ]
 
 
-def _draw_agent(app: "App", x: int, y: int, width: int, view: WalkerView, facts: list[tuple[str, str]]) -> int:
-    canvas, palette = app.canvas, app.palette
+def _draw_agent(desk: Desk, x: int, y: int, width: int, view: WalkerView, facts: list[tuple[str, str]]) -> int:
+    canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     canvas.hline(x, y, width)
     y += px(5)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ui.draw import legend
 from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
@@ -11,10 +10,8 @@ from ui.draw.theme import HEAT_MAPS
 from ui.model.layers import HEAT_KINDS, HEAT_NAMES, compared_names
 from ui.model.layout import Box
 from ui.panels import badges
+from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 HEAT_TIPS = {
     "off": "No heat map",
@@ -47,105 +44,111 @@ NO_HEAT = {
 """Why a heat map shows nothing, where it does not."""
 
 
-def draw(app: "App", box: Box) -> int:
+def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
     x, y, width, height = box
-    px = app.canvas.px
+    px = desk.canvas.px
     heat_height = px(122)
     row = min(px(24), max(px(19), (height - heat_height) // (len(LAYERS) + 1)))
     for layer in LAYERS:
-        _draw_row(app, (x, y, width, row), layer)
+        _draw_row(desk, (x, y, width, row), layer)
         y += row
     y += px(6)
-    app.canvas.hline(x, y, width)
-    y = _draw_heat(app, (x, y + px(8), width, heat_height))
-    return _draw_meanings(app, (x, y, width, box[1] + height - y))
+    desk.canvas.hline(x, y, width)
+    y = _draw_heat(desk, (x, y + px(8), width, heat_height))
+    return _draw_meanings(desk, (x, y, width, box[1] + height - y))
 
 
-def _draw_row(app: "App", box: Box, layer: Layer) -> None:
-    canvas = app.canvas
+def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:
+    canvas = desk.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
-    is_on = app.layers.shows(layer)
+    is_on = desk.scene.layers.shows(layer)
     canvas.check_box(
-        f"layer:{layer.key}", box, is_on, partial(app.run, f"layer_{layer.key}"), tip=layer.legend, key=layer.shortcut
+        f"layer:{layer.key}", box, is_on, partial(desk.run, f"layer_{layer.key}"), tip=layer.legend, key=layer.shortcut
     )
     swatch = (x + px(24), middle - px(7), px(22), px(14))
-    legend.legend_swatch(canvas.surface, swatch, layer, app.palette, app.scale)
-    canvas.text((x + px(56), middle), layer.name, size=14, colour=None if is_on else app.palette.dim, middle=True)
+    legend.legend_swatch(canvas.surface, swatch, layer, desk.palette, desk.scene.scale)
+    canvas.text((x + px(56), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
     canvas.text(
-        (x + width, middle), layer.shortcut, size=11, face="mono", colour=app.palette.dim, align="right", middle=True
+        (x + width, middle), layer.shortcut, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True
     )
 
 
-def _draw_heat(app: "App", box: Box) -> int:
+def _draw_heat(desk: Desk, box: Box) -> int:
     """The selector, the scale and the colour bar; returns where the next thing may begin."""
-    canvas = app.canvas
+    canvas = desk.canvas
     x, y, width, _ = box
     px = canvas.px
-    heat = app.layers.heat
-    canvas.text((x, y), "Heat", size=12, face="bold", colour=app.palette.dim)
-    _draw_heat_options(app, x, y, width)
+    heat = desk.scene.layers.heat
+    canvas.text((x, y), "Heat", size=12, face="bold", colour=desk.palette.dim)
+    _draw_heat_options(desk, x, y, width)
     y += px(22)
     options = [(kind, HEAT_NAMES[kind], HEAT_TIPS[kind]) for kind in HEAT_KINDS]
-    canvas.segments("heat", (x, y, width, px(25)), options, heat.kind, app.set_heat_kind)
+    canvas.segments("heat", (x, y, width, px(25)), options, heat.kind, desk.scene.layers.show_heat)
     y += px(33)
     if heat.kind == "off":
         return y + px(2)
-    if not _hot_panels(app):
-        canvas.text((x, y), NO_HEAT[heat.kind], size=12, colour=app.palette.dim, width=width)
+    if not _hot_panels(desk):
+        canvas.text((x, y), NO_HEAT[heat.kind], size=12, colour=desk.palette.dim, width=width)
         return y + px(26)
-    _draw_bar(app, (x, y, width, px(12)))
+    _draw_bar(desk, (x, y, width, px(12)))
     y += px(38)
     if heat.kind == "difference":
-        _draw_compared(app, (x, y, width, px(16)))
+        _draw_compared(desk, (x, y, width, px(16)))
         y += px(22)
     return y + px(6)
 
 
-def _hot_panels(app: "App") -> int:
+def _hot_panels(desk: Desk) -> int:
     """In how many of the panels on screen there is heat."""
-    return sum(app.cells[panel.key].bands.size > 0 for panel in app.shown_panels if panel.key in app.cells)
+    return sum(
+        desk.scene.cells[panel.key].bands.size > 0 for panel in desk.scene.shown_panels if panel.key in desk.scene.cells
+    )
 
 
-def _draw_heat_options(app: "App", x: int, y: int, width: int) -> None:
+def _draw_heat_options(desk: Desk, x: int, y: int, width: int) -> None:
     """Two words that can be clicked: the scale and the colours."""
-    canvas = app.canvas
-    heat = app.layers.heat
+    canvas = desk.canvas
+    heat = desk.scene.layers.heat
     right = x + width
     for command, word in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colours)):
         used = canvas.text_width(word, 12)
         spot_box = (right - used, y - canvas.px(2), used, canvas.px(18))
         hot = canvas.spot(
-            HotSpot(command, spot_box, partial(app.run, command), app.tip_of(command), app.key_of(command))
+            HotSpot(command, spot_box, partial(desk.run, command), desk.tip_of(command), desk.key_of(command))
         )
-        canvas.text((right, y), word, size=12, colour=app.palette.text if hot else app.palette.accent, align="right")
+        canvas.text((right, y), word, size=12, colour=desk.palette.text if hot else desk.palette.accent, align="right")
         right -= used + canvas.px(12)
 
 
-def _draw_bar(app: "App", box: Box) -> None:
+def _draw_bar(desk: Desk, box: Box) -> None:
     """The bands side by side, and what the first and the last stand for. The scale is the same in all panels."""
-    canvas, scale = app.canvas, app.heat_scale
+    canvas, scale = desk.canvas, desk.scene.heat_scale
     x, y, width, height = box
-    colours = scale.colours(app.palette)
+    colours = scale.colours(desk.palette)
     count = len(colours)
     for i, (colour, label) in enumerate(zip(colours, scale.labels, strict=True)):
         left, right = x + i * width // count, x + (i + 1) * width // count
         canvas.fill((left, y, right - left, height), colour)
         canvas.spot(HotSpot(f"band:{i}", (left, y, right - left, height), None, label))
     below = y + height + canvas.px(4)
-    canvas.text((x, below), scale.lowest, size=12, face="mono", colour=app.palette.dim)
-    canvas.text((x + width, below), scale.highest, size=12, face="mono", colour=app.palette.dim, align="right")
+    canvas.text((x, below), scale.lowest, size=12, face="mono", colour=desk.palette.dim)
+    canvas.text((x + width, below), scale.highest, size=12, face="mono", colour=desk.palette.dim, align="right")
     canvas.text(
-        (x + width // 2, below), HEAT_UNITS[app.layers.heat.kind], size=12, colour=app.palette.dim, align="centre"
+        (x + width // 2, below),
+        HEAT_UNITS[desk.scene.layers.heat.kind],
+        size=12,
+        colour=desk.palette.dim,
+        align="centre",
     )
 
 
-def _draw_compared(app: "App", box: Box) -> None:
+def _draw_compared(desk: Desk, box: Box) -> None:
     """The panels A and B by name, each beside its badge; a short one leaves its room to the other."""
-    canvas, px = app.canvas, app.canvas.px
+    canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
-    names = compared_names(*app.compared_panels())
+    names = compared_names(*desk.scene.compared_panels())
     minus = " - "
     room = width - 2 * (height + px(5)) - canvas.text_width(minus, 12)
     needed = [canvas.text_width(name, 12) for name in names]
@@ -155,54 +158,54 @@ def _draw_compared(app: "App", box: Box) -> None:
         x += height + px(5)
         x += canvas.text((x, y + height // 2), name, size=12, width=max(room // 2, room - other), middle=True)
         if letter == "A":
-            x += canvas.text((x, y + height // 2), minus, size=12, colour=app.palette.dim, middle=True)
+            x += canvas.text((x, y + height // 2), minus, size=12, colour=desk.palette.dim, middle=True)
 
 
-def _draw_meanings(app: "App", box: Box) -> int:
+def _draw_meanings(desk: Desk, box: Box) -> int:
     """What the marks that are on mean; returns where the last one ends, which the tab can be scrolled to."""
-    canvas, px = app.canvas, app.canvas.px
+    canvas, px = desk.canvas, desk.canvas.px
     x, y, width, _ = box
     canvas.hline(x, y, width)
     y += px(8)
-    for key, text in meanings(app):
+    for key, text in meanings(desk):
         swatch = (x, y + px(1), px(22), px(14))
         if key == "heat":
-            legend.draw_colour_bar(canvas.surface, swatch, app.heat_scale, app.palette)
+            legend.draw_colour_bar(canvas.surface, swatch, desk.scene.heat_scale, desk.palette)
         else:
-            legend.legend_swatch(canvas.surface, swatch, LAYER_BY_KEY[key], app.palette, app.scale)
+            legend.legend_swatch(canvas.surface, swatch, LAYER_BY_KEY[key], desk.palette, desk.scene.scale)
         for line in canvas.wrap_lines(text, width - px(30), 12):
-            canvas.text((x + px(30), y), line, size=12, colour=app.palette.dim)
+            canvas.text((x + px(30), y), line, size=12, colour=desk.palette.dim)
             y += px(18)
         y += px(4)
     return y
 
 
-def meanings(app: "App") -> list[tuple[str, str]]:
+def meanings(desk: Desk) -> list[tuple[str, str]]:
     """(layer or "heat", what it means) of all marks that can be seen and do not explain themselves."""
-    hot = _hot_panels(app)
-    is_all_hot = hot == len(app.shown_panels) > 0
-    found = [("heat", _heat_meaning(app))] if hot else []
+    hot = _hot_panels(desk)
+    is_all_hot = hot == len(desk.scene.shown_panels) > 0
+    found = [("heat", _heat_meaning(desk))] if hot else []
     return found + [
         (layer.key, f"{layer.name}: {layer.legend}")
         for layer in LAYERS
-        if layer.is_explained and app.layers.shows(layer) and not (is_all_hot and layer.is_replaced_by_heat)
+        if layer.is_explained and desk.scene.layers.shows(layer) and not (is_all_hot and layer.is_replaced_by_heat)
     ]
 
 
-def _heat_meaning(app: "App") -> str:
-    kind, scale = app.layers.heat.kind, app.heat_scale
+def _heat_meaning(desk: Desk) -> str:
+    kind, scale = desk.scene.layers.heat.kind, desk.scene.heat_scale
     if kind == "difference":
         return "A - B: cells that A has visited more often are orange, those of B blue"
     lines = f"trails and back-moves are drawn from {HEAT_TRAILS_FROM_PX:.0f} pixels a cell on"
     return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest} to {scale.highest}; {lines}"
 
 
-def next_heat(app: "App") -> None:
+def next_heat(desk: Desk) -> None:
     kinds = list(HEAT_KINDS)
-    app.set_heat_kind(kinds[(kinds.index(app.layers.heat.kind) + 1) % len(kinds)])
+    desk.scene.layers.show_heat(kinds[(kinds.index(desk.scene.layers.heat.kind) + 1) % len(kinds)])
 
 
-def next_colours(app: "App") -> None:
+def next_colours(desk: Desk) -> None:
     names = HEAT_MAPS
-    after = names[(names.index(app.layers.heat.colours) + 1) % len(names)]
-    app.layers.heat = replace(app.layers.heat, colours=after)
+    after = names[(names.index(desk.scene.layers.heat.colours) + 1) % len(names)]
+    desk.scene.layers.heat = replace(desk.scene.layers.heat, colours=after)

@@ -1,7 +1,6 @@
 """Sidebar: the branches as a small tree, and the script of edits as data."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from sim.time.branches import Branch
 from ui.draw.theme import mix
@@ -9,10 +8,8 @@ from ui.model.layout import Box
 from ui.model.script import Deed
 from ui.model.session import Session
 from ui.model.wording import RunNames
+from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 MOST_DEEDS = 200  # of a long script the latest are listed
 BUTTONS = (
@@ -25,22 +22,22 @@ BUTTONS = (
 )
 
 
-def draw(app: "App", box: Box) -> int:
+def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
     x, y, width, _ = box
-    session = app.session
-    y = _heading(app, x, y, "Branches")
+    session = desk.session
+    y = _heading(desk, x, y, "Branches")
     for depth, branch in tree_order(session):
-        y = _draw_branch(app, session, x, y, width, branch, depth)
-    y = _draw_buttons(app, x, y + app.canvas.px(6), width)
-    y = _draw_divergence(app, session, x, y, width)
-    y = _heading(app, x, y, "Script of edits")
-    return _draw_script(app, session, x, y, width)
+        y = _draw_branch(desk, session, x, y, width, branch, depth)
+    y = _draw_buttons(desk, x, y + desk.canvas.px(6), width)
+    y = _draw_divergence(desk, session, x, y, width)
+    y = _heading(desk, x, y, "Script of edits")
+    return _draw_script(desk, session, x, y, width)
 
 
-def _heading(app: "App", x: int, y: int, text: str) -> int:
-    app.canvas.text((x, y), text, size=12, face="bold", colour=app.palette.dim)
-    return y + app.canvas.px(22)
+def _heading(desk: Desk, x: int, y: int, text: str) -> int:
+    desk.canvas.text((x, y), text, size=12, face="bold", colour=desk.palette.dim)
+    return y + desk.canvas.px(22)
 
 
 def tree_order(session: Session) -> list[tuple[int, Branch]]:
@@ -58,9 +55,9 @@ def tree_order(session: Session) -> list[tuple[int, Branch]]:
     return found + [(0, b) for b in session.tree.branches.values() if b.number not in listed]
 
 
-def _draw_branch(app: "App", session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
+def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
     """One row: shown or not, name, the tick at which it left its parent."""
-    canvas, palette = app.canvas, app.palette
+    canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     row = (x, y, width, px(26))
     is_focused = branch.number == session.branch
@@ -103,8 +100,8 @@ def _draw_branch(app: "App", session: Session, x: int, y: int, width: int, branc
     return y + px(28)
 
 
-def _draw_buttons(app: "App", x: int, y: int, width: int) -> int:
-    canvas = app.canvas
+def _draw_buttons(desk: Desk, x: int, y: int, width: int) -> int:
+    canvas = desk.canvas
     px = canvas.px
     third = (width - px(12)) // 3
     for i, (command, label) in enumerate(BUTTONS):
@@ -113,9 +110,9 @@ def _draw_buttons(app: "App", x: int, y: int, width: int) -> int:
             f"time:{command}",
             place,
             label,
-            partial(app.run, command),
-            tip=app.tip_of(command),
-            key=app.key_of(command),
+            partial(desk.run, command),
+            tip=desk.tip_of(command),
+            key=desk.key_of(command),
             size=12.5,
         )
     y += 2 * px(32)
@@ -123,36 +120,36 @@ def _draw_buttons(app: "App", x: int, y: int, width: int) -> int:
         "time:worst_block",
         (x, y, width, px(27)),
         "Find the worst block ...",
-        partial(app.run, "worst_block"),
-        tip=app.tip_of("worst_block"),
-        key=app.key_of("worst_block"),
+        partial(desk.run, "worst_block"),
+        tip=desk.tip_of("worst_block"),
+        key=desk.key_of("worst_block"),
         shows_key=True,
         size=12.5,
     )
     return y + px(38)
 
 
-def _draw_divergence(app: "App", session: Session, x: int, y: int, width: int) -> int:
+def _draw_divergence(desk: Desk, session: Session, x: int, y: int, width: int) -> int:
     """A run that does not meet its own digests again says so."""
     tick = session.timeline.diverged
     if tick is None:
         return y
-    canvas = app.canvas
+    canvas = desk.canvas
     box = (x, y, width, canvas.px(28))
-    canvas.fill(box, mix(app.palette.surface, app.palette.warning, 0.2), 6)
+    canvas.fill(box, mix(desk.palette.surface, desk.palette.warning, 0.2), 6)
     canvas.text(
         (x + canvas.px(8), y + canvas.px(14)),
         f"DIVERGED at tick {tick:,}",
         size=13,
         face="bold",
-        colour=app.palette.warning,
+        colour=desk.palette.warning,
         middle=True,
     )
     canvas.spot(
         HotSpot(
             "diverged",
             box,
-            partial(app.seek, tick),
+            partial(desk.player.seek, tick),
             "The digest stored with this session differs from the run computed now, first at this tick",
         )
     )
@@ -162,8 +159,8 @@ def _draw_divergence(app: "App", session: Session, x: int, y: int, width: int) -
 # --- the script -----------------------------------------------------------------------------------
 
 
-def _draw_script(app: "App", session: Session, x: int, y: int, width: int) -> int:
-    canvas = app.canvas
+def _draw_script(desk: Desk, session: Session, x: int, y: int, width: int) -> int:
+    canvas = desk.canvas
     deeds = session.deeds()
     complaints = session.timeline.complaints()
     if not deeds:
@@ -171,16 +168,16 @@ def _draw_script(app: "App", session: Session, x: int, y: int, width: int) -> in
             "No edits yet. Everything that is done to the run is listed here; it can be switched off, moved in time, "
         )
         hint += "done again or deleted, and the run is computed anew."
-        return y + canvas.wrapped((x, y, width, canvas.px(200)), hint, size=12, colour=app.palette.dim)
+        return y + canvas.wrapped((x, y, width, canvas.px(200)), hint, size=12, colour=desk.palette.dim)
     for deed in deeds[-MOST_DEEDS:]:
         complaint = next((complaints[number] for number in deed.ids if number in complaints), "")
-        y = _draw_deed(app, session, x, y, width, deed, complaint)
+        y = _draw_deed(desk, session, x, y, width, deed, complaint)
     return y
 
 
-def _draw_deed(app: "App", session: Session, x: int, y: int, width: int, deed: Deed, complaint: str) -> int:
+def _draw_deed(desk: Desk, session: Session, x: int, y: int, width: int, deed: Deed, complaint: str) -> int:
     """Two lines: what and when; and what can be done with it."""
-    canvas, palette = app.canvas, app.palette
+    canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     ink = palette.warning if complaint else None if deed.is_enabled else palette.dim
     canvas.check_box(
@@ -195,7 +192,7 @@ def _draw_deed(app: "App", session: Session, x: int, y: int, width: int, deed: D
         HotSpot(
             f"deed_text:{deed.id}",
             (x + px(24), y, width - px(24), px(20)),
-            partial(app.seek, deed.tick),
+            partial(desk.player.seek, deed.tick),
             complaint or f"{text} at tick {deed.tick:,}: click to go there",
         )
     )
@@ -203,11 +200,11 @@ def _draw_deed(app: "App", session: Session, x: int, y: int, width: int, deed: D
     tick_width = canvas.text_width(tick, 12, "mono")
     canvas.text((x + px(24), y + px(10)), text, size=13, colour=ink, middle=True, width=width - px(34) - tick_width)
     canvas.text((x + width, y + px(10)), tick, size=12, face="mono", colour=palette.dim, align="right", middle=True)
-    return _draw_deed_buttons(app, session, x + px(24), y + px(22), deed) + px(8)
+    return _draw_deed_buttons(desk, session, x + px(24), y + px(22), deed) + px(8)
 
 
-def _draw_deed_buttons(app: "App", session: Session, x: int, y: int, deed: Deed) -> int:
-    canvas = app.canvas
+def _draw_deed_buttons(desk: Desk, session: Session, x: int, y: int, deed: Deed) -> int:
+    canvas = desk.canvas
     px = canvas.px
     actions = (
         ("-10", partial(session.move_deed, deed, -10), "Ten ticks earlier"),

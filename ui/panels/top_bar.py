@@ -1,13 +1,11 @@
 """The bar at the top: what is open, and the commands that open something else."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ui.model.layout import Box
+from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 BUTTONS = (
     ("help", "Help"),
@@ -21,51 +19,52 @@ BUTTONS = (
 """From the right; the last ones go first when the window is narrow."""
 
 
-def draw(app: "App", box: Box) -> None:
-    canvas = app.canvas
+def draw(desk: Desk, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
+    """`indicator` draws what is being recorded, ending at an x; it returns where it begins."""
+    canvas = desk.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
-    canvas.fill(box, app.palette.surface)
+    canvas.fill(box, desk.palette.surface)
     canvas.hline(x, y + height - 1, width)
     left = x + px(14)
     left += canvas.text((left, middle), "Backmove", size=17, face="bold", middle=True) + px(12)
-    right = _draw_buttons(app, left, x + width - px(10), middle)
-    right = app.recording.draw(right, middle)
-    _draw_title(app, left, right - px(12), box)
+    right = _draw_buttons(desk, left, x + width - px(10), middle)
+    right = indicator(right, middle) if indicator else right
+    _draw_title(desk, left, right - px(12), box)
 
 
-def _draw_title(app: "App", left: int, right: int, box: Box) -> None:
+def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
     """What is open, and the beginning of what its author says about it; a click shows all of that."""
-    canvas = app.canvas
+    canvas = desk.canvas
     _, y, _, height = box
     px, middle = canvas.px, y + height // 2
-    caption = app.session.scenario.caption
-    title = app.session.scenario.title + (" *" if app.session.has_unsaved_edits else "")
+    caption = desk.session.scenario.caption
+    title = desk.session.scenario.title + (" *" if desk.session.has_unsaved_edits else "")
     used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left))
-    about = partial(app.run, "about") if caption else None
-    tip = f"{title}\n{app.tip_of('about')}: click to read all of it" if caption else title
-    key = app.key_of("about") if caption else ""
+    about = partial(desk.run, "about") if caption else None
+    tip = f"{title}\n{desk.tip_of('about')}: click to read all of it" if caption else title
+    key = desk.key_of("about") if caption else ""
     canvas.spot(HotSpot("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
     if caption and used and right - left > px(108):
         place = (left, y, right - left, height)
-        ink = app.palette.text if canvas.spot(HotSpot("caption", place, about, tip, key)) else app.palette.dim
+        ink = desk.palette.text if canvas.spot(HotSpot("caption", place, about, tip, key)) else desk.palette.dim
         text = " ".join(caption.split())
         canvas.text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
 
 
-def _draw_buttons(app: "App", left: int, right: int, middle: int) -> int:
+def _draw_buttons(desk: Desk, left: int, right: int, middle: int) -> int:
     """The buttons from the right, as many as fit; returns where they begin."""
-    canvas = app.canvas
+    canvas = desk.canvas
     height = canvas.px(28)
     for command, label in BUTTONS:
-        key = app.key_of(command)
+        key = desk.key_of(command)
         width = canvas.text_width(label, 13) + canvas.text_width(key, 11, "mono") + canvas.px(30)
         if right - width < left:
             break
         box = (right - width, middle - height // 2, width, height)
         canvas.button(
-            f"top:{command}", box, label, partial(app.run, command), tip=app.tip_of(command), key=key, shows_key=True
+            f"top:{command}", box, label, partial(desk.run, command), tip=desk.tip_of(command), key=key, shows_key=True
         )
         right = box[0] - canvas.px(6)
     return right

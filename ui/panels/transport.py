@@ -2,18 +2,15 @@
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pygame
 
 from ui.draw.theme import mix
-from ui.model import clock, wording
+from ui.model import clock, turning, wording
 from ui.model.layout import Box
 from ui.panels import scrubber
+from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
-
-if TYPE_CHECKING:
-    from ui.app import App
 
 UNTIL = (
     ("until_move", "move"),
@@ -26,54 +23,54 @@ MAX_BUDGET = 4096
 SLIDER = 150
 
 
-def draw(app: "App", box: Box) -> None:
+def draw(desk: Desk, box: Box) -> None:
     """From the left, as much as there is room for; everything here has a key."""
-    canvas = app.canvas
-    canvas.fill(box, app.palette.surface, 8)
-    canvas.outline(box, app.palette.edge, 8)
+    canvas = desk.canvas
+    canvas.fill(box, desk.palette.surface, 8)
+    canvas.outline(box, desk.palette.edge, 8)
     x, y, width, height = box
     px, right = canvas.px, x + width - canvas.px(12)
-    left = _draw_buttons(app, x + px(14), y + height // 2)
-    left = _draw_tick(app, left + px(16), y, height)
+    left = _draw_buttons(desk, x + px(14), y + height // 2)
+    left = _draw_tick(desk, left + px(16), y, height)
     for part in (_draw_speed, _draw_budget):
         if left + px(22 + SLIDER) > right:
             return
-        left = part(app, left + px(22), y, height)
+        left = part(desk, left + px(22), y, height)
     if right - left > px(300):
-        _draw_until(app, left + px(22), right, y)
-        scrubber.draw(app, (left + px(14), y + px(30), right - left - px(14), height - px(32)))
+        _draw_until(desk, left + px(22), right, y)
+        scrubber.draw(desk, (left + px(14), y + px(30), right - left - px(14), height - px(32)))
 
 
-def _draw_buttons(app: "App", left: int, middle: int) -> int:
+def _draw_buttons(desk: Desk, left: int, middle: int) -> int:
     for command, radius in (("to_start", 13), ("step_back", 13), ("play", 20), ("step", 13), ("to_end", 13)):
-        left = _round(app, command, left, middle, radius) + app.canvas.px(6)
-    return left - app.canvas.px(6)
+        left = _round(desk, command, left, middle, radius) + desk.canvas.px(6)
+    return left - desk.canvas.px(6)
 
 
-def _round(app: "App", command: str, left: int, middle: int, radius: float) -> int:
+def _round(desk: Desk, command: str, left: int, middle: int, radius: float) -> int:
     """A round button with a drawn icon; returns its right end."""
-    canvas, palette = app.canvas, app.palette
+    canvas, palette = desk.canvas, desk.palette
     r = canvas.px(radius)
     centre = (left + r, middle)
     box = (left, middle - r, 2 * r, 2 * r)
     hot = canvas.spot(
-        HotSpot(f"transport:{command}", box, partial(app.run, command), app.tip_of(command), app.key_of(command))
+        HotSpot(f"transport:{command}", box, partial(desk.run, command), desk.tip_of(command), desk.key_of(command))
     )
     is_main = command == "play"
     ground = palette.accent if is_main else palette.hover if hot else palette.raised
     if is_main and hot:
         ground = mix(ground, palette.text, 0.12)
     pygame.draw.circle(canvas.surface, ground, centre, r)
-    _icon(app, command, centre, r, palette.on_accent if is_main else palette.text)
+    _icon(desk, command, centre, r, palette.on_accent if is_main else palette.text)
     return left + 2 * r
 
 
-def _icon(app: "App", command: str, centre: tuple[int, int], radius: int, ink: tuple[int, int, int]) -> None:
+def _icon(desk: Desk, command: str, centre: tuple[int, int], radius: int, ink: tuple[int, int, int]) -> None:
     x, y = centre
     s = radius * 0.42
-    surface = app.canvas.surface
+    surface = desk.canvas.surface
     bar = max(2, round(s * 0.5))
-    if command == "play" and app.clock.is_running:
+    if command == "play" and desk.player.clock.is_running:
         for offset in (-0.75, 0.25):
             pygame.draw.rect(surface, ink, (x + s * offset, y - s, s * 0.55, 2 * s))
     elif command == "play":
@@ -93,98 +90,98 @@ def _icon(app: "App", command: str, centre: tuple[int, int], radius: int, ink: t
         pygame.draw.rect(surface, ink, (edge - (0 if sign > 0 else bar), y - s, bar, 2 * s))
 
 
-def _draw_tick(app: "App", left: int, y: int, height: int) -> int:
-    canvas = app.canvas
-    _label(app, left, y, "tick")
-    text = f"{app.session.tick:,}"
+def _draw_tick(desk: Desk, left: int, y: int, height: int) -> int:
+    canvas = desk.canvas
+    _label(desk, left, y, "tick")
+    text = f"{desk.session.tick:,}"
     used = canvas.text((left, y + canvas.px(24)), text, size=20, face="mono")
-    word = app.mode_word()
+    word = desk.mode_word()
     canvas.text(
         (left, y + height - canvas.px(17)),
         word,
         size=12,
-        colour=app.palette.warning if app.is_editing else app.palette.dim,
+        colour=desk.palette.warning if desk.state.is_editing else desk.palette.dim,
     )
     return left + max(used, canvas.text_width("00,000", 20, "mono"), canvas.text_width(word, 12))
 
 
-def _label(app: "App", left: int, y: int, text: str) -> None:
-    app.canvas.text((left, y + app.canvas.px(8)), text, size=12, colour=app.palette.dim)
+def _label(desk: Desk, left: int, y: int, text: str) -> None:
+    desk.canvas.text((left, y + desk.canvas.px(8)), text, size=12, colour=desk.palette.dim)
 
 
-def _draw_speed(app: "App", left: int, y: int, height: int) -> int:
-    canvas = app.canvas
+def _draw_speed(desk: Desk, left: int, y: int, height: int) -> int:
+    canvas = desk.canvas
     width = canvas.px(SLIDER)
-    _label(app, left, y, "speed")
-    canvas.text((left + width, y + canvas.px(7)), wording.speed(app.speed), size=13, face="mono", align="right")
+    _label(desk, left, y, "speed")
+    canvas.text((left + width, y + canvas.px(7)), wording.speed(desk.player.speed), size=13, face="mono", align="right")
     places = [*clock.SPEEDS, clock.AS_FAST_AS_POSSIBLE]
-    share = places.index(app.speed) / (len(places) - 1)
+    share = places.index(desk.player.speed) / (len(places) - 1)
 
     def drag_to(new_share: float) -> None:
-        app.set_speed(places[round(new_share * (len(places) - 1))])
+        desk.player.set_speed(places[round(new_share * (len(places) - 1))])
 
     canvas.slider(
         "speed",
         (left, y + canvas.px(30), width, canvas.px(20)),
         share,
         drag_to,
-        lambda step: app.run("faster" if step > 0 else "slower"),
+        lambda step: desk.run("faster" if step > 0 else "slower"),
         "Ticks a second. Keys: - and =, U for full speed",
     )
     label = "slow motion"
-    if app.is_slow_motion:
-        label = "slow motion: on" if app.reveal is None else _revealed(app)
+    if desk.player.is_slow_motion:
+        label = "slow motion: on" if desk.player.reveal is None else _revealed(desk)
     if height >= canvas.px(66):
         canvas.text(
             (left, y + height - canvas.px(17)),
             label,
             size=12,
-            colour=app.palette.accent if app.is_slow_motion else app.palette.dim,
+            colour=desk.palette.accent if desk.player.is_slow_motion else desk.palette.dim,
         )
         canvas.spot(
             HotSpot(
                 "slow_motion",
                 (left, y + height - canvas.px(19), width, canvas.px(18)),
-                partial(app.run, "slow_motion"),
-                app.tip_of("slow_motion"),
-                app.key_of("slow_motion"),
+                partial(desk.run, "slow_motion"),
+                desk.tip_of("slow_motion"),
+                desk.key_of("slow_motion"),
             )
         )
     return left + width
 
 
-def _revealed(app: "App") -> str:
+def _revealed(desk: Desk) -> str:
     """How far slow motion has got in this tick, for the agent that expands most in it."""
-    most = app.last_expansions
-    return f"expansion {min(app.reveal or 0, most):,} of {most:,}"
+    most = desk.player.last_expansions
+    return f"expansion {min(desk.player.reveal or 0, most):,} of {most:,}"
 
 
-def _draw_budget(app: "App", left: int, y: int, height: int) -> int:
-    canvas = app.canvas
+def _draw_budget(desk: Desk, left: int, y: int, height: int) -> int:
+    canvas = desk.canvas
     width = canvas.px(SLIDER)
-    budget = app.session.world.budget
-    _label(app, left, y, "budget per tick")
+    budget = desk.session.world.budget
+    _label(desk, left, y, "budget per tick")
     canvas.text((left + width, y + canvas.px(7)), f"{budget:,}", size=13, face="mono", align="right")
 
     def drag_to(share: float) -> None:
-        app.set_budget(round(MAX_BUDGET**share))
+        turning.set_budget(desk.session, round(MAX_BUDGET**share))
 
     canvas.slider(
         "budget",
         (left, y + canvas.px(30), width, canvas.px(20)),
         math.log(budget) / math.log(MAX_BUDGET),
         drag_to,
-        lambda step: app.run("raise_budget" if step > 0 else "lower_budget"),
+        lambda step: desk.run("raise_budget" if step > 0 else "lower_budget"),
         "Expansions a tick, for every agent without a budget of its own. Keys: K and Shift+K",
     )
     return left + width
 
 
-def _draw_until(app: "App", left: int, right: int, y: int) -> None:
+def _draw_until(desk: Desk, left: int, right: int, y: int) -> None:
     """Buttons for "run until" above the line of time, as many as fit."""
-    canvas = app.canvas
+    canvas = desk.canvas
     middle, size = y + canvas.px(17), canvas.px(22)
-    left += canvas.text((left, middle), "run until", size=12, colour=app.palette.dim, middle=True) + canvas.px(8)
+    left += canvas.text((left, middle), "run until", size=12, colour=desk.palette.dim, middle=True) + canvas.px(8)
     for command, label in UNTIL:
         width = canvas.text_width(label, 12) + canvas.px(14)
         if left + width > right:
@@ -193,9 +190,9 @@ def _draw_until(app: "App", left: int, right: int, y: int) -> None:
             f"transport:{command}",
             (left, middle - size // 2, width, size),
             label,
-            partial(app.run, command),
-            tip=app.tip_of(command),
-            key=app.key_of(command),
-            is_on=app.is_running_until(command),
+            partial(desk.run, command),
+            tip=desk.tip_of(command),
+            key=desk.key_of(command),
+            is_on=desk.player.is_running_until(command),
         )
         left += width + canvas.px(5)

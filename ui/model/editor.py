@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from ui.model import tools
+from ui.model.keys import PanelKey
 from ui.model.session import Session
+from ui.model.state import State
 from ui.model.tools import BRUSH, ERASER, FILL, LINE, RECTANGLE, Point
 
 
@@ -18,10 +20,9 @@ class Drag:
 
 
 class Editor:
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.tool = BRUSH
-        self.size = 1
+    def __init__(self, session: Session, state: State) -> None:
+        self.session, self.state = session, state
+        self.panel: PanelKey | None = None  # in which a stroke is going on
         self.drag: Drag | None = None
         self.last_painted: Point | None = None  # where Shift+click draws its line from
 
@@ -40,7 +41,7 @@ class Editor:
             return
         self.session.begin_stroke(kind)
         if kind in (BRUSH, ERASER):
-            self._paint(tools.stroke(start, point, self.size))
+            self._paint(tools.stroke(start, point, self.state.brush))
         elif kind == FILL:
             self._paint(tools.flood(self.session.free_map(), point))
 
@@ -54,7 +55,7 @@ class Editor:
                 return "start"
         if rectangle:
             return RECTANGLE
-        return ERASER if erases and self.tool != FILL else self.tool
+        return ERASER if erases and self.state.tool != FILL else self.state.tool
 
     def move(self, point: Point) -> None:
         """The pointer moved with the button down. Strokes have no gaps, however fast it went."""
@@ -62,7 +63,7 @@ class Editor:
         if drag is None or point == drag.last:
             return
         if drag.kind in (BRUSH, ERASER):
-            self._paint(tools.stroke(drag.last, point, self.size))
+            self._paint(tools.stroke(drag.last, point, self.state.brush))
         drag.last = point
 
     def release(self) -> None:
@@ -79,18 +80,14 @@ class Editor:
             self.session.end_stroke()
             self.last_painted = drag.last
 
-    def put_away(self) -> None:
-        """Back to the brush: a tool that nobody can see chosen would surprise whoever draws next."""
-        self.tool = BRUSH
-
     def forget(self) -> None:
         """Another run: no line may begin at a cell of the old map."""
-        self.put_away()
+        self.state.tool = BRUSH
         self.drag = self.last_painted = None
 
     def cancel(self) -> bool:
         """Take back the drag in progress; False when there is none."""
-        drag, self.drag = self.drag, None
+        drag, self.drag, self.panel = self.drag, None, None
         if drag is None:
             return False
         self.session.cancel_stroke()
@@ -107,7 +104,7 @@ class Editor:
 
     def _shape(self, drag: Drag) -> list[Point]:
         if drag.kind == LINE:
-            return tools.stroke(drag.first, drag.last, self.size)
+            return tools.stroke(drag.first, drag.last, self.state.brush)
         return tools.rectangle(drag.first, drag.last)
 
     def preview(self, hover: Point | None) -> list[Point]:
@@ -118,7 +115,7 @@ class Editor:
             return [self.drag.last]
         if hover is None:
             return []
-        return tools.brush(hover, self.size) if self.tool in (BRUSH, ERASER, LINE) else [hover]
+        return tools.brush(hover, self.state.brush) if self.state.tool in (BRUSH, ERASER, LINE) else [hover]
 
     def drop_goal(self, point: Point) -> None:
         world = self.session.world

@@ -1,0 +1,158 @@
+"""What commands reach: the desk, the open dialog, documents, recordings, and the surface they are all on."""
+
+from collections.abc import Callable
+
+import pygame
+
+from sim.params import ConfigError
+from ui.dialogs.base import Dialog
+from ui.dialogs.documents import Documents
+from ui.dialogs.host import Dialogs
+from ui.draw.scene import Scene
+from ui.draw.theme import PALETTES
+from ui.film.recording import Recording
+from ui.model.camera import Camera
+from ui.model.cameras import Cameras
+from ui.model.command import CommandTable
+from ui.model.editor import Editor
+from ui.model.keys import PanelKey
+from ui.model.layers import LayerState
+from ui.model.layout import MOST_PANELS
+from ui.model.player import Player
+from ui.model.session import Panel, Session
+from ui.model.settings import Settings
+from ui.model.state import State
+from ui.model.tools import Point
+from ui.panels.desk import Desk, window_layout
+from ui.panels.dressing import Dressing
+from ui.widgets.canvas import Canvas
+
+
+class Window:
+    def __init__(self, session: Session, settings: Settings, surface: pygame.Surface, commands: CommandTable) -> None:
+        self.session, self.settings, self.surface, self.commands = session, settings, surface, commands
+        self.state = State()
+        self.player = Player(session, settings.speed)
+        self.cameras = Cameras()
+        self.cameras.is_linked = settings.linked_cameras
+        self.scene = self._make_scene()
+        self.desk = Desk(session, settings, self.state, self.player, self.scene, run=self.run)
+        self.desk.keys = commands.keys()
+        self.desk.tips = {command.id: command.help for command in commands}
+        self.editor = Editor(session, self.state)
+        self.dressing = Dressing(self.desk, self.cameras)
+        self.dialogs = Dialogs(self.desk, self.dressing, commands, surface.get_size())
+        self.documents.forget += [self.cameras.forget, self.editor.forget]
+        self.recording = Recording(self.dressing, self.dialogs)
+        self.player.cut = self.recording.cut
+        self.is_open = True
+
+    def _make_scene(self) -> Scene:
+        settings = self.settings
+        return Scene(
+            self.session,
+            PALETTES[settings.theme],
+            settings.ui_scale,
+            LayerState(dict(settings.layers), settings.heat),
+            self.cameras,
+            chosen=self._chosen_panels,
+            places=lambda n: window_layout(self.surface.get_size(), self.scene.scale, n, settings, self.state),
+        )
+
+    def _chosen_panels(self) -> tuple[Panel, ...]:
+        """The panels for which there is room on screen."""
+        panels = self.session.panels
+        if self.state.is_maximised:
+            return tuple(panel for panel in panels if panel.key == self.session.focused_key)
+        return panels[:MOST_PANELS]
+
+    # --- commands, dialogs, messages --------------------------------------------------------------
+
+    @property
+    def canvas(self) -> Canvas:
+        return self.desk.canvas
+
+    @property
+    def documents(self) -> Documents:
+        return self.dialogs.documents
+
+    def run(self, command_id: str) -> None:
+        """Carry out a command of the table."""
+        self.commands[command_id].act(self)
+
+    def say(self, text: str) -> None:
+        self.desk.say(text)
+
+    def show(self, dialog: Dialog) -> None:
+        self.dialogs.show(dialog)
+
+    def complain(self, error: ConfigError) -> None:
+        self.dialogs.complain(error)
+
+    def quit(self) -> None:
+        self.documents.with_edits_kept(self._close)
+
+    def _close(self) -> None:
+        self.is_open = False
+
+    # --- how it looks -----------------------------------------------------------------------------
+
+    def set_theme(self, name: str) -> None:
+        self.settings.theme = name
+        self.scene.palette = PALETTES[name]
+        self._rebuild()
+
+    def set_scale(self, scale: float) -> None:
+        self.settings.ui_scale = self.scene.scale = scale
+        self._rebuild()
+
+    def resized(self, surface: pygame.Surface) -> None:
+        self.surface = surface
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        self.dialogs.rebuild(self.surface.get_size())
+
+    def toggle_full_screen(self) -> None:
+        is_full = bool(self.surface.get_flags() & pygame.FULLSCREEN)
+        if not is_full:
+            self.settings.window_size = self.surface.get_size()
+        size, mode = (self.settings.window_size, pygame.RESIZABLE) if is_full else ((0, 0), pygame.FULLSCREEN)
+        self.resized(pygame.display.set_mode(size, mode))
+
+    # --- where it looks ---------------------------------------------------------------------------
+
+    def move_camera(self, key: PanelKey, change: Callable[[Camera], Camera]) -> None:
+        found = self.scene.panel_of(key)
+        if found is not None:
+            boxes = found[1]
+            camera = change(self.scene.camera(key, boxes))
+            self.cameras.put(key, camera, (boxes.map[2], boxes.map[3]), self.scene.map_size)
+
+    def zoom(self, factor: float) -> None:
+        """Zoom about the middle of the focused panel."""
+        found = self.scene.panel_of(self.session.focused_key)
+        if found:
+            width, height = found[1].map[2:]
+            self.move_camera(self.session.focused_key, lambda c: c.zoomed_at(width / 2, height / 2, factor))
+
+    def pan(self, dx_px: int, dy_px: int) -> None:
+        self.move_camera(self.session.focused_key, lambda c: c.panned(dx_px, dy_px))
+
+    def pin(self, point: Point) -> None:
+        """Keep a cell of the map in the inspector; the same cell again lets it go."""
+        if self.session.world.grid.contains(*point):
+            self.state.pinned = None if self.state.pinned == point else point
+            self.settings.sidebar_tab = "inspect"
+            self.settings.shows_sidebar = True
+
+    # --- settings ---------------------------------------------------------------------------------
+
+    def collect_settings(self) -> None:
+        """Bring the settings up to date with the window."""
+        settings = self.settings
+        settings.layers = dict(self.dressing.own.visible)
+        settings.heat = self.dressing.own.heat
+        settings.linked_cameras = self.cameras.is_linked
+        settings.speed = self.player.speed
+        settings.window_size = self.surface.get_size()

@@ -1,0 +1,127 @@
+"""Opening, saving and leaving runs: what is asked before, what goes on beside the window, what is told after."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from sim.files.journal import find_crashed
+from sim.files.map import ScenFile
+from sim.files.scenario import Scenario
+from sim.files.session import Saved
+from sim.params import ConfigError, printable
+from ui.dialogs.base import Host
+from ui.dialogs.crashed import CrashedQuestion
+from ui.dialogs.file_browser import SaveFile
+from ui.dialogs.unsaved import UnsavedQuestion
+from ui.model import files, saving
+from ui.model.job import Job
+from ui.model.preparing import needs_data, prepare
+from ui.panels.desk import Desk
+from ui.panels.dressing import Dressing
+
+
+def _nothing() -> None:
+    """There is nothing to go on with."""
+
+
+class Documents:
+    def __init__(self, desk: Desk, dressing: Dressing, host: Host) -> None:
+        self.desk, self.dressing, self.host = desk, dressing, host
+        self.session = desk.session
+        self.problems: ScenFile | None = None  # the open problem list
+        self.forget: list[Callable[[], None]] = []  # called when another run begins
+
+    # --- opening ----------------------------------------------------------------------------------
+
+    def open_path(self, path: str | os.PathLike[str]) -> None:
+        self.with_edits_kept(lambda: self._open_now(Path(path)))
+
+    def _open_now(self, path: Path) -> None:
+        name = printable(path.name)
+        job = Job(lambda job: self._opened_with_data(path, job))
+        self.host.work(f"Opening {name}", job, partial(self._opened, path), f"{name} could not be opened")
+
+    @staticmethod
+    def _opened_with_data(path: Path, job: Job[files.Opened]) -> files.Opened:
+        opened = files.open_any(path)
+        prepare(opened.scenario, job.told)
+        return opened
+
+    def _opened(self, path: Path, opened: files.Opened) -> None:
+        self.host.close_dialog()
+        self._begin(opened.scenario)
+        self.complete(opened)
+        self.session.path = path
+        self.desk.settings.remember(path)
+        if opened.problems is not None:
+            self.desk.run("problems")
+
+    def complete(self, opened: files.Opened) -> None:
+        """What a file holds beside the run that it begins, which is open already."""
+        self.problems = opened.problems
+        if opened.saved is not None:
+            saving.restore(self.session, opened.saved, opened.path)
+        self.dressing.put_on(opened.scenario.view)
+
+    def open_scenario(self, scenario: Scenario) -> None:
+        self.with_edits_kept(partial(self._begin_with_data, scenario))
+
+    def _begin_with_data(self, scenario: Scenario) -> None:
+        if needs_data(scenario):
+            job = Job(lambda job: prepare(scenario, job.told))
+            self.host.work("Computing what the agents need", job, lambda done: self._begin(scenario))
+        else:
+            self._begin(scenario)
+
+    def _begin(self, scenario: Scenario) -> None:
+        self.session.open(scenario)
+        self.session.path = None
+        self.dressing.take_off()
+        self.desk.state.forget_places()
+        for forget in self.forget:
+            forget()
+        self.desk.player.reveal = None
+        self.desk.player.pause()
+
+    # --- after a crash ----------------------------------------------------------------------------
+
+    def offer_crashed(self) -> None:
+        """Ask whether to take up a session that was killed."""
+        crashed = find_crashed()
+        if crashed:
+            self.host.show(CrashedQuestion(self.host, self.restore, crashed))
+
+    def restore(self, saved: Saved) -> None:
+        """Take up a session as its journal left it."""
+        saving.restore(self.session, saved)
+        self.dressing.cameras.forget()
+        self.desk.player.pause()
+
+    # --- saving and leaving -----------------------------------------------------------------------
+
+    def with_edits_kept(self, go_on: Callable[[], None]) -> None:
+        """Do something that would lose unsaved edits, after asking."""
+        if self.session.would_lose_work:
+            self.host.show(UnsavedQuestion(self.host, go_on))
+        else:
+            go_on()
+
+    def save_session(self, then: Callable[[], None] = _nothing) -> None:
+        """Save everything, to the session file that is open or to a new one, and go on."""
+        path = self.session.path
+        if path is not None and not files.is_shipped(path) and files.is_session_file(path):
+            try:
+                self._save_session_to(path, then)
+            except ConfigError as error:
+                self.host.complain(error, "The session was not saved")
+            return
+        name = f"{self.session.scenario.title} session"
+        save = partial(self._save_session_to, then=then)
+        self.host.show(SaveFile(self.host, "Save the session", files.SCENARIO_SUFFIXES[0], name, save))
+
+    def _save_session_to(self, path: Path, then: Callable[[], None]) -> None:
+        self.session.path = saving.save(self.session, path, self.dressing.as_view())
+        self.desk.settings.remember(self.session.path)
+        self.desk.say(f"saved {self.session.path.name}")
+        then()

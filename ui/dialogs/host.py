@@ -1,0 +1,129 @@
+"""The dialog that is open, and all that dialogs ask of the window which they are in (`Host` in ui/dialogs/base.py)."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import pygame
+import pygame_gui
+
+from sim.files.map import ScenFile
+from sim.files.scenario import Scenario
+from sim.params import ConfigError
+from ui.dialogs.base import Dialog, Host
+from ui.dialogs.documents import Documents
+from ui.dialogs.message import MessageBox
+from ui.dialogs.working import Working
+from ui.draw.theme import Palette
+from ui.model import job as job_module
+from ui.model.command import CommandTable
+from ui.model.job import Job
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.panels.desk import Desk
+from ui.panels.dressing import Dressing
+from ui.widgets.gui_theme import make_manager
+
+T = TypeVar("T")
+
+
+class Dialogs:
+    def __init__(self, desk: Desk, dressing: Dressing, commands: CommandTable, window_size: tuple[int, int]) -> None:
+        self.desk, self.commands = desk, commands
+        self.window_size = window_size
+        self.dialog: Dialog | None = None
+        self.documents = Documents(desk, dressing, self)
+        self.rebuild(window_size)
+
+    def rebuild(self, window_size: tuple[int, int]) -> None:
+        """New widgets for a new size, scale or theme; an open dialog is made again as it was."""
+        self.window_size = window_size
+        self.gui: pygame_gui.UIManager = make_manager(window_size, self.palette, self.scale)
+        if self.dialog is not None:
+            self.dialog.rebuild()
+
+    # --- opening and closing ----------------------------------------------------------------------
+
+    def show(self, dialog: Dialog) -> None:
+        self.close_dialog()
+        self.dialog = dialog
+
+    def close_dialog(self) -> None:
+        dialog, self.dialog = self.dialog, None
+        if dialog is not None:
+            dialog.close()
+
+    def complain(self, error: ConfigError, title: str = "That did not work") -> None:
+        self.show(MessageBox(self, title, error.problems))
+
+    def message(self, host: Host, title: str, problems: Sequence[str]) -> Dialog:
+        return MessageBox(host, title, problems)
+
+    def work(self, title: str, job: Job[T], then: Callable[[T], None], failed: str = "That did not work") -> None:
+        """Go on with the result of a job; where it takes a while, show how far it is, with a way to stop it."""
+
+        def finish(done: Job[T]) -> None:
+            try:
+                result = done.result()
+            except ConfigError as error:
+                self.complain(error, failed)
+            else:
+                then(result)
+
+        if job.wait(job_module.PATIENCE_S):
+            finish(job)
+        else:
+            self.show(Working(self, title, job, finish))
+
+    # --- a frame ----------------------------------------------------------------------------------
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether nothing else can be clicked."""
+        return self.dialog is not None and self.dialog.veils
+
+    def handle(self, event: pygame.event.Event) -> bool:
+        """Whether the dialog has used an event."""
+        return self.dialog is not None and self.dialog.handle(event)
+
+    def update(self, seconds: float) -> None:
+        if self.dialog is not None:
+            self.gui.update(seconds)
+            self.dialog.update(seconds)
+
+    # --- what dialogs ask for ---------------------------------------------------------------------
+
+    @property
+    def palette(self) -> Palette:
+        return self.desk.palette
+
+    @property
+    def scale(self) -> float:
+        return self.desk.scene.scale
+
+    @property
+    def session(self) -> Session:
+        return self.desk.session
+
+    @property
+    def settings(self) -> Settings:
+        return self.desk.settings
+
+    @property
+    def problems(self) -> ScenFile | None:
+        return self.documents.problems
+
+    def run(self, command_id: str) -> None:
+        self.desk.run(command_id)
+
+    def say(self, text: str) -> None:
+        self.desk.say(text)
+
+    def open_path(self, path: str | os.PathLike[str]) -> None:
+        self.documents.open_path(path)
+
+    def open_scenario(self, scenario: Scenario) -> None:
+        self.documents.open_scenario(scenario)
+
+    def save_session(self, then: Callable[[], None] = lambda: None) -> None:
+        self.documents.save_session(then)

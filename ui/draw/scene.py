@@ -1,0 +1,156 @@
+"""The scene: the maps of a run, drawn. Window, picture and film each have one, and differ in what they give it.
+
+It knows which panels stand where, which part of the map each shows, and in what colours. It knows no mouse, no
+keyboard, no clock and no control.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import pygame
+
+from ui.draw.cells import CellWords, Shown, update_all
+from ui.draw.heat import HeatScale, scale_for
+from ui.draw.renderer import MapRenderer
+from ui.draw.theme import Palette
+from ui.model import layout
+from ui.model.camera import Camera
+from ui.model.keys import PanelKey
+from ui.model.layers import LayerState
+from ui.model.layout import Layout, PanelBoxes
+from ui.model.session import Panel, Session
+
+Size = tuple[int, int]
+
+
+class Views(Protocol):
+    """Which part of the map each panel shows."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether the camera stays on the agent."""
+
+    def of(self, panel: PanelKey, size: Size, map_size: Size) -> Camera: ...
+
+
+class Scene:
+    def __init__(
+        self,
+        session: Session,
+        palette: Palette,
+        scale: float,
+        layers: LayerState,
+        views: Views,
+        *,
+        chosen: Callable[[], Sequence[Panel]],
+        places: Callable[[int], Layout],
+    ) -> None:
+        """`chosen`: the panels that are shown; `places`: where so many panels, and what is around them, stand."""
+        self.session, self.palette, self.scale, self.layers, self.views = session, palette, scale, layers, views
+        self._chosen, self._places = chosen, places
+        self.renderer = MapRenderer()
+        self.cells: dict[PanelKey, CellWords] = {}
+        self.heat_scale: HeatScale = scale_for(layers.heat)
+        self.left_out: frozenset[str] = frozenset()  # layers that are on and not drawn all the same
+        self.alone: int | None = None  # the place of a panel that stands without the others
+        self._generation = -1
+
+    # --- what stands where ------------------------------------------------------------------------
+
+    @property
+    def shown_panels(self) -> tuple[Panel, ...]:
+        return tuple(self._chosen())
+
+    @property
+    def layout(self) -> Layout:
+        return self._places(len(self.shown_panels))
+
+    def panels(self) -> list[tuple[Panel, PanelBoxes]]:
+        return list(zip(self.shown_panels, self.layout.panels, strict=False))
+
+    def panel_at(self, position: Size) -> tuple[Panel, PanelBoxes] | None:
+        """The panel whose map lies under a position."""
+        return next((p for p in self.panels() if layout.contains(p[1].map, position)), None)
+
+    def panel_of(self, key: PanelKey) -> tuple[Panel, PanelBoxes] | None:
+        return next((p for p in self.panels() if p[0].key == key), None)
+
+    @property
+    def map_size(self) -> Size:
+        grid = self.session.world.grid
+        return grid.width, grid.height
+
+    def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
+        size = (boxes.map[2], boxes.map[3])
+        camera = self.views.of(key, size, self.map_size)
+        if self.views.follows and (walker := self.session.walker(key)):
+            camera = camera.following(self.session.world.grid.xy(walker.position), self.map_size, size)
+        return camera
+
+    def point_at(self, panel: Panel, boxes: PanelBoxes, position: Size) -> tuple[int, int]:
+        camera = self.camera(panel.key, boxes)
+        return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
+
+    # --- heat A - B -------------------------------------------------------------------------------
+
+    def compared_panels(self) -> tuple[Panel, ...]:
+        """The panels A and B while there is a heat map A - B, and none otherwise."""
+        if self.layers.heat.kind != "difference":
+            return ()
+        a, b = self._compared()
+        return (self.session.panels[a], self.session.panels[b]) if a != b else ()
+
+    def _compared(self) -> tuple[int, int]:
+        """The places of A and B. A panel that stands alone is A if it would have no part in the comparison."""
+        pair = self.session.compared()
+        is_left_out = self.alone is not None and self.alone not in pair
+        return self.session.compared(self.alone) if is_left_out else pair
+
+    # --- drawing ----------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Bring the cell words of every agent up to the snapshot; another world begins new ones."""
+        self.renderer.ui_scale = self.scale
+        if self._generation != self.session.generation:
+            self.cells.clear()
+            self._generation = self.session.generation
+        panels = self.session.panels
+        for gone in set(self.cells) - {panel.key for panel in panels}:
+            del self.cells[gone]
+        shown = [
+            Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.view, self.session.trails[p.key])
+            for p in panels
+        ]
+        self.heat_scale = update_all(shown, self.layers.heat, self._compared())
+
+    def draw_map(
+        self,
+        surface: pygame.Surface,
+        panel: Panel,
+        boxes: PanelBoxes,
+        *,
+        glide: float = 1.0,
+        hover: int | None = None,
+        preview: list[int] | None = None,
+        reveal: int | None = None,
+    ) -> None:
+        """One map. `glide`: how far agents have got to their cell; `preview`: cells that the mouse would change;
+        `reveal`: so many expansions of the last tick are shown.
+        """
+        self.renderer.draw(
+            surface,
+            boxes.map,
+            self.camera(panel.key, boxes),
+            panel.snapshot,
+            panel.view,
+            self.session.trails[panel.key],
+            self.cells[panel.key],
+            self.layers.without(self.left_out) if self.left_out else self.layers,
+            self.palette,
+            scale=self.heat_scale,
+            glide=glide,
+            edits=self.session.shown_edits(panel.key),
+            hover=hover,
+            preview_cells=preview or [],
+            reveal=reveal,
+        )

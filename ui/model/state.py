@@ -1,0 +1,74 @@
+"""What the user has switched, chosen, pinned and marked in the window, and what it tells: plain values. No pygame."""
+
+import time
+from dataclasses import dataclass, field
+
+from sim.grid import Grid
+from ui.model.tools import BRUSH, MAX_BRUSH, Point
+
+MESSAGE_S = 6.0
+MOST_MESSAGES = 4
+
+
+@dataclass
+class Messages:
+    """What the user is told, each text for a few seconds."""
+
+    waiting: list[tuple[str, float]] = field(default_factory=list)  # texts, and until when they stand
+
+    def say(self, text: str) -> None:
+        """What is told already stays for longer."""
+        self.waiting = [told for told in self.waiting if told[0] != text]
+        self.waiting.append((text, time.monotonic() + MESSAGE_S))
+
+    def current(self) -> list[str]:
+        """The latest that still stand, the newest last."""
+        now = time.monotonic()
+        self.waiting = [told for told in self.waiting if told[1] > now][-MOST_MESSAGES:]
+        return self.texts()
+
+    def texts(self) -> list[str]:
+        return [text for text, _ in self.waiting]
+
+
+@dataclass
+class State:
+    is_editing: bool = False  # letters choose tools
+    tool: str = BRUSH
+    brush: int = 1  # cells across
+    has_hand: bool = False  # a drag moves the map
+    is_bare: bool = False  # nothing but the panels
+    is_maximised: bool = False  # nothing but the focused panel
+    hover: Point | None = None  # cell under the pointer
+    cursor: Point | None = None  # the keyboard's own
+    pinned: Point | None = None  # kept in the inspector
+    mark_in: int | None = None  # the range of ticks to export, where the user has marked one
+    mark_out: int | None = None
+    change_rate: float = 5.0  # of random changes while there are none
+    change_interval: int = 10
+    preparing: tuple[str, ...] = ()  # kinds of agents that cannot walk yet
+    messages: Messages = field(default_factory=Messages)
+    sidebar_scroll: dict[str, int] = field(default_factory=dict)  # pixels by which each tab is scrolled
+    sidebar_hidden: int = 0  # pixels of the shown tab that do not fit
+
+    def choose_tool(self, tool: str) -> None:
+        self.tool = tool
+        self.has_hand = False
+
+    def set_brush(self, size: int) -> None:
+        self.brush = max(1, min(MAX_BRUSH, size))
+
+    def put_tools_away(self) -> None:
+        """Back to the brush: a tool that nobody can see chosen would surprise whoever draws next."""
+        self.is_editing = self.has_hand = False
+        self.tool = BRUSH
+
+    def forget_places(self) -> None:
+        """Another run: no cell and no tick of the one before means anything in it."""
+        self.mark_in = self.mark_out = None
+        self.pinned = self.cursor = self.hover = None
+
+    def inspected_cell(self, grid: Grid) -> int | None:
+        """The cell that the inspector tells about."""
+        point = self.pinned or self.hover or self.cursor
+        return grid.cell(*point) if point and grid.contains(*point) else None

@@ -1,0 +1,119 @@
+"""What is turned step by step, by wheel, key or button: parameters, budgets, random changes, trials. No pygame."""
+
+from collections.abc import Sequence
+
+from agents.registry import SPECS
+from sim import commands
+from sim.commands import AgentConfig
+from sim.params import Param, Value
+from ui.model.keys import PanelKey
+from ui.model.session import Session
+from ui.model.state import State
+
+CHANGE_RATES = (1.0, 2.0, 5.0, 10.0, 20.0)
+CHANGE_INTERVALS = (1, 2, 5, 10, 20, 50, 100)
+TRIAL_COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+
+
+def neighbour(values: Sequence[float], value: float, step: int) -> float:
+    """The next value of a row of choices, from the nearest one."""
+    nearest = min(range(len(values)), key=lambda i: abs(values[i] - value))
+    return values[max(0, min(len(values) - 1, nearest + step))]
+
+
+# --- one agent ------------------------------------------------------------------------------------
+
+
+def turn_kind(session: Session, key: PanelKey, step: int) -> None:
+    """Another algorithm in the same panel, from the start, with its default parameters."""
+    walker = session.walker(key)
+    if walker is not None:
+        order = [spec.key for spec in SPECS]
+        kind = order[(order.index(walker.spec.key) + step) % len(order)]
+        session.replace_agent(key, AgentConfig(kind, budget=walker.budget))
+
+
+def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
+    """The other truth value, or the next choice; False for a number, which has no next one."""
+    walker = session.walker(key)
+    if walker is None or param.name not in walker.params:  # what is drawn may be a frame old
+        return True
+    value = walker.params[param.name]
+    if param.kind is bool:
+        session.set_param(key, param.name, not value)
+    elif param.kind is str:
+        after = (param.choices.index(str(value)) + 1) % len(param.choices)
+        session.set_param(key, param.name, param.choices[after])
+    return param.kind in (bool, str)
+
+
+def turn_param(session: Session, key: PanelKey, param: Param, step: int) -> None:
+    """A bit more or less."""
+    walker = session.walker(key)
+    if walker is None or param.name not in walker.params or flip_param(session, key, param):
+        return
+    by = param.step or (1.0 if param.kind is int else 0.1)
+    value: Value = round(float(walker.params[param.name]) + step * by, 6)
+    value = max(param.low if param.low is not None else value, min(param.high or value, value))
+    session.set_param(key, param.name, value)
+
+
+def turn_budget(session: Session, key: PanelKey, step: int) -> None:
+    """Half or double, for this agent alone."""
+    walker = session.walker(key)
+    if walker is not None:
+        budget = walker.budget or session.tree[key.branch].timeline.world.budget
+        session.set_budget(key, budget * 2 if step > 0 else max(1, budget // 2))
+
+
+# --- the focused branch ---------------------------------------------------------------------------
+
+
+def set_budget(session: Session, budget: int) -> None:
+    budget = max(1, budget)
+    if budget != session.world.budget:
+        session.do(commands.SetBudget(budget))
+
+
+def flip_switch(session: Session, name: str) -> str:
+    """Block or free it; returns what to say."""
+    blocks = not session.world.switch_states()[name]
+    session.flip_switch(name)
+    is_whole = session.world.switch_states()[name] == blocks
+    state = ("blocked" if is_whole else "blocked, except where somebody stands") if blocks else "open"
+    return f"tick {session.tick}: {name} {state}"
+
+
+def turn_change_rate(session: Session, state: State, step: int) -> None:
+    changes = session.world.random_changes
+    state.change_rate = neighbour(CHANGE_RATES, changes.rate or state.change_rate, step)
+    if changes.rate > 0:
+        session.do(commands.SetChanges(changes.every, state.change_rate))
+
+
+def turn_change_interval(session: Session, state: State, step: int) -> None:
+    changes = session.world.random_changes
+    is_on = changes.rate > 0
+    every = neighbour(CHANGE_INTERVALS, changes.every if is_on else state.change_interval, step)
+    state.change_interval = int(every)
+    if is_on:
+        session.do(commands.SetChanges(state.change_interval, changes.rate))
+
+
+def turn_trials(session: Session, step: int) -> str:
+    """More or fewer walks of agents that learn; returns what to say."""
+    trials = int(neighbour(TRIAL_COUNTS, session.world.trials, step))
+    session.do(commands.SetTrials(trials))
+    return f"agents that learn walk {f'up to {trials:,} times' if trials > 1 else 'once'}"
+
+
+def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
+    """The cell cursor of the keyboard; it appears where the focused agent stands."""
+    grid = session.world.grid
+    if state.cursor is None:
+        walker = session.focused
+        state.cursor = grid.xy(walker.position if walker else session.world.start)
+    else:
+        x, y = state.cursor[0] + dx, state.cursor[1] + dy
+        state.cursor = (max(0, min(grid.width - 1, x)), max(0, min(grid.height - 1, y)))

@@ -1,0 +1,65 @@
+"""The desk: what the bars, tabs and panels around the maps are drawn from, and what their controls act on.
+
+The window has one, and every picture of a whole window another, where nobody can click.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ui.draw.scene import Scene
+from ui.draw.theme import Palette
+from ui.model.keys import PanelKey
+from ui.model.layout import Layout, lay_out
+from ui.model.player import Player
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.model.state import State
+from ui.widgets.canvas import Canvas
+
+
+def _nothing_runs(command_id: str) -> None:
+    """In a picture no control does anything."""
+
+
+@dataclass
+class Desk:
+    session: Session
+    settings: Settings
+    state: State
+    player: Player
+    scene: Scene
+    canvas: Canvas = field(default_factory=Canvas)
+    run: Callable[[str], None] = _nothing_runs  # carries out a command
+    keys: Mapping[str, str] = field(default_factory=dict)  # by command
+    tips: Mapping[str, str] = field(default_factory=dict)
+    is_picture: bool = False  # whether nobody can click on what is drawn
+
+    @property
+    def palette(self) -> Palette:
+        return self.scene.palette
+
+    def say(self, text: str) -> None:
+        """Tell the user something for a few seconds."""
+        self.state.messages.say(text)
+
+    def key_of(self, command_id: str) -> str:
+        return self.keys.get(command_id, "")
+
+    def tip_of(self, command_id: str) -> str:
+        return self.tips.get(command_id, "")
+
+    def inspected_cell(self) -> int | None:
+        return self.state.inspected_cell(self.session.world.grid)
+
+    def edit_agent(self, key: PanelKey) -> None:
+        """Ask for all about an agent."""
+        self.session.focus(key)
+        self.run("edit_agent")
+
+    def mode_word(self) -> str:
+        doing = self.player.doing()
+        return "edit mode" if self.state.is_editing and doing != "winding" else doing
+
+
+def window_layout(size: tuple[int, int], scale: float, panels: int, settings: Settings, state: State) -> Layout:
+    return lay_out(size, scale, panels, shows_sidebar=settings.shows_sidebar, bare=state.is_bare)

@@ -1,0 +1,46 @@
+"""All panels of a scene: each its frame, its map, and the numbers around it; and the whole of a window."""
+
+from collections.abc import Callable
+
+from ui.model.session import Panel
+from ui.panels import agent_panel, badges, overlay, sidebar, top_bar, transport
+from ui.panels.desk import Desk
+
+Indicator = Callable[[int, int], int]
+"""Draws what is being recorded, ending at an x, around a y; returns where it begins."""
+
+
+def _no_preview(panel: Panel) -> list[int]:
+    return []
+
+
+def draw_panels(desk: Desk, preview: Callable[[Panel], list[int]] = _no_preview) -> None:
+    """`preview`: the cells of a panel that the mouse would change."""
+    scene, player = desk.scene, desk.player
+    scene.refresh()
+    compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
+    for panel, boxes in scene.panels():
+        agent_panel.draw_background(desk, boxes)
+        scene.draw_map(
+            desk.canvas.surface,
+            panel,
+            boxes,
+            glide=player.glide,
+            hover=desk.inspected_cell(),
+            preview=preview(panel),
+            reveal=player.revealed,
+        )
+        if panel.key in compared:
+            badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
+        agent_panel.draw(desk, boxes, panel, desk.session.panel_of(panel.key))
+    if not scene.shown_panels:
+        overlay.draw_no_agents(desk, scene.layout)
+
+
+def draw_bars(desk: Desk, indicator: Indicator | None = None) -> None:
+    """What stands around the panels of a window."""
+    plan = desk.scene.layout
+    top_bar.draw(desk, plan.top_bar, indicator)
+    transport.draw(desk, plan.transport)
+    if plan.sidebar:
+        sidebar.draw(desk, plan.sidebar)
