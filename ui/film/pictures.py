@@ -17,6 +17,7 @@ import pygame
 from sim.files.disk import write_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError, Param
+from sim.world import WalkerView
 from ui.draw.marks import TEXTURES_FROM_PX
 from ui.draw.svg import panel_svg
 from ui.film.options import MOST_PIXELS, MOST_SIDE, PICTURE, WINDOW, Part
@@ -104,7 +105,7 @@ def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None
         texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in session.shown_branches)
     if session.scenario.caption:
         texts["Description"] = session.scenario.caption
-    texts["Agents"] = "\n".join(_agent_text(session, panel.key) for panel in session.panels)
+    texts["Agents"] = "\n".join(_agent_text(panel.view) for panel in session.panels)
     texts["Map"] = _map_text(session)
     if session.path is not None:
         texts["Source"] = session.path.name
@@ -112,11 +113,8 @@ def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None
     return texts
 
 
-def _agent_text(session: Session, panel: PanelKey) -> str:
-    walker = session.walker(panel)
-    assert walker is not None
-    params = params_text(walker.params)
-    return f"{walker.label}: {walker.spec.key} budget={walker.budget or session.world.budget} {params}".rstrip()
+def _agent_text(view: WalkerView) -> str:
+    return f"{view.label}: {view.spec.key} budget={view.budget} {params_text(view.params)}".rstrip()
 
 
 def _map_text(session: Session) -> str:
@@ -126,6 +124,7 @@ def _map_text(session: Session) -> str:
 
 def save_window(dressing: Dressing, path: str | os.PathLike[str] | None = None, scale: int = 1) -> Path:
     """Write a picture of the window; returns where. Nothing is overwritten."""
+    _arrive(dressing.desk.session)
     return _save(
         dressing, draw_window(dressing, scale), path, [panel.view.label for panel in dressing.desk.scene.shown_panels]
     )
@@ -140,9 +139,16 @@ def save_panel(
     has_legend: bool = False,
 ) -> Path:
     """Write a picture of one panel; returns where."""
+    _arrive(dressing.desk.session)
     _check_panel(dressing, panel)
     picture = draw_panel(dressing, panel, scale, has_legend=has_legend)
     return _save(dressing, picture, path, [_label(dressing, panel)])
+
+
+def _arrive(session: Session) -> None:
+    """A picture is of one tick: where branches are on their way to it, and not all there, it waits for them."""
+    if session.is_seeking:
+        session.seek(session.tick)
 
 
 def _check_panel(dressing: Dressing, key: PanelKey) -> None:
@@ -165,6 +171,7 @@ def save_svg(
     dressing: Dressing, panel: PanelKey, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True
 ) -> Path:
     """Write a panel as a drawing for a paper; returns where."""
+    _arrive(dressing.desk.session)
     _check_panel(dressing, panel)
     text = panel_svg(dressing.desk.session, panel, dressing.look(), has_legend=has_legend)
     return _write(text.encode("utf-8"), path, default_name([_label(dressing, panel)], dressing.desk.session.tick, SVG))
