@@ -104,6 +104,19 @@ def test_what_was_on_screen_is_restored(tmp_path: Path):
     assert saved.scenario.view[SHOWN_KEY] == [1, 2] and saved.branch == 2
 
 
+def test_an_edit_in_linked_branches_leaves_the_same_one_in_front(tmp_path: Path):
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    tree[0].timeline.advance(10)
+    other = tree.branch(0).number
+    tree.link([0, other])
+    for front in (0, other):
+        writer.looks([0, other], front)
+        tree.do(front, EditCells((5, 17 + front)))
+        assert restore(writer.path, BY_KEY).branch == front
+    writer.close()
+
+
 @settings(max_examples=25)
 @given(data=st.data())
 def test_any_session_is_restored(data, tmp_path_factory):

@@ -18,7 +18,7 @@ ORDER = (
     ("film",),
     ("commands",),
     ("input",),
-    ("warmup", "preparation", "app"),
+    ("warmup", "preparation", "safety", "app"),
     ("status", "start"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}

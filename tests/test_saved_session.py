@@ -147,9 +147,33 @@ def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
     while app.session.is_seeking:
         app.frame(0.0)
     assert app.session.timeline.diverged is not None
+    app.frame(0.0)
+    told = " ".join(app.window.dialogs.dialog.problems)
+    assert session.tree[session.branch].name in told and f"tick {session.tick}" in told
+    assert "f" * len(last) in told and last in told, "both digests"
+    app.window.dialogs.close_dialog()
+    app.frame(0.0)
+    assert app.window.dialogs.dialog is None, "once"
+    assert app.window.canvas.spot_named("title:diverged") is not None
     app.window.settings.sidebar_tab = "time"
     app.draw()
     assert app.window.canvas.spot_named("diverged") is not None
+
+
+def test_an_agent_that_is_not_what_it_was_is_named(tmp_path: Path):
+    session = Session(setup())
+    session.advance(9)
+    path = saving.save(session, tmp_path / "mine")
+    world = session.world
+    text = path.read_text().replace(world.digest(), "c" * 16)
+    path.write_text(text.replace(world.walker_digest(world.walkers[1]), "d" * 16))
+    opened = files.open_any(path)
+    other = Session(opened.scenario)
+    saving.restore(other, opened.saved)
+    settled(other)
+    divergence = other.timeline.divergence
+    assert divergence.tick == 9 and divergence.agents == (world.walkers[1].label,)
+    assert world.walkers[1].label in other.alarms[0]
 
 
 def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,13 +1,30 @@
 """Nothing that a user does, and no fault of ours, ends the window or loses work."""
 
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import pygame
 import pytest
 
-from sim.commands import AgentConfig
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig, EditCells
+from sim.files.journal import find_crashed, restore
 from sim.files.png import png_texts
+from sim.params import ConfigError
 from tests.test_app import setup
-from tests.window import App, make_app, press_combination
+from tests.window import App, make_app, press, press_combination
+from ui.commands.table import COMMANDS
+from ui.dialogs import fault
+from ui.dialogs.fault import FaultBox
+from ui.dialogs.working import Working
+from ui.model import job
+from ui.model.keeper import Keeper
+
+from .conftest import ROOT
 
 WINDOW_KEYS = ("F12", "Ctrl+P", "Shift+F12", "Alt+F12")
 
@@ -42,10 +59,239 @@ def one_of_two_branches_seeks() -> App:
 def test_a_picture_waits_for_branches_that_are_on_their_way(key: str, tmp_path: Path) -> None:
     app = one_of_two_branches_seeks()
     press_combination(app, key)
-    assert app.dialog is None, app.dialog.problems
-    picture = Path(app.toasts[-1][0].removeprefix("saved "))
+    assert app.window.dialogs.dialog is None, app.window.dialogs.dialog.problems
+    picture = Path(app.window.state.messages.waiting[-1][0].removeprefix("saved "))
     assert picture.is_file()
     if picture.suffix == ".png":
         texts = png_texts(picture.read_bytes())
         assert texts["Tick"] == "3" and texts["Digest"] == app.session.world.digest()
         assert "lrta" not in texts["Agents"], "the agent of tick 8 is not there at tick 3"
+
+
+# --- windows of any size --------------------------------------------------------------------------------
+
+NOT_HERE = {"quit", "full_screen", "record", "export_video"}
+SIZES = (((1, 1), 0.75), ((200, 150), 2.0))
+TYPED = (pygame.K_TAB, pygame.K_9, pygame.K_DELETE, pygame.K_DOWN, pygame.K_RIGHT, pygame.K_RETURN, pygame.K_SPACE)
+
+
+def commands_with_a_dialog() -> list[str]:
+    app = make_app(setup(2))
+    found = []
+    for command in COMMANDS:
+        if command.id not in NOT_HERE:
+            app.window.run(command.id)
+            if app.window.dialogs.dialog is not None:
+                found.append(command.id)
+            app.window.dialogs.close_dialog()
+    return found
+
+
+@pytest.mark.parametrize("size, scale", SIZES)
+def test_no_window_is_too_small_for_any_dialog(
+    size: tuple[int, int], scale: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = commands_with_a_dialog()
+    assert {"rename_branch", "until_tick", "find_command", "add_agent", "open"} <= set(commands)
+    app = make_app(setup(2))
+    app.window.set_scale(scale)
+    for command in commands:
+        app.window.resized(pygame.display.set_mode((1280, 720)))
+        app.window.run(command)
+        app.window.resized(pygame.display.set_mode(size))
+        for _ in range(2):
+            app.frame(0.02)
+        for key in TYPED:
+            press(app, key, 0, "9" if key == pygame.K_9 else "")
+        app.window.dialogs.close_dialog()
+        app.window.run(command)
+        app.frame(0.02)
+        app.window.dialogs.close_dialog()
+    app.frame(0.02)
+
+
+# --- errors of ours -------------------------------------------------------------------------------------
+
+
+class PlantedError(Exception):
+    """What no part of the program expects."""
+
+
+def fails(*given: object, **named: object) -> None:
+    raise PlantedError("planted")
+
+
+def fails_once(target: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next call of this method fails."""
+    real = getattr(target, name)
+
+    def fail(*given: object, **named: object) -> None:
+        monkeypatch.setattr(target, name, real)
+        fails()
+
+    monkeypatch.setattr(target, name, fail)
+
+
+@pytest.fixture
+def app() -> App:
+    app = make_app(setup(2))
+    app.safety.is_on = True
+    app.keeper = Keeper(app.session)
+    app.session.advance(6)
+    app.session.do(EditCells(blocked=(3, 4)))
+    app.frame(0.0)
+    return app
+
+
+def assert_told_and_goes_on(app: App) -> None:
+    """The dialog is there and can be drawn, the run stands and goes on as a run without the error."""
+    assert (
+        isinstance(app.window.dialogs.dialog, FaultBox)
+        and "PlantedError: planted" in app.window.dialogs.dialog.fault.words
+    )
+    app.frame(0.0)
+    assert len(app.safety.faults) == 1 and not app.safety.is_hopeless
+    text = box.report()
+    assert "in fails" in text and "tick " in text and str(Path(__file__).parent.parent) not in text
+    press(app, pygame.K_RETURN)
+    assert app.window.dialogs.dialog is None and not app.window.player.clock.is_running
+    while app.session.is_seeking:
+        app.frame(0.0)
+    app.session.advance(5)
+    line, plain = app.session.timeline, make_app(setup(2)).session
+    plain.advance(6)
+    plain.do(EditCells(blocked=(3, 4)))
+    plain.advance(line.tick - 6)
+    assert line.world.digest() == plain.world.digest() and line.diverged is None
+
+
+def break_draw(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails_once(app.window.scene.renderer, "draw", monkeypatch)
+    app.frame(0.0)
+
+
+def break_tick(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second agent fails in a tick in which the first one has already moved."""
+    fails_once(app.session.world.walkers[1].agent, "advance", monkeypatch)
+    app.window.player.play()
+    app.frame(0.2)
+
+
+def break_command(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails_once(app.session, "branch_here", monkeypatch)
+    press_combination(app, "B")
+
+
+def break_key(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails_once(app.keyboard, "handle", monkeypatch)
+    press_combination(app, "Space")
+
+
+def break_dialog(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    press_combination(app, "?")
+    fails_once(app.window.dialogs.dialog, "update", monkeypatch)
+    monkeypatch.setattr(app.window.dialogs.dialog, "close", fails)
+    app.frame(0.0)
+
+
+def break_thread(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    app.safety.begin()
+    thread = threading.Thread(target=fails)
+    thread.start()
+    thread.join()
+    app.frame(0.0)
+
+
+def break_job(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "PATIENCE_S", 0.0)
+    may_fail = threading.Event()
+
+    def work(_: job.Job[None]) -> None:
+        may_fail.wait()
+        fails()
+
+    app.window.dialogs.work("Working", job.Job(work), fails)
+    may_fail.set()
+    while isinstance(app.window.dialogs.dialog, Working):
+        app.frame(0.0)
+
+
+BREAKS = (break_draw, break_tick, break_command, break_key, break_dialog, break_thread, break_job)
+
+
+@pytest.mark.parametrize("do_break", BREAKS)
+def test_an_error_is_told_and_the_run_goes_on(
+    do_break: Callable[[App, pytest.MonkeyPatch], None], app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do_break(app, monkeypatch)
+    assert_told_and_goes_on(app)
+
+
+def test_the_report_can_be_copied(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    monkeypatch.setattr(fault, "clipboard_copy", copied.append)
+    break_command(app, monkeypatch)
+    press(app, pygame.K_LEFT), press(app, pygame.K_TAB), press(app, pygame.K_RETURN)
+    assert copied and copied[0] == app.window.dialogs.dialog.report() and "Box" in copied[0]
+
+
+def test_what_the_user_gave_is_told_as_such(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise ConfigError("there is no such thing")
+
+    monkeypatch.setattr(app.session, "branch_here", refuse)
+    press_combination(app, "B")
+    assert app.window.dialogs.dialog.problems == ["there is no such thing"] and not app.safety.faults
+
+
+def test_an_error_in_every_frame_is_hopeless_and_leaves_the_journal(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app.window.scene.renderer, "draw", fails)
+    for _ in range(2):
+        app.frame(0.0)
+    assert not app.safety.is_hopeless
+    app.frame(0.0)
+    assert app.safety.is_hopeless
+    assert app.keeper.journal.path.exists()
+
+
+ENDS_IN_DESPAIR = """
+import ui.start, ui.app
+from sim.commands import EditCells
+count = 0
+real = ui.app.App.frame
+
+def frame(app, seconds):
+    global count
+    count += 1
+    if count == 3:
+        app.window.dialogs.close_dialog()
+        app.session.do(EditCells(blocked=(3, 4)))
+    if count == 5:
+        ui.app.App.draw = lambda app: 1 / 0
+    real(app, seconds)
+
+ui.app.App.frame = frame
+raise SystemExit(ui.start.run(None))
+"""
+
+
+def test_a_window_that_cannot_go_on_says_so_and_its_session_is_offered(home: Path) -> None:
+    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "NUMBA_DISABLE_JIT": "1"}
+    environment |= {"XDG_STATE_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS_IN_DESPAIR],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "ZeroDivisionError" in done.stderr and "offered again" in done.stderr and "Traceback" not in done.stderr
+    assert "ZeroDivisionError" in (home / "backmove" / "last-error.txt").read_text()
+    crashed = find_crashed(home / "backmove" / "journals")
+    saved = restore(crashed[0].path, BY_KEY)
+    assert [entry.command for entry in saved.branches[0].state.entries][-1] == EditCells(blocked=(3, 4))

@@ -8,6 +8,8 @@ os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")  # no GPU: presenting
 
 import pygame
 
+from sim.params import ConfigError
+from ui import safety
 from ui.commands.table import COMMANDS
 from ui.commands.window import Window
 from ui.input.keyboard import Keyboard
@@ -19,6 +21,7 @@ from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.panels import maps, overlay
 from ui.preparation import Preparation
+from ui.safety import Safety
 
 FRAMES_PER_SECOND = 60
 
@@ -31,6 +34,7 @@ class App:
         self.pointer = Pointer(self.window)
         self.tooltip = overlay.Tooltip()
         self.preparation = Preparation()
+        self.safety = Safety(self.window)
         self.keeper: Keeper | None = None  # writes the journal, where there is one
         self.frame_ms = self.longest_frame_ms = 0.0
         self._hidden = 0  # panels for which there is no room
@@ -40,11 +44,13 @@ class App:
         return self.window.session
 
     def frame(self, seconds: float) -> None:
+        run = self.safety.run
         for event in pygame.event.get():
-            self.handle(event)
+            run(safety.COMMAND, self.handle, event)
         before = time.perf_counter()
-        self.pass_time(seconds)
-        self.draw()
+        run(safety.TICK, self.pass_time, seconds)
+        run(safety.DRAW, self.draw)
+        self.safety.end_frame()
         self.frame_ms = (time.perf_counter() - before) * 1000.0
         self.longest_frame_ms = max(self.longest_frame_ms, self.frame_ms)
 
@@ -83,6 +89,9 @@ class App:
         for text in session.messages:
             window.say(text)
         session.messages.clear()
+        if session.alarms and window.dialogs.dialog is None:
+            window.dialogs.complain(ConfigError(session.alarms), "The run is not what it was")
+            session.alarms.clear()
         window.dialogs.update(seconds)
 
     def _tell_hidden(self) -> None:

@@ -4,7 +4,9 @@ import gc
 import os
 import threading
 import time
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +30,9 @@ from ui.widgets.canvas import Canvas
 _FRAME_PX = 72
 """What the title bar of a window, and the panel of a desktop, take from the height of the screen."""
 
+LEAST_WINDOW = (480, 360)
+"""Smaller, nothing in it can be read."""
+
 _UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
 _WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
 
@@ -47,8 +52,16 @@ def open_window(settings: Settings) -> pygame.Surface:
     size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
     pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # before there is a window
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
+    _keep_from_shrinking((min(LEAST_WINDOW[0], size[0]), min(LEAST_WINDOW[1], size[1])))
     pygame.display.set_caption("Backmove")
     return window
+
+
+def _keep_from_shrinking(least: tuple[int, int]) -> None:
+    """Ask the window manager not to make the window smaller; it may do so all the same."""
+    with warnings.catch_warnings():  # there is no other way to the window of pygame.display
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pygame.Window.from_display_module().minimum_size = least
 
 
 @dataclass
@@ -152,7 +165,14 @@ def run(path: Path | None = None) -> int:
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
     kept_settings = SettingsKeeper(settings, window.collect_settings)
     app.preparation.begin()
-    _loop(app, kept_settings)
+    app.safety.begin()
+    try:
+        _loop(app, kept_settings)
+    except Exception as error:
+        app.safety.caught("a frame came to its end", error)
+        return _end_in_despair(app)
+    if app.safety.is_hopeless:
+        return _end_in_despair(app)
     app.preparation.close()
     window.recording.close()
     app.keeper.close()
@@ -161,12 +181,21 @@ def run(path: Path | None = None) -> int:
     return 0
 
 
+def _end_in_despair(app: App) -> int:
+    """Frame after frame fails. The journal is left as it is after a kill, so that the next start offers the session."""
+    app.safety.last_words()
+    for close in (app.preparation.close, app.window.recording.close, pygame.quit):
+        with suppress(Exception):  # they may be what failed
+            close()
+    return 1
+
+
 def _loop(app: App, kept_settings: SettingsKeeper) -> None:
     """Frames at an even pace: sleep to a deadline, because Clock.tick rounds to whole milliseconds."""
     last = time.perf_counter()
     deadline = last
     status = StatusFile()
-    while app.window.is_open:
+    while app.window.is_open and not app.safety.is_hopeless:
         now = time.perf_counter()
         app.frame(now - last)
         last = now

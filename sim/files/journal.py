@@ -413,7 +413,6 @@ class _JournalReader:
             if entry is not None:
                 line.put(entry)
         line.tick, line.horizon, line.last = tick, max(line.horizon, tick), None
-        self.front = number
 
     def _progress(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
         line = self.lines[number]

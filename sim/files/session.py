@@ -13,7 +13,7 @@ A session file has the keys of a scenario and these:
     log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     what was done by hand, see log.py
     branches:
       - {number: 0, name: run, parent: null, at: 0, tick: 120, horizon: 300, log: [1, 2, 4],
-         digests: {every: 100, values: [...], last: [120, ...]}}
+         digests: {every: 100, values: [...], last: [120, ...], agents: [[0, ...]]}}
     linked: [[0, 1]]                            branches that get the same commands
     branch: 0                                   the one that was in front
 
@@ -79,6 +79,7 @@ class SavedBranch:
     state: BranchState
     digests: tuple[str, ...] = ()  # of every DIGEST_EVERY ticks
     last: Digest | None = None  # of the tick that was shown, with its commands applied
+    agents: tuple[tuple[int, str], ...] = ()  # number and digest of each agent at that tick
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Saved:
         states = [saved.state for saved in self.branches]
         tree = BranchTree.restored(setup or self.setup(specs, **options), states, budget)
         for saved in self.branches:
-            tree[saved.state.number].timeline.expect(saved.digests, saved.last)
+            tree[saved.state.number].timeline.expect(saved.digests, saved.last, dict(saved.agents))
             if self.warnings:  # another map: whatever the digests, it is not the run that was saved
                 tree[saved.state.number].timeline.report_divergence(0)
         for group in self.linked:
@@ -135,8 +136,8 @@ def describe(scenario: Scenario, tree: BranchTree, branch: int = ROOT) -> Saved:
 
 
 def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
-    digests, last = tree[number].timeline.expectations()
-    return SavedBranch(tree.state(number), digests, last)
+    digests, last, agents = tree[number].timeline.expectations()
+    return SavedBranch(tree.state(number), digests, last, tuple(agents.items()))
 
 
 def redrawn_cells(grid: Grid) -> Letters:
@@ -195,6 +196,8 @@ def _branch_data(saved: SavedBranch, log: list[int]) -> dict[str, Any]:
     data["digests"] = {"every": DIGEST_EVERY, "values": Inline(saved.digests)}
     if saved.last:
         data["digests"]["last"] = Inline(saved.last)
+    if saved.agents:
+        data["digests"]["agents"] = Inline(Inline(pair) for pair in saved.agents)
     return data
 
 
@@ -362,12 +365,12 @@ def _read_branch(part: Field, entries: Mapping[int, Entry] | None) -> SavedBranc
     has_parent = "parent" in fields and fields["parent"].value is not None
     parent = fields["parent"].integer(NUMBER) if has_parent else None
     at, tick, horizon = (fields[key].integer(_TICK) if key in fields else 0 for key in ("at", "tick", "horizon"))
-    digests, last = _read_digests(fields["digests"]) if "digests" in fields else ((), None)
+    digests, last, agents = _read_digests(fields["digests"]) if "digests" in fields else ((), None, ())
     if len(part.problems.found) > before or number is None:
         return None
     at, tick, horizon = at or 0, tick or 0, horizon or 0
     state = BranchState(number, name or f"branch {number}", parent, at, tick, max(tick, horizon), tuple(log))
-    return SavedBranch(state, digests, last)
+    return SavedBranch(state, digests, last, agents)
 
 
 def _read_log(field: Field, entries: Mapping[int, Entry]) -> list[Entry]:
@@ -383,20 +386,24 @@ def _read_log(field: Field, entries: Mapping[int, Entry]) -> list[Entry]:
     return sorted(found.values(), key=lambda entry: entry.tick)
 
 
-def _read_digests(part: Field) -> tuple[tuple[str, ...], Digest | None]:
-    fields = part.keys(("every", "values", "last"), "digests such as {every: 100, values: []}")
+def _read_digests(part: Field) -> tuple[tuple[str, ...], Digest | None, tuple[Digest, ...]]:
+    fields = part.keys(("every", "values", "last", "agents"), "digests such as {every: 100, values: []}")
     values = [_read_digest(value) for value in fields["values"].items("digests")] if "values" in fields else []
-    last = None
-    if "last" in fields:
-        pair = fields["last"].items("a tick and a digest")
-        if len(pair) == 2:
-            tick, digest = pair[0].integer(_TICK), _read_digest(pair[1])
-            last = (tick or 0, digest)
-        elif isinstance(fields["last"].value, list):
-            fields["last"].expect("a tick and a digest")
+    last = _read_pair(fields["last"], _TICK, "a tick and a digest") if "last" in fields else None
+    listed = fields["agents"].items("numbers of agents and their digests") if "agents" in fields else []
+    agents = [_read_pair(pair, AGENT, "the number of an agent and its digest") for pair in listed]
     if "every" in fields and fields["every"].value != DIGEST_EVERY:
         values = []  # of a version that looked at other ticks
-    return tuple(values), last
+    return tuple(values), last, tuple(pair for pair in agents if pair is not None)
+
+
+def _read_pair(part: Field, number: Param, what: str) -> Digest | None:
+    pair = part.items(what)
+    if len(pair) == 2:
+        return pair[0].integer(number) or 0, _read_digest(pair[1])
+    if isinstance(part.value, list):
+        part.expect(what)
+    return None
 
 
 def _read_digest(part: Field) -> str:

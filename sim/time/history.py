@@ -11,6 +11,7 @@ history.truncate(tick, keeps_now)   the past was changed from this tick on
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -36,6 +37,16 @@ class Block(NamedTuple):
     done: npt.NDArray[np.int64]  # in how many of them each did something
 
 
+@dataclass(frozen=True)
+class Divergence:
+    """A run that is not what it was when it was recorded."""
+
+    tick: int  # the first at which that was seen
+    was: str = ""  # its digest as recorded
+    now: str = ""  # and as computed now
+    agents: tuple[str, ...] = ()  # labels of those that differ, where that is known
+
+
 class History:
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
@@ -45,9 +56,10 @@ class History:
         self.digests: list[str] = []  # of ticks 0, DIGEST_EVERY and so on, each before its commands
         self.marks = Marks()
         self.notes: dict[tuple[int, str, int], Note] = {}
-        self.diverged: int | None = None
+        self.divergence: Divergence | None = None
         self.expected: list[str] = []  # digests of a saved run, to be met again
         self.expected_last: tuple[int, str] | None = None  # that of a tick with its commands applied
+        self.expected_agents: dict[int, str] = {}  # and those of the agents at that tick
 
     @property
     def records(self) -> dict[int, Record]:
@@ -70,8 +82,9 @@ class History:
         other = History()
         other._records = {agent: record.copy() for agent, record in self.records.items()}
         other.end, other.digests, other.marks = self.end, list(self.digests), self.marks.copy()
-        other.notes, other.diverged = dict(self.notes), self.diverged
+        other.notes, other.divergence = dict(self.notes), self.divergence
         other.expected, other.expected_last = list(self.expected), self.expected_last
+        other.expected_agents = dict(self.expected_agents)
         return other
 
     # --- taking down ------------------------------------------------------------------------------
@@ -112,7 +125,7 @@ class History:
     def note_digest(self, digest: str) -> None:
         place = len(self.digests)
         if place < len(self.expected) and self.expected[place] != digest:
-            self.report_divergence(place * DIGEST_EVERY)
+            self.report_divergence(Divergence(place * DIGEST_EVERY, self.expected[place], digest))
         self.digests.append(digest)
 
     def cells(self, agents: tuple[int, ...], first: int, last: int) -> npt.NDArray[np.int32]:
@@ -148,29 +161,41 @@ class History:
 
     # --- whether it is what it was ----------------------------------------------------------------
 
-    def expect(self, digests: Iterable[str], last: tuple[int, str] | None) -> None:
-        """What the digests of this run are to be."""
-        self.expected, self.expected_last = list(digests), last
-        for place, pair in enumerate(zip(self.digests, self.expected, strict=False)):
-            if pair[0] != pair[1]:
-                self.report_divergence(place * DIGEST_EVERY)
+    def expect(self, digests: Iterable[str], last: tuple[int, str] | None, agents: Mapping[int, str]) -> None:
+        """What the digests of this run are to be; those of the `agents` at the `last` tick."""
+        self.expected, self.expected_last, self.expected_agents = list(digests), last, dict(agents)
+        for place, (now, was) in enumerate(zip(self.digests, self.expected, strict=False)):
+            if now != was:
+                self.report_divergence(Divergence(place * DIGEST_EVERY, was, now))
 
     def check(self, world: World) -> None:
         """A replay must come to the same as the run. If it does not, there is a bug, and the user is to know."""
         place, rest = divmod(world.tick, DIGEST_EVERY)
-        if not rest and place < len(self.digests) and world.digest() != self.digests[place]:
-            self.report_divergence(world.tick)
+        if not rest and place < len(self.digests) and (now := world.digest()) != self.digests[place]:
+            self.report_divergence(Divergence(world.tick, self.digests[place], now))
 
     def check_last(self, world: World) -> None:
         """A saved run has come to the tick that was shown when it was saved."""
         if self.expected_last and self.expected_last[0] == world.tick:
-            if self.expected_last[1] != world.digest():
-                self.report_divergence(world.tick)
+            was, now = self.expected_last[1], world.digest()
+            if was != now:
+                expected = self.expected_agents
+                others = (w.label for w in world.walkers if expected and expected.get(w.id) != world.walker_digest(w))
+                self.report_divergence(Divergence(world.tick, was, now, tuple(others)))
             self.expected_last = None
 
-    def report_divergence(self, tick: int) -> None:
-        """The run is not what it was when it was recorded."""
-        self.diverged = tick if self.diverged is None else min(self.diverged, tick)
+    @property
+    def diverged(self) -> int | None:
+        """The first tick at which the run was seen not to be what it was."""
+        return None if self.divergence is None else self.divergence.tick
+
+    def report_divergence(self, found: Divergence) -> None:
+        """The run is not what it was when it was recorded. The first tick counts; who differs may be seen later."""
+        before = self.divergence
+        if before is None or found.tick < before.tick:
+            self.divergence = replace(found, agents=found.agents or (before.agents if before else ()))
+        elif found.agents:
+            self.divergence = replace(before, agents=found.agents)
 
     # --- forgetting -------------------------------------------------------------------------------
 
@@ -187,8 +212,8 @@ class History:
         del self.expected[tick // DIGEST_EVERY + 1 :]
         if self.expected_last and self.expected_last[0] >= tick:
             self.expected_last = None
-        if self.diverged is not None and self.diverged > tick:
-            self.diverged = None
+        if self.divergence is not None and self.divergence.tick > tick:
+            self.divergence = None
         self.end = min(self.end, tick)
 
     def last_active(self, tick: int) -> int:

@@ -33,7 +33,7 @@ Work is measured in the microseconds that a replay took on the machine on which 
 timed: ticks, expansions, changes of the map.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -46,7 +46,7 @@ from sim.agent_api import Status
 from sim.commands import Command
 from sim.kernels import log
 from sim.measuring import A_TICK
-from sim.time.history import DIGEST_EVERY, History
+from sim.time.history import DIGEST_EVERY, Divergence, History
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Taking, Track
 from sim.time.log import Entry, Numbers, edit_marks, end_of, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
@@ -174,16 +174,24 @@ class Timeline:
     def diverged(self) -> int | None:
         return self.history.diverged
 
+    @property
+    def divergence(self) -> Divergence | None:
+        """The same with what differs."""
+        return self.history.divergence
+
     def report_divergence(self, tick: int) -> None:
         """The run is not what it was when it was recorded."""
-        self.history.report_divergence(tick)
+        self.history.report_divergence(Divergence(tick))
 
-    def expect(self, digests: Iterable[str], last: tuple[int, str] | None = None) -> None:
-        """What the digests of this run are to be; `last` is that of a tick with its commands applied.
+    def expect(
+        self, digests: Iterable[str], last: tuple[int, str] | None = None, agents: Mapping[int, str] | None = None
+    ) -> None:
+        """What the digests of this run are to be; `last` is that of a tick with its commands applied, `agents` those
+        of the agents at that tick.
 
         A run that comes to others is reported as `diverged`.
         """
-        self.history.expect(digests, last)
+        self.history.expect(digests, last, agents or {})
 
     # --- the present ------------------------------------------------------------------------------
 
@@ -358,14 +366,15 @@ class Timeline:
             self.history.observe(head.world)
         head.world.notes.clear()
 
-    def expectations(self) -> tuple[tuple[str, ...], tuple[int, str] | None]:
+    def expectations(self) -> tuple[tuple[str, ...], tuple[int, str] | None, dict[int, str]]:
         """What to expect of a run that is saved now: what was recorded, and beyond that what was expected before."""
         history = self.history
         digests = (*history.digests, *history.expected[len(history.digests) :])
         if self.is_seeking:
-            return digests, history.expected_last
+            return digests, history.expected_last, history.expected_agents
         self.apply_now()
-        return digests, (self.tick, self.world.digest())
+        world = self.world
+        return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
     def _meet_end(self, head: _Head) -> None:
         """The world is over: there are no more ticks, whatever there was before the past was changed."""
@@ -448,6 +457,18 @@ class Timeline:
             self._seek = _Seek(tick, None, Restoring(frame), self._stops(frame.tick, tick))
         else:
             self._seek = _Seek(tick, self._new_head(), None, self._stops(0, tick))
+
+    def make_whole(self) -> None:
+        """After an error in the middle of a tick: nobody knows how far its world got, so it is made anew from before.
+
+        The tick is the present one, or the last that was recorded.
+        """
+        tick = min(self.target, self.recorded_end)
+        self._taking = None
+        for head in (self._head, self._seek.head if self._seek else None):
+            if head is not None:
+                head.is_stale = True
+        self.begin_seek(tick)
 
     def _nearest_head(self, tick: int) -> _Head | None:
         """A world that is on the way to this tick: the one shown, or the one a seek has got so far."""

@@ -48,6 +48,9 @@ NOTE_GAP = 4
 EDGE = 14
 """Least distance between a card and the edge of the window."""
 
+LEAST_CARD = (260, 190)
+"""A card never gets smaller: in a window without room for it, it stands out. Controls of no size fail."""
+
 LEAST_BETWEEN_BARS = 430
 """A card beside the map that would be lower than this covers the bars of the window too."""
 
@@ -229,7 +232,7 @@ class Dialog:
         edge = self.px(EDGE)
         width = min(self.px(self.size[0]), window_width - 2 * edge)
         height = min(self.px(self.size[1]), window_height - 2 * edge)
-        card = pygame.Rect(0, 0, max(1, width), max(1, height))
+        card = pygame.Rect(0, 0, max(self.px(LEAST_CARD[0]), width), max(self.px(LEAST_CARD[1]), height))
         card.center = (window_width // 2, window_height // 2)
         if self.place == "right":
             self._move_beside_the_map(card)

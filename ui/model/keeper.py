@@ -125,6 +125,8 @@ class _Background:
         return self._job is None or self._job.done()
 
     def do(self, job: Callable[[], object]) -> None:
+        if self._job is not None:
+            self._job.result()  # what went wrong with the last one is raised
         self._job = self._worker.submit(job)
 
     def close(self) -> None:

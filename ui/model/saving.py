@@ -48,4 +48,4 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
         session.mark_unsaved()  # from a journal: nowhere else is it kept
     else:
         session.mark_saved()
-    session.messages += saved.warnings
+    session.alarms += saved.warnings

@@ -99,13 +99,14 @@ STOP_RULES = {
 
 
 class Session(Strokes):
-    """The open run. `messages` collects what the user should be told; the window shows and clears them."""
+    """The open run. `messages` and `alarms` collect what the user should be told; the window shows and clears them."""
 
     _keyframe_bytes: int | None = None
     measures_at_once = False  # for those who wait for a frame, but not for a number
 
     def __init__(self, scenario: Scenario) -> None:
         self.messages: list[str] = []
+        self.alarms: list[str] = []  # what must not be missed: the run is not the one that was saved
         self.stop_rule: StopRule | None = None
         self.stop_tick: int | None = None
         self.path: Path | None = None
@@ -364,6 +365,12 @@ class Session(Strokes):
             branch.timeline.settle()
         self.changed()
 
+    def make_whole(self) -> None:
+        """After an error in the middle of something: make the worlds on screen anew, at their last whole tick."""
+        for branch in self.shown_branches:
+            branch.timeline.make_whole()
+        self.changed()
+
     def advance(self, ticks: int) -> int:
         """Let ticks pass; fewer when a stop rule is met or the world is over."""
         if self.stop_rule is None and self.stop_tick is None:
@@ -450,12 +457,25 @@ class Session(Strokes):
         for branch in self.shown_branches:
             if branch.timeline.is_seeking:
                 continue
+            self._look_for_divergence(branch)
             for note in branch.timeline.notes():
                 if (note.tick, note.text) not in self._told:
                     self._told.add((note.tick, note.text))
                     self.messages.append(f"tick {note.tick}: {note.text}")
         self._keep_focus()
         self._follow_trails()
+
+    def _look_for_divergence(self, branch: Branch) -> None:
+        """Say it once when a branch is found not to be what it was."""
+        found = branch.timeline.divergence
+        if found is None or not found.was or (branch.number, found.was) in self._told:
+            return
+        self._told.add((branch.number, found.was))
+        who = f" Not as it was: {', '.join(found.agents)}." if found.agents else ""
+        self.alarms.append(
+            f'The branch "{branch.name}" is not the run that was saved, from tick {found.tick:,} on: its digest was '
+            f"{found.was} and is {found.now} now.{who}"
+        )
 
     def _follow_trails(self) -> None:
         """Every panel has a trail, also while a seek is under way: a saved run is drawn before it has arrived."""

@@ -46,11 +46,33 @@ def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
     key = desk.key_of("about") if caption else ""
     canvas.spot(HotSpot("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
+    left = _draw_divergence(desk, left, right, box)
     if caption and used and right - left > px(108):
         place = (left, y, right - left, height)
         ink = desk.palette.text if canvas.spot(HotSpot("caption", place, about, tip, key)) else desk.palette.dim
         text = " ".join(caption.split())
         canvas.text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
+
+
+def _draw_divergence(desk: Desk, left: int, right: int, box: Box) -> int:
+    """A run that is not the one that was saved says so as long as it is open."""
+    canvas, found = desk.canvas, desk.session.timeline.divergence
+    if found is None:
+        return left
+    word = f"DIVERGED at tick {found.tick:,}"
+    used = canvas.text(
+        (left, box[1] + box[3] // 2),
+        word,
+        size=13,
+        face="bold",
+        colour=desk.palette.warning,
+        middle=True,
+        width=max(0, right - left),
+    )
+    who = f": {', '.join(found.agents)}" if found.agents else ""
+    tip = f"The run is not the one that was saved{who}. Its digest was {found.was}, it is {found.now}"
+    canvas.spot(HotSpot("title:diverged", (left, box[1], used, box[3]), partial(desk.player.seek, found.tick), tip))
+    return left + used + canvas.px(14)
 
 
 def _draw_buttons(desk: Desk, left: int, right: int, middle: int) -> int:

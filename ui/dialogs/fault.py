@@ -1,0 +1,49 @@
+"""Something went wrong in the program itself: what, that nothing is lost, and a report to copy."""
+
+from collections.abc import Callable
+
+from pygame_gui.core.utility import clipboard_copy
+
+from ui.dialogs.base import FOOTER, HEADING, MARGIN, Dialog, Host
+from ui.dialogs.question import text_height
+from ui.model.faults import Fault
+from ui.widgets.controls import Text
+
+_WIDTH = 560
+_SAFE = (
+    "Nothing is lost: what you did is kept in the journal. The run stands still at the last tick that was whole. You "
+    "can go on; if the window behaves oddly from now on, save the session and start Backmove again. The report helps "
+    "to mend the error: it holds no part of your files."
+)
+
+
+class FaultBox(Dialog):
+    title = "Something went wrong"
+    closes_outside = False
+
+    def __init__(self, host: Host, fault: Fault, report: Callable[[], str]) -> None:
+        self.fault, self.report = fault, report
+        self.is_copied = False
+        self.text = f"{fault.words}.\n\n{_SAFE}"
+        self.size = (_WIDTH, HEADING + FOOTER + text_height(host, self.text, _WIDTH - 2 * MARGIN, 14) + 14)
+        super().__init__(host)
+
+    def build(self) -> None:
+        self.add(Text(self, self.area, self.text, size=14))
+        copy = "Copied" if self.is_copied else "Copy the report"
+        buttons = self.add_footer(
+            (copy, self._copy, ""), ("Save the session ...", self._save, ""), ("Go on", self.cancel, "main")
+        )
+        self._focused = self.controls.index(buttons[-1])
+
+    def _copy(self) -> None:
+        clipboard_copy(self.report())
+        self.is_copied = True
+        self.rebuild()
+
+    def _save(self) -> None:
+        self.host.close_dialog()
+        self.host.save_session()
+
+    def confirm(self) -> None:
+        self.host.close_dialog()
