@@ -131,7 +131,7 @@ def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
     other = Session(opened.scenario)
     saving.restore(other, opened.saved)
     assert digests(settled(other)) == digests(session)
-    other.window.player.seek(0)
+    other.seek(0)
     other.take_edits_back()
     assert not (other.world.grid.terrain != session.scenario.grid.original).any()
 

@@ -146,10 +146,8 @@ def app() -> App:
 
 def assert_told_and_goes_on(app: App) -> None:
     """The dialog is there and can be drawn, the run stands and goes on as a run without the error."""
-    assert (
-        isinstance(app.window.dialogs.dialog, FaultBox)
-        and "PlantedError: planted" in app.window.dialogs.dialog.fault.words
-    )
+    box = app.window.dialogs.dialog
+    assert isinstance(box, FaultBox) and "PlantedError: planted" in box.fault.words
     app.frame(0.0)
     assert len(app.safety.faults) == 1 and not app.safety.is_hopeless
     text = box.report()
