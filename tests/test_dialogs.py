@@ -1318,10 +1318,10 @@ def test_a_slider_is_dragged_and_clicked(host: FakeHost) -> None:
 def test_the_form_scrolls_to_what_has_the_focus(host: FakeHost) -> None:
     dialog, _ = edit(host, "tba")
     last = dialog.form.controls()[-1]
-    assert dialog.form.scroller.vert_scroll_bar_active
+    assert dialog.form.scroller.bar.is_needed
     host.focus(last)
     host.frame(times=3)
     assert dialog.form.rect.move(dialog.card.topleft).contains(last.element.rect)
-    host.focus(dialog.form.controls()[0])
+    host.focus(dialog.form.controls()[1])
     host.frame(times=3)
-    assert dialog.form.rect.move(dialog.card.topleft).contains(dialog.form.controls()[0].element.rect)
+    assert dialog.form.rect.move(dialog.card.topleft).contains(dialog.form.controls()[1].element.rect)

@@ -22,13 +22,11 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from weakref import WeakSet
 
 import pygame
-import pygame_gui
 from pygame_gui.core import UIContainer, UIElement
 
 from sim.files.map import ScenFile
 from sim.files.scenario import Scenario
 from sim.params import ConfigError
-from ui.draw.theme import Palette
 from ui.model import layout
 from ui.model.command import CommandTable
 from ui.model.job import Job
@@ -36,6 +34,7 @@ from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
+from ui.widgets.holder import Screen
 from ui.widgets.key_names import combination
 
 T = TypeVar("T")
@@ -61,15 +60,9 @@ _TEXT = (pygame.TEXTINPUT, pygame.TEXTEDITING)
 _ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
 
 
-class Host(Protocol):
+class Host(Screen, Protocol):
     """What dialogs need of the window that they are in."""
 
-    @property
-    def gui(self) -> pygame_gui.UIManager: ...
-    @property
-    def palette(self) -> Palette: ...
-    @property
-    def scale(self) -> float: ...
     @property
     def session(self) -> Session: ...
     @property
@@ -80,8 +73,6 @@ class Host(Protocol):
 
     @property
     def commands(self) -> CommandTable: ...
-    @property
-    def window_size(self) -> tuple[int, int]: ...
 
     def run(self, command_id: str) -> None:
         """Do a command of the table."""

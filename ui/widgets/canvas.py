@@ -5,7 +5,7 @@ line of code, cannot be out of step with what it shows, and needs no rebuilding 
 theme changes. Controls with a state of their own (text fields, lists, file dialogs) are pygame_gui's.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -35,6 +35,7 @@ class HotSpot:
     wheel: Callable[[int], None] | None = None
 
 
+MOST_SPARE = 72  # beside the label of a choice, in design units
 HANDLE = 7  # radius of a slider's handle, in design units
 
 
@@ -109,8 +110,16 @@ class Canvas:
     def draw_focus(self) -> None:
         spot = self.spot_named(self.focus_id) if self.focus_id else None
         if spot:
-            rect = pygame.Rect(spot.box).inflate(self.px(4), self.px(4))
-            pygame.draw.rect(self.surface, self.palette.accent, rect, max(2, self.px(2)), self.px(6))
+            self.ring(self.around(pygame.Rect(spot.box)))
+
+    def around(self, rect: pygame.Rect) -> pygame.Rect:
+        """Where the ring around a control stands."""
+        gap = self.px(2) + 1
+        return rect.inflate(2 * gap, 2 * gap)
+
+    def ring(self, rect: pygame.Rect) -> None:
+        """What has the keyboard's focus."""
+        pygame.draw.rect(self.surface, self.palette.accent, rect, max(2, self.px(2)), self.px(7))
 
     # --- text -------------------------------------------------------------------------------------
 
@@ -248,22 +257,26 @@ class Canvas:
         self, spot_id: str, box: Box, options: list[tuple[str, str, str]], chosen: str, choose: Callable[[str], None]
     ) -> None:
         """A row of exclusive choices: (value, label, tip). Each has the width of its label, and the rest is shared."""
-        x, y, width, height = box
-        gap = self.px(3)
-        widths = [self.text_width(label, 12) for _, label, _ in options]
-        spare = (width + gap - sum(widths)) / len(options)
-        ends = [x + round(total) for total in accumulate((own + spare for own in widths), initial=0)]
-        for (value, label, tip), (left, end) in zip(options, pairwise(ends), strict=True):
-            right = end - gap
+        boxes = self.segment_boxes(box, [label for _, label, _ in options])
+        for (value, label, tip), segment in zip(options, boxes, strict=True):
             self.button(
                 f"{spot_id}:{value}",
-                (left, y, right - left, height),
+                segment,
                 label,
                 lambda value=value: choose(value),  # type: ignore[misc]
                 tip=tip,
                 is_on=value == chosen,
                 size=12,
             )
+
+    def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
+        """Each is as wide as its label, and what is left is shared, up to a point: few choices stay buttons."""
+        x, y, width, height = box
+        gap = self.px(3)
+        widths = [self.text_width(label, 12) for label in labels]
+        spare = min(self.px(MOST_SPARE), (width + gap - sum(widths)) / max(1, len(labels)))
+        ends = [x + round(total) for total in accumulate((own + spare for own in widths), initial=0)]
+        return [(left, y, max(1, end - gap - left), height) for left, end in pairwise(ends)]
 
     def meter(self, box: Box, share: float, colour: Colour) -> None:
         """A bar filled to a share between 0 and 1."""

@@ -18,6 +18,7 @@ from pygame_gui.elements import UITextEntryLine
 
 from sim.params import printable
 from ui.draw.theme import Colour, mix
+from ui.model.layout import Box
 from ui.widgets.canvas import HANDLE, Canvas, slider_share
 from ui.widgets.holder import Holder
 
@@ -180,6 +181,29 @@ class Drawn(UIElement):
         return bool(self.visible) and self.hover_point(*position)
 
 
+class Painted(Control):
+    """A control that we draw ourselves, with the window's own pen."""
+
+    element: Drawn
+
+    def __init__(self, dialog: Holder, rect: pygame.Rect, container: IContainerLikeInterface | None = None) -> None:
+        """Called last by those that have something to remember: it draws them for the first time."""
+        super().__init__(dialog)
+        self.element = Drawn(dialog, rect, self.paint, container)
+        self.element.refresh()
+
+    def paint(self, pen: Canvas) -> None:
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        self.element.refresh()
+
+    @property
+    def box(self) -> Box:
+        """All of it, as the pen sees it."""
+        return (0, 0, *self.element.surface.get_size())
+
+
 class FocusRing(UIElement):
     """A line around the control that has the focus. The mouse goes through it."""
 
@@ -202,11 +226,12 @@ class FocusRing(UIElement):
         element = control.element
         if element.ui_container is not self.ui_container:
             self.set_container(element.ui_container)
-        gap = self.dialog.px(2) + 1
-        rect = element.get_relative_rect().inflate(2 * gap, 2 * gap)
+        pen, host = self.dialog.pen, self.dialog.host
+        pen.scale = host.scale
+        rect = pen.around(pygame.Rect(element.get_relative_rect()))
         image = pygame.Surface(rect.size, pygame.SRCALPHA, 32)
-        accent = self.dialog.host.palette.accent
-        pygame.draw.rect(image, accent, image.get_rect(), max(1, self.dialog.px(1.5)), self.dialog.px(8))
+        pen.begin(image, host.palette, host.scale, (-1, -1))
+        pen.ring(image.get_rect())
         self.set_dimensions(rect.size)
         self.set_relative_position(rect.topleft)
         self._set_image(image)
@@ -292,11 +317,10 @@ class Heading:
             )
 
 
-class Text(Control):
+class Text(Painted):
     """A paragraph, as many lines as fit. Not for the focus."""
 
     can_focus = False
-    element: "Drawn"
 
     def __init__(
         self,
@@ -311,17 +335,15 @@ class Text(Control):
         middle: bool = False,
     ) -> None:
         """`role` is a colour of the palette."""
-        super().__init__(dialog)
         self.text, self.size, self.role, self.face, self.middle = text, size, role, face, middle
-        self.element = Drawn(dialog, rect, self._paint, container)
-        self.element.refresh()
+        super().__init__(dialog, rect, container)
 
     def set(self, text: str, role: str | None = None) -> None:
         if (text, role or self.role) != (self.text, self.role):
             self.text, self.role = text, role or self.role
-            self.element.refresh()
+            self.refresh()
 
-    def _paint(self, pen: Canvas) -> None:
+    def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         colour = getattr(pen.palette, self.role)
         if self.middle:
@@ -334,11 +356,10 @@ class Text(Control):
             pen.text((0, 0), self.text, size=self.size, colour=colour, face=self.face, width=width)
 
 
-class Note(Control):
+class Note(Painted):
     """What is wrong in a dialog, and while nothing is, whatever else stands there. Not for the focus."""
 
     can_focus = False
-    element: "Drawn"
     SIZE = 12
 
     def __init__(
@@ -348,18 +369,13 @@ class Note(Control):
         text: str = "",
         otherwise: Callable[[Canvas], None] = lambda pen: None,
     ) -> None:
-        super().__init__(dialog)
         self.text, self._otherwise = text, otherwise
-        self.element = Drawn(dialog, rect, self._paint)
-        self.element.refresh()
+        super().__init__(dialog, rect)
 
     def set(self, text: str) -> None:
         if text != self.text:
             self.text = text
             self.refresh()
-
-    def refresh(self) -> None:
-        self.element.refresh()
 
     def has_room_for(self, text: str) -> bool:
         pen = self.dialog.pen
@@ -367,7 +383,7 @@ class Note(Control):
         width, height = self.element.surface.get_size()
         return len(whole_lines(pen, text, width, self.SIZE)) * pen.px(self.SIZE * 1.45) <= height
 
-    def _paint(self, pen: Canvas) -> None:
+    def paint(self, pen: Canvas) -> None:
         if not self.text:
             self._otherwise(pen)
             return
@@ -393,10 +409,8 @@ def _broken(pen: Canvas, line: str, width: int, size: float) -> list[str]:
     return [*parts, line]
 
 
-class Button(Control):
+class Button(Painted):
     """A labelled button, as in the window: a click, Enter or Space presses it. `kind` is "", "main" or "danger"."""
-
-    element: "Drawn"
 
     def __init__(
         self,
@@ -407,12 +421,10 @@ class Button(Control):
         kind: str = "",
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        super().__init__(dialog)
         self.action, self.label, self.kind = action, label, kind
         self.is_enabled = True
         self._is_hot = False
-        self.element = Drawn(dialog, rect, self._paint, container)
-        self.element.refresh()
+        super().__init__(dialog, rect, container)
 
     def press(self) -> None:
         if self.is_enabled:
@@ -428,7 +440,7 @@ class Button(Control):
         is_hot = self.is_under(position)
         if is_hot != self._is_hot:
             self._is_hot = is_hot
-            self.element.refresh()
+            self.refresh()
         if is_hot and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
             self.press()
             return True
@@ -437,19 +449,16 @@ class Button(Control):
     def enable(self, is_enabled: bool) -> None:
         if is_enabled != self.is_enabled:
             self.is_enabled = self.can_focus = is_enabled
-            self.element.refresh()
+            self.refresh()
 
-    def _paint(self, pen: Canvas) -> None:
-        box = (0, 0, *self.element.surface.get_size())
+    def paint(self, pen: Canvas) -> None:
         colour = pen.palette.warning if self.kind == "danger" else None
         action = _nothing if self.is_enabled else None
-        pen.button("", box, self.label, action, is_on=self.kind == "main", size=14, colour=colour)
+        pen.button("", self.box, self.label, action, is_on=self.kind == "main", size=14, colour=colour)
 
 
-class Slider(Control):
+class Slider(Painted):
     """A slider over steps 0 to `last`, as in the window: arrow keys, dragging, and a click beside the handle."""
-
-    element: "Drawn"
 
     def __init__(
         self,
@@ -462,11 +471,9 @@ class Slider(Control):
         container: IContainerLikeInterface | None = None,
     ) -> None:
         """`stepped` gets the number of steps of a key or the wheel, where the owner knows better what a step is."""
-        super().__init__(dialog)
         self.last, self.changed, self.stepped = max(1, last), changed, stepped
         self.value = self._within(value)
-        self.element = Drawn(dialog, rect, self._paint, container)
-        self.element.refresh()
+        super().__init__(dialog, rect, container)
 
     def _within(self, value: int) -> int:
         return min(max(value, 0), self.last)
@@ -475,7 +482,7 @@ class Slider(Control):
         """Another value, without telling `changed`."""
         if self._within(value) != self.value:
             self.value = self._within(value)
-            self.element.refresh()
+            self.refresh()
 
     def _slide(self, value: int) -> None:
         if self._within(value) != self.value:
@@ -511,15 +518,12 @@ class Slider(Control):
         rect = self.element.rect
         return round(self.last * slider_share(x - rect.x, rect.width, self.dialog.px(HANDLE)))
 
-    def _paint(self, pen: Canvas) -> None:
-        box = (0, 0, *self.element.surface.get_size())
-        pen.slider("", box, self.value / self.last, _slid_nowhere, _slid_nowhere, "")
+    def paint(self, pen: Canvas) -> None:
+        pen.slider("", self.box, self.value / self.last, _slid_nowhere, _slid_nowhere, "")
 
 
-class Check(Control):
+class Check(Painted):
     """A box to tick, with its label."""
-
-    element: "Drawn"
 
     def __init__(
         self,
@@ -530,14 +534,12 @@ class Check(Control):
         changed: Callable[[bool], None],
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        super().__init__(dialog)
         self.label, self.is_on, self.changed = label, is_on, changed
-        self.element = Drawn(dialog, rect, self._paint, container)
-        self.element.refresh()
+        super().__init__(dialog, rect, container)
 
     def set(self, is_on: bool) -> None:
         self.is_on = is_on
-        self.element.refresh()
+        self.refresh()
 
     def toggle(self) -> None:
         self.set(not self.is_on)
@@ -555,17 +557,15 @@ class Check(Control):
             return True
         return False
 
-    def _paint(self, pen: Canvas) -> None:
+    def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         left = pen.px(4)
         pen.check_box("", (left, 0, width, height), self.is_on, _nothing)
         pen.text((left + pen.px(24), height // 2), self.label, size=14, middle=True, width=width - left - pen.px(24))
 
 
-class Choice(Control):
+class Choice(Painted):
     """A row of exclusive choices, all of them in view."""
-
-    element: "Drawn"
 
     def __init__(
         self,
@@ -577,20 +577,18 @@ class Choice(Control):
         container: IContainerLikeInterface | None = None,
     ) -> None:
         """`options` are (value, label)."""
-        super().__init__(dialog)
         self.options, self.chosen, self.changed = list(options), chosen, changed
         self._hot = -1
-        self.element = Drawn(dialog, rect, self._paint, container)
-        self.element.refresh()
+        super().__init__(dialog, rect, container)
 
     def set(self, chosen: str) -> None:
         self.chosen = chosen
-        self.element.refresh()
+        self.refresh()
 
     def offer(self, options: Sequence[tuple[str, str]]) -> None:
         """Other choices; the chosen one is to be among them, or to be set next."""
         self.options, self._hot = list(options), -1
-        self.element.refresh()
+        self.refresh()
 
     def choose(self, value: str) -> None:
         if value != self.chosen:
@@ -610,26 +608,16 @@ class Choice(Control):
         place = self._place(position)
         if place != self._hot:
             self._hot = place
-            self.element.refresh()
+            self.refresh()
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and place >= 0:
             self.choose(self.options[place][0])
             return True
         return False
 
-    def _boxes(self) -> list[tuple[int, int, int, int]]:
-        """Boxes of the segments, as wide as their labels ask in proportion."""
-        width, height = self.element.surface.get_size()
+    def _boxes(self) -> list[Box]:
         pen = self.dialog.pen
         pen.scale = self.dialog.host.scale
-        wishes = [pen.text_width(label, 13) + pen.px(20) for _, label in self.options]
-        gap = pen.px(3)
-        share = (width - gap * (len(wishes) - 1)) / max(1, sum(wishes))
-        share = min(share, 2.2)
-        boxes, left = [], 0.0
-        for wish in wishes:
-            boxes.append((round(left), 0, max(1, round(wish * share)), height))
-            left += wish * share + gap
-        return boxes
+        return pen.segment_boxes(self.box, [label for _, label in self.options])
 
     def _place(self, position: tuple[int, int]) -> int:
         if not self.is_under(position):
@@ -637,39 +625,35 @@ class Choice(Control):
         x = position[0] - self.element.rect.x
         return next((i for i, box in enumerate(self._boxes()) if box[0] <= x < box[0] + box[2]), -1)
 
-    def _paint(self, pen: Canvas) -> None:
-        palette = pen.palette
-        for i, ((value, label), box) in enumerate(zip(self.options, self._boxes(), strict=True)):
-            is_on = value == self.chosen
-            pen.fill(box, palette.accent if is_on else palette.hover if i == self._hot else palette.raised, 6)
-            ink = palette.on_accent if is_on else palette.text
-            centre = (box[0] + box[2] // 2, box[3] // 2)
-            pen.text(centre, label, size=13, colour=ink, align="centre", middle=True, width=box[2] - pen.px(6))
+    def paint(self, pen: Canvas) -> None:
+        pen.segments("", self.box, [(value, label, "") for value, label in self.options], self.chosen, _chosen_nowhere)
 
 
-class Picture(Control):
+class Picture(Painted):
     """A painted area without a meaning for the keyboard."""
 
     can_focus = False
-    element: "Drawn"
 
     def __init__(
         self,
         dialog: Holder,
         rect: pygame.Rect,
-        paint: Callable[[Canvas], None],
+        picture: Callable[[Canvas], None],
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        super().__init__(dialog)
-        self.element = Drawn(dialog, rect, paint, container)
-        self.element.refresh()
+        self._picture = picture
+        super().__init__(dialog, rect, container)
 
-    def refresh(self) -> None:
-        self.element.refresh()
+    def paint(self, pen: Canvas) -> None:
+        self._picture(pen)
 
 
 def _nothing() -> None:
     """What is only drawn needs an action for its hot spot."""
+
+
+def _chosen_nowhere(value: str) -> None:
+    """The same for a choice."""
 
 
 def _slid_nowhere(where: float) -> None:

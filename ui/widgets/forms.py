@@ -9,19 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pygame
-from pygame_gui.elements import UIScrollingContainer
 
 from sim.params import ConfigError, Param, Value
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Check, Choice, Control, Field, Picture, Slider
 from ui.widgets.holder import Holder
+from ui.widgets.scrolling import ScrollBar, Scroller
 
 _TYPING_REST_S, _DRAG_REST_S = 0.7, 0.12
 _NAME, _CONTROL, _HELP_LINE, _GAP = 24, 30, 17, 14
 _HELP_SIZE = 12
 _FIELD = 84
 _FINE = 400  # steps of a slider over a range that has no step of its own
-_SCROLL_BAR = 20  # pygame_gui's, in pixels at every scale
 
 
 class ParamForm:
@@ -51,13 +50,9 @@ class ParamForm:
         dialog, rect = self.dialog, self.rect
         pen = dialog.pen
         pen.scale = dialog.host.scale
-        width = rect.width - _SCROLL_BAR - dialog.px(8)
+        width = rect.width - dialog.px(ScrollBar.WIDTH + 16)
         heights = [_Row.height(pen, param, width) for param in params]
-        self.scroller = UIScrollingContainer(
-            rect, dialog.host.gui, container=dialog.container, parent_element=dialog.panel, allow_scroll_x=False
-        )
-        whole = max(rect.height, sum(heights))
-        self.scroller.set_scrollable_area_dimensions((width, whole))
+        self.scroller = Scroller(dialog, rect, sum(heights))
         y = 0
         for param, height in zip(params, heights, strict=True):
             row = pygame.Rect(dialog.px(4), y, width, height)
@@ -66,7 +61,7 @@ class ParamForm:
 
     def controls(self) -> list[Control]:
         """In the order of the Tab key."""
-        return [control for row in self.rows for control in row.controls]
+        return [self.scroller, *(control for row in self.rows for control in row.controls)]
 
     def kill(self) -> None:
         for row in self.rows:
@@ -132,14 +127,8 @@ class ParamForm:
     def reveal(self, control: Control) -> None:
         """Scroll so that the row of a control is in view."""
         row = next((row for row in self.rows if control in row.controls), None)
-        bar = self.scroller.vert_scroll_bar
-        if row is None or bar is None or not self.scroller.vert_scroll_bar_active:
-            return
-        whole = self.scroller.scrollable_container.rect.height
-        top = self.scroller.rect.top - self.scroller.scrollable_container.rect.top
-        if row.rect.top < top or row.rect.bottom > top + self.rect.height:
-            wanted = row.rect.top if row.rect.top < top else row.rect.bottom - self.rect.height
-            bar.set_scroll_from_start_percentage(wanted / max(1, whole))
+        if row is not None:
+            self.scroller.reveal(row.rect.top, row.rect.bottom)
 
 
 class _Row:
@@ -149,13 +138,13 @@ class _Row:
         self.form, self.param, self.rect = form, param, rect
         self.problem = ""
         self.is_wrong = False  # what is entered is not legal
-        self.is_objected = False  # it is, but not with the rest of the form
+        self.is_objected = False  # each entry is legal by itself, but this one contradicts another row
         self.is_pending = False
         self._rest_s = 0.0
         self.controls: list[Control] = []
         self._value: Value = form.values.get(param.name, param.default)
         px = form.dialog.px
-        self.text = Picture(form.dialog, rect, self._paint, form.scroller)
+        self.text = Picture(form.dialog, rect, self._paint, form.scroller.inside)
         place = pygame.Rect(rect.x, rect.y + px(_NAME), rect.width - px(4), px(_CONTROL))
         self._make(place)
         for control in self.controls:
@@ -172,7 +161,7 @@ class _Row:
 
     def _make(self, place: pygame.Rect) -> None:
         param, dialog = self.param, self.form.dialog
-        inside = self.form.scroller
+        inside = self.form.scroller.inside
         if param.kind is bool:
             place.y = self.rect.y
             self.controls = [Check(dialog, place, named(param), bool(self._value), self._enter, inside)]
@@ -183,7 +172,7 @@ class _Row:
             self._make_number(place)
 
     def _make_number(self, place: pygame.Rect) -> None:
-        dialog, inside = self.form.dialog, self.form.scroller
+        dialog, inside = self.form.dialog, self.form.scroller.inside
         field_width = dialog.px(_FIELD)
         self.scale = _Scale(self.param) if _has_range(self.param) else None
         room = place.width - field_width - dialog.px(14)

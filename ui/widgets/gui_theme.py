@@ -57,14 +57,6 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
             "font": text,
         },
         "#mono_field": {"font": _font("backmove_mono", px(TEXT_SIZE), _MONO)},
-        "vertical_scroll_bar": {
-            "misc": flat | {"enable_arrow_buttons": "0"},
-            "colours": {"dark_bg": code(palette.surface)},
-        },
-        "vertical_scroll_bar.#sliding_button": {
-            "misc": flat | {"shape_corner_radius": str(px(4))},
-            "colours": _all_states(mix(palette.raised, palette.dim, 0.3), mix(palette.raised, palette.dim, 0.55)),
-        },
         "scrolling_container": {"misc": square},
     }
 
@@ -111,13 +103,4 @@ def _colours(palette: Palette) -> dict[str, str]:
         "filled_bar": code(palette.accent),
         "unfilled_bar": code(palette.raised),
         "text_cursor": text,
-    }
-
-
-def _all_states(normal: Colour, hovered: Colour) -> dict[str, str]:
-    return {
-        "normal_bg": code(normal),
-        "hovered_bg": code(hovered),
-        "selected_bg": code(hovered),
-        "active_bg": code(hovered),
     }

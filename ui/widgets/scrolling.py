@@ -3,6 +3,8 @@
 import math
 
 import pygame
+from pygame_gui.core import UIContainer
+from pygame_gui.elements import UIScrollingContainer
 
 from ui.draw.theme import mix
 from ui.widgets.canvas import Canvas
@@ -11,6 +13,7 @@ from ui.widgets.holder import Holder
 
 LEAST_THUMB = 28
 _WHEEL_LINES = 3
+_FORM_LINE = 20  # of forms, in design units
 
 
 class ScrollBar:
@@ -143,6 +146,70 @@ class Scrolled(Control):
         x = position[0] - self.element.rect.x
         is_right = x >= self.element.surface.get_width() - self.dialog.px(ScrollBar.WIDTH + 4)
         return self.bar.is_needed and is_right and self._height_of(position) >= 0
+
+
+class Scroller(Scrolled):
+    """A window onto controls that are higher than it: pygame_gui cuts them to it, the bar is that of lists."""
+
+    can_focus = False
+    shows_ring = False
+
+    def __init__(self, dialog: Holder, rect: pygame.Rect, whole: int) -> None:
+        super().__init__(dialog)
+        self.rect = rect
+        self._cutter = UIScrollingContainer(
+            rect,
+            dialog.host.gui,
+            container=dialog.container,
+            parent_element=dialog.panel,
+            allow_scroll_x=False,
+            allow_scroll_y=False,
+        )
+        self.inside = UIContainer(
+            pygame.Rect(0, 0, rect.width, max(rect.height, whole)), dialog.host.gui, container=self._cutter
+        )
+        self.bar.measure(rect.height, whole)
+        strip = dialog.px(ScrollBar.WIDTH + 4)
+        self.element = Drawn(dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint, height=3)
+        self.element.refresh()
+
+    @property
+    def line(self) -> int:
+        return self.dialog.px(_FORM_LINE)
+
+    def scroll_to(self, position: float) -> None:
+        super().scroll_to(position)
+        self._move()
+
+    def reveal(self, top: float, bottom: float) -> None:
+        """Scroll so that these heights are in view."""
+        self.bar.reveal(top, bottom)
+        self.element.refresh()
+        self._move()
+
+    def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        is_used = super()._drag(event, position)
+        self._move()
+        return is_used
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        is_used = super().mouse(event, position)
+        if is_used:
+            self._move()
+        return is_used
+
+    def _move(self) -> None:
+        self.inside.set_relative_position((0, -round(self.bar.position)))
+
+    def is_under(self, position: tuple[int, int]) -> bool:
+        return bool(self.rect.move(self.dialog.card.topleft).collidepoint(position))
+
+    def kill(self) -> None:
+        super().kill()
+        self._cutter.kill()
+
+    def _paint(self, pen: Canvas) -> None:
+        self.bar.paint(pen, pen.surface.get_width(), 0)
 
 
 def steps_of(count: float) -> int:
