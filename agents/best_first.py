@@ -63,9 +63,10 @@ class BestFirstAgent(KernelAgent):
     def set_param(self, name: str, value: Value) -> None:
         """A new parameter begins a new search: labels made by the old rule would mix with the new one's."""
         self.params[name] = value
-        heat = self.search.heat
+        before = self.search
         self.search = self._new_search()
-        self.search.heat[:] = heat
+        self.search.heat[:] = before.heat
+        self.search.control[0].most_known = kernels.most_known(before)
         self._reset(self.loc)
         self.state[0].marks |= log.RESTARTED
 
@@ -83,6 +84,9 @@ class BestFirstAgent(KernelAgent):
 
     def on_change(self, change: MapChange) -> None:
         raise NotImplementedError
+
+    def searches(self) -> tuple[kernels.Search, ...]:
+        return (self.search,)
 
     def best(self) -> int:
         return int(kernels.best_open(self.ground, self.search))

@@ -10,24 +10,25 @@ for the goal with depth 1 until the map is as before, or the database rebuilt. D
 weakness: the work before the run, for every map and goal region.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from agents.databased import Abstracted, after_change
-from agents.learning import ON_UNBLOCK, LearningAgent
+from agents.controlled import Controlled, prepare
+from agents.databased import after_change
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
 from sim import databases
-from sim.abstraction import RECIPE, region_map
+from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
-from sim.grid import MapChange
 from sim.kernels import dynamic_control
 from sim.kernels.lrta import new_ball
-from sim.kernels.memory import zeros
-from sim.kernels.search import CLOSED
-from sim.kernels.targets import grown, new_targets
+from sim.kernels.search import CLOSED, most_known
+from sim.kernels.targets import cells_toward_others, grown, new_targets
+from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
+from sim.prepared import Recipe
 
 _MOST_WAYPOINTS = 64  # shown
 RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
@@ -44,15 +45,9 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
     return databases.recipe(level, region, int(params["cap"]), needs)
 
 
-def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
-    """Make the abstraction and the column of the goal's region. See AgentSpec.prepare."""
-    abstraction = yield from obtain(RECIPE, problem.grid, stopwatch)
-    recipe = column_recipe(abstraction.tables, problem.goal, params)
-    if recipe is not None:
-        yield from obtain(recipe, problem.grid, stopwatch)
+class DLrta(Controlled):
+    column_recipe = staticmethod(column_recipe)
 
-
-class DLrta(Abstracted, LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
         self.others = new_targets(self.ground, problem.goal)
@@ -64,16 +59,6 @@ class DLrta(Abstracted, LearningAgent):
 
     # --- data ---
 
-    def _take(self) -> None:
-        super()._take()
-        self._take_column()
-
-    def _take_column(self) -> None:
-        """The column of the goal's region; only on the map on which the abstraction was made."""
-        recipe = column_recipe(self.levels, int(self.state[0].goal), self.params)
-        self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
-        self._set_control()
-
     def _set_control(self) -> None:
         it, params = self.control[0], self.params
         level = databases.clipped(self.levels, int(params["level"]))
@@ -81,15 +66,12 @@ class DLrta(Abstracted, LearningAgent):
         it.uses_subgoals = params["goal_control"] == "database"
         it.uses_depths = params["depth_control"] == "database"
         it.depth, it.cap, it.rule = params["depth"], params["cap"], RULES[str(params["reentrance"])]
-        has_column = self.column is not databases.NO_COLUMN or not (it.uses_subgoals or it.uses_depths)
-        it.uses_database = has_column and not self.is_stale
-
-    @property
-    def prepared(self) -> tuple[Prepared, ...]:
-        return self.abstraction, self.column
+        has_all = self.has_column or not (it.uses_subgoals or it.uses_depths)
+        it.uses_database = has_all and not self.is_stale
 
     def on_new_data(self) -> None:
         """The old subgoals' values may be too high on this map."""
+        self.forgotten_cells = self.learned_cells()
         self.others = new_targets(self.ground, int(self.state[0].goal))
 
     # --- the contract ---
@@ -98,42 +80,17 @@ class DLrta(Abstracted, LearningAgent):
     def h_changes(self) -> int:
         return int(self.learned.target[0].changes + self.others.aimed[0].changes)
 
-    def _begin_visits(self) -> None:
-        self.visits = zeros(self.problem.grid.cells, np.uint32)
-        self.visits[self.state[0].loc] = 1
-        self.control[0].is_for_good = 0
-
-    def begin_trial(self, start: int) -> None:
-        super().begin_trial(start)
-        self._begin_visits()
-
     def _forget(self) -> None:
         super()._forget()
         changes = self.others.aimed[0].changes
         self.others = new_targets(self.ground, int(self.state[0].goal))
         self.others.aimed[0].changes = changes
 
-    def set_goal(self, goal: int) -> None:
-        super().set_goal(goal)
-        self._begin_visits()
-        if not self.is_stale:
-            self._take_column()
+    def _known_cells(self) -> int:
+        return super()._known_cells() + cells_toward_others(self.others)
 
-    def set_param(self, name: str, value: Value) -> None:
-        super().set_param(name, value)
-        if name == "after_change":
-            self.choose_after_change(value)
-        if not self.is_stale:
-            self._take_column()
-        self._set_control()
-
-    def on_change(self, change: MapChange) -> None:
-        super().on_change(change)
-        was_stale = self.is_stale
-        self.look_at_change()
-        if was_stale and not self.is_stale:
-            self._take_column()  # for the goal, which may have been moved in the meantime
-        self._set_control()
+    def own_counts(self) -> OwnCounts:
+        return OwnCounts(max(ONE_LOOK, most_known(self.ball.search)) + self.learned_cells(), self.database_bytes)
 
     def run(self, budget: int, rows: np.ndarray) -> int:
         done = 0
@@ -156,6 +113,12 @@ class DLrta(Abstracted, LearningAgent):
             way.append(cell)
         return np.array(way, np.int32)
 
+    def _depths(self) -> np.ndarray | None:
+        it = self.control[0]
+        if not (it.uses_database and it.uses_depths):
+            return None
+        return databases.depth_map(self.abstraction, self.column, int(it.level))
+
     def view(self) -> AgentView:
         it, counts = self.control[0], self.others.counts[0]
         search, st = self.ball.search, self.state[0]
@@ -169,12 +132,11 @@ class DLrta(Abstracted, LearningAgent):
             numbers={
                 "depth": float(it.last_depth),
                 "h updates": float(st.updates),
-                "cap hits": float(it.cap_hits),
-                "re-entries": float(it.reentries),
                 "tables of h": float(1 + counts.tables),
-                "h of subgoals": float(counts.entries - counts.tables),
+                "h of subgoals": float(cells_toward_others(self.others)),
             },
             waypoints=self.waypoints(),
+            depths=self._depths(),
             regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared,
             is_stale=self.is_stale,
@@ -219,5 +181,5 @@ SPEC = AgentSpec(
     converges_to_optimal=False,
     may_loop=may_loop,
     needed=needed,
-    prepare=prepare,
+    prepare=partial(prepare, column_recipe),
 )

@@ -64,6 +64,11 @@ class Databased:
         is_rebuilt = self.is_stale and self._after_change == "rebuild"
         self.left = float(sum(data.build_expansions for data in self.prepared)) if is_rebuilt else 0.0
 
+    @property
+    def database_bytes(self) -> int:
+        """The size of the data in memory."""
+        return sum(data.bytes for data in self.prepared)
+
     def rebuild_rate(self, budget: int) -> float:
         """Expansions of the making that one tick pays for."""
         return float(budget)

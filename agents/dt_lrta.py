@@ -14,13 +14,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from agents.learning import ON_UNBLOCK, LearningAgent
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.depth_tree import standard_tree
 from sim.kernels import depth_control
 from sim.kernels.lrta import new_ball
-from sim.kernels.search import CLOSED
+from sim.kernels.search import CLOSED, most_known
 from sim.kernels.targets import only_goal
+from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
 
@@ -42,6 +43,10 @@ class DepthChooser(LearningAgent):
         super().begin_trial(start)
         self._begin_history()
 
+    def own_counts(self) -> OwnCounts:
+        balls = self.ball, self.probe
+        return OwnCounts(memory=sum(max(ONE_LOOK, most_known(ball.search)) for ball in balls) + self.learned_cells())
+
     def view(self) -> AgentView:
         st, search, watched = self.state[0], self.ball.search, self.problem.watched
         looks = watched and st.best >= 0
@@ -53,6 +58,7 @@ class DepthChooser(LearningAgent):
             learned=self.learned,
             groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers=self.numbers(),
+            depths=self.history.depths,
         )
 
     def numbers(self) -> dict[str, float]:

@@ -6,6 +6,8 @@ import numpy as np
 
 from sim.agent_api import STATUSES, Status
 from sim.kernels.jit import bare
+from sim.kernels.search import Search, most_known
+from sim.metrics import OwnCounts
 
 
 class KernelAgent:
@@ -36,6 +38,17 @@ class KernelAgent:
     def crew_memory(self) -> tuple[Any, ...]:
         """What that takes of each."""
         return self.arguments()[1:]
+
+    def searches(self) -> tuple[Search, ...]:
+        """What it searches with: their open and closed lists are its memory."""
+        return ()
+
+    def learned_cells(self) -> int:
+        """Cells of which it has learned something."""
+        return 0
+
+    def own_counts(self) -> OwnCounts:
+        return OwnCounts(memory=sum(map(most_known, self.searches())) + self.learned_cells())
 
     def parts(self) -> tuple[Any, ...]:
         """Ground, memory and state, in the order in which the kernel of this agent takes them."""

@@ -15,15 +15,35 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from agents.databased import Databased, after_change
-from agents.learning import ON_UNBLOCK, LearningAgent
-from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
+from sim.agent_api import (
+    ACCEPTED,
+    GOAL_NOT_REACHED,
+    LEFT_OUT,
+    NOT_REACHED,
+    UNTRIED,
+    AgentSpec,
+    AgentView,
+    Candidate,
+    Problem,
+    Status,
+)
 from sim.grid import MapChange
 from sim.kernels import knn_lrta
 from sim.kernels.records import Records
-from sim.kernels.targets import grown, new_targets
+from sim.kernels.targets import cells_toward_others, grown, new_targets
+from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import Prepared, Step, Stopwatch, fetch, obtain
 from sim.records import recipe
+
+_VERDICTS = {
+    knn_lrta.UNTRIED: UNTRIED,
+    knn_lrta.ACCEPTED: ACCEPTED,
+    knn_lrta.NO_WAY_TO_IT: NOT_REACHED,
+    knn_lrta.NO_WAY_FROM_IT: GOAL_NOT_REACHED,
+    knn_lrta.DROPPED: LEFT_OUT,
+}
 
 
 class KnnLrta(Databased, LearningAgent):
@@ -103,6 +123,19 @@ class KnnLrta(Databased, LearningAgent):
                 return done
             self.others = grown(self.others)
 
+    def _known_cells(self) -> int:
+        return super()._known_cells() + cells_toward_others(self.others)
+
+    def own_counts(self) -> OwnCounts:
+        it = self.control[0]
+        return OwnCounts(ONE_LOOK + self.learned_cells(), self.database_bytes, int(it.steps), int(it.most_steps))
+
+    def _candidates(self) -> tuple[Candidate, ...]:
+        """None while the goal itself can be climbed to: then no record was asked for."""
+        similar, verdicts = self.choice.similar.records, self.choice.verdicts
+        found = max(0, int(self.control[0].found))
+        return tuple(Candidate(int(similar[i]), _VERDICTS[int(verdicts[i])]) for i in range(found))
+
     def view(self) -> AgentView:
         st, it = self.state[0], self.control[0]
         ahead = self.choice.queue[int(it.next) : int(it.targets)]
@@ -111,13 +144,12 @@ class KnnLrta(Databased, LearningAgent):
             learned=self.learned,
             numbers={
                 "record": float(it.record),
-                "hill climbing": float(it.steps),
-                "most in a tick": float(it.most_steps),
                 "selections": float(it.selections),
-                "cap hits": float(it.cap_hits),
                 "h updates": float(st.updates),
                 "tables of h": float(1 + self.others.counts[0].tables),
             },
+            candidates=self._candidates(),
+            chosen_at=int(it.from_cell),
             waypoints=ahead[ahead != st.goal] if it.record >= 0 else ahead[:0],
             prepared=self.prepared,
             is_stale=self.is_stale,

@@ -20,6 +20,10 @@ ON_UNBLOCK = Param(
 )
 
 
+ONE_LOOK = 9
+"""Cells open and closed in a lookahead that expands one cell: it and its neighbours."""
+
+
 class LearningAgent(KernelAgent):
     """A table of learned values and the state record of the kernel. Subclasses say which kernel runs them."""
 
@@ -31,6 +35,15 @@ class LearningAgent(KernelAgent):
         self.learned = new_learned(self.ground, problem.goal, problem.watched)
         self._set_limit()
         learner.stand(self.state, problem.start, problem.goal)
+
+    forgotten_cells = 0  # the most that were learned of, before all was forgotten
+
+    def learned_cells(self) -> int:
+        return max(self.forgotten_cells, self._known_cells())
+
+    def _known_cells(self) -> int:
+        """Cells of which it knows more than h0 now."""
+        return int(self.learned.target[0].cells)
 
     @property
     def h_changes(self) -> int:
@@ -87,7 +100,7 @@ class LearningAgent(KernelAgent):
 
     def _forget(self) -> None:
         """Learn from nothing."""
-        changes = self.h_changes
+        changes, self.forgotten_cells = self.h_changes, self.learned_cells()
         self.learned = new_learned(self.ground, int(self.state[0].goal), self.problem.watched)
         self.learned.target[0].changes = changes + 1  # it has changed, and does not count backwards
         self.state[0].slack = 0.0

@@ -8,6 +8,7 @@ import numpy as np
 from agents.learning import LearningAgent
 from sim.agent_api import AgentView, Problem
 from sim.kernels import learner, local_search
+from sim.kernels.search import Search
 from sim.params import Param, Value
 
 LOOKAHEAD = Param(
@@ -44,6 +45,9 @@ class LocalSearchAgent(LearningAgent):
             return False
         self._drop_plan()
         return self._walks_all()
+
+    def searches(self) -> tuple[Search, ...]:
+        return (self.space.search,)
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.learned, self.space, self.state

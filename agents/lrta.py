@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import ON_UNBLOCK, LearningAgent
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import crew, lrta
-from sim.kernels.search import CLOSED
+from sim.kernels.search import CLOSED, most_known
 from sim.kernels.targets import only_goal
+from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
 
@@ -55,6 +56,10 @@ class Lrta(LearningAgent):
         if self._is_classic():
             return int(lrta.run_classic(ground, learned, state, rows))
         return int(lrta.run(ground, only_goal(learned), ball, state, *self._lookahead(), rows))
+
+    def own_counts(self) -> OwnCounts:
+        """The same whether the lookahead of depth 1 takes the short way, which has no lists, or somebody looks."""
+        return OwnCounts(memory=max(ONE_LOOK, most_known(self.ball.search)) + self.learned_cells())
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search

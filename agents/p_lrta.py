@@ -18,6 +18,7 @@ from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import p_lrta
 from sim.kernels.labels import new_labels
+from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
 
@@ -54,6 +55,10 @@ class PLrta(LearningAgent):
     def advance(self, budget: int, rows: np.ndarray) -> int:
         updates = min(self._updates(), budget - 1)
         return int(p_lrta.run(*self.arguments(), updates, rows))
+
+    def own_counts(self) -> OwnCounts:
+        """Its queue is its open list; the room in it counts, used or not."""
+        return OwnCounts(memory=int(self.params["queue"]) + self.learned_cells())
 
     def view(self) -> AgentView:
         st = self.state[0]

@@ -11,18 +11,19 @@ docs/deviations.md. Known weakness: a high level has large regions, whose refine
 as LRTA* does.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.databased import Abstracted, after_change
-from agents.learning import ON_UNBLOCK, LearningAgent
+from agents.controlled import Controlled, prepare
+from agents.databased import after_change
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
 from agents.pra import ABSTRACT_COST
 from sim import databases
-from sim.abstraction import RECIPE, region_map
+from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
-from sim.grid import MapChange
 from sim.kernels import dynamic_control, learner, pr_lrta
 from sim.kernels.level_lrta import NodeBall, new_node_ball
 from sim.kernels.levels import STRAIGHT, Corridor, new_corridor
@@ -30,8 +31,9 @@ from sim.kernels.lrta import Ball
 from sim.kernels.memory import zeros
 from sim.kernels.search import Search, new_search
 from sim.kernels.targets import Targets, grown, new_targets, only_goal
+from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
+from sim.prepared import Recipe
 
 
 class Plan(NamedTuple):
@@ -64,15 +66,10 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
     return databases.abstract_recipe(lower, level, region, int(params["cap"]), needs, str(params["abstract_cost"]))
 
 
-def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
-    """Make the abstraction and the column of the goal's region. See AgentSpec.prepare."""
-    abstraction = yield from obtain(RECIPE, problem.grid, stopwatch)
-    recipe = column_recipe(abstraction.tables, problem.goal, params)
-    if recipe is not None:
-        yield from obtain(recipe, problem.grid, stopwatch)
+class PrLrta(Controlled):
+    column_recipe = staticmethod(column_recipe)
+    visits_of_start = 0  # of legs that began there
 
-
-class PrLrta(Abstracted, LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
         cells = problem.grid.cells
@@ -83,36 +80,22 @@ class PrLrta(Abstracted, LearningAgent):
         self.control[0].sees_all = problem.watched
         self.tables = new_targets(self.ground, problem.goal)
         self.lost_changes = 0  # of tables that were forgotten
-        self._begin_starts()
+        self._begin_visits()
         self.use_data(problem.grid, params)
         self.on_new_data()
 
     # --- data ---
 
-    def _take(self) -> None:
-        super()._take()
-        self._take_column()
-
-    def _take_column(self) -> None:
-        recipe = column_recipe(self.levels, int(self.state[0].goal), self.params)
-        self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
-        self._set_control()
-
     def _set_control(self) -> None:
         it, params = self.control[0], self.params
         it.level, it.high_level = levels_used(self.levels, params)
         it.first = self.levels.first[it.high_level]
-        has_column = self.column is not databases.NO_COLUMN
-        it.uses_subgoals = params["goal_control"] == "database" and has_column
-        it.uses_depths = params["depth_control"] == "database" and has_column
+        it.uses_subgoals = params["goal_control"] == "database" and self.has_column
+        it.uses_depths = params["depth_control"] == "database" and self.has_column
         it.depth, it.cap, it.gamma = params["depth"], params["cap"], params["gamma"]
         it.rule = dynamic_control.PER_CELL
         it.arc_diagonal = STRAIGHT if params["abstract_cost"] == "straight" else self.problem.grid.diagonal
         it.uses_levels = not self.is_stale
-
-    @property
-    def prepared(self) -> tuple[Prepared, ...]:
-        return self.abstraction, self.column
 
     def on_new_data(self) -> None:
         """Fresh memory for another hierarchy; what was learned was of the old regions."""
@@ -122,6 +105,7 @@ class PrLrta(Abstracted, LearningAgent):
         self._drop_plan()
 
     def _forget_regions(self) -> None:
+        self.forgotten_cells = self.learned_cells()
         self.lost_changes += int(self.tables.aimed[0].changes) + 1
         self.tables = new_targets(self.ground, int(self.state[0].goal))
 
@@ -131,33 +115,14 @@ class PrLrta(Abstracted, LearningAgent):
     def h_changes(self) -> int:
         return int(self.learned.target[0].changes + self.tables.aimed[0].changes) + self.lost_changes
 
-    def _begin_starts(self) -> None:
-        self.starts = zeros(self.problem.grid.cells, np.uint32)  # how many legs began on a cell
-        self.control[0].is_for_good = 0
-
-    def begin_trial(self, start: int) -> None:
-        super().begin_trial(start)
-        self._begin_starts()
-
     def _forget(self) -> None:
         super()._forget()
         self._forget_regions()
 
-    def set_goal(self, goal: int) -> None:
-        super().set_goal(goal)
-        self._begin_starts()
-        if not self.is_stale:
-            self._take_column()
-
     def set_param(self, name: str, value: Value) -> None:
-        super().set_param(name, value)
-        if name == "after_change":
-            self.choose_after_change(value)
         if name in ("level", "abstract_cost"):
             self._forget_regions()  # values were of other nodes, or in another measure
-        if not self.is_stale:
-            self._take_column()
-        self._set_control()
+        super().set_param(name, value)
 
     def _drops_cut_plan(self) -> bool:
         if not learner.is_cut(self.ground, self.path, self.state):
@@ -165,23 +130,31 @@ class PrLrta(Abstracted, LearningAgent):
         self._drop_plan()
         return True
 
-    def on_change(self, change: MapChange) -> None:
-        super().on_change(change)
-        was_stale = self.is_stale
-        self.look_at_change()
-        if was_stale and not self.is_stale:
-            self._take_column()
-        self._set_control()
+    def searches(self) -> tuple[Search, ...]:
+        return self.node_ball.nodes.search, self.search
+
+    def _known_cells(self) -> int:
+        return super()._known_cells() + int(self.tables.counts[0].entries)
+
+    def own_counts(self) -> OwnCounts:
+        return OwnCounts(max(ONE_LOOK, super().own_counts().memory), self.database_bytes)
 
     def run(self, budget: int, rows: np.ndarray) -> int:
         done = 0
         while True:
             plan = Plan(self.node_ball, self.tables, self.corridor, self.search, self.path)
-            memory = self.column.tables, plan, only_goal(self.learned), self.ball, self.starts, self.control
+            memory = self.column.tables, plan, only_goal(self.learned), self.ball, self.visits, self.control
             done += int(pr_lrta.run(self.ground, self.levels, *memory, self.state, rows[done:]))
             if done == rows.size or self.status is not Status.ACTIVE:
                 return done
             self.tables = grown(self.tables)
+
+    def _depths(self) -> np.ndarray | None:
+        """Of regions: how many of them it looks ahead, from those of the database's level."""
+        it = self.control[0]
+        if not (it.uses_levels and it.uses_depths):
+            return None
+        return databases.depth_map(self.abstraction, self.column, int(it.high_level))
 
     def view(self) -> AgentView:
         it, st = self.control[0], self.state[0]
@@ -199,11 +172,10 @@ class PrLrta(Abstracted, LearningAgent):
                 "depth": float(it.last_depth),
                 "legs": float(it.legs),
                 "expansions among regions": float(it.abstract_expansions),
-                "cap hits": float(it.cap_hits),
-                "re-entries": float(it.reentries),
                 "h of regions": float(self.tables.counts[0].entries),
             },
             waypoints=np.array(end, np.int32),
+            depths=self._depths(),
             regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared,
             is_stale=self.is_stale,
@@ -232,5 +204,5 @@ SPEC = AgentSpec(
     is_real_time=False,
     keeps_h=True,
     converges_to_optimal=False,
-    prepare=prepare,
+    prepare=partial(prepare, column_recipe),
 )

@@ -16,6 +16,7 @@ from math import inf
 import numpy as np
 
 from agents.databased import Abstracted, after_change, prepare_abstraction
+from agents.kernel_agent import KernelAgent
 from agents.sliced import MODE
 from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
@@ -23,7 +24,8 @@ from sim.grid import MapChange
 from sim.kernels import log, pra
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.levels import STRAIGHT, new_corridor, new_node_search
-from sim.kernels.search import new_search
+from sim.kernels.search import Search, new_search
+from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
 ABSTRACT_COST = Param(
@@ -35,20 +37,22 @@ ABSTRACT_COST = Param(
 )
 
 
-class Pra(Abstracted):
+class Pra(Abstracted, KernelAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        KernelAgent.__init__(self, pra.STATE)
         self.problem, self.params = problem, dict(params)
         self.ground = problem.grid.ground
         self.use_data(problem.grid, params)
         self.search = new_search(problem.grid.cells, counts_heat=problem.watched, notes_order=problem.watched)
         self.path = np.zeros(problem.grid.cells, np.int32)
-        self.state = np.zeros(1, pra.STATE).view(np.recarray)
         pra.stand(self.state, problem.start, problem.goal)
         self.on_new_data()
 
-    @property
-    def status(self) -> Status:
-        return Status(int(self.state[0].status))
+    def searches(self) -> tuple[Search, ...]:
+        return self.nodes.search, self.search
+
+    def own_counts(self) -> OwnCounts:
+        return OwnCounts(super().own_counts().memory, self.database_bytes)
 
     def on_new_data(self) -> None:
         """Fresh memory for another hierarchy, and a plan from nothing."""

@@ -63,6 +63,9 @@ class Tba(BestFirstAgent):
     def on_change(self, change: MapChange) -> None:
         tba.on_change(self.ground, self.search, self.state, change.tails, change.rose)
 
+    def searches(self) -> tuple[Search, ...]:
+        return self.search, self.detour
+
     def view(self) -> AgentView:
         st = self.state[0]
         return AgentView(

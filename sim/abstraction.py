@@ -143,6 +143,7 @@ class RegionMap:
 
     level: int
     cells: tuple[Ints, ...]  # the cells of each colour; no two neighbours have the same
+    of_cell: Ints  # the number of each cell's region, from 0; -1 for blocked cells
     x: npt.NDArray[np.float64]  # the mean of each region
     y: npt.NDArray[np.float64]
     arcs: Ints  # [arcs, 2] pairs of regions that are neighbours
@@ -164,10 +165,21 @@ def region_map(abstraction: Prepared, level: int) -> RegionMap:
     tails = np.repeat(np.arange(end - begin), counts)
     heads = levels.edge[levels.edge_first[begin] : levels.edge_first[end]] - begin
     arcs = np.stack([tails, heads], axis=1)[tails < heads].astype(np.int32)
-    return RegionMap(level, cells, levels.x[begin:end], levels.y[begin:end], arcs)
+    numbers = np.where(table >= 0, table - begin, -1).astype(np.int32)
+    return RegionMap(level, cells, numbers, levels.x[begin:end], levels.y[begin:end], arcs)
 
 
-RECIPE = Recipe("abstraction", (), _make, Levels)
+def of_regions(abstraction: Prepared, level: int, values: Ints) -> npt.NDArray[np.uint32]:
+    """For each cell the value of its region of a level; 0 for blocked cells."""
+    numbers = region_map(abstraction, level).of_cell
+    found: npt.NDArray[np.uint32] = np.where(numbers >= 0, values[numbers], 0).astype(np.uint32)
+    return found
+
+
+ABSTRACTION = "abstraction"
+"""The kind of this data."""
+
+RECIPE = Recipe(ABSTRACTION, (), _make, Levels)
 
 
 def abstraction(grid: Grid) -> Prepared:

@@ -7,7 +7,7 @@ world asks it to plan and act for some ticks, judges the moves, and tells it wha
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from sim.grid import Grid, MapChange
 from sim.kernels import log
 from sim.kernels.learned import Learned
 from sim.kernels.search import Search
+from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import Prepared, Step, Stopwatch
 
@@ -53,6 +54,24 @@ states that D* Lite has yet to repair, those that IDA* enters for the first time
 of the map in which a path is refined."""
 
 
+ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT, UNTRIED = (
+    "accepted",
+    "not reached",
+    "goal not reached",
+    "left out",
+    "not tried",
+)
+"""What came of a candidate: taken; no climb leads to its first cell; none from its last cell to the goal; it led
+nowhere before; another one was taken first."""
+
+
+class Candidate(NamedTuple):
+    """A record of a solved problem that was similar enough to be tried."""
+
+    record: int
+    verdict: str
+
+
 @dataclass(frozen=True)
 class Problem:
     """What an agent is given to solve. The grid is the world's own and changes under it."""
@@ -85,7 +104,10 @@ class AgentView:
     groups: Mapping[str, Cells] = field(default_factory=dict)  # named sets of cells, see GROUP_NAMES
     numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
     waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # heads for these before its goal, in order
+    depths: npt.NDArray[np.uint32] | None = None  # how deep it looks ahead from each cell; 0: not said
     regions: RegionMap | None = None  # of the level of the abstraction that it works on
+    candidates: tuple[Candidate, ...] = ()  # of the last choice of a record, most similar first
+    chosen_at: int = -1  # the cell where it was made
     prepared: tuple[Prepared, ...] = ()  # data computed before the run that it uses
     is_stale: bool = False  # the map is not the one that this data was computed on
 
@@ -118,6 +140,9 @@ class Agent(Protocol):
 
     @property
     def status(self) -> Status: ...
+
+    def own_counts(self) -> OwnCounts:
+        """What nobody else can count of it."""
 
     def view(self) -> AgentView:
         """What to draw."""

@@ -8,13 +8,13 @@ goal.
 """
 
 from collections.abc import Generator, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.abstraction import RECIPE, Levels, highest
+from sim.abstraction import RECIPE, Levels, highest, of_regions
 from sim.grid import Grid
 from sim.kernels import learner, level_lrta, subgoals
 from sim.kernels.labels import new_labels
@@ -139,6 +139,15 @@ def _depths(
 
 def _pieces(count: int) -> Iterator[tuple[int, int]]:
     return ((first, min(first + _PIECE, count)) for first in range(0, count, _PIECE))
+
+
+@lru_cache(maxsize=16)
+def depth_map(abstraction: Prepared, column: Prepared, level: int) -> npt.NDArray[np.uint32] | None:
+    """For each cell the depth that the column has for its region of this level; None if it has none."""
+    tables: Column = column.tables
+    count = int(abstraction.tables.first[level + 1] - abstraction.tables.first[level])
+    depths = tables.near_depth if tables.near_depth.size == count else tables.far_depth
+    return of_regions(abstraction, level, depths) if depths.size == count else None
 
 
 NO_COLUMN = Prepared("database column", (), Column(*(np.zeros(1, np.int32) for _ in range(3))), 0)

@@ -1,6 +1,7 @@
 """Grid: the terrain, the legal moves of every cell, and edits that say which arcs came and went."""
 
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import NewType
 
 import numpy as np
@@ -72,6 +73,14 @@ class Grid:
         self.moves = np.zeros(self.cells, np.uint8)
         terrain.all_moves(self._domain, self.width, self.height, self.moves)
         self.ground = self._ground()
+        self._digested = -1  # the version of which moves_digest is
+
+    @property
+    def moves_digest(self) -> bytes:
+        """16 bytes by which the legal moves are known, computed once for each version: it looks at every cell."""
+        if self._digested != self.version:
+            self._digested, self._moves_digest = self.version, blake2b(self.moves.tobytes(), digest_size=16).digest()
+        return self._moves_digest
 
     def _ground(self) -> octile.Ground:
         step = octile.DY * self.width + octile.DX

@@ -21,6 +21,7 @@ class InPanel:
     name: str
     short: str = ""  # in narrow panels, and where many stand side by side
     form: str = WHOLE
+    is_rare: bool = False  # not shown as long as it is nothing: most agents never have any
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,57 @@ MEASURES: tuple[Measure, ...] = (
         "tick of the first move",
         width=84.0,
         panel=InPanel(9, "first move", "1st move", OPTIONAL),
+    ),
+    Measure(
+        "twentieth_move",
+        "20 moves",
+        "tick of the twentieth move",
+        width=78.0,
+        panel=InPanel(12, "20 moves", "20 mv", OPTIONAL),
+    ),
+    Measure("optimal_moves", "Moves of it", "moves of the cheapest way", width=0.0),
+    Measure(
+        "game_time",
+        "Time",
+        "ticks of the present trial / moves of the cheapest way: waiting costs, too",
+        3,
+        66.0,
+        InPanel(11, "game time", "time", RATIO),
+    ),
+    Measure(
+        "memory",
+        "Memory",
+        "most cells open and closed at once, and cells with learned h",
+        width=78.0,
+        panel=InPanel(13, "memory", "mem"),
+    ),
+    Measure(
+        "database",
+        "Database",
+        "bytes of the data computed before the run",
+        width=88.0,
+        panel=InPanel(16, "database", "data", is_rare=True),
+    ),
+    Measure("climbed", "Climbed", "steps of hill climbing", panel=InPanel(17, "climbed", is_rare=True)),
+    Measure(
+        "max_climbed",
+        "Most climbed",
+        "most steps of hill climbing in one tick",
+        width=0.0,
+        panel=InPanel(18, "climbed/tick", "cl/tick", is_rare=True),
+    ),
+    Measure(
+        "cap_hits",
+        "Cap hits",
+        "ticks with the largest depth of lookahead, or with a climb as long as allowed",
+        panel=InPanel(14, "cap hits", "caps", is_rare=True),
+    ),
+    Measure(
+        "reentries",
+        "Re-entries",
+        "ticks on a cell visited before, from where it heads for its goal and no subgoal",
+        width=84.0,
+        panel=InPanel(15, "re-entries", "re-ent", is_rare=True),
     ),
 )
 MEASURE_BY_KEY = {measure.key: measure for measure in MEASURES}

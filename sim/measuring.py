@@ -14,6 +14,7 @@ the number stays unknown. A number that is shown is always the one that a run wi
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -119,11 +120,24 @@ class Measuring:
 
     def distance_within(self, cell: int, expansions: int) -> float | None:
         """The same, or None if so many expansions do not do; asked again, it goes on from there."""
-        backward = self._fresh()
-        if not self.is_on:
-            backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
-            begin(self._grid.ground, backward, self._goal, cell, cell)
-            expansions = _UNLIMITED
+        return self._within(self._searching(cell), cell, expansions if self.is_on else _UNLIMITED)
+
+    def cheapest_way(self, cell: int) -> tuple[float, int | None]:
+        """Cost and moves of the cheapest path from a cell to the goal; infinity and None when there is none."""
+        backward = self._searching(cell)
+        found = self._within(backward, cell, _UNLIMITED)
+        assert found is not None
+        return found, int(distance.moves_between(self._grid.ground, backward, cell)) if found < inf else None
+
+    def _searching(self, cell: int) -> Any:
+        """The search for distances; where nothing is measured, one for this cell alone."""
+        if self.is_on:
+            return self._fresh()
+        backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
+        begin(self._grid.ground, backward, self._goal, cell, cell)
+        return backward
+
+    def _within(self, backward: Any, cell: int, expansions: int) -> float | None:
         found = float(distance.true_distance(self._grid.ground, backward, cell, expansions))
         return None if found == distance.UNKNOWN else found
 

@@ -7,6 +7,16 @@ import numpy as np
 
 
 @dataclass(frozen=True)
+class OwnCounts:
+    """What an agent says of itself, since nobody else can count it."""
+
+    memory: int = 0  # cells that it keeps something of, see Measure "memory"
+    database: int = 0  # bytes of the data computed before the run
+    climbed: int = 0  # steps of hill climbing
+    max_climbed: int = 0  # most of them in one tick
+
+
+@dataclass(frozen=True)
 class Metrics:
     """What the referee has counted of one agent so far."""
 
@@ -24,14 +34,28 @@ class Metrics:
     over_budget: int  # ticks above the budget: the papers disqualify the agent
     restarts: int
     first_move: int | None  # tick of the first move
+    twentieth_move: int | None
+    cap_hits: int
+    reentries: int
     trial: int  # number of the present trial, from 1; all above counts from the first one on
     trial_cost: float  # cost walked in the present trial
+    trial_ticks: int
     optimal: float  # cost of the cheapest path from the start, on the map on which the goal was set; infinity: none
+    optimal_moves: int | None  # its moves; None: there is no path
+    memory: int
+    database: int
+    climbed: int
+    max_climbed: int
 
     @property
     def suboptimality(self) -> float | None:
         """Cost / optimal, as far as the present trial has got; None where that means nothing."""
         return _ratio(self.trial_cost, self.optimal)
+
+    @property
+    def game_time(self) -> float | None:
+        """Ticks / moves of the cheapest path, as far as the present trial has got; None where that means nothing."""
+        return time_ratio(self.trial_ticks, self.optimal_moves)
 
     @property
     def back_move_share(self) -> float | None:
@@ -91,14 +115,26 @@ class TrialCounts:
         )
 
 
+def time_ratio(ticks: int, moves: int | None) -> float | None:
+    """Game time: 1.0 for an agent that walks a cheapest path from the first tick on."""
+    if moves == 0:
+        return 1.0
+    return ticks / moves if moves else None
+
+
 def _ratio(cost: float, optimal: float) -> float | None:
     if optimal == 0.0:
         return 1.0
     return cost / optimal if np.isfinite(optimal) else None
 
 
-def read_metrics(record: Any, optimal: float, measures: bool, began: TrialCounts) -> Metrics:
-    """The referee's record in plain Python numbers. `began`: the numbers at the beginning of the present trial."""
+def read_metrics(
+    record: Any, optimal: tuple[float, int | None], measures: bool, began: TrialCounts, own: OwnCounts
+) -> Metrics:
+    """The referee's record in plain Python numbers, and what the agent says of itself.
+
+    `optimal`: cost and moves of the cheapest path. `began`: the numbers at the beginning of the present trial.
+    """
     m = dict(zip(record.dtype.names, record.item(), strict=True))
     return Metrics(
         cost=m["cost"],
@@ -115,7 +151,16 @@ def read_metrics(record: Any, optimal: float, measures: bool, began: TrialCounts
         over_budget=m["over_budget"],
         restarts=m["restarts"],
         first_move=m["first_move"] if m["first_move"] >= 0 else None,
+        twentieth_move=m["twentieth_move"] if m["twentieth_move"] >= 0 else None,
+        cap_hits=m["cap_hits"],
+        reentries=m["reentries"],
         trial=began.trial,
         trial_cost=m["cost"] - began.cost,
-        optimal=optimal,
+        trial_ticks=m["ticks"] - began.ticks,
+        optimal=optimal[0],
+        optimal_moves=optimal[1],
+        memory=own.memory,
+        database=own.database,
+        climbed=own.climbed,
+        max_climbed=own.max_climbed,
     )

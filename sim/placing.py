@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from sim.commands import AgentConfig, Pair
 from sim.grid import Grid
-from sim.kernels.distance import UNLIMITED
+from sim.kernels.distance import UNLIMITED, moves_between
 from sim.kernels.search import GOAL_ON_TOP, begin, expand, new_search
 from sim.params import ConfigError
 
@@ -51,10 +51,17 @@ def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> lis
 
 def cheapest(grid: Grid, start: int, goal: int) -> float:
     """Cost of the cheapest way between two free cells, infinity where there is none."""
+    return cheapest_way(grid, start, goal)[0]
+
+
+def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
+    """The same, and how many moves it has; None where there is none."""
     search = new_search(grid.cells, is_bucketed=True, is_reused=True)
     begin(grid.ground, search, start, goal, goal)
     expand(grid.ground, search, UNLIMITED)
-    return float(search.nodes["g"][goal]) if search.control[0].status == GOAL_ON_TOP else float("inf")
+    if search.control[0].status != GOAL_ON_TOP:
+        return float("inf"), None
+    return float(search.nodes["g"][goal]), int(moves_between(grid.ground, search, goal))
 
 
 def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:

@@ -74,7 +74,7 @@ class Recipe:
     def key(self, grid: Grid) -> str:
         """The digest by which what it makes of this map is known."""
         head = json.dumps([self.kind, self.version, self.params, grid.width, grid.height, grid.diagonal])
-        return blake2b(head.encode() + grid.moves.tobytes(), digest_size=16).hexdigest()
+        return blake2b(head.encode() + grid.moves_digest, digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,8 @@ def preparing(
     for config in configs:
         spec = specs[config.kind]
         params = parse_params(spec.params, config.params, spec.key, [])
-        for step in spec.prepare(Problem(grid, *ends), params, stopwatch):
+        goal = ends[1] if config.goal is None else grid.cell(*config.goal)
+        for step in spec.prepare(Problem(grid, ends[0], goal), params, stopwatch):
             yield Step(f"{config.label or spec.name}: {step.text}", step.share)
 
 

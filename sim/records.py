@@ -21,10 +21,14 @@ BATCH = 32
 Pair = tuple[int, int]
 
 
+RECORDS = "records"
+"""The kind of this data."""
+
+
 def recipe(params: Mapping[str, Value]) -> Recipe:
     """The recipe for so many records, of problems drawn with this seed."""
     count, seed = int(params["records"]), int(params["seed"])
-    return Recipe("records", params_of(params, "records", "seed"), lambda grid: _make(grid, count, seed), Records)
+    return Recipe(RECORDS, params_of(params, "records", "seed"), lambda grid: _make(grid, count, seed), Records)
 
 
 def _make(grid: Grid, count: int, seed: int) -> Making:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.agent_api import Status
 from sim.measures import MEASURES
-from sim.metrics import Trial
+from sim.metrics import Trial, time_ratio
 from sim.world import BULK, Walker, World
 
 REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
@@ -82,6 +82,7 @@ def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str 
         "back_move_share": None,
         "revisits": None,
         "longest_stay": None,
+        "game_time": time_ratio(trial.ticks, line["optimal_moves"]),
         "mean_expansions": trial.expansions / trial.moves if trial.moves else None,
         "expansions": trial.expansions,
         "restarts": trial.restarts,

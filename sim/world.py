@@ -25,7 +25,7 @@ from sim.kernels.memory import zeros
 from sim.measuring import Measuring
 from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params
-from sim.placing import cheapest
+from sim.placing import cheapest_way
 
 BULK = 4096  # most ticks in one kernel call
 _MOST_ROWS = 1 << 20  # of all agents together
@@ -50,7 +50,7 @@ class Walker:
     joined: int  # tick at which it was put on the map
     start: int
     own_goal: int | None  # None: the world's
-    own_optimal: float | None  # cost of the cheapest path between its own ends; None: they are the world's
+    own_optimal: tuple[float, int | None] | None  # cost and moves of the cheapest path between its own ends
     told: Told = field(default_factory=Told)  # what it has done lately, unless its crew keeps that
     new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on
     refusals: int = 0
@@ -255,7 +255,7 @@ class World:
         self._applying: Command | None = None
         self._changed_map = b""  # rolling digest of all map changes
         self.measuring = Measuring(grid, goal, start, measures, is_watched=watched)
-        self.optimal = self.true_distance(start)
+        self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
 
     # --- putting agents and commands in -----------------------------------------------------------
 
@@ -288,7 +288,7 @@ class World:
             self.tick,
             start,
             own_goal,
-            cheapest(self.grid, start, goal) if has_own else None,
+            cheapest_way(self.grid, start, goal) if has_own else None,
             most_trials=self.trials if spec.keeps_h else 1,
         )
         walker.trial_began = self._trial_counts(walker, 1)
@@ -635,12 +635,12 @@ class World:
         self.goal = cell
         self._distances_changed()
         # For the present map: the first one may have walls where this goal is.
-        self.optimal = self.true_distance(self.start)
+        self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
         for walker in self.walkers:
             if walker.own_goal is None:
                 walker.agent.set_goal(cell)
                 if walker.own_optimal is not None:
-                    walker.own_optimal = cheapest(self.grid, walker.start, cell)
+                    walker.own_optimal = cheapest_way(self.grid, walker.start, cell)
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
@@ -718,8 +718,9 @@ class World:
 
         Where it has a goal of its own nobody counts non-optimal moves: that would take a search over the map for each.
         """
-        optimal = self.optimal if walker.own_optimal is None else walker.own_optimal
-        return read_metrics(walker.metrics[0], optimal, self._is_measured(walker), walker.trial_began)
+        optimal = walker.own_optimal or (self.optimal, self.optimal_moves)
+        own = walker.agent.own_counts()
+        return read_metrics(walker.metrics[0], optimal, self._is_measured(walker), walker.trial_began, own)
 
     def _is_measured(self, walker: Walker) -> bool:
         return walker.own_goal is None and self.measuring.knows(walker.id)

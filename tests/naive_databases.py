@@ -339,6 +339,13 @@ class PrLrta:
 # --- depths chosen on the run ---------------------------------------------------------------------------
 
 
+class Hopeful(Lrta):
+    """Moves on when its h says that there is no way: a lookahead that only asks for a move does not look at that."""
+
+    def is_hopeless(self) -> bool:
+        return False
+
+
 class Chooser(Lrta):
     """LRTA* that is told its depth before each move, and remembers what the features of appendix A ask for."""
 
@@ -350,7 +357,7 @@ class Chooser(Lrta):
 
     def first_move(self, depth: int) -> tuple[Place | None, list[Place], int]:
         """Where a lookahead of this depth would go; its frontier; its expansions. Learns nothing."""
-        twin = Lrta(self.board, self.loc, self.goal, depth)
+        twin = Hopeful(self.board, self.loc, self.goal, depth)
         twin.learned = dict(self.learned)
         layer = twin.layers()
         twin.plan_and_act()

@@ -110,6 +110,11 @@ def check_view(walker: Walker, board: Board) -> None:
     for name, group in view.groups.items():
         assert name in GROUP_NAMES and np.all((group >= 0) & (group < cells))
     assert np.all((view.waypoints >= 0) & (view.waypoints < cells))
+    assert view.depths is None or view.depths.size == cells
+    assert all(candidate.record >= 0 and candidate.verdict for candidate in view.candidates)
+    counts = walker.agent.own_counts()
+    assert counts.memory > 0 and counts.max_climbed <= counts.climbed
+    assert (counts.database > 0) == walker.spec.has_data
     if view.regions is not None:
         shown = np.concatenate(view.regions.cells)
         assert len(set(shown.tolist())) == shown.size and view.regions.x.size > view.regions.arcs.max(initial=-1)

@@ -86,7 +86,7 @@ def test_a_spread_selection_keeps_to_its_steps_and_still_arrives(problem: Proble
     assume(board.at(world.goal) in board.distances(board.at(world.start)))
     world.advance(20_000)
     assert walker.agent.status is Status.AT_GOAL
-    assert walker.agent.view().numbers["most in a tick"] <= spread
+    assert world.metrics(walker).max_climbed <= spread
 
 
 @settings(max_examples=40)

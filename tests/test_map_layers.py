@@ -2,9 +2,23 @@
 
 from pathlib import Path
 
+import pytest
+
 import ui.draw.layers
-from ui.draw.layers import LAYERS
+from sim.kernels import log
+from sim.params import Value
+from ui.draw.layers import LAYERS, control
 from ui.model.layers import LayerState
+from ui.model.trails import Trail
+
+from .conftest import drawn, make_world
+from .test_golden import M1
+
+CONTROLLED = [
+    ("d-lrta", {"goal_control": "global", "level": 2, "cap": 2}, log.CAP_HIT),
+    ("d-lrta", {"depth_control": "fixed", "level": 5}, log.REENTERED),
+    ("knn-lrta", {"records": 4, "cap": 1, "direct": False}, log.CAP_HIT),
+]
 
 
 def test_every_file_is_a_layer_with_a_place_and_a_depth_of_its_own() -> None:
@@ -13,6 +27,24 @@ def test_every_file_is_a_layer_with_a_place_and_a_depth_of_its_own() -> None:
     assert [layer.place for layer in LAYERS] == list(range(1, len(LAYERS) + 1))
     assert len({layer.depth for layer in LAYERS}) == len(LAYERS)
     assert len({layer.shortcut for layer in LAYERS}) == len(LAYERS)
+
+
+@pytest.mark.parametrize(("kind", "params", "mark"), CONTROLLED, ids=["cap hits", "re-entries", "climbs"])
+def test_cap_hits_and_reentries_are_drawn_where_they_were(kind: str, params: dict[str, Value], mark: int) -> None:
+    """By the rows, and by the counts of the referee."""
+    rows, start, goal = drawn(M1["map"])
+    world = make_world(rows, start, goal, (kind, params))
+    walker = world.walkers[0]
+    trail, cells, marked = Trail(start, 0, world.grid), [start], []
+    for _ in range(200):
+        if not world.advance(1):
+            break
+        trail.append(walker.rows)
+        marked += cells[-1:] if walker.rows[0].marks & mark else []
+        cells.append(walker.position)
+    metrics = world.metrics(walker)
+    assert len(marked) == (metrics.reentries if mark == log.REENTERED else metrics.cap_hits) > 0
+    assert control.cells_with(trail, mark).tolist() == sorted(set(marked))
 
 
 def test_only_what_is_not_as_usual_is_noted() -> None:

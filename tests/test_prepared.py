@@ -18,7 +18,7 @@ from sim.grid import Grid
 from sim.prepared import Made, Making, Recipe, Shelf, Step
 from sim.preparing import preparing
 from ui.model.job import GivenUpError, Job
-from ui.model.preparing import needs_data, prepare
+from ui.model.preparing import agents_of, needs_data, prepare
 from ui.model.session import Session
 
 ROWS = ["....", ".@..", "...."]
@@ -168,7 +168,7 @@ def scenario_of(*kinds: str) -> Scenario:
 
 def test_a_window_makes_the_data_in_a_job_and_opens_the_run_with_it(shelf: Shelf) -> None:
     scenario = scenario_of("lrta", "d-lrta", "pra")
-    assert needs_data(scenario) and not needs_data(scenario_of("lrta", "tb-wa"))
+    assert needs_data(agents_of(scenario)) and not needs_data(agents_of(scenario_of("lrta", "tb-wa")))
     shares: list[float] = []
     prepare(scenario, shares.append)
     assert len(shares) > 5 and all(0.0 <= share <= 1.0 for share in shares)

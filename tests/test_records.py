@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sim import records
 from sim.grid import Grid
 from sim.kernels import records as kernels
+from sim.kernels.route import way_to
 from sim.kernels.search import new_search
 from sim.prepared import fetch
 
@@ -24,7 +25,7 @@ def record_of(grid: Grid, start: int, goal: int) -> tuple[list[int], list[int]]:
     way, record = np.zeros(grid.cells, np.int32), np.zeros(grid.cells, np.int32)
     search = new_search(grid.cells)
     count, _ = kernels.solve(grid.ground, search, start, goal, way, record)
-    length = int(kernels.trace_forward(grid.ground, search, start, goal, way)) if count else 0
+    length = int(way_to(grid.ground, search, goal, way)) if count else 0
     return way[:length].tolist(), record[:count].tolist()
 
 

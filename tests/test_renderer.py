@@ -46,7 +46,9 @@ from ui.model.camera import Camera, fitted
 from ui.model.layers import HeatSetting, LayerState
 from ui.model.trails import Trail
 
+from .conftest import drawn
 from .naive import Board
+from .test_golden import M1
 
 pygame.font.init()
 
@@ -913,8 +915,8 @@ def test_every_layer_can_be_switched_off(layer):
     bare, _ = stage.draw(camera, size, layers_with(), edits=edits)
     everything, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS)), edits=edits)
     without, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS if k.key != layer)), edits=edits)
-    if layer in ("terrain", "detour", "groups", "regions", "waypoints"):
-        # Nothing special on this map, no shortcut search, nothing set apart, no abstraction.
+    if layer in ("terrain", "detour", "groups", "regions", "waypoints", "records", "candidates", "control"):
+        # Nothing special on this map, no shortcut search, nothing set apart, no abstraction, no records.
         assert pixels_of(alone) == pixels_of(bare)
     else:
         assert pixels_of(alone) != pixels_of(bare)
@@ -932,6 +934,40 @@ def test_layers_of_agents_with_a_database_draw_something(layer):
         alone, _ = stage.draw(camera, size, layers_with(layer))
         bare, _ = stage.draw(camera, size, layers_with())
         assert pixels_of(alone) != pixels_of(bare)
+
+
+@pytest.mark.parametrize("layer", ["records", "candidates", "waypoints"])
+def test_layers_of_agents_with_records_draw_something(layer):
+    grid = Grid.from_rows(["." * 30] * 20)
+    cap = 1 if layer == "candidates" else 250
+    stage = Stage(grid, 0, 599, [("knn-lrta", {"records": 20, "direct": False, "similar": 3, "cap": cap})])
+    stage.world.advance(1)
+    for zoom in (0.7, 3.0, 16.0):
+        camera, size = Camera(zoom), (480, 320)
+        alone, _ = stage.draw(camera, size, layers_with(layer))
+        bare, _ = stage.draw(camera, size, layers_with())
+        assert pixels_of(alone) != pixels_of(bare)
+
+
+def test_the_level_chosen_is_the_one_whose_regions_are_drawn():
+    grid = Grid.from_rows(["." * 30] * 20)
+    stage = Stage(grid, 0, 599, [("d-lrta", {"level": 1})])
+    pictures = []
+    for level in (0, 1, 4):
+        state = layers_with("regions")
+        state.region_level = level
+        pictures.append(pixels_of(stage.draw(Camera(9.0), (270, 180), state)[0]))
+    assert pictures[0] == pictures[1] != pictures[2]
+
+
+def test_heat_of_depth_is_what_the_database_says():
+    rows, start, goal = drawn(M1["map"])
+    grid = Grid.from_rows(rows)
+    stage = Stage(grid, start, goal, [("d-lrta", {"level": 2, "goal_control": "global"})])
+    scale = stage.refresh(HeatSetting("depth"))
+    depths = stage.world.walkers[0].agent.view().depths
+    bands = np.searchsorted(np.array(scale.limits), depths, side="left")
+    assert (stage.cells[0].bands[grid.free] == bands[grid.free]).all() and len(set(depths[grid.free].tolist())) > 3
 
 
 @pytest.mark.parametrize("zoom", [0.4, 1.0, 9.0])

@@ -146,8 +146,9 @@ def test_the_inside_of_a_block_of_walls_is_as_quiet_as_the_outside(palette) -> N
 
 
 WITH_DATABASE = ("regions", "waypoints")
+WITH_RECORDS = ("waypoints", "records", "candidates")
 """Layers of which only agents with a database have something to show."""
-ELSEWHERE = (*WITH_DATABASE, "terrain", "grid", "tracing", "detour", "groups")
+ELSEWHERE = (*WITH_DATABASE, *WITH_RECORDS, "control", "terrain", "grid", "tracing", "detour", "groups")
 
 
 @pytest.mark.parametrize("layer", WITH_DATABASE)
@@ -157,6 +158,18 @@ def test_layers_of_agents_with_a_database(layer: str) -> None:
     with_it = panel_svg(run.begin(), FIRST, Look(visible=shown))
     without = panel_svg(run.begin(), FIRST, Look(visible=dict.fromkeys(WITH_DATABASE, False)))
     assert len(without) < len(with_it) and ElementTree.fromstring(with_it) is not None
+
+
+@pytest.mark.parametrize("layer", WITH_RECORDS)
+def test_layers_of_agents_with_records(layer: str) -> None:
+    """Without trying the goal itself it asks for a record, and with a cap of one step every climb is refused."""
+    params = {"records": 8, "direct": False, "similar": 3, "cap": 1 if layer == "candidates" else 250}
+    run = Replay(replace(setup(), agents=(AgentConfig("knn-lrta", params=params),)))
+    session = run.begin()
+    session.advance(1)
+    with_it = panel_svg(session, FIRST, Look(visible={key: key == layer for key in WITH_RECORDS}))
+    without = panel_svg(session, FIRST, Look(visible=dict.fromkeys(WITH_RECORDS, False)))
+    assert len(without) < len(with_it)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from sim.commands import (
     SetTerrain,
 )
 from sim.grid import Grid, MapChange
+from sim.metrics import OwnCounts
 from sim.params import ConfigError, Value
 from sim.world import RefereeError, World
 
@@ -71,6 +72,9 @@ class Scripted:
     @property
     def status(self) -> Status:
         return Status.AT_GOAL if self.cell == self.goal else Status.ACTIVE
+
+    def own_counts(self) -> OwnCounts:
+        return OwnCounts()
 
     def view(self) -> AgentView:
         return AgentView()

@@ -1,26 +1,32 @@
 """Bench `databases`: what is computed before a run, and how fast agents walk that use it."""
 
+import time
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from cli.bench import plain
-from cli.bench.control import FramedMap
+from cli.bench.control import FramedMap, astar
 from cli.bench.problems import MapProblem, by_map
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from cli.bench.ticks import Case, case_work, control_rate
 from cli.bench.timing import best_of
 from sim import abstraction, databases
+from sim import records as recipes
 from sim.grid import Grid
+from sim.kernels.records import Records, find_similar, new_similar
 from sim.prepared import Prepared, Recipe, fetch, made_now
 
 _LEVEL = 3
 _MOST_MAPS = 3  # of each size: the plain versions take seconds
+_RECORDS, _SIMILAR = 1000, 10
+_PLAIN_RECORDS = 8  # solved by the control, which would take minutes for all
 WALKERS = (
     Case("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1, Target(5.0)),
     Case("D LRTA*, level 3", "d-lrta", {}, 1, every=4),
+    Case("kNN LRTA*, 1,000 records", "knn-lrta", {"records": _RECORDS}, 1, Target(5.0)),
     Case("PR LRTA*, level 4, depth 5", "pr-lrta", {"depth": 5}, 1, every=4),
     Case("PRA*", "pra", {"mode": "instant"}, 1, every=4),
     Case("DT LRTA*", "dt-lrta", {}, 1, every=16, most_ticks=20_000),
@@ -28,13 +34,15 @@ WALKERS = (
 
 
 def run(setup: Setup) -> Table:
-    table = Table("databases: abstraction and columns of subgoals, and the agents that use them")
+    table = Table("databases: abstraction, columns of subgoals, records, and the agents that use them")
     problems = by_map(setup.problems.problems)
     for side, limit in ((512, 0.3), (1024, 1.2)):
         chosen = [batch for batch in problems if max(batch[0].grid.width, batch[0].grid.height) == side]
         if chosen or not setup.problems.is_listed:
             _measure_abstraction(setup, table, (chosen or problems)[:_MOST_MAPS], side if chosen else 0, limit)
     _measure_column(setup, table, problems[:_MOST_MAPS])
+    of_512 = [batch for batch in problems if max(batch[0].grid.width, batch[0].grid.height) == 512]
+    _measure_records(setup, table, (of_512 or problems)[:_MOST_MAPS])
     batches = by_map(next(iter(dict(setup.problems.groups()).values())))
     rate = control_rate(setup, batches)
     for case in WALKERS:
@@ -69,6 +77,45 @@ def _measure_column(setup: Setup, table: Table, batches: list[list[MapProblem]])
         ours, plainly = ours + own, plainly + other
     limit = 0.006 if setup.problems.is_listed else None
     _add(table, f"column of level {_LEVEL}", ours / len(batches), plainly / len(batches), limit)
+
+
+def _measure_records(setup: Setup, table: Table, batches: list[list[MapProblem]]) -> None:
+    """Making them on all cores, once, as it takes seconds; and finding those similar to the problems of the map."""
+    making, plainly, finding, looking, asked = 0.0, 0.0, 0.0, 0.0, 0
+    for batch in batches:
+        setup.progress.show(f"databases: records, {batch[0].map_name}")
+        grid, ends = batch[0].grid, [problem.ends for problem in batch]
+        before = time.perf_counter()
+        records = made_now(recipes.recipe({"records": _RECORDS, "seed": 1}), grid).tables
+        making += time.perf_counter() - before  # of the clock: the work is done by threads
+        pairs = recipes.draw_pairs(grid, _PLAIN_RECORDS, 1)
+        plainly += best_of(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORDS / len(pairs)
+        ours, other = partial(_find_similar, grid, records, ends), partial(_look_plainly, grid, records, ends)
+        assert ours() == other(), "they disagree"
+        own, control = best_of(setup.rounds, (ours, other))
+        finding, looking, asked = finding + own, looking + control, asked + len(ends)
+    is_listed, maps = setup.problems.is_listed, len(batches)
+    _add(table, f"{_RECORDS:,} records of solved problems", making / maps, plainly / maps, 4.0 if is_listed else None)
+    _add(table, f"{_SIMILAR} similar records", finding / asked, looking / asked, 60e-6 if is_listed else None)
+
+
+def _find_similar(grid: Grid, records: Records, pairs: list[tuple[int, int]]) -> list[list[int]]:
+    similar, found = new_similar(_SIMILAR), []
+    for pair in pairs:
+        find_similar(grid.ground, records, *pair, similar)
+        found.append(similar.records.tolist())
+    return found
+
+
+def _solve_plainly(board: FramedMap, grid: Grid, pairs: list[tuple[int, int]]) -> None:
+    """A* alone: compressing the paths comes on top."""
+    for pair in pairs:
+        astar(board, *(board.cell(*grid.xy(cell)) for cell in pair))
+
+
+def _look_plainly(grid: Grid, records: Records, pairs: list[tuple[int, int]]) -> list[list[int]]:
+    ends = records.ends.tolist()
+    return [plain.similar(ends, grid.xy(start), grid.xy(goal), _SIMILAR) for start, goal in pairs]
 
 
 def _making(recipe: Recipe, grid: Grid) -> Callable[[], object]:

@@ -4,6 +4,7 @@ from heapq import heappop, heappush
 from itertools import combinations
 
 from cli.bench.control import FramedMap, neighbours
+from sim.kernels.octile import DIAGONAL
 
 
 def distances(board: FramedMap, source: int) -> dict[int, float]:
@@ -72,3 +73,12 @@ def _clique(arcs: list[set[int]], waiting: list[int]) -> list[int]:
             if third is not None:
                 return [x, y, third]
     return pair
+
+
+def similar(ends: list[list[int]], start: tuple[int, int], goal: tuple[int, int], count: int) -> list[int]:
+    """The numbers of the records whose farther end is nearest to the problem's, by looking at all of them."""
+    found = []
+    for number, (x0, y0, x1, y1) in enumerate(ends):
+        pairs = (abs(x0 - start[0]), abs(y0 - start[1])), (abs(x1 - goal[0]), abs(y1 - goal[1]))
+        found.append((max(max(dx, dy) + (DIAGONAL - 1.0) * min(dx, dy) for dx, dy in pairs), number))
+    return [number for _, number in sorted(found)[:count]]

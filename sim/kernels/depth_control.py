@@ -15,7 +15,7 @@ from sim.kernels.dynamic_control import step
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
 from sim.kernels.learned import excess, h_of
-from sim.kernels.learner import has_no_way
+from sim.kernels.learner import has_no_way, write_step
 from sim.kernels.lrta import NO_REACH, best_of_rim, first_step, look_ahead
 from sim.kernels.memory import zeros
 from sim.kernels.octile import direction_between, h0_cells
@@ -44,6 +44,7 @@ class History(NamedTuple):
     raised: np.ndarray  # float64[n] by how much h rose in each
     times: np.ndarray  # int32[cells] how often a state is among them
     planned: np.ndarray  # uint8[cells] the direction of the last move from each cell, plus one
+    depths: np.ndarray  # uint32[cells] the depth of the last lookahead from each cell, 0: none
     features: np.ndarray  # float64[FEATURES] those of the last plan
     record: np.ndarray  # RECORD[1]
 
@@ -51,7 +52,8 @@ class History(NamedTuple):
 def new_history(cells: int, steps: int) -> History:
     record = np.zeros(1, RECORD).view(np.recarray)
     recent, raised = np.zeros(steps, np.int32), np.zeros(steps, np.float64)
-    return History(recent, raised, zeros(cells, np.int32), zeros(cells, np.uint8), np.zeros(FEATURES), record)
+    times, planned, depths = zeros(cells, np.int32), zeros(cells, np.uint8), zeros(cells, np.uint32)
+    return History(recent, raised, times, planned, depths, np.zeros(FEATURES), record)
 
 
 @kernel
@@ -61,18 +63,13 @@ def run_oracle(ground, targets, ball, probe, history, dmax, sees_all, state, row
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, phase = np.int64(0), log.WAITING
-        if has_no_way(ground, st):
-            st.status = log.NO_PATH
-        else:
+        used, has_moved = np.int64(0), False
+        if not has_no_way(ground, st):
             depth = label(ground, targets, probe, st, dmax)
             history.record[0].last_depth = depth
+            history.depths[st.loc] = depth
             used, has_moved = step(ground, targets, ball, st, depth, sees_all)
-            phase = log.LEARNING
-            if not has_moved:
-                st.status, phase = log.NO_PATH, log.WAITING
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
-        st.marks = 0
+        write_step(rows[tick], st, used, has_moved)
     return rows.size
 
 
@@ -83,23 +80,18 @@ def run_tree(ground, targets, ball, probe, history, tree, q, dmax, sees_all, sta
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, phase = np.int64(0), log.WAITING
-        if has_no_way(ground, st):
-            st.status = log.NO_PATH
-        else:
+        used, has_moved = np.int64(0), False
+        if not has_no_way(ground, st):
             used = look_around(ground, targets, probe, history, st, q)
             depth = min(predict(tree, history.features), np.int64(dmax))
             history.record[0].last_depth = depth
+            history.depths[st.loc] = depth
             history.record[0].probed += used
             more, has_moved = step_and_remember(ground, targets, ball, history, st, depth, sees_all)
             used += more
             if sees_all:
                 note_probe(ball, probe)
-            phase = log.LEARNING
-            if not has_moved:
-                st.status, phase = log.NO_PATH, log.WAITING
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
-        st.marks = 0
+        write_step(rows[tick], st, used, has_moved)
     return rows.size
 
 

@@ -12,7 +12,7 @@ on 2048 x 2048 always. What must not stop a window is spread over ticks instead,
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand, is_closed
+from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand, is_closed, parent
 
 UNLIMITED = np.int64(1) << 62
 
@@ -35,3 +35,14 @@ def true_distance(ground, backward, s, allowed):
         if control.status != GOAL_ON_TOP:
             return np.inf
     return backward.nodes[s].g
+
+
+@kernel
+def moves_between(ground, search, s):
+    """How many moves the cheapest way has that the search found between its root and the closed cell s."""
+    moves = 0
+    s = parent(ground, search, s)
+    while s >= 0:
+        moves += 1
+        s = parent(ground, search, s)
+    return moves

@@ -190,6 +190,7 @@ def learn(search, memory, p, rhs, came):
     node = search.nodes[p]
     if not is_known(search, p):
         node.search = search.control[0].search
+        search.control[0].known += 1
         node.g = np.inf
         node.place = CLOSED
     node.came = came
@@ -215,6 +216,8 @@ def fix(ground, search, memory, st, u):
         node.place = CLOSED
     if rhs == np.inf:
         node.search = 0  # as it was before anything was known of it
+        control.most_known = max(control.most_known, control.known)
+        control.known -= 1
 
 
 @kernel

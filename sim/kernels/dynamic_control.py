@@ -33,36 +33,32 @@ CONTROL = np.dtype(
         ("sees_all", "i8"),  # somebody looks: no short way for depth 1
         ("last_depth", "i8"),
         ("last_target", "i8"),
-        ("cap_hits", "i8"),  # moves with the largest depth of the database
-        ("reentries", "i8"),  # moves toward the goal because the cell had been visited before
     ],
     align=True,
 )
 
 
 @kernel
-def choose(levels, column, visits, it, st):
-    """The target and the depth for the next move."""
-    goal = np.int64(st.goal)
-    if not it.uses_database:
-        return goal, np.int64(1)
-    region = ancestor(levels, st.loc, it.level)
-    place = region - it.first
-    depth = np.int64(it.depth)
+def choose(column, place, visits, it, st):
+    """What the database says in the region at `place`: the cell to head for, NO_SUBGOAL for the goal, and the depth.
+
+    `visits`: how often the agent was on each cell, or began a leg there.
+    """
+    subgoal, depth = np.int64(NO_SUBGOAL), np.int64(it.depth)
     if not it.uses_subgoals:
         if it.uses_depths:
             depth = np.int64(column.far_depth[place])
     elif is_reentered(visits, it, st):
-        it.reentries += 1
+        st.marks |= log.REENTERED
         if it.uses_depths:
             depth = np.int64(it.cap)
     else:
         if it.uses_depths:
             depth = np.int64(column.near_depth[place])
-        if column.subgoal[place] != NO_SUBGOAL:
-            goal = np.int64(column.subgoal[place])
-    it.cap_hits += it.uses_depths and depth == it.cap
-    return goal, depth
+        subgoal = np.int64(column.subgoal[place])
+    if it.uses_depths and depth == it.cap:
+        st.marks |= log.CAP_HIT
+    return subgoal, depth
 
 
 @kernel
@@ -77,6 +73,15 @@ def is_reentered(visits, it, st):
 
 
 @kernel
+def choose_cell(levels, column, visits, it, st):
+    """The target and the depth for the next move. Without the database: the goal, and depth 1."""
+    if not it.uses_database:
+        return np.int64(st.goal), np.int64(1)
+    subgoal, depth = choose(column, ancestor(levels, st.loc, it.level) - it.first, visits, it, st)
+    return np.int64(st.goal) if subgoal == NO_SUBGOAL else subgoal, depth
+
+
+@kernel
 def run(ground, levels, column, targets, ball, visits, control, state, rows):
     """Plan and act for up to len(rows) ticks. Returns early, still ACTIVE, when `targets` must grow first."""
     st, it = state[0], control[0]
@@ -87,7 +92,7 @@ def run(ground, levels, column, targets, ball, visits, control, state, rows):
         if has_no_way(ground, st):
             st.status = log.NO_PATH
         else:
-            target, depth = choose(levels, column, visits, it, st)
+            target, depth = choose_cell(levels, column, visits, it, st)
             it.last_target, it.last_depth = target, depth
             aim_at(ground, targets, target)
             used, has_moved = step(ground, targets, ball, st, depth, it.sees_all)

@@ -162,6 +162,7 @@ def enter(labels, stack, st, s, came, g):
     stack.g[st.depth] = g
     stack.holds[s] = 1
     st.depth += 1
+    labels.control[0].most_known = max(labels.control[0].most_known, st.depth)  # its memory is the stack alone
     node = labels.nodes[s]
     if not is_known(labels, s):
         node.search = labels.control[0].search

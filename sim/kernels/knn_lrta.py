@@ -42,7 +42,6 @@ CONTROL = np.dtype(
         ("steps", "i8"),  # of all climbs
         ("most_steps", "i8"),  # in one tick
         ("selections", "i8"),
-        ("cap_hits", "i8"),  # climbs that ended at the cap
     ],
     align=True,
 )
@@ -194,7 +193,7 @@ def select(ground, records, choice, st, it):
         room = left - (it.steps - before)
         if room <= 0:
             break
-        result = climb_on(ground, it, *ends_of_climb(records, choice, st, it), room)
+        result = climb_on(ground, st, it, *ends_of_climb(records, choice, st, it), room)
         if result == UNDER_WAY:
             break
         it.climber = -1
@@ -234,13 +233,13 @@ def ends_of_climb(records, choice, st, it):
 
 
 @kernel
-def climb_on(ground, it, a, b, room):
+def climb_on(ground, st, it, a, b, room):
     """Go on with the climb from a to b for up to `room` steps, and no more than `cap` in all."""
     if it.climber < 0:
         it.climber, it.climbed = a, 0
     while it.climber != b:
         if it.climbed == it.cap:
-            it.cap_hits += 1
+            st.marks |= log.CAP_HIT
             return GAVE_UP
         if room == 0:
             return UNDER_WAY

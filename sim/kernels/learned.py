@@ -20,6 +20,7 @@ TARGET = np.dtype(
         ("width", "i8"),
         ("diagonal_cost", "f8"),
         ("changes", "i8"),  # how often a value changed: a trial that leaves this as it was has learned nothing
+        ("cells", "i8"),  # of which something was learned
         ("highest", "f8"),  # largest value ever learned
     ],
     align=True,
@@ -82,9 +83,11 @@ def excess(learned, s):
 @kernel
 def learn(learned, s, value):
     """Give cell s a new estimate. Writes: h, and the notes of what changed."""
-    target = learned.target[0]
-    if learned.h[s] == value:
+    target, before = learned.target[0], learned.h[s]
+    if before == value:
         return
+    if before == 0.0 or before == initial(learned.target, s):
+        target.cells += 1
     learned.h[s] = value
     if learned.changed.size:
         learned.changed[target.changes % learned.changed.size] = s

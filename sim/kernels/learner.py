@@ -8,6 +8,7 @@ after arcs were added the highest value then known).
 import numpy as np
 
 from sim.kernels import log
+from sim.kernels.flood import MET, flood
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, direction_between
 
@@ -68,24 +69,7 @@ def may_lead_out(ground, loc, tails, rose, seen, queue):
     for i in range(tails.size):
         if not rose[i]:
             seen[tails[i]] = IS_TAIL
-    if seen[loc] == IS_TAIL:
-        return True
-    seen[loc] = IS_SEEN
-    queue[0] = loc
-    done, count = 0, 1
-    while done < count:
-        s = np.int64(queue[done])
-        done += 1
-        for d in range(8):
-            if ground.moves[s] >> d & 1:
-                t = s + ground.step[d]
-                if seen[t] == IS_TAIL:
-                    return True
-                if not seen[t]:
-                    seen[t] = IS_SEEN
-                    queue[count] = t
-                    count += 1
-    return False
+    return flood(ground, seen, queue, loc, IS_SEEN, IS_TAIL) == MET
 
 
 @kernel
@@ -99,6 +83,15 @@ def move_to(st, t):
     st.loc = t
     if t == st.goal:
         st.status = log.AT_GOAL
+
+
+@kernel
+def write_step(row, st, used, has_moved):
+    """The row of a tick in which an agent has learned and moved; or has not moved, because there is no way."""
+    if not has_moved:
+        st.status = log.NO_PATH
+    log.write_row(row, st.loc, used, 0, st.marks, log.LEARNING if has_moved else log.WAITING)
+    st.marks = 0
 
 
 @kernel

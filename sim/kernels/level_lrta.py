@@ -118,6 +118,7 @@ def mark_node_ball(levels, ball, root, target, depth):
 def add_to_node_rim(ball, u):
     node = ball.nodes.search.nodes[u]
     node.search = ball.nodes.search.control[0].search
+    ball.nodes.search.control[0].known += 1
     node.place = RIM
     node.g = np.inf
     ball.seen[ball.size[0]] = u

@@ -121,6 +121,8 @@ def begin_nodes(nodes, start):
         control.search = 0
     control.search += 1
     control.open_size = 0
+    control.most_known = max(control.most_known, control.known)
+    control.known = 0
     control.status = RUNNING
     add_node(nodes, start, -1, 0.0, 0.0, 0.0)
 
@@ -134,6 +136,7 @@ def add_node(nodes, u, before, g, f, h):
         node.search = control.search
         place = control.open_size
         control.open_size += 1
+        control.known += 1
     node.g = g
     nodes.parent[u] = before
     tie = np.int64(h * UNITS_PER_COST) << nodes.shift | np.int64(u)

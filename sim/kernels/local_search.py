@@ -116,7 +116,7 @@ def expand(ground, learned, space, st, n):
     add_root(ground, search, st.loc, 0.0)
     number, size, goal = control.search, control.open_size, st.goal
     most = min(n, closed.size)
-    used = np.int64(0)
+    used, known = np.int64(0), control.known
     status = RUNNING
     while True:
         if size == 0:
@@ -146,6 +146,7 @@ def expand(ground, learned, space, st, n):
             if child.search != number:
                 place = size
                 size += 1
+                known += 1
             elif child.g <= g:
                 continue
             elif place == CLOSED:
@@ -157,6 +158,7 @@ def expand(ground, learned, space, st, n):
             f = g + h_of(learned, t)
             sift_up(heap, nodes, place, key_of(f), tie_of(t, g, 0.0, True, shift), mask)
     control.open_size = size
+    control.known = known
     control.status = status
     st.closed = used
     return used

@@ -21,6 +21,9 @@ RESTARTED = 2  # the search began again in this tick
 BOUNCED = 4  # TBA*'s move from the start when it has no path to walk
 TRIAL = 8  # written by the world: the agent was put back on the start for its next trial, which is not a move
 ARRIVED = 16  # written by the world: the agent came to the goal in this tick
+CAP_HIT = 32  # it looked ahead with the largest depth that it has, or climbed as long as it may
+REENTERED = 64  # it was on its cell before, so it headed for its goal and not for a subgoal
+DIGESTED = 31  # those that digests depend on; the later ones tell of what moves and expansions tell already
 
 # What the agent is doing, for the panel header. The words are in agent_api.PHASE_WORDS.
 WAITING, SEARCHING, TRACING, FOLLOWING, WALKING_BACK, SHUTTLING, LEARNING = 0, 1, 2, 3, 4, 5, 6

@@ -16,7 +16,7 @@ from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
 from sim.kernels.learned import h_of, learn
-from sim.kernels.learner import has_no_way, move_to
+from sim.kernels.learner import has_no_way, move_to, write_step
 from sim.kernels.memory import zeros
 from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, NOWHERE, SUCCESSORS
 from sim.kernels.openlist import key_of, sift_down, sift_up
@@ -110,17 +110,11 @@ def run(ground, targets, ball, state, depth, reach, rows):
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, phase = 0, log.WAITING
-        if has_no_way(ground, st):
-            st.status = log.NO_PATH
-        else:
+        used, has_moved = np.int64(0), False
+        if not has_no_way(ground, st):
             used = look_ahead(ground, targets, ball, st, depth, reach)
-            if step_to_rim(ground, targets, ball, st):
-                phase = log.LEARNING
-            else:
-                st.status = log.NO_PATH
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
-        st.marks = 0
+            has_moved = step_to_rim(ground, targets, ball, st)
+        write_step(rows[tick], st, used, has_moved)
     return rows.size
 
 
@@ -221,6 +215,7 @@ def add_to_rim(search, cells, count, s):
     """Put a new cell, of which nothing is known, at the end of the list. Returns its length."""
     node = search.nodes[s]
     node.search = search.control[0].search
+    search.control[0].known += 1
     node.place = RIM
     node.g = np.inf
     cells[count] = s

@@ -10,9 +10,9 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.dynamic_control import FOR_GOOD, step
+from sim.kernels.dynamic_control import choose, step
 from sim.kernels.jit import kernel
-from sim.kernels.learner import has_no_way
+from sim.kernels.learner import has_no_way, write_step
 from sim.kernels.level_lrta import best_of_node_rim, first_node, look_ahead_nodes, raise_node
 from sim.kernels.levels import (
     IS_END,
@@ -25,7 +25,8 @@ from sim.kernels.levels import (
     let_in,
     open_moves,
 )
-from sim.kernels.search import expand, parent
+from sim.kernels.route import way_to
+from sim.kernels.search import expand
 from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import is_crowded
 
@@ -46,8 +47,6 @@ CONTROL = np.dtype(
         ("arc_diagonal", "f8"),
         ("last_depth", "i8"),
         ("last_target", "i8"),  # node
-        ("cap_hits", "i8"),
-        ("reentries", "i8"),
         ("legs", "i8"),
         ("abstract_expansions", "i8"),
     ],
@@ -65,35 +64,30 @@ def run(ground, levels, column, plan, targets, ball, starts, control, state, row
     for tick in range(rows.size):
         if st.status != log.ACTIVE or is_crowded(plan.tables):
             return tick
-        used, phase = np.int64(0), log.WAITING
-        if has_no_way(ground, st):
-            st.status = log.NO_PATH
-        elif st.length > 0 or it.uses_levels:
-            if st.length == 0:
+        used, has_moved = np.int64(0), False
+        if not has_no_way(ground, st):
+            if st.length == 0 and it.uses_levels:
                 used = plan_leg(ground, levels, column, plan, starts, it, st)
+            elif st.length == 0:
+                used, has_moved = step(ground, targets, ball, st, 1, it.sees_all)
             if st.length > 0:
-                follow(plan.path, st)
-                phase = log.FOLLOWING
-        else:
-            used, has_moved = step(ground, targets, ball, st, 1, it.sees_all)
-            phase = log.LEARNING
-            if not has_moved:
-                st.status = log.NO_PATH
-                phase = log.WAITING
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
-        st.marks = 0
+                follow_leg(rows[tick], plan.path, st, used)
+                continue
+        write_step(rows[tick], st, used, has_moved)
     return rows.size
 
 
 @kernel
-def follow(path, st):
-    """One move along the leg."""
+def follow_leg(row, path, st, used):
+    """One move along the leg, and the row of this tick."""
     st.head += 1
     st.loc = path[st.head]
     if st.loc == st.goal:
         st.status = log.AT_GOAL
     if st.loc == st.goal or st.head == st.length - 1:
         st.length = 0
+    log.write_row(row, st.loc, used, 0, st.marks, log.FOLLOWING)
+    st.marks = 0
 
 
 @kernel
@@ -126,7 +120,7 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
 @kernel
 def choose_region(levels, column, plan, starts, it, st, u):
     """One step of LRTA* from region u: expansions and the next region."""
-    target, depth = choose(levels, column, starts, it, st)
+    target, depth = choose_node(levels, column, starts, it, st)
     it.last_target, it.last_depth = target, depth
     ball, tables, diagonal = plan.node_ball, plan.tables, it.arc_diagonal
     used = look_ahead_nodes(levels, ball, tables, u, target, depth, it.gamma, diagonal, plan.search)
@@ -137,46 +131,16 @@ def choose_region(levels, column, plan, starts, it, st, u):
 
 
 @kernel
-def choose(levels, column, starts, it, st):
-    """The target region and the depth for the next leg, as dynamic_control.choose() does for moves."""
-    target, depth = ancestor(levels, st.goal, it.level), np.int64(it.depth)
-    place = ancestor(levels, st.loc, it.high_level) - it.first
-    if not it.uses_subgoals:
-        if it.uses_depths:
-            depth = np.int64(column.far_depth[place])
-    elif is_again(starts, it, st):
-        it.reentries += 1
-        if it.uses_depths:
-            depth = np.int64(it.cap)
-    else:
-        if it.uses_depths:
-            depth = np.int64(column.near_depth[place])
-        if column.subgoal[place] != NO_SUBGOAL:
-            target = ancestor(levels, column.subgoal[place], it.level)
-    it.cap_hits += it.uses_depths and depth == it.cap
-    return target, depth
-
-
-@kernel
-def is_again(starts, it, st):
-    """Whether a leg has begun on this cell before, or, by the rule FOR_GOOD, once on any cell twice."""
-    if starts[st.loc] > 1 and it.rule == FOR_GOOD:
-        it.is_for_good = 1
-    return starts[st.loc] > 1 or it.is_for_good != 0
+def choose_node(levels, column, starts, it, st):
+    """The target region and the depth for the next leg."""
+    subgoal, depth = choose(column, ancestor(levels, st.loc, it.high_level) - it.first, starts, it, st)
+    cell = st.goal if subgoal == NO_SUBGOAL else subgoal
+    return ancestor(levels, cell, it.level), depth
 
 
 @kernel
 def take_leg(ground, search, path, st):
     """Write the leg found, the agent's cell first."""
-    length = 0
-    cell = np.int64(search.control[0].goal)
-    while cell >= 0:
-        path[length] = cell
-        length += 1
-        cell = parent(ground, search, cell)
-    for i in range(length // 2):
-        k = length - 1 - i
-        path[i], path[k] = path[k], path[i]
-    st.length = length
+    st.length = way_to(ground, search, search.control[0].goal, path)
     st.head = 0
-    st.best = path[length - 1]
+    st.best = path[st.length - 1]

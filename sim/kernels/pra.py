@@ -23,7 +23,8 @@ from sim.kernels.levels import (
     open_moves,
     trace_nodes,
 )
-from sim.kernels.search import EMPTY, GOAL_ON_TOP, expand, parent
+from sim.kernels.route import way_to
+from sim.kernels.search import EMPTY, GOAL_ON_TOP, expand
 
 ALL = np.int64(1) << 60  # steps kept of each way: no partial refinement
 
@@ -192,16 +193,7 @@ def expand_cells(ground, corridor, search, st, budget):
 @kernel
 def take_path(ground, search, path, st):
     """Write the path found on the map, the agent's cell first."""
-    length = 0
-    cell = np.int64(search.control[0].goal)
-    while cell >= 0:
-        path[length] = cell
-        length += 1
-        cell = parent(ground, search, cell)
-    for i in range(length // 2):
-        k = length - 1 - i
-        path[i], path[k] = path[k], path[i]
-    st.length = length
+    st.length = way_to(ground, search, search.control[0].goal, path)
     st.head = 0
     st.is_planning = 0
 

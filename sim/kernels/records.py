@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.climb import NO_CAP, climb
+from sim.kernels.flood import NEVER_MET, flood
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0
-from sim.kernels.search import GOAL_ON_TOP, begin, expand, parent
+from sim.kernels.route import way_to
+from sim.kernels.search import GOAL_ON_TOP, begin, expand
 
 ALL_EXPANSIONS = np.int64(1) << 62
 LEAF = 8  # records in a leaf of the tree
@@ -55,24 +57,8 @@ def solve(ground, search, start, goal, way, record):
     expand(ground, search, ALL_EXPANSIONS)
     if search.control[0].status != GOAL_ON_TOP:
         return 0, search.control[0].expansions
-    length = trace_forward(ground, search, start, goal, way)
+    length = way_to(ground, search, goal, way)
     return compress(ground, way, length, record), search.control[0].expansions
-
-
-@kernel
-def trace_forward(ground, search, start, goal, way):
-    """Write the path from start to goal into `way`. Returns its cells."""
-    length = 1
-    s = np.int64(goal)
-    while s != start:
-        s = parent(ground, search, s)
-        length += 1
-    s = np.int64(goal)
-    for i in range(length - 1, -1, -1):
-        way[i] = s
-        if i:
-            s = parent(ground, search, s)
-    return length
 
 
 @kernel
@@ -102,7 +88,7 @@ def largest_component(ground, labels, cells):
     for s in range(ground.moves.size):
         if ground.moves[s] and not labels[s]:
             label += 1
-            size = flood(ground, labels, cells, s, label)
+            size = flood(ground, labels, cells, s, label, NEVER_MET)
             if size > best_size:
                 best, best_size = label, size
     count = 0
@@ -110,25 +96,6 @@ def largest_component(ground, labels, cells):
         if best and labels[s] == best:
             cells[count] = s
             count += 1
-    return count
-
-
-@kernel
-def flood(ground, labels, queue, s, label):
-    """Give all cells that can be reached from s this label. Returns how many."""
-    labels[s] = label
-    queue[0] = s
-    done, count = 0, 1
-    while done < count:
-        s = np.int64(queue[done])
-        done += 1
-        for d in range(8):
-            if ground.moves[s] >> d & 1:
-                t = s + ground.step[d]
-                if not labels[t]:
-                    labels[t] = label
-                    queue[count] = t
-                    count += 1
     return count
 
 

@@ -24,7 +24,10 @@ METRICS = np.dtype(
         ("traced", "i8"),
         ("over_budget", "i8"),  # ticks with more expansions than the budget allows
         ("restarts", "i8"),
+        ("cap_hits", "i8"),  # ticks
+        ("reentries", "i8"),
         ("first_move", "i8"),  # world tick of the first move, -1 before it
+        ("twentieth_move", "i8"),
         ("digest_a", "i8"),
         ("digest_b", "i8"),
     ],
@@ -40,7 +43,7 @@ def new_metrics(start: int, visits: np.ndarray) -> np.ndarray:
     """The numbers of an agent that stands at `start` and has done nothing."""
     metrics = np.zeros(1, METRICS).view(np.recarray)
     metrics[0].position = start
-    metrics[0].first_move = -1
+    metrics[0].first_move = metrics[0].twentieth_move = -1
     metrics[0].distinct = 1
     metrics[0].longest_stay = 1
     visits[start] = 1
@@ -78,10 +81,16 @@ def judge(ground, rows, count, tick, budget, metrics, visits):
                 m.bounces += 1
             if m.first_move < 0:
                 m.first_move = tick + i
+            if m.moves == 20:
+                m.twentieth_move = tick + i
         else:
             m.waits += 1
         if row.marks & log.RESTARTED:
             m.restarts += 1
+        if row.marks & log.CAP_HIT:
+            m.cap_hits += 1
+        if row.marks & log.REENTERED:
+            m.reentries += 1
         expanded = np.int64(row.expanded)
         m.ticks += 1
         m.expansions += expanded
@@ -91,7 +100,7 @@ def judge(ground, rows, count, tick, budget, metrics, visits):
             m.over_budget += 1
         mix(metrics, t)
         mix(metrics, expanded)
-        mix(metrics, np.int64(row.marks))
+        mix(metrics, np.int64(row.marks & log.DIGESTED))
     return count
 
 
@@ -110,7 +119,7 @@ def count_placing(rows, metrics, visits):
     m.waits += 1
     mix(metrics, t)
     mix(metrics, 0)
-    mix(metrics, np.int64(row.marks))
+    mix(metrics, np.int64(row.marks & log.DIGESTED))
 
 
 @kernel

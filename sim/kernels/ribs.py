@@ -108,6 +108,7 @@ def discover(search, memory, s):
     node.search = search.control[0].search
     node.place = 0
     search.control[0].open_size += 1
+    search.control[0].known += 1
     mark = memory.marks[s]
     mark.entered = 0
     mark.parents = 0

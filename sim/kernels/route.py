@@ -63,6 +63,21 @@ def trace_whole(ground, search, route, length, end, is_settled):
 
 
 @kernel
+def way_to(ground, search, end, way):
+    """Write the cells from the root of the search to `end` into `way`. Returns how many."""
+    length = 0
+    s = np.int64(end)
+    while s >= 0:
+        way[length] = s
+        length += 1
+        s = parent(ground, search, s)
+    for i in range(length // 2):
+        k = length - 1 - i
+        way[i], way[k] = way[k], way[i]
+    return length
+
+
+@kernel
 def adopt(route, trace, traced):
     """Make the first `traced` cells of `trace`, which stand last cell first, the route. Returns its length."""
     for i in range(traced):

@@ -53,6 +53,8 @@ CONTROL = np.dtype(
         ("is_bucketed", "i8"),
         ("is_stale", "i8"),  # the map changed since the search began: labels prove nothing any more
         ("expansions", "i8"),  # of this search
+        ("known", "i8"),  # cells open or closed
+        ("most_known", "i8"),  # of the searches before this one: the largest number of such cells
         ("noted", "i8"),  # entries used in `order`
     ],
     align=True,
@@ -119,9 +121,17 @@ def forget(ground, search, goal, aim):
     control.status = RUNNING
     control.is_stale = 0
     control.expansions = 0
+    control.most_known = max(control.most_known, control.known)
+    control.known = 0
     control.noted = 0
     if control.is_bucketed:
         buckets.forget_all(search.buckets, control)
+
+
+def most_known(search: Search) -> int:
+    """The largest number of cells that one search of this memory had open or closed: the size of its two lists."""
+    control = search.control[0]
+    return max(int(control.most_known), int(control.known))
 
 
 def take_notes(search: Search) -> np.ndarray:
@@ -164,6 +174,7 @@ def add_root(ground, search, s, g):
     """Put cell s on the open list as a root of cost g."""
     control = search.control[0]
     node = search.nodes[s]
+    control.known += node.search != control.search
     node.g = g
     node.search = control.search
     node.came = NOWHERE
@@ -216,7 +227,7 @@ def _expand_from_heap(ground, search, budget):
     number, size, goal = control.search, control.open_size, control.goal
     aim_x, aim_y, wg, wh = control.aim_x, control.aim_y, control.wg, control.wh
     reopens, is_greedy, is_stale = control.reopens != 0, control.wg == 0.0, control.is_stale != 0
-    used = np.int64(0)
+    used, known = np.int64(0), control.known
     status = RUNNING
     while True:
         if size == 0:
@@ -252,6 +263,7 @@ def _expand_from_heap(ground, search, budget):
             if child.search != number:
                 place = size
                 size += 1
+                known += 1
             elif is_greedy or child.g <= g or (place == CLOSED and not reopens):
                 continue
             elif place == CLOSED:
@@ -264,6 +276,7 @@ def _expand_from_heap(ground, search, budget):
             f = wg * g + wh * h
             sift_up(heap, nodes, place, key_of(f), tie_of(t, g, h, is_greedy, shift), mask)
     control.open_size = size
+    control.known = known
     control.status = status
     return used
 
@@ -279,7 +292,7 @@ def _expand_from_buckets(ground, search, budget):
     number, size, goal = control.search, control.open_size, control.goal
     aim_x, aim_y, is_stale = control.aim_x, control.aim_y, control.is_stale != 0
     top, class_f = control.stack_size, control.class_f
-    used = np.int64(0)
+    used, known = np.int64(0), control.known
     status = RUNNING
     while True:
         if size == 0:
@@ -320,6 +333,7 @@ def _expand_from_buckets(ground, search, budget):
             child = nodes[np.uint64(t)]
             if child.search != number:
                 size += 1
+                known += 1
             elif child.place == CLOSED or child.g <= g:
                 continue
             child.g = g
@@ -337,5 +351,6 @@ def _expand_from_buckets(ground, search, budget):
                 buckets.put(lists, control, buckets.bucket_of(f), tie)
     control.open_size = size
     control.stack_size = top
+    control.known = known
     control.status = status
     return used

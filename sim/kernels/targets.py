@@ -63,6 +63,11 @@ def grown(targets: Targets) -> Targets:
     return larger
 
 
+def cells_toward_others(targets: Targets) -> int:
+    """Cells of which something was learned toward targets other than the goal, once for each of these."""
+    return int(targets.counts[0].entries - targets.counts[0].tables)
+
+
 _NO_KEYS, _NO_VALUES = np.zeros(1, np.int64), np.zeros(1, np.float64)
 
 

@@ -3,6 +3,8 @@
 The dialog stands beside the map and darkens nothing: one looks at what a change does.
 """
 
+from functools import partial
+
 import pygame
 
 from agents.registry import BY_KEY, SPECS
@@ -164,8 +166,14 @@ class AgentEditor(Dialog):
             self._check()
             return
         session, said = self.host.session, len(self.host.session.messages)
-        session.set_param(self._key, name, value)
-        if walker.params[name] != value:
+        session.set_param(self._key, name, value, partial(self._was_set, name, value, said))
+
+    def _was_set(self, name: str, value: Value, said: int) -> None:
+        """A parameter was changed, or refused; maybe after a while in which another dialog was here."""
+        walker = self.walker
+        if not self.is_open:
+            self.host.run("edit_agent")
+        elif walker is not None and walker.params[name] != value:
             self.values[name] = walker.params[name]
             self._refuse(name, walker.params[name], self._taken_back(said))
 
@@ -221,8 +229,12 @@ class AgentEditor(Dialog):
         walker = self.walker
         if walker is None or walker.spec.key == self.kind or not self._check():
             return
-        if self.host.session.replace_agent(self._key, self._config()):
-            self.panel_key = self.host.session.focused_key
+        self.host.session.replace_agent(self._key, self._config(), self._was_replaced)
+
+    def _was_replaced(self) -> None:
+        self.panel_key = self.host.session.focused_key
+        if not self.is_open:
+            self.host.run("edit_agent")
 
     def _remove(self) -> None:
         walker = self.walker
@@ -234,7 +246,7 @@ class AgentEditor(Dialog):
         if self.form.stops():
             return
         if self.is_new:
-            if self._check() and self.host.session.add_agent(self._config()):
+            if self._check() and self.host.session.add_agent(self._config()) and self.is_open:
                 self.host.close_dialog()
             return
         if self._kind_rest_s is not None:

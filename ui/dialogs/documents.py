@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from sim.commands import AgentConfig
 from sim.files.journal import find_crashed
 from sim.files.map import ScenFile
 from sim.files.scenario import Scenario
@@ -16,7 +17,7 @@ from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.model import files, saving
 from ui.model.job import Job
-from ui.model.preparing import needs_data, prepare
+from ui.model.preparing import agents_of, needs_data, prepare, prepare_agents
 from ui.panels.desk import Desk
 from ui.panels.dressing import Dressing
 
@@ -30,6 +31,7 @@ class Documents:
         self.desk, self.dressing, self.host = desk, dressing, host
         self.session = desk.session
         self.problems: ScenFile | None = None  # the open problem list
+        desk.session.when_ready = self.with_data
         self.forget: list[Callable[[], None]] = []  # called when another run begins
 
     # --- opening ----------------------------------------------------------------------------------
@@ -68,11 +70,21 @@ class Documents:
         self.with_edits_kept(partial(self._begin_with_data, scenario))
 
     def _begin_with_data(self, scenario: Scenario) -> None:
-        if needs_data(scenario):
+        if needs_data(agents_of(scenario)):
             job = Job(lambda job: prepare(scenario, job.told))
             self.host.work("Computing what the agents need", job, lambda done: self._begin(scenario))
         else:
             self._begin(scenario)
+
+    def with_data(self, config: AgentConfig, go_on: Callable[[], None]) -> None:
+        """Go on to put this agent on the map when all that it needs is there: with a bar and a way to stop it."""
+        if not needs_data((config,)):
+            go_on()
+            return
+        world = self.session.world
+        grid, ends = world.grid.copy(), (world.start, world.goal)  # the run may go on and edit its own
+        job = Job(lambda job: prepare_agents((config,), grid, ends, job.told))
+        self.host.work("Computing what the agent needs", job, lambda done: go_on())
 
     def _begin(self, scenario: Scenario) -> None:
         self.session.open(scenario)

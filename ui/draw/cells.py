@@ -298,6 +298,8 @@ class CellWords:
     def _counts_of(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
         if kind == "scrub":
             return self.scrub.follow(trail, self.words.size) if trail is not None else None
+        if kind == "depth":
+            return walker.agent.depths
         return _counts(walker, kind)
 
     def _update_counts(
@@ -321,6 +323,9 @@ class CellWords:
         if now.scale.setting.kind in ("visits", "scrub"):
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries
             return now.trail.cells[before.entries :] if is_same and now.trail else None
+        if now.scale.setting.kind == "depth":  # chosen where the agent stood before its move
+            is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries > 0
+            return now.trail.cells[before.entries - 1 :] if is_same and now.trail else None
         if now.expansions - before.expansions != self._fresh.size:
             return None
         return self._fresh

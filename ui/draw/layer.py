@@ -10,7 +10,9 @@ from ui.draw.swatch import Swatch
 TEXT_DEPTH, STEP_DEPTH = 90, 215
 """Where the numbers in cells, and in slow motion the last expansion, lie among the layers."""
 
-LAYERS_WITH_CTRL = 9  # these have Ctrl and a digit; those after them Ctrl, Shift and a digit
+DIGITS = 9
+MODIFIERS = ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+")
+"""The first nine layers have Ctrl and a digit, the next nine the same with Shift, and so on."""
 
 
 def always(picture: Picture) -> bool:
@@ -48,5 +50,5 @@ class Layer:
 
     @property
     def shortcut(self) -> str:
-        beyond = self.place - LAYERS_WITH_CTRL
-        return f"Ctrl+{self.place}" if beyond <= 0 else f"Ctrl+Shift+{beyond}"
+        nines, place = divmod(self.place - 1, DIGITS)
+        return f"{MODIFIERS[nines]}{place + 1}"

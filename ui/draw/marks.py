@@ -78,6 +78,25 @@ def _make_marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> t
             d = _odd(max(5 * ui_scale, 0.3 * zoom))
             n = _odd(d + 4 * edge)
             return (masks.disc(n, d + 3 * edge), around), (masks.disc(n, d), packed(palette.best))
+        case "refused":
+            d = _odd(max(7 * ui_scale, 0.4 * zoom))
+            n = _odd(d + 4 * edge)
+            colour = packed(palette.tracing)
+            return (masks.cross(n, d + 2 * edge, line + 2 * edge), around), (masks.cross(n, d, line), colour)
+        case "cap hit":
+            d = _odd(max(7 * ui_scale, 0.5 * zoom))
+            n = _odd(d + 4 * edge)
+            return (masks.square(n, d + 2 * edge, line + 2 * edge), around), (
+                masks.square(n, d, line),
+                packed(palette.arrived),
+            )
+        case "re-entry":
+            d = _odd(max(9 * ui_scale, 0.74 * zoom))
+            n = _odd(d + 4 * edge)
+            return (masks.ring(n, d + 2 * edge, line + 2 * edge), around), (
+                masks.ring(n, d, line),
+                packed(palette.agent),
+            )
         case _:
             d = _odd(max(5 * ui_scale, 0.34 * zoom))
             n = _odd(d + 2 * edge)

@@ -45,6 +45,14 @@ def square(size: int, side: float, thickness: float = 1e9) -> Mask:
 
 
 @lru_cache(maxsize=256)
+def cross(size: int, side: float, thickness: float) -> Mask:
+    """An x as wide and high as a square of this side."""
+    x, y = _fine_grid(size, size)
+    is_inside = np.maximum(np.abs(x), np.abs(y)) <= side / 2
+    return _averaged(is_inside & ((np.abs(x - y) <= thickness * 0.7) | (np.abs(x + y) <= thickness * 0.7)))
+
+
+@lru_cache(maxsize=256)
 def diamond(size: int, diameter: float) -> Mask:
     x, y = _fine_grid(size, size)
     return _averaged(np.abs(x) + np.abs(y) <= diameter / 2)

@@ -4,6 +4,7 @@ All pixels are painted by kernels, straight into the window's memory. That view 
 between `lock` and `unlock`; text is blitted outside.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import atan2, pi
 from typing import Any
@@ -15,6 +16,7 @@ import pygame
 from sim.world import Snapshot, WalkerView
 from ui.draw import marks, masks
 from ui.draw.cells import CellWords
+from ui.draw.fonts import Fonts
 from ui.draw.heat import HeatScale
 from ui.draw.kernels import paint
 from ui.draw.kernels.paint import Frame
@@ -31,6 +33,7 @@ Edits = dict[int, tuple[int, bool]]
 Rect = tuple[int, int, int, int]
 Cells = npt.NDArray[np.int32]
 
+_fonts = Fonts()
 _NO_PIXELS = np.zeros((0, 0), np.uint32)
 
 
@@ -60,6 +63,7 @@ class Moment:
     edits: Edits = field(default_factory=dict)
     fade_ticks: int = EDIT_FADE_TICKS  # after which the mark of an edit is gone
     reveal: int | None = None  # slow motion: so many expansions of the last tick
+    region_level: int = 0  # see LayerState
 
 
 class Picture:
@@ -139,6 +143,29 @@ class Picture:
         if self.zoom < 1.0:
             alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))
         paint.tint_cells(self.frame, np.ascontiguousarray(cells, np.int32), packed(colour), alpha)
+
+    def write(self, texts: Iterable[tuple[str, int]], size: int, colour: Colour) -> None:
+        """Texts beside the middles of cells, each with a casing; one that would lie on another is left out."""
+        taken: list[pygame.Rect] = []
+        self.unlock()
+        frame = self.frame  # without the pixels: whoever holds them locks the surface
+        before = self.surface.get_clip()
+        self.surface.set_clip(pygame.Rect(self.rect).clip(before))
+        for text, cell in texts:
+            x, y = self.snapshot.grid.xy(cell)
+            left = self.rect[0] + round((x + 0.5 - frame.left) * frame.zoom) + self.px(5)
+            top = self.rect[1] + round((y + 0.5 - frame.top) * frame.zoom) - self.px(size)
+            ink = _fonts.render(text, "bold", self.px(size), colour)
+            box = ink.get_rect(topleft=(left, top))
+            if box.collidelist(taken) >= 0:
+                continue
+            taken.append(box)
+            around = _fonts.render(text, "bold", self.px(size), marks.casing_of(self.palette, colour))
+            for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+                self.surface.blit(around, box.move(dx, dy))
+            self.surface.blit(ink, box)
+        self.surface.set_clip(before)
+        self.lock()
 
     def stamp_cell(self, name: str, cell: int) -> None:
         """A marker in the middle of a cell."""

@@ -55,7 +55,7 @@ class MapRenderer:
         late = NO_CELLS
         if reveal is not None and walker is not None:
             late = cells.take_back(snapshot.grid, walker, reveal)
-        moment = Moment(glide, edits or {}, tick_fade, reveal)
+        moment = Moment(glide, edits or {}, tick_fade, reveal, layers.region_level)
         picture = Picture(
             surface,
             rect,

@@ -17,7 +17,7 @@ class Switchable(Protocol):
     def is_on(self) -> bool: ...  # at first
 
 
-HEAT_KINDS = ("off", "scrub", "visits", "expansions", "learned", "g", "difference")
+HEAT_KINDS = ("off", "scrub", "visits", "expansions", "learned", "g", "depth", "difference")
 HEAT_COLOUR_NAMES = ("inferno", "cividis", "viridis", "greys", "magma")
 HEAT_NAMES = {
     "off": "off",
@@ -26,6 +26,7 @@ HEAT_NAMES = {
     "expansions": "expand",
     "learned": "learn",
     "g": "g",
+    "depth": "depth",
     "difference": "A - B",
 }
 
@@ -53,6 +54,7 @@ class LayerState:
 
     visible: dict[str, bool] = field(default_factory=dict)
     heat: HeatSetting = field(default_factory=HeatSetting)
+    region_level: int = 0  # of the abstraction whose regions are drawn; 0: that on which the agent works
 
     def shows(self, layer: Switchable) -> bool:
         return self.visible.get(layer.key, layer.is_on)
@@ -68,4 +70,4 @@ class LayerState:
 
     def without(self, keys: Collection[str]) -> "LayerState":
         """The same with these layers off."""
-        return LayerState({**self.visible, **dict.fromkeys(keys, False)}, self.heat)
+        return LayerState({**self.visible, **dict.fromkeys(keys, False)}, self.heat, self.region_level)

@@ -28,7 +28,9 @@ SCALE = Param("scale", float, 1.0, "size of texts and lines", 0.5, 8.0)
 CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_000, 10_000)
 CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a panel", 1.0, 20_000)
 
-KEYS = ("theme", "layers", "heat", "camera", "cameras", "scale", "sidebar")
+REGION_LEVEL = Param("region_level", int, 0, "level of the regions drawn; 0: that of each agent", 0, 30)
+
+KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar")
 OTHER_KEYS = ("branches", "focus")  # what a session keeps there (ui/model/saving.py)
 
 
@@ -60,6 +62,7 @@ class Look:
     theme: str = "dark"
     visible: Mapping[str, bool] = field(default_factory=dict)  # layers that are not as usual
     heat: HeatSetting = field(default_factory=HeatSetting)
+    region_level: int = 0  # of the regions drawn; 0: that of each agent
     part: MapPart | None = None  # what every panel shows; None: the whole map
     own_parts: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)  # of single panels, by their key
     follows: bool = False  # the camera stays on the agent
@@ -75,7 +78,7 @@ class Look:
     left_out: frozenset[str] = frozenset()  # layers that are on and not drawn on the maps all the same
 
     def layer_state(self) -> LayerState:
-        return LayerState(dict(self.visible), self.heat)
+        return LayerState(dict(self.visible), self.heat, self.region_level)
 
     def part_for(self, panel: PanelKey) -> MapPart | None:
         return self.own_parts.get(panel, self.part)
@@ -109,6 +112,7 @@ class _LookReader:
             theme=self._value(view, THEME, base.theme),
             visible=self._layers(view.get("layers", {})),
             heat=self._heat(view.get("heat", {})),
+            region_level=self._value(view, REGION_LEVEL, base.region_level),
             part=part,
             own_parts=self._own_cameras(view.get("cameras", {})),
             follows=follows,
@@ -200,6 +204,8 @@ def view_of(look: Look) -> dict[str, Any]:
         view["layers"] = dict(look.visible)
     if look.heat != usual.heat:
         view["heat"] = {"kind": look.heat.kind, "is_log": look.heat.is_log, "colours": look.heat.colours}
+    if look.region_level:
+        view["region_level"] = look.region_level
     if look.part is not None:
         camera = _part_data(look.part)
         view["camera"] = {**camera, "follow": True} if look.follows else camera

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,18 @@ MAP_EDITS = (commands.EditCells, commands.SetTerrain, commands.SetSwitch)
 WORTH_ASKING = (*MAP_EDITS, commands.MoveGoal)
 
 Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
+
+WhenReady = Callable[[AgentConfig, Callable[[], None]], None]
+"""Sees to it that all is there which an agent of this kind needs, then goes on."""
+
+
+def _at_once(config: AgentConfig, go_on: Callable[[], None]) -> None:
+    """Whoever shows no window does not mind that the agent makes what it needs itself."""
+    go_on()
+
+
+def _nothing() -> None:
+    """There is nothing to go on with."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,7 @@ class Session(Strokes):
         self.stop_rule: StopRule | None = None
         self.stop_tick: int | None = None
         self.path: Path | None = None
+        self.when_ready: WhenReady = _at_once
         self._builds = 0  # how many runs there have been: pictures begin anew with each
         self.open(scenario)
 
@@ -568,27 +582,40 @@ class Session(Strokes):
         except ConfigError as error:
             self.messages += error.problems
             return False
-        self.do(commands.AddAgent(config))
-        self.focus(PanelKey(self.branch, self.world.walkers[-1].id))
+        self.when_ready(config, partial(self._add, config))
         return True
 
-    def replace_agent(self, key: PanelKey, config: AgentConfig) -> bool:
-        """Another agent in the same panel; it begins at the start now."""
+    def _add(self, config: AgentConfig) -> None:
+        self.do(commands.AddAgent(config))
+        self.focus(PanelKey(self.branch, self.world.walkers[-1].id))
+
+    def replace_agent(self, key: PanelKey, config: AgentConfig, then: Callable[[], None] = _nothing) -> bool:
+        """Another agent in the same panel; it begins at the start as soon as what it needs is there."""
+        self.focus(key)
+        try:
+            self.world.check_agent(config)
+        except ConfigError as error:
+            self.messages += error.problems
+            return False
+        self.when_ready(config, partial(self._replace, key, config, then))
+        return True
+
+    def _replace(self, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
         self.focus(key)
         place = self.panel_of(key)
-        if not self.add_agent(config):
-            return False
+        self._add(config)
         new = self.focused_key
         self.do(commands.RemoveAgent(key.agent))
         self._put_panel(new, place)
         self.focus(new)
-        return True
+        then()
 
     def remove_agent(self, key: PanelKey) -> None:
         self.focus(key)
         self.do(commands.RemoveAgent(key.agent))
 
-    def set_param(self, key: PanelKey, name: str, value: Value) -> None:
+    def set_param(self, key: PanelKey, name: str, value: Value, then: Callable[[], None] = _nothing) -> None:
+        """Change a parameter as soon as what the agent then needs is there; `then` also hears of a refusal."""
         self.focus(key)
         walker = self.walker(key)
         param = walker.spec.param(name) if walker else None
@@ -598,9 +625,16 @@ class Session(Strokes):
             legal = param.parse(value, f"{walker.label}: {name}")
         except ConfigError as error:
             self.messages += error.problems
+            then()
             return
         if legal != walker.params[name]:
-            self.do(commands.SetParam(walker.id, name, legal))
+            config = replace(walker.config, params={**walker.params, name: legal})
+            self.when_ready(config, partial(self._set_param, key, name, legal, then))
+
+    def _set_param(self, key: PanelKey, name: str, value: Value, then: Callable[[], None]) -> None:
+        self.focus(key)
+        self.do(commands.SetParam(key.agent, name, value))
+        then()
 
     def set_budget(self, key: PanelKey, budget: int | None) -> None:
         """A budget of its own for one agent, or the shared one again."""

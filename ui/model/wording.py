@@ -104,7 +104,8 @@ class Shown:
 
 def hud_fields(view: WalkerView) -> list[Shown]:
     """What a panel's foot shows, most important first."""
-    fields = [_measured(measure, panel, view.metrics) for measure, panel in IN_PANEL]
+    shown = ((m, panel) for m, panel in IN_PANEL if not panel.is_rare or m.of(view.metrics))
+    fields = [_measured(measure, panel, view.metrics) for measure, panel in shown]
     if view.most_trials > 1:
         fields.insert(TRIAL_PLACE, Shown("trial", f"{view.metrics.trial:,} / {view.most_trials:,}", _TRIAL_TIP))
     own = [Shown(name, own_number(value), f"counted by {view.spec.name}") for name, value in view.agent.numbers.items()]

@@ -38,7 +38,7 @@ class Dressing:
         except ConfigError as error:
             self.desk.say(f"not all of the file's view could be used: {error.problems[0]}")
             return
-        if "layers" in view or "heat" in view:
+        if {"layers", "heat", "region_level"} & view.keys():
             self._dress_layers(look, view)
         if "camera" in view or "cameras" in view:
             self._turn_cameras(look)
@@ -49,6 +49,7 @@ class Dressing:
         own = self._own = self.desk.scene.layers
         visible = dict(look.visible) if "layers" in view else dict(own.visible)
         self.desk.scene.layers = LayerState(visible, look.heat if "heat" in view else replace(own.heat))
+        self.desk.scene.layers.region_level = look.region_level if "region_level" in view else own.region_level
 
     def _turn_cameras(self, look: Look) -> None:
         self.cameras.follows = look.follows
@@ -68,6 +69,7 @@ class Dressing:
             theme=desk.palette.name,
             visible=dict(desk.scene.layers.visible),
             heat=desk.scene.layers.heat,
+            region_level=desk.scene.layers.region_level,
             part=part,
             own_parts=own,
             follows=self.cameras.follows,

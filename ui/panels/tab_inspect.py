@@ -2,8 +2,12 @@
 
 import math
 
+import numpy as np
+
+from sim.agent_api import AgentView
 from sim.kernels import search as kernels
 from sim.world import WalkerView
+from ui.draw.layers.records import cells_of, records_of
 from ui.model.cell_values import values_of
 from ui.model.layout import Box
 from ui.model.session import Panel
@@ -73,6 +77,7 @@ def cell_facts(panel: Panel, cell: int) -> list[tuple[str, str]]:
     view, grid = panel.view, panel.snapshot.grid
     facts = [("visits", f"{int(view.visits[cell]):,}")]
     facts += [("marked", name) for name, cells in view.agent.groups.items() if cell in cells]
+    facts += _database_facts(view.agent, cell)
     if view.agent.learned is not None and view.agent.learned.h[cell] > 0.0:
         facts.append(("learned h", _number(float(view.agent.learned.h[cell]))))
     search = view.agent.search
@@ -94,6 +99,22 @@ def cell_facts(panel: Panel, cell: int) -> list[tuple[str, str]]:
         ("f", _number(f)),
         *facts,
     ]
+
+
+def _database_facts(agent: AgentView, cell: int) -> list[tuple[str, str]]:
+    """What the data computed before the run has of a cell."""
+    facts = [("subgoal", f"number {i + 1}") for i in np.flatnonzero(agent.waypoints == cell).tolist()]
+    if agent.depths is not None and agent.depths[cell]:
+        facts.append(("depth", str(int(agent.depths[cell]))))
+    if agent.regions is not None and agent.regions.of_cell[cell] >= 0:
+        facts.append((f"region, level {agent.regions.level}", str(int(agent.regions.of_cell[cell]))))
+    records = records_of(agent)
+    if records is not None:
+        passing = int(np.count_nonzero(records.tables.cells == cell))
+        facts += [("records", str(passing))] if passing else []
+        ends = [(c, cells_of(records, c.record)) for c in agent.candidates]
+        facts += [(f"record {c.record}", c.verdict) for c, chain in ends if cell in (chain[0], chain[-1])]
+    return facts
 
 
 def _draw_agent(desk: Desk, x: int, y: int, width: int, view: WalkerView, facts: list[tuple[str, str]]) -> int:

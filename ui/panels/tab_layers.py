@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+from sim.abstraction import ABSTRACTION, highest
 from ui.draw import legend
 from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
 from ui.draw.picture import HEAT_TRAILS_FROM_PX
@@ -20,6 +21,7 @@ HEAT_TIPS = {
     "expansions": "How often each cell was expanded",
     "learned": "What a learning agent has added to its heuristic: h - h0",
     "g": "What each known cell costs from the root of the search; D* Lite: to the goal. RIBS learns it",
+    "depth": "How deep the agent looks ahead: from each cell where it was, or as its database has it for each region",
     "difference": "Visits of the focused panel, A, minus those of B: the same agent in the branch that A's comes "
     "from, or the next panel. Orange has more in A, blue in B",
 }
@@ -30,6 +32,7 @@ HEAT_UNITS = {
     "expansions": "expansions of a cell",
     "learned": "learned h - h0",
     "g": "cost from the root, g",
+    "depth": "depth of lookahead",
     "difference": "visits, A - B",
 }
 
@@ -39,6 +42,7 @@ NO_HEAT = {
     "expansions": "no search has begun",
     "learned": "no agent here learns",
     "g": "no search has begun",
+    "depth": "no agent here chooses its depth",
     "difference": "there is only one panel",
 }
 """Why a heat map shows nothing, where it does not."""
@@ -53,6 +57,9 @@ def draw(desk: Desk, box: Box) -> int:
     for layer in LAYERS:
         _draw_row(desk, (x, y, width, row), layer)
         y += row
+        if layer.key == "regions" and desk.scene.layers.shows(layer) and (top := highest_level(desk)):
+            _draw_level(desk, (x + px(56), y, width - px(56), row), top)
+            y += row
     y += px(6)
     desk.canvas.hline(x, y, width)
     y = _draw_heat(desk, (x, y + px(8), width, heat_height))
@@ -72,6 +79,34 @@ def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:
     canvas.text((x + px(56), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
     canvas.text(
         (x + width, middle), layer.shortcut, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True
+    )
+
+
+def highest_level(desk: Desk) -> int:
+    """That of the highest abstraction which the agents on screen have; 0: none has one."""
+    prepared = (data for panel in desk.scene.shown_panels for data in panel.view.agent.prepared)
+    return max((highest(data.tables) for data in prepared if data.kind == ABSTRACTION), default=0)
+
+
+def _draw_level(desk: Desk, box: Box, top: int) -> None:
+    """Which level's regions are drawn: the agents' own, or one for all."""
+    canvas, px = desk.canvas, desk.canvas.px
+    x, y, width, height = box
+    level = min(desk.scene.layers.region_level, top)
+
+    def choose(chosen: int) -> None:
+        desk.scene.layers.region_level = max(0, min(top, chosen))
+
+    words = f"level {level}" if level else "agent's level"
+    used = px(84)
+    canvas.text((x, y + height // 2), words, size=12, colour=desk.palette.dim, middle=True, width=used)
+    canvas.slider(
+        "region_level",
+        (x + used, y, width - used, height),
+        level / top,
+        lambda share: choose(round(share * top)),
+        lambda steps: choose(level + steps),
+        "Level of the abstraction whose regions are drawn; at the left end, that on which the agent works",
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sim.abstraction import RegionMap
+from sim.abstraction import ABSTRACTION, RegionMap, region_map
+from sim.agent_api import AgentView
 from ui.draw.drawing import Drawing
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
@@ -20,8 +21,14 @@ ALPHA = 64  # of 255
 ARCS_FROM_PX = 2.0
 
 
+def shown_regions(agent: AgentView, level: int) -> RegionMap | None:
+    """The regions of a level of the agent's abstraction; level 0: of the one that it works on."""
+    found = next((data for data in agent.prepared if data.kind == ABSTRACTION), None)
+    return region_map(found, level) if level and found is not None else agent.regions
+
+
 def draw(picture: Picture) -> None:
-    regions = picture.walker.agent.regions if picture.walker else None
+    regions = shown_regions(picture.walker.agent, picture.moment.region_level) if picture.walker else None
     if regions is None:
         return
     colours = region_colours(picture.palette)
@@ -41,7 +48,7 @@ def swatch(swatch: Swatch) -> None:
 
 
 def svg(drawing: Drawing) -> Iterable[str]:
-    regions = drawing.agent.regions
+    regions = shown_regions(drawing.agent, drawing.layers.region_level)
     if regions is None:
         return
     colours = region_colours(drawing.palette)
@@ -71,7 +78,7 @@ LAYER = Layer(
     name="Regions",
     place=16,
     depth=15,
-    legend="the regions of the agent's level of the abstraction, lines between neighbours",
+    legend="the regions of a level of the agent's abstraction, lines between neighbours",
     draw=draw,
     swatch=swatch,
     svg=svg,

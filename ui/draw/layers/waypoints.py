@@ -1,4 +1,4 @@
-"""Subgoals: the cells that the agent heads for, one after the other, the present one larger."""
+"""Subgoals: the cells that the agent heads for, one after the other and numbered, the present one larger."""
 
 from collections.abc import Iterable
 
@@ -12,6 +12,8 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 
+NUMBER_SIZE = 12
+
 
 def draw(picture: Picture) -> None:
     if picture.walker is None or not picture.walker.agent.waypoints.size:
@@ -23,6 +25,7 @@ def draw(picture: Picture) -> None:
     for cell in points[1:].tolist():
         picture.stamp_cell("waypoint", cell)
     picture.stamp_cell("best", int(points[0]))
+    picture.write(((str(i + 1), cell) for i, cell in enumerate(points.tolist())), NUMBER_SIZE, picture.palette.best)
 
 
 def swatch(swatch: Swatch) -> None:
@@ -41,6 +44,9 @@ def svg(drawing: Drawing) -> Iterable[str]:
     for number, (x, y) in enumerate(way[1:]):
         r = n(drawing.marker * (0.8 if number == 0 else 0.5))
         yield f'<circle cx="{x}" cy="{y}" r="{r}" fill="{colour}" stroke="{drawing.around(drawing.palette.best)}"/>'
+        size, aside = n(2.2 * drawing.marker), n(x + drawing.marker)
+        look = f'font-size="{size}" font-weight="bold" fill="{colour}" stroke="none"'
+        yield f'<text x="{aside}" y="{n(y - 0.5 * drawing.marker)}" {look}>{number + 1}</text>'
 
 
 def svg_swatch(drawing: Drawing) -> str:
@@ -52,7 +58,7 @@ LAYER = Layer(
     name="Subgoals",
     place=17,
     depth=208,
-    legend="the cells headed for one after the other, on the way to the goal",
+    legend="the cells headed for, numbered in their order, on the way to the goal",
     draw=draw,
     swatch=swatch,
     svg=svg,

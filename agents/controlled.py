@@ -1,0 +1,96 @@
+"""What D LRTA* and PR LRTA* share: the column of the database for the goal's region, and which cells were visited.
+
+A cell that is visited again means that the agent may go round in circles between subgoals, see dynamic_control.py.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from agents.databased import Abstracted
+from agents.learning import LearningAgent
+from sim import databases
+from sim.abstraction import RECIPE
+from sim.agent_api import Problem
+from sim.grid import MapChange
+from sim.kernels.memory import zeros
+from sim.params import Value
+from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
+
+ColumnRecipe = Callable[[Any, int, Mapping[str, Value]], Recipe | None]
+"""Of the levels, the goal and the parameters: what an agent needs of the database; None: nothing."""
+
+
+def prepare(
+    column_recipe: ColumnRecipe, problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None
+) -> Iterator[Step]:
+    """Make the abstraction and the column of the goal's region. See AgentSpec.prepare."""
+    abstraction = yield from obtain(RECIPE, problem.grid, stopwatch)
+    recipe = column_recipe(abstraction.tables, problem.goal, params)
+    if recipe is not None:
+        yield from obtain(recipe, problem.grid, stopwatch)
+
+
+class Controlled(Abstracted, LearningAgent):
+    """Subclasses have a record `control` with the field is_for_good, and say how it is filled in."""
+
+    column_recipe: ColumnRecipe
+    control: Any
+    visits_of_start = 1  # how often the agent has visited its start when it begins
+
+    # --- data ---
+
+    def _take(self) -> None:
+        super()._take()
+        self._take_column()
+
+    def _take_column(self) -> None:
+        """The column of the goal's region; only on the map on which the abstraction was made."""
+        recipe = self.column_recipe(self.levels, int(self.state[0].goal), self.params)
+        self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
+        self._set_control()
+
+    def _set_control(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def has_column(self) -> bool:
+        return self.column is not databases.NO_COLUMN
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        return self.abstraction, self.column
+
+    # --- the contract ---
+
+    def _begin_visits(self) -> None:
+        self.visits = zeros(self.problem.grid.cells, np.uint32)
+        self.visits[self.state[0].loc] = self.visits_of_start
+        self.control[0].is_for_good = 0
+
+    def begin_trial(self, start: int) -> None:
+        super().begin_trial(start)
+        self._begin_visits()
+
+    def set_goal(self, goal: int) -> None:
+        super().set_goal(goal)
+        self._begin_visits()
+        if not self.is_stale:
+            self._take_column()
+
+    def set_param(self, name: str, value: Value) -> None:
+        super().set_param(name, value)
+        if name == "after_change":
+            self.choose_after_change(value)
+        if not self.is_stale:
+            self._take_column()
+        self._set_control()
+
+    def on_change(self, change: MapChange) -> None:
+        super().on_change(change)
+        was_stale = self.is_stale
+        self.look_at_change()
+        if was_stale and not self.is_stale:
+            self._take_column()  # for the goal, which may have been moved in the meantime
+        self._set_control()

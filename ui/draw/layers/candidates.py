@@ -1,0 +1,96 @@
+"""Candidates: the records that were tried in the last choice of one, and which test refused them.
+
+The one taken is a bold line. Of the others, a dashed line shows the climb that did not succeed, with a cross at the
+cell that it was to reach: from the agent to the record's first cell, or from its last cell to the goal.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_api import ACCEPTED, GOAL_NOT_REACHED, NOT_REACHED, AgentView
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import strokes
+from ui.draw.layer import Layer
+from ui.draw.layers.records import cells_of, records_of
+from ui.draw.picture import Picture
+from ui.draw.svg_paths import hexed, n
+from ui.draw.swatch import STRIP, Swatch
+from ui.draw.theme import packed
+
+Cells = npt.NDArray[np.int32]
+
+
+def tried(agent: AgentView) -> Iterator[tuple[str, Cells]]:
+    """The verdicts of the candidates and their cells, those that were not tried left out."""
+    records = records_of(agent)
+    for candidate in agent.candidates if records is not None else ():
+        if records is not None and candidate.verdict in (ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED):
+            yield candidate.verdict, cells_of(records, candidate.record)
+
+
+def failed_climb(agent: AgentView, goal: int, verdict: str, cells: Cells) -> Cells:
+    """From where to where the climb was to lead that refused a candidate."""
+    ends = (agent.chosen_at, cells[0]) if verdict == NOT_REACHED else (cells[-1], goal)
+    return np.array(ends, np.int32)
+
+
+def draw(picture: Picture) -> None:
+    if picture.walker is None:
+        return
+    agent, palette, frame = picture.walker.agent, picture.palette, picture.frame
+    refused, taken = packed(palette.tracing), packed(palette.agent)
+    for verdict, cells in tried(agent):
+        if verdict == ACCEPTED:
+            strokes.stroke_cells(frame, cells, picture.px(3), taken)
+            continue
+        climb = failed_climb(agent, picture.walker.goal, verdict, cells)
+        strokes.stroke_cells(frame, cells, picture.px(1), refused)
+        strokes.dash_cells(frame, climb, picture.px(1), refused, picture.px(2), picture.px(4))
+        picture.stamp_cell("refused", int(climb[1]))
+
+
+def swatch(swatch: Swatch) -> None:
+    strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(swatch.palette.tracing))
+    swatch.markers("refused")
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    palette, line = drawing.palette, drawing.line
+    for verdict, cells in tried(drawing.agent):
+        is_taken = verdict == ACCEPTED
+        colour, width = hexed(palette.agent if is_taken else palette.tracing), n(line * (1.5 if is_taken else 0.5))
+        yield f'<path stroke="{colour}" stroke-width="{width}" d="{_through(drawing, cells)}"/>'
+        if not is_taken:
+            climb = failed_climb(drawing.agent, drawing.view.goal, verdict, cells)
+            dashes = f'stroke-dasharray="{n(line)} {n(2 * line)}"'
+            yield f'<path stroke="{colour}" stroke-width="{width}" {dashes} d="{_through(drawing, climb)}"/>'
+            yield f'<path stroke="{colour}" stroke-width="{n(line)}" d="{_cross(drawing, int(climb[1]))}"/>'
+
+
+def _through(drawing: Drawing, cells: Cells) -> str:
+    return "M" + "L".join(f"{x} {y}" for x, y in drawing.points(cells))
+
+
+def _cross(drawing: Drawing, cell: int) -> str:
+    (x, y), r = drawing.xy(cell), 0.6 * drawing.marker
+    return f"M{n(x - r)} {n(y - r)}L{n(x + r)} {n(y + r)}M{n(x - r)} {n(y + r)}L{n(x + r)} {n(y - r)}"
+
+
+def svg_swatch(drawing: Drawing) -> str:
+    return drawing.line_swatch(drawing.palette.tracing, ".1") if drawing.agent.candidates else ""
+
+
+LAYER = Layer(
+    key="candidates",
+    name="Candidates",
+    place=19,
+    depth=102,
+    legend="records that were tried: bold, the one taken; else a cross at the cell that no climb reached",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=svg_swatch,
+    is_on=False,
+)

@@ -1,0 +1,75 @@
+"""Cap hits and re-entries: where the agent looked ahead as deep as it may, and where it dropped its subgoal.
+
+A square is a cap hit: the largest depth of the database, or a climb as long as allowed. A ring is a re-entry: it had
+been on that cell before, so it headed for its goal, not for a subgoal.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kernels import log
+from ui.draw.drawing import Drawing
+from ui.draw.layer import Layer
+from ui.draw.picture import Picture
+from ui.draw.svg_paths import hexed, n
+from ui.draw.swatch import Swatch
+from ui.model.trails import Trail
+
+_MARKS = (("cap hit", log.CAP_HIT), ("re-entry", log.REENTERED))
+_TINT = 120  # of 255, where cells are too small for marks
+
+
+def cells_with(trail: Trail | None, mark: int) -> npt.NDArray[np.int32]:
+    """The cells on which the agent stood when this mark was made, each once."""
+    if trail is None:
+        return np.empty(0, np.int32)
+    ticks = np.flatnonzero(trail.marks[1:] & mark)  # the cell of entry i is where it came from in entry i + 1
+    return np.unique(trail.cells[ticks])
+
+
+def draw(picture: Picture) -> None:
+    colours = {"cap hit": picture.palette.arrived, "re-entry": picture.palette.agent}
+    for name, mark in _MARKS:
+        cells = cells_with(picture.trail, mark)
+        if not picture.has_marks:
+            picture.tint(cells, colours[name], _TINT)
+            continue
+        for cell in cells.tolist():
+            picture.stamp_cell(name, cell)
+
+
+def swatch(swatch: Swatch) -> None:
+    swatch.markers(*(name for name, _ in _MARKS))
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    r, width = 0.8 * drawing.marker, n(0.6 * drawing.line)
+    for x, y in drawing.points(cells_with(drawing.trail, log.CAP_HIT)):
+        look = f'fill="none" stroke="{hexed(drawing.palette.arrived)}" stroke-width="{width}"'
+        yield f'<rect x="{n(x - r)}" y="{n(y - r)}" width="{n(2 * r)}" height="{n(2 * r)}" {look}/>'
+    for x, y in drawing.points(cells_with(drawing.trail, log.REENTERED)):
+        look = f'fill="none" stroke="{hexed(drawing.palette.agent)}" stroke-width="{width}"'
+        yield f'<circle cx="{x}" cy="{y}" r="{n(r)}" {look}/>'
+
+
+def svg_swatch(drawing: Drawing) -> str:
+    if not any(cells_with(drawing.trail, mark).size for _, mark in _MARKS):
+        return ""
+    square = f'<rect x=".2" y=".2" width=".6" height=".6" fill="none" stroke="{hexed(drawing.palette.arrived)}"'
+    ring = f'<circle cx="1.5" cy=".5" r=".3" fill="none" stroke="{hexed(drawing.palette.agent)}"'
+    return f'{square} stroke-width=".12"/>{ring} stroke-width=".12"/>'
+
+
+LAYER = Layer(
+    key="control",
+    name="Cap hits, re-entries",
+    place=20,
+    depth=207,
+    legend="square: it looked as deep, or climbed as far, as it may; ring: it was here before and dropped its subgoal",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=svg_swatch,
+)
