@@ -27,6 +27,8 @@ from ui.model.trails import Trail
 MARKS_FROM_PX = 6.0
 HEAT_TRAILS_FROM_PX = 12.0
 RECENT_TICKS = 64
+EDGE = 0.06  # of a cell: the casing of a line, at most
+LINE, THICK_LINE = 0.17, 0.25  # of a cell: the widths of lines, at most
 EDIT_FADE_TICKS = 200
 
 Edits = dict[int, tuple[int, bool]]
@@ -120,6 +122,10 @@ class Picture:
             return 1
         return 1 if self.zoom < 6 else 2 if self.zoom < 24 else 3
 
+    def line_width(self, share: float = LINE, more: int = 0) -> int:
+        """A line's width in pixels: as texts are scaled, but never more than this share of a cell."""
+        return min(self.px(self.line + more), max(1, round(share * self.zoom)))
+
     @property
     def shown_trail(self) -> Trail | None:
         """Over small cells the lines would cover every cell that was walked on, and with them the heat."""
@@ -134,7 +140,8 @@ class Picture:
         Over heat there is no casing: the line is a hint of where the agent goes, the heat is what counts.
         """
         line = (0, packed(colour))
-        return (line,) if self.has_heat else ((2 * self.px(1), packed(marks.casing_of(self.palette, colour))), line)
+        edge = min(self.px(1), max(1, round(EDGE * self.zoom)))
+        return (line,) if self.has_heat else ((2 * edge, packed(marks.casing_of(self.palette, colour))), line)
 
     # --- drawing --------------------------------------------------------------------------------------
 

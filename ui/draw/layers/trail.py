@@ -6,7 +6,7 @@ from sim.kernels import log
 from ui.draw.drawing import Drawing
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import RECENT_TICKS, Picture
+from ui.draw.picture import RECENT_TICKS, THICK_LINE, Picture
 from ui.draw.svg_paths import Point, line_path
 from ui.draw.swatch import STRIP, Swatch
 from ui.model.trails import Trail
@@ -17,10 +17,10 @@ def draw(picture: Picture) -> None:
     if picture.walker is None or trail is None:
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
-    width = picture.px(picture.line)
+    width = picture.line_width()
     for extra, colour in picture.cased(picture.palette.trail):
         strokes.stroke_moves(picture.frame, moves.cells, moves.ways, moves.count, width + extra, colour)
-        strokes.stroke_recent(picture.frame, cells, kinds, width + picture.px(1) + extra, colour)
+        strokes.stroke_recent(picture.frame, cells, kinds, picture.line_width(THICK_LINE, 1) + extra, colour)
 
 
 def swatch(swatch: Swatch) -> None:
