@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sim.program import ROOT
+
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 def apart(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, Any]:
@@ -19,10 +23,12 @@ def apart(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, A
     return {"creationflags": new_group | no_window | (idle if is_idle else 0)}
 
 
-def start(module: str, *, is_idle: bool = False, **pipes: Any) -> "subprocess.Popen[bytes]":
+def start(
+    module: str, *words: str, is_idle: bool = False, variables: Mapping[str, str] = NO_VARIABLES, **pipes: Any
+) -> "subprocess.Popen[bytes]":
     """Start `python -m module` with the same folders and caches as this program."""
-    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-    command = [sys.executable, "-m", module]
+    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1", **variables}
+    command = [sys.executable, "-m", module, *words]
     return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes, **apart(is_idle=is_idle))
 
 

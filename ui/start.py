@@ -24,7 +24,7 @@ from ui.model.keeper import Keeper, SettingsKeeper
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 from ui.status import StatusFile
-from ui.warmup import first_parts
+from ui.warmup import begin_pictures, first_parts
 from ui.widgets.canvas import Canvas
 
 _FRAME_PX = 72
@@ -126,6 +126,16 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
         raise progress.error
 
 
+def _prepare_run(window: pygame.Surface, settings: Settings, kinds: Sequence[str]) -> None:
+    painter = begin_pictures(kinds)
+    try:
+        _prepare(window, settings, first_parts(kinds))
+    finally:
+        if painter is not None:
+            painter.kill()
+            painter.wait()
+
+
 def kinds_of(opened: "files.Opened") -> list[str]:
     """The agents of a run, those that join it later included."""
     joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
@@ -147,7 +157,7 @@ def run(path: Path | None = None) -> int:
     except ConfigError:
         pygame.quit()
         raise
-    _prepare(surface, settings, first_parts(kinds_of(opened)))
+    _prepare_run(surface, settings, kinds_of(opened))
     app = App(Session(opened.scenario), settings, surface)
     window = app.window
     window.documents.complete(opened)

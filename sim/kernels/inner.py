@@ -96,3 +96,10 @@ class Kernel(CPUDispatcher):
 
     def get_overload(self, signature: Any) -> Any:
         return self.inner.get_overload(signature)
+
+
+class Interpreted(Kernel):
+    """A kernel that is Python code when Python calls it; kernels that are compiled get its inner form."""
+
+    def __call__(self, *args: Any) -> Any:
+        return self.py_func(*args)

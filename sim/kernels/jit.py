@@ -21,9 +21,17 @@ import numba
 import numpy as np
 
 from sim.kernels.cache import with_cache
-from sim.kernels.inner import IS_KNOWN, Kernel
+from sim.kernels.inner import IS_KNOWN, Interpreted, Kernel
 
 JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+DRAWS_ONLY_VARIABLE = "BACKMOVE_DRAWS_ONLY"
+DRAWS_ONLY = JIT_ON and IS_KNOWN and bool(os.environ.get(DRAWS_ONLY_VARIABLE))
+"""Whether this process compiles only what draws. It runs a tiny world to have something to draw; the kernels of that
+world are compiled by another process at the same time, so here they are Python code (see ui/warmup.py)."""
+
+HAS_RECORDS = not JIT_ON or DRAWS_ONLY
+"""Whether kernels of the simulation are Python code, which asks record arrays for their fields by name."""
 
 _OPTIONS = {"nopython": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "boundscheck": None}
 
@@ -32,6 +40,8 @@ def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, or take what an earlier start has compiled."""
     if not JIT_ON:
         return function
+    if DRAWS_ONLY and function.__module__.startswith("sim."):
+        return Interpreted(function, _OPTIONS)
     return with_cache(Kernel(function, _OPTIONS) if IS_KNOWN else cast(Any, numba.njit)(**_OPTIONS)(function))
 
 
@@ -42,7 +52,7 @@ def bare(memory: Any) -> Any:
     name, it takes to pieces in every call: a tick of TB-WA* waited for that twice as long as for the search itself.
     Without the compiler, kernels are Python code and need those names.
     """
-    if not JIT_ON:
+    if HAS_RECORDS:
         return memory
     if isinstance(memory, np.ndarray):
         return memory.view(np.ndarray)

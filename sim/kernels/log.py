@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.kernels.jit import JIT_ON, kernel
+from sim.kernels.jit import HAS_RECORDS, kernel
 
 ROW = np.dtype(
     [
@@ -38,7 +38,7 @@ def new_log(rows: int) -> np.ndarray:
 
 def new_bare_log(rows: int) -> np.ndarray:
     """The same for kernels to write: without names for Python code where they are compiled, see jit.bare."""
-    return np.zeros(rows, ROW) if JIT_ON else new_log(rows)
+    return new_log(rows) if HAS_RECORDS else np.zeros(rows, ROW)
 
 
 @kernel
