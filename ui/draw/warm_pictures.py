@@ -42,7 +42,14 @@ def warm_first_picture(kind: str) -> None:
         trail.append(walker.rows)
         snapshot = world.snapshot()
         shown = [Shown(cells, snapshot, snapshot.walkers[0], trail)]
-        _draw(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM, edits={23: (snapshot.tick, True)})
+        _draw(
+            surface,
+            shown,
+            LayerState(heat=HeatSetting(heat)),
+            FIRST_ZOOM,
+            edits={23: (snapshot.tick, True)},
+            preview_cells=(4,),
+        )
         world.submit(EditCells(freed=(23,)))
     if search := walker.agent.view().search:
         cellwords.renew(cells.words.copy(), search.nodes, 1, 0)
