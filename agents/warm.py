@@ -6,6 +6,7 @@ from dataclasses import replace
 from agents.registry import BY_KEY, SPECS
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.crew import FEWEST
 from sim.grid import Grid
 from sim.kernels.ready import Part
 from sim.params import Value
@@ -21,6 +22,16 @@ _MORE: dict[str, tuple[dict[str, Value], ...]] = {
     "p-lrta": ({"on_unblock": "reset"},),
 }
 """Settings of agents that call kernels which the default settings never come by."""
+
+CROWD = "crowd"
+"""Stands among kinds of agents for what many together need."""
+
+_IN_CREWS: tuple[tuple[str, dict[str, Value]], ...] = (
+    ("tb-wa", {"weight": 1.0}),
+    ("tb-wa", {"weight": 2.0}),
+    ("lrta", {}),
+)
+"""Kinds that have a kernel for many, and settings that have one of their own."""
 
 
 def world_part() -> Part:
@@ -51,7 +62,7 @@ def agent_parts(kinds: Iterable[str], *, watched: bool) -> list[Part]:
 
 
 def all_agent_parts(*, watched: bool) -> list[Part]:
-    return agent_parts((spec.key for spec in SPECS), watched=watched)
+    return agent_parts((*(spec.key for spec in SPECS), CROWD), watched=watched)
 
 
 def part_key(kind: str, *, watched: bool) -> str:
@@ -59,11 +70,27 @@ def part_key(kind: str, *, watched: bool) -> str:
 
 
 def _part(kind: str, *, watched: bool) -> Part:
+    if kind == CROWD:
+        return Part(part_key(kind, watched=watched), "crowds", walk_together)
+
     def compile_all() -> None:
         for params in ({}, *_MORE.get(kind, ())):
             walk(AgentConfig(kind, params=params), watched=watched)
 
     return Part(part_key(kind, watched=watched), BY_KEY[kind].name, compile_all)
+
+
+def walk_together() -> None:
+    """Let crews of all kinds that are able to be in one walk, and change the map under them."""
+    world = tiny_world(watched=False)
+    goals = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
+    for kind, params in _IN_CREWS:
+        for goal in goals[1 : 1 + FEWEST]:
+            world.add(AgentConfig(kind, params=params, goal=goal, group=f"{kind} {params}"))
+    for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,))):
+        world.advance(2)
+        world.submit(command)
+    world.advance(2)
 
 
 def tiny_world(*, watched: bool) -> World:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agents.registry import BY_KEY
-from agents.warm import walk
+from agents.warm import walk, walk_together
 from cli.progress import Progress
 from sim.commands import AgentConfig
 
@@ -14,4 +14,7 @@ def warm_up(configs: Sequence[AgentConfig], progress: Progress) -> None:
     for i, config in enumerate(different):
         progress.show(f"preparing {BY_KEY[config.kind].name} (takes long the first time only)", i / len(different))
         walk(config)
+    if any(config.group for config in configs):
+        progress.show("preparing crowds (takes long the first time only)", 1.0)
+        walk_together()
     progress.clear()

@@ -7,7 +7,7 @@ class here and a row there.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sim.changes import RandomChanges
@@ -51,6 +51,7 @@ class Changeable(Protocol):
     def set_param(self, agent: int, name: str, value: Value) -> None: ...
     def add_agent(self, config: AgentConfig, agent: int | None) -> None: ...
     def remove_agent(self, agent: int) -> None: ...
+    def agents_of(self, group: str) -> Sequence[int]: ...
     def set_random_changes(self, changes: RandomChanges) -> None: ...
     def set_trials(self, count: int) -> None: ...
 
@@ -195,6 +196,38 @@ class RemoveAgent(Command):
 
     def say(self, names: Names) -> str:
         return f"{names.agent(self.agent)} leaves"
+
+
+@dataclass(frozen=True)
+class ToGroup(Command):
+    """The same for every agent of a group. The number of the agent in the command itself means nothing."""
+
+    group: str
+    command: SetBudget | SetParam | RemoveAgent
+
+    def apply(self, world: Changeable) -> None:
+        for agent in world.agents_of(self.group):
+            replace(self.command, agent=agent).apply(world)
+
+    def say(self, names: Names) -> str:
+        return replace(self.command, agent=0).say(_OneName(self.group, names))
+
+
+@dataclass(frozen=True)
+class _OneName:
+    """Every agent is called as its group."""
+
+    group: str
+    names: Names
+
+    def cell(self, cell: int) -> str:
+        return self.names.cell(cell)
+
+    def agent(self, agent: int) -> str:
+        return self.group
+
+    def algorithm(self, kind: str) -> str:
+        return self.names.algorithm(kind)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Crews: agents of one kind that advance in one call of a kernel (sim/kernels/crew.py), each as it would alone."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,8 @@ from sim.kernels.jit import JIT_ON
 
 if TYPE_CHECKING:
     from sim.world import Walker
+
+Clock = Callable[[], float]
 
 FEWEST = 16
 """For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
@@ -69,6 +71,7 @@ class Crew:
         self.ids = tuple(walker.id for walker in walkers)
         self.places = {number: place for place, number in enumerate(self.ids)}
         self.pieces: list[Piece] = []  # of the advance that is going on, or of the last one
+        self.seconds = 0.0  # that these took, where somebody has a clock
         self.row_ticks = np.array([walker.rows_tick for walker in walkers], np.int64)
         self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
         self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
@@ -96,13 +99,16 @@ class Crew:
     def forget_rows(self) -> None:
         """Another advance begins."""
         self.pieces.clear()
+        self.seconds = 0.0
         self._has_rows[:] = False
 
-    def run(self, grid: Grid, tick: int, budget: int, ticks: int) -> Piece:
-        """Let all of them plan and act; results say how far each came."""
+    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> Piece:
+        """Let all of them plan and act; results say how far each came. `clock` times it, in `seconds`."""
         rows = np.zeros((len(self.walkers), ticks), log.ROW)
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
+        before = clock() if clock else 0.0
         self.kernel(grid.ground, self._like, self._table, self.results, tick, rows)
+        self.seconds += clock() - before if clock else 0.0
         piece = Piece(tick, rows, self.results["done"].copy())
         self.pieces.append(piece)
         acted = np.flatnonzero(piece.done)
@@ -145,8 +151,8 @@ def _crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
     for walker in walkers:
         kind = _kind_of(walker)
         if kind is not None and walker.most_trials == 1:
-            groups.setdefault(kind, []).append(walker)
-    return [Crew(kernel, members) for (kernel, _), members in groups.items() if len(members) >= FEWEST]
+            groups.setdefault((walker.config.group, *kind), []).append(walker)
+    return [Crew(kernel, members) for (_, kernel, _), members in groups.items() if len(members) >= FEWEST]
 
 
 def _kind_of(walker: "Walker") -> tuple[Any, tuple[int, ...]] | None:

@@ -28,6 +28,7 @@ from sim.params import ConfigError, Value, did_you_mean, parse_params
 from sim.placing import cheapest_way
 
 BULK = 4096  # most ticks in one kernel call
+_FEW_REFUSED = 3  # cells that are named one by one
 _MOST_ROWS = 1 << 20  # of all agents together
 
 
@@ -426,7 +427,7 @@ class World:
 
     def _run_crew(self, crew: Crew, ticks: int) -> Piece:
         """Let those advance who can do it together."""
-        piece = crew.run(self.grid, self.tick, self.budget, ticks)
+        piece = crew.run(self.grid, self.tick, self.budget, ticks, self.clock)
         for i in np.flatnonzero(crew.results["legal"] < piece.done).tolist():
             self._refuse(crew.walkers[i], piece.rows[i, : piece.done[i]], int(crew.results["legal"][i]))
         for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (piece.done > 0)).tolist():
@@ -454,6 +455,9 @@ class World:
             kept = self._turns_kept = Turns(self.walkers, able if self.stopwatch is None else ())
         self._are_turns_old = False
         return kept
+
+    clock: Callable[[], float] | None = None
+    """What times crews as a whole, for those who want to see it. Where `stopwatch` times each agent there are none."""
 
     _turns_kept: Turns | None = None
     _are_turns_old = False
@@ -607,7 +611,9 @@ class World:
         """Which cells may be blocked: not the ones that agents stand on."""
         stood_on = {w.position: w.label for w in self.walkers}
         refused = np.isin(cells, list(stood_on))
-        for cell in cells[refused]:
+        if refused.sum() > _FEW_REFUSED:
+            self.note(f"{refused.sum():,} of {cells.size:,} cells stay free: agents stand on them")
+        for cell in cells[refused] if refused.sum() <= _FEW_REFUSED else ():
             x, y = self.grid.xy(int(cell))
             self.note(f"({x}, {y}) stays free: {stood_on[int(cell)]} stands on it")
         if self.goal in cells:
@@ -690,6 +696,13 @@ class World:
         if self.walker(agent) is None:
             self._note_missing(agent)
         self.walkers = [w for w in self.walkers if w.id != agent]
+
+    def agents_of(self, group: str) -> Sequence[int]:
+        """The numbers of those that belong to a group."""
+        found = [walker.id for walker in self.walkers if walker.config.group == group]
+        if not found:
+            self.note(f"no group '{group}'{did_you_mean(group, {w.config.group for w in self.walkers} - {''})}")
+        return found
 
     def _note_missing(self, agent: int) -> None:
         self.note(f"agent {agent} is not there")

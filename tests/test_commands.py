@@ -11,12 +11,12 @@ from sim.commands import AgentConfig, Command, TimedCommand, together
 from sim.files.commands import TABLE
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Problems
-from sim.files.log import UNKNOWN, LogReader, entry_data
+from sim.files.log import LogReader, entry_data
 from sim.files.yaml import read_yaml, write_yaml
 from sim.time.log import Entry
 
 WIDTH = 20
-LAZY = AgentConfig("rtb-wa", "lazy")
+LAZY = AgentConfig("rtb-wa", "lazy", group="units")
 EXAMPLES: list[tuple[Command, str]] = [
     (commands.EditCells((23,), (45, 46)), "cell (3, 1) blocked, 2 cells freed"),
     (commands.EditCells((), tuple(range(40, 60))), "20 cells freed"),
@@ -35,6 +35,10 @@ EXAMPLES: list[tuple[Command, str]] = [
     (commands.RemoveAgent(0), "lazy leaves"),
     (commands.SetChanges(10, 5.0), "random changes: 5 % every 10 ticks"),
     (commands.SetChanges(10, 0.0), "random changes end"),
+    (commands.ToGroup("units", commands.SetParam(0, "weight", 3.0)), "units: weight 3.0"),
+    (commands.ToGroup("units", commands.SetBudget(4, 0)), "units: budget 4 a tick"),
+    (commands.ToGroup("units", commands.SetBudget(None, 0)), "units: budget as all"),
+    (commands.ToGroup("units", commands.RemoveAgent(0)), "units leaves"),
     (commands.SetTrials(20), "20 trials"),
     (commands.SetTrials(1), "one trial"),
 ]
@@ -91,7 +95,7 @@ def test_a_command_of_a_log_reads_back_equal(command: Command, said: str) -> Non
 def test_a_log_of_an_older_version_says_switches_otherwise(is_blocked: bool) -> None:
     root = document({"id": 1, "tick": 2, "switch": "bridge", "block": is_blocked})
     read = LogReader(WIDTH, WIDTH).entry(root)
-    assert read == Entry(1, 2, commands.SetSwitch("bridge", is_blocked), stroke=UNKNOWN)
+    assert read == Entry(1, 2, commands.SetSwitch("bridge", is_blocked))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +105,10 @@ def test_a_log_of_an_older_version_says_switches_otherwise(is_blocked: bool) -> 
         ({"set": {"weight": 2}}, "agent: expected the label or number of an agent, got nothing"),
         ({"goal": [1, 1], "budget": 4}, "expected one of block, free, terrain"),
         ({}, "got none of them"),
+        ({"group": "units"}, "group: a group is told one thing, and no agent is named"),
+        ({"group": "units", "agent": 1, "budget": 4}, "'group' is for no agent in particular"),
+        ({"group": "units", "remove": 3}, "remove: expected all, got 3"),
+        ({"group": "units", "goal": [1, 1]}, "expected one of block, free, terrain"),
         ({"switch": "bridge"}, "block: expected true or false, got nothing"),
     ],
 )

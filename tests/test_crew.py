@@ -3,6 +3,7 @@
 import random
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,9 @@ from sim.time.timeline import Timeline
 from sim.world import World
 
 from .conftest import problems
+
+FIRST_KIND = (0, 1, 2)
+"""The numbers of the agents that a crowd begins with."""
 
 Problem = tuple[list[str], int, int]
 
@@ -100,15 +104,20 @@ def taken_down(problem: Problem, seed: int, fewest: int) -> list[object]:
         for _ in range(20):
             if chance.random() < 0.3:
                 timeline.do(some_command(timeline.world, chance))
-            timeline.advance(chance.choice([1, 1, 4]))
+            agents = tuple(walker.id for walker in timeline.world.walkers)
+            since = timeline.tick
+            some = [walker for walker in timeline.world.walkers if walker.id in FIRST_KIND]
+            stood = np.array([walker.position for walker in some], np.int32)
+            for _ in range(chance.choice([1, 2, 5])):
+                timeline.advance(chance.choice([1, 1, 4]))
+            if some:
+                ids = tuple(walker.id for walker in some)
+                log.append(timeline.history.cells(ids, since, timeline.tick, stood).tolist())
             if chance.random() < 0.15:
                 timeline.seek(chance.randrange(timeline.tick + 1))
-            agents = tuple(walker.id for walker in timeline.world.walkers)
-            first = chance.randrange(timeline.tick + 1)
-            log.append(timeline.history.cells(agents[::2], first, timeline.tick).tolist())
             chosen = timeline.history.record(chance.choice(agents))
-            log.append((chosen.rows.tolist(), chosen.spans))
-            if chance.random() < 0.2:
+            log.append((chosen.rows.tolist(), list(chosen.spans)))
+            if chance.random() < 0.1:
                 log.append({agent: (record.rows.tolist(), record.left) for agent, record in timeline.records.items()})
             log.append(timeline.marks(0, timeline.tick).tolist())
     return log

@@ -95,24 +95,13 @@ class Stage:
         return update_all(shown, heat or HeatSetting(), **keywords)
 
     def draw(
-        self,
-        camera: Camera,
-        size,
-        layers: LayerState,
-        palette: Palette = DARK,
-        *,
-        panel=0,
-        at=(0, 0),
-        ui_scale=1.0,
-        **keywords,
+        self, camera: Camera, size, layers: LayerState, palette: Palette = DARK, *, panel=0, at=(0, 0), **keywords
     ):
         scale = self.refresh(layers.heat)
         surface = pygame.Surface((size[0] + at[0] + 7, size[1] + at[1] + 5), 0, 32)
         surface.fill((255, 0, 255))
         snapshot = self.world.snapshot()
-        renderer = MapRenderer()
-        renderer.ui_scale = ui_scale
-        renderer.draw(
+        MapRenderer().draw(
             surface,
             (*at, *size),
             camera,
@@ -882,23 +871,6 @@ def test_a_back_move_lies_to_the_right_of_its_direction_and_points_along_it(way,
     assert along.max() < zoom * np.hypot(dx, dy)
     if zoom > 20:
         assert right[along > along.mean()].std() > right[along < along.mean()].std(), "the head is wider than the tail"
-
-
-@pytest.mark.parametrize("ui_scale", [1.0, 2.0, 4.0])
-@pytest.mark.parametrize("zoom", [8.0, 12.0, 16.0, 24.0, 40.0])
-def test_a_back_move_is_no_blob_however_large_texts_are(zoom, ui_scale):
-    """A large scale, a 4K screen or a picture four times as large: the mark leaves most of its cell to be seen."""
-    stage = Stage(Grid.from_rows(["." * 7] * 7), 24, 24, [("astar", {})])
-    rows = log.new_log(1)
-    rows[0].cell, rows[0].marks = 25, log.BACK_MOVE
-    stage.trails[0].append(rows)
-    size = int(7 * zoom)
-    shown = []
-    for layers in (layers_with("back_moves"), layers_with()):
-        surface, _ = stage.draw(Camera(zoom), (size, size), layers, ui_scale=ui_scale)
-        shown.append(pygame.surfarray.array2d(surface)[:size, :size])
-    inked = int((shown[0] != shown[1]).sum())
-    assert 0 < inked < max(45, 0.45 * zoom * zoom)
 
 
 @pytest.mark.parametrize("zoom", [0.5, 1.0, 2.0])

@@ -20,7 +20,7 @@ from ui.model.player import TICKING_SHARE
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.panels import maps, overlay
-from ui.preparation import Preparation
+from ui.preparation import Preparation, needed_by
 from ui.safety import Safety
 
 FRAMES_PER_SECOND = 60
@@ -74,7 +74,7 @@ class App:
     def pass_time(self, seconds: float) -> None:
         """Let the ticks pass that are due, tell what happened, keep the dialog alive."""
         window, session = self.window, self.session
-        window.state.preparing = tuple(self.preparation.missing(panel.view.spec.key for panel in session.panels))
+        window.state.preparing = tuple(self.preparation.missing(needed_by(session.panels)))
         if not window.recording.must_wait and not window.state.preparing:
             # no frame of a video is dropped, and no agent begins before the others: else time waits
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)

@@ -1,13 +1,22 @@
 """Agents that cannot walk yet, because their kernels are being compiled beside the window."""
 
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from agents.warm import part_key
+from agents.warm import CROWD, part_key
 from sim.kernels.ready import is_ready
 from ui import child
+from ui.model.session import Panel
 from ui.warmup import is_all_ready
+
+
+def needed_by(panels: Iterable[Panel]) -> Iterator[str]:
+    """The kinds of the agents on screen."""
+    for panel in panels:
+        yield panel.view.spec.key
+        if panel.crowd is not None:
+            yield CROWD
 
 
 class Preparation:

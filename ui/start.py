@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pygame
 
-from agents.warm import world_part
+from agents.warm import CROWD, world_part
 from sim.commands import AddAgent
 from sim.kernels.ready import Part, make_ready
 from sim.params import ConfigError
@@ -137,9 +137,10 @@ def _prepare_run(window: pygame.Surface, settings: Settings, kinds: Sequence[str
 
 
 def kinds_of(opened: "files.Opened") -> list[str]:
-    """The agents of a run, those that join it later included."""
+    """The agents of a run, those that join it later included, and whether there are crowds."""
     joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
-    return [*(config.kind for config in opened.scenario.agents), *joining]
+    has_crowds = any(config.group for config in opened.scenario.agents)
+    return [*(config.kind for config in opened.scenario.agents), *joining, *([CROWD] if has_crowds else [])]
 
 
 def first_setup(path: Path | None) -> "files.Opened":

@@ -16,13 +16,13 @@ from queue import Empty, SimpleQueue
 from typing import TextIO
 
 from agents.registry import BY_KEY
-from agents.warm import agent_parts, all_agent_parts, beginnings_part, tiny_world, world_part
+from agents.warm import CROWD, agent_parts, all_agent_parts, beginnings_part, tiny_world, world_part
 from sim.commands import EditCells
 from sim.kernels.jit import DRAWS_ONLY_VARIABLE
 from sim.kernels.ready import Part, is_ready, make_ready
 from sim.time.timeline import Timeline
 from ui import child
-from ui.draw.warm_pictures import warm_first_picture, warm_pictures
+from ui.draw.warm_pictures import warm_crowd_picture, warm_first_picture, warm_pictures
 
 
 def _first_picture_of(kind: str, key: str) -> Part:
@@ -31,6 +31,7 @@ def _first_picture_of(kind: str, key: str) -> Part:
 
 FIRST_PICTURE = _first_picture_of("tb-wa", "first-picture")
 LEARNERS_PICTURE = _first_picture_of("lrta", "first-picture-learning")
+CROWD_PICTURE = Part("crowd-picture", "crowds as they are drawn", warm_crowd_picture)
 DRAWING = Part("drawing", "everything that can be drawn", warm_pictures)
 
 
@@ -44,8 +45,9 @@ TIME = Part("time", "the line of time", _keep_time)
 
 
 def first_pictures(kinds: Iterable[str]) -> list[Part]:
-    learns = any(BY_KEY[kind].keeps_h for kind in kinds)
-    return [FIRST_PICTURE, *([LEARNERS_PICTURE] if learns else [])]
+    kinds = list(kinds)
+    learns = any(BY_KEY[kind].keeps_h for kind in kinds if kind in BY_KEY)
+    return [FIRST_PICTURE, *([LEARNERS_PICTURE] if learns else []), *([CROWD_PICTURE] if CROWD in kinds else [])]
 
 
 def first_parts(kinds: Iterable[str]) -> list[Part]:
@@ -71,7 +73,7 @@ def begin_pictures(kinds: Iterable[str]) -> "subprocess.Popen[bytes] | None":
 
 
 def all_parts() -> list[Part]:
-    pictures = [FIRST_PICTURE, LEARNERS_PICTURE]
+    pictures = [FIRST_PICTURE, LEARNERS_PICTURE, CROWD_PICTURE]
     return [world_part(), TIME, beginnings_part(), *pictures, *all_agent_parts(watched=True), DRAWING]
 
 

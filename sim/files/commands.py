@@ -5,6 +5,7 @@
     {block: south bridge}                            a switch
     {goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
     {agent: lazy, set: {weight: 3}}                  parameters of a running agent
+    {group: units, set: {weight: 3}}                 every agent of a group; also its budget, and remove: all
     {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
     {changes: {every: 10, rate: 5}}                  {trials: 20}
 
@@ -16,7 +17,7 @@ by their numbers, and only has to have the right form. A Reader and a Writer sta
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sim import commands
@@ -61,6 +62,10 @@ class Reader(ABC):
         """The number of an agent that is meant."""
 
     @abstractmethod
+    def one_of(self, part: Field) -> int | None:
+        """The number of an agent of a group, for what all of them are told."""
+
+    @abstractmethod
     def switch(self, part: Field) -> str | None:
         """The name of a switch."""
 
@@ -78,6 +83,9 @@ class Reader(ABC):
 
     def leaves(self, agent: int) -> None:  # noqa: B027  a log keeps no list of who is there
         """An agent is gone from here on."""
+
+    def all_leave(self, group: str) -> None:  # noqa: B027  the same of a group
+        """All agents of a group are gone from here on."""
 
     def cell(self, part: Field) -> int | None:
         pair = part.cell(self.width, self.height)
@@ -281,6 +289,33 @@ def _read_trials(fields: Fields, reader: Reader) -> list[Command]:
     return [] if count is None else [commands.SetTrials(count)]
 
 
+def _write_to_group(command: commands.ToGroup, writer: Writer) -> dict[str, Any]:
+    told = command_data(command.command, writer)
+    said = {"remove": "all"} if "remove" in told else {key: value for key, value in told.items() if key != "agent"}
+    return {"group": command.group, **said}
+
+
+def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
+    """What all agents of a group are told. It is read as if one of them was."""
+    part = fields["group"]
+    told = next((row for row in _TO_AGENTS if set(row.keys) & set(fields)), None)
+    if told is None or len(fields) != 2:
+        part.complain("a group is told one thing, and no agent is named: budget, set, or remove: all")
+        return []
+    name, agent = part.text(commands.MAX_NAME), reader.one_of(part)
+    if name is None or agent is None:
+        return []
+    if "remove" in fields and fields["remove"].value != "all":
+        fields["remove"].expect("all")
+        return []
+    one = Field(part.problems, part.path, agent)
+    read = told.read({**fields, "agent": one, **({"remove": one} if "remove" in fields else {})}, reader)
+    if "remove" in fields:
+        reader.all_leave(name)
+    kinds = (commands.SetBudget, commands.SetParam, commands.RemoveAgent)
+    return [commands.ToGroup(name, replace(command, agent=0)) for command in read if isinstance(command, kinds)]
+
+
 TABLE = (
     Row(commands.EditCells, ("block", "free"), _write_cells, _read_cells),
     Row(commands.SetSwitch, ("block", "free"), _write_switch, _read_switch),
@@ -292,10 +327,12 @@ TABLE = (
     Row(commands.RemoveAgent, ("remove",), _write_remove, _read_remove),
     Row(commands.SetChanges, ("changes",), _write_changes, _read_changes),
     Row(commands.SetTrials, ("trials",), _write_trials, _read_trials),
+    Row(commands.ToGroup, ("group", "budget", "set", "remove"), _write_to_group, _read_to_group),
 )
 KEYS = tuple(dict.fromkeys(key for row in TABLE for key in row.keys))
 
 _BY_KIND = {row.kind: row for row in TABLE}
+_TO_AGENTS = tuple(_BY_KIND[kind] for kind in (commands.SetBudget, commands.SetParam, commands.RemoveAgent))
 _SWITCH = _BY_KIND[commands.SetSwitch]
 
 
@@ -320,7 +357,7 @@ def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
 def _row_of(entry: Field, fields: Fields) -> Row | None:
     given = [key for key in KEYS if key in fields]
     row = next((row for row in TABLE if given and set(given) <= set(row.keys)), None)
-    if row is None or (len(given) > 1 and set(given) != {"block", "free"}):
+    if row is None or (len(given) > 1 and set(given) != {"block", "free"} and row.kind is not commands.ToGroup):
         entry.complain(f"expected one of {', '.join(KEYS)}, got {' and '.join(given) or 'none of them'}")
         return None
     names_a_switch = row.kind is commands.EditCells and any(isinstance(fields[key].value, str) for key in given)

@@ -28,6 +28,7 @@ class Member:
     params: dict[str, Value]
     budget: int | None
     is_gone: bool = False
+    group: str = ""
 
 
 @dataclass
@@ -42,7 +43,7 @@ class Roster:
     def join(self, config: AgentConfig, number: int | None = None) -> None:
         spec = self.specs[config.kind]
         params = parse_params(spec.params, config.params, "", [])
-        self._take_place(Member(config.label, config.kind, spec, params, config.budget), number)
+        self._take_place(Member(config.label, config.kind, spec, params, config.budget, group=config.group), number)
 
     def join_unread(self, entry: object, number: int | None = None) -> None:
         """Keep the place and the name of an agent whose entry is wrong, so that no later line is blamed for it."""
@@ -93,6 +94,14 @@ class EditReader(Reader):
             return found
         part.complain(found)
         return None
+
+    def one_of(self, part: Field) -> int | None:
+        members = self.roster.members.items()
+        found = next((n for n, member in members if member.group == part.value and not member.is_gone), None)
+        if found is None:
+            known = {member.group for _, member in members} - {""}
+            part.complain(f"no group {shown(part.value)}{did_you_mean(part.value, known)}")
+        return found
 
     def switch(self, part: Field) -> str | None:
         if self.switches is None or part.value in self.switches:
@@ -147,6 +156,10 @@ class EditReader(Reader):
 
     def leaves(self, agent: int) -> None:
         self.roster.members[agent].is_gone = True
+
+    def all_leave(self, group: str) -> None:
+        for member in self.roster.members.values():
+            member.is_gone = member.is_gone or member.group == group
 
 
 def _values(parts: dict[str, Field], spec: AgentSpec) -> dict[str, Value]:

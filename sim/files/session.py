@@ -37,7 +37,6 @@ from sim.files.commands import runs_data
 from sim.files.disk import read_file, write_atomically
 from sim.files.fields import Field, Problems, require
 from sim.files.log import LogReader, entry_data
-from sim.files.old_strokes import with_strokes
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
 from sim.files.scenario import (
@@ -209,7 +208,6 @@ class _Pool:
         self.scripted = [(edit.tick, edit.command) for edit in sorted(scenario.edits, key=lambda edit: edit.tick)]
         self.log: list[Entry] = []
         self._places: dict[int, int] = {}  # id of an entry -> its number
-        self._strokes: dict[int, int] = {}  # stroke -> the number of its first entry here
 
     def numbers(self, entries: Iterable[Entry]) -> list[int]:
         return [self._number(entry) for entry in entries]
@@ -226,8 +224,7 @@ class _Pool:
             if entry.tick == tick and _is_same(entry.command, command):
                 return entry.id
         number = len(self.scripted) + len(self.log) + 1
-        stroke = self._strokes.setdefault(entry.stroke, number) if entry.stroke else 0
-        self.log.append(replace(entry, id=number, stroke=stroke))
+        self.log.append(replace(entry, id=number))
         return number
 
 
@@ -343,10 +340,8 @@ class _SessionReader:
         if entry and not 1 <= len(parts) <= MAX_BRANCHES:
             entry.complain(f"expected 1 to {MAX_BRANCHES} branches, got {len(parts):,}")
             return []
-        read = [_read_branch(part, entries if self.scenario else None) for part in parts]
-        found = [branch for branch in read if branch is not None]
-        logs = with_strokes([branch.state.entries for branch in found], self.log_reader.width)
-        return [replace(b, state=replace(b.state, entries=log)) for b, log in zip(found, logs, strict=True)]
+        found = [_read_branch(part, entries if self.scenario else None) for part in parts]
+        return [branch for branch in found if branch is not None]
 
     def _linked(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         entry = self.fields.get("linked")

@@ -28,6 +28,9 @@ DIGEST_EVERY = 100
 _MARKED_STATUS = {Status.AT_GOAL: MarkKind.ARRIVAL, Status.NO_PATH: MarkKind.NO_PATH}
 
 
+Cells = npt.NDArray[np.int32]
+
+
 class Block(NamedTuple):
     """What a crew did in some ticks."""
 
@@ -35,6 +38,10 @@ class Block(NamedTuple):
     places: Mapping[int, int]  # of the agents, by their numbers
     rows: npt.NDArray[np.void]  # log.ROW[agents, ticks]
     done: npt.NDArray[np.int64]  # in how many of them each did something
+
+    @property
+    def end(self) -> int:
+        return self.begin + int(self.rows.shape[1])
 
 
 @dataclass(frozen=True)
@@ -128,9 +135,12 @@ class History:
             self.report_divergence(Divergence(place * DIGEST_EVERY, self.expected[place], digest))
         self.digests.append(digest)
 
-    def cells(self, agents: tuple[int, ...], first: int, last: int) -> npt.NDArray[np.int32]:
-        """int32[agents, ticks]: where each stood when the clock showed `first`, and each tick after it up to `last`."""
-        recent = self._recent_cells(agents, first, last)
+    def cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells | None = None) -> Cells:
+        """int32[agents, ticks]: where each stood when the clock showed `first`, and each tick after it up to `last`.
+
+        Who knows where they stood at first says so: then it may follow from what a crew did last, in no time.
+        """
+        recent = None if at_first is None else self._recent_cells(agents, first, last, at_first)
         if recent is not None:
             return recent
         ticks = np.arange(first, last + 1)
@@ -143,21 +153,23 @@ class History:
             found[place] = np.where(at > 0, rows[np.maximum(at - 1, 0)] if rows.size else record.start, record.start)
         return found
 
-    def _recent_cells(self, agents: tuple[int, ...], first: int, last: int) -> npt.NDArray[np.int32] | None:
-        """The same from what one crew did last, where that reaches back so far: a window asks for it every frame."""
-        blocks = [block for block in self._blocks if block.begin + block.rows.shape[1] > first and block.begin < last]
-        if not blocks or blocks[0].begin > first - 1 or any(b.places is not blocks[0].places for b in blocks):
+    def _recent_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
+        """The same from the blocks of one crew, where those hold all of these ticks."""
+        blocks = [b for b in self._blocks if b.end > first and b.begin < last and agents[0] in b.places]
+        if not blocks or blocks[0].begin > first or blocks[-1].end < last:
+            return None
+        if any(a.end != b.begin or a.places is not b.places for a, b in pairwise(blocks)):
             return None
         order = [blocks[0].places.get(agent, -1) for agent in agents]
         if -1 in order:
             return None
-        begin, done = blocks[0].begin, np.stack([block.done[order] for block in blocks])
-        if any(a.begin + a.rows.shape[1] != b.begin for a, b in pairwise(blocks)) or not done[0].all():
-            return None  # who did nothing then stood where it had stood before
-        cells = [_held(block.rows["cell"][order], own) for block, own in zip(blocks, done, strict=True)]
-        for before, after, own in zip(cells, cells[1:], done[1:], strict=True):
-            after[own == 0] = before[own == 0, -1:]
-        return np.concatenate(cells, axis=1)[:, first - 1 - begin : last - begin]
+        found = [at_first[:, None]]
+        for block in blocks:
+            done = block.done[order]
+            cells = _held(block.rows["cell"][order], done)
+            cells[done == 0] = found[-1][done == 0, -1:]
+            found.append(cells[:, max(0, first - block.begin) : last - block.begin])
+        return np.concatenate(found, axis=1)
 
     # --- whether it is what it was ----------------------------------------------------------------
 
@@ -255,7 +267,7 @@ def _append_blocks(record: Record, blocks: Sequence[Block]) -> None:
 _NOTHING = np.zeros(0, log.ROW)
 
 
-def _held(cells: npt.NDArray[np.int32], done: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+def _held(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
     """Cells of which only the first `done` of each row are said: the others are as the last one."""
     at = np.minimum(np.arange(cells.shape[1])[None, :], np.maximum(done - 1, 0)[:, None])
     return np.take_along_axis(cells, at, axis=1)

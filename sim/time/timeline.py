@@ -253,7 +253,7 @@ class Timeline:
         Not while a keyframe is read: that would have to be waited for.
         """
         measuring = self.world.measuring
-        if not measuring.is_waiting or self._is_being_read:
+        if not measuring.is_waiting or self.is_being_read:
             return False
         self._finish_keyframe()
         measuring.spend(1)
@@ -261,18 +261,18 @@ class Timeline:
 
     def true_distance(self, cell: int) -> float | None:
         """Cost of the cheapest path from a cell to the goal; None while it is not known: ask again a frame later."""
-        if self._is_being_read:
+        if self.is_being_read:
             return None
         self._finish_keyframe()
         return self.world.measuring.distance_within(cell, A_TICK)
 
     @property
-    def _is_being_read(self) -> bool:
+    def is_being_read(self) -> bool:
         """Whether nobody may write to the world, because a keyframe of it is read in another thread."""
         return self._taking is not None and not self._taking.done()
 
-    def do(self, command: Command, keeps_later: bool = False, stroke: int = 0) -> Entry:
-        """Apply a command now and log it, as part of a stroke or (0) as one of its own.
+    def do(self, command: Command, keeps_later: bool = False) -> Entry:
+        """Apply a command now and log it.
 
         In the past this overwrites the future: commands done by hand later than now are gone from this timeline,
         unless `keeps_later`. `on_lost_future` is asked before, to keep the old run as a branch.
@@ -286,7 +286,7 @@ class Timeline:
         self._truncate(now, keeps_now=True)
         self.horizon = self.horizon if keeps_later else now
         self._apply(head)
-        entry = self._by_hand(now, command, stroke)
+        entry = Entry(self._ids.next(), now, self._numbered(command))
         self._entries.insert(end_of(self._entries, now), entry)
         if lost:
             head.world.replace_queue(self._due(now + 1))
@@ -294,10 +294,6 @@ class Timeline:
         self._apply(head)
         self._tell([entry], lost)
         return entry
-
-    def _by_hand(self, tick: int, command: Command, stroke: int) -> Entry:
-        number = self._ids.next()
-        return Entry(number, tick, self._numbered(command), stroke=stroke or number)
 
     def _lost_after(self, now: int) -> list[int]:
         """Take out of the log what was done by hand between now and the end of the record."""
@@ -544,9 +540,9 @@ class Timeline:
     def entry(self, entry_id: int) -> Entry:
         return next(entry for entry in self._entries if entry.id == entry_id)
 
-    def insert(self, tick: int, command: Command, stroke: int = 0) -> Entry:
+    def insert(self, tick: int, command: Command) -> Entry:
         """A command at any tick, behind those that are there. Later commands stay."""
-        entry = self._by_hand(tick, command, stroke)
+        entry = Entry(self._ids.next(), tick, self._numbered(command))
         self._rewrite(placed(self._entries, entry), tick)
         self._tell([entry], [])
         return entry
@@ -560,12 +556,12 @@ class Timeline:
     def change(self, entry_id: int, command: Command) -> None:
         self._alter(replace(self.entry(entry_id), command=self._numbered(command)))
 
-    def duplicate(self, entry_id: int, tick: int, stroke: int = 0) -> Entry:
+    def duplicate(self, entry_id: int, tick: int) -> Entry:
         """The same command once more at another tick; an agent is added as one of its own."""
         command = self.entry(entry_id).command
         if isinstance(command, commands.AddAgent):
-            return self.insert(max(0, tick), replace(command, agent=None), stroke)
-        return self.insert(max(0, tick), replace(command), stroke)
+            return self.insert(max(0, tick), replace(command, agent=None))
+        return self.insert(max(0, tick), replace(command))
 
     def put_back(self, entry: Entry) -> None:
         """An entry that was deleted, as it was and with its number; nothing if it is there."""

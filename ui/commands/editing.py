@@ -2,7 +2,6 @@
 
 from sim.commands import SetChanges
 from ui.commands.window import Window
-from ui.dialogs.history import HistoryList
 from ui.model import turning
 from ui.model.command import EDIT, Action, Topic
 
@@ -42,24 +41,16 @@ def larger_brush(window: Window) -> None:
     window.state.set_brush(window.state.brush + 1)
 
 
-@command("Ctrl+Z", "Undo the last thing done, whatever it was", repeats=True)
+@command("Ctrl+Z", "Undo the last stroke", repeats=True)
 def undo(window: Window) -> None:
-    if window.editor.cancel():
-        window.say("the stroke was taken back")
-        return
-    done = window.session.undo()
-    window.say(f"taken back: {done}" if done else "nothing to undo")
+    if not window.session.undo():
+        window.say("nothing to undo")
 
 
 @command("Ctrl+Y Ctrl+Shift+Z", "Redo", repeats=True)
 def redo(window: Window) -> None:
-    done = window.session.redo()
-    window.say(f"done again: {done}" if done else "nothing to redo")
-
-
-@command("Alt+Z", "History: everything done, to go back to any of it")
-def history(window: Window) -> None:
-    window.show(HistoryList(window.dialogs))
+    if not window.session.redo():
+        window.say("nothing to redo")
 
 
 @command("Ctrl+Delete", "Take all edits back (can be undone)")

@@ -3,6 +3,7 @@
 from sim.commands import AgentConfig
 from ui.commands.window import Window
 from ui.dialogs.agent_editor import AgentEditor
+from ui.dialogs.crowd import CrowdList
 from ui.model import turning, wording
 from ui.model.command import RUN, Action, Topic
 
@@ -41,8 +42,12 @@ def previous_panel(window: Window) -> None:
 
 @command("E Return", "Agent and parameters of the focused panel", mode=RUN)
 def edit_agent(window: Window) -> None:
-    if window.session.focused:
-        window.show(AgentEditor(window.dialogs, window.session.focused_key))
+    """Of a crowd, the list of its agents."""
+    session = window.session
+    if session.focused and session.crowd(session.focused_key) is not None:
+        window.show(CrowdList(window.dialogs, session.focused_key))
+    elif session.focused:
+        window.show(AgentEditor(window.dialogs, session.focused_key))
 
 
 def _has_room(window: Window) -> bool:
@@ -61,9 +66,19 @@ def add_agent(window: Window) -> None:
 @command("D", "Duplicate the focused agent", mode=RUN)
 def duplicate_agent(window: Window) -> None:
     walker = window.session.focused
-    if walker and _has_room(window):
+    if walker and walker.config.group:
+        window.say("a crowd cannot be duplicated: it comes from its scenario")
+    elif walker and _has_room(window):
         label = wording.next_label(walker.label, {other.label for other in window.session.world.walkers})
         window.session.add_agent(AgentConfig(walker.spec.key, label, dict(walker.params), walker.budget))
+
+
+@command("Alt+U", "All agents of the focused crowd: sort them, follow one", name="crowd")
+def list_crowd(window: Window) -> None:
+    if window.session.crowd(window.session.focused_key) is None:
+        window.say("the focused panel shows one agent, not a crowd")
+    else:
+        edit_agent(window)
 
 
 @command("Delete", "Remove the focused agent")

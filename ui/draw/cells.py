@@ -18,6 +18,7 @@ from sim.kernels.search import Search
 from sim.world import Snapshot, WalkerView
 from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords
+from ui.model.crowds import Crowd
 from ui.model.layers import HeatSetting
 from ui.model.trails import Trail
 
@@ -273,9 +274,14 @@ class CellWords:
 
     # --- heat -------------------------------------------------------------------------------------
 
-    def update_heat(self, walker: WalkerView | None, trail: Trail | None, scale: HeatScale) -> None:
+    def update_heat(
+        self, walker: WalkerView | None, trail: Trail | None, scale: HeatScale, crowd: Crowd | None = None
+    ) -> None:
         """Bring the bands up to the snapshot that update() was called with."""
         kind = scale.setting.kind
+        if crowd is not None and kind == "visits":
+            self._update_crowd(crowd, scale)
+            return
         if walker is None or kind in ("off", "difference"):
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
@@ -294,6 +300,19 @@ class CellWords:
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         self._update_counts(counts, walker, trail, scale)
+
+    def _update_crowd(self, crowd: Crowd, scale: HeatScale) -> None:
+        """The visits of all together. So many cells change in a tick that all are looked at."""
+        state = _HeatState(crowd.visits, scale, None, crowd.stamp, 0, self.peak)
+        before, self._heat = self._heat, state
+        is_same = before is not None and before.counts is state.counts and before.entries == state.entries
+        if before is not None and is_same and before.scale == scale and self.bands is self._own_bands:
+            return
+        if self._own_bands.size != self.words.size:
+            self._own_bands = np.zeros(self.words.size, np.uint8)
+        self.bands = self._own_bands
+        cellwords.count_bands(crowd.visits, np.array(scale.limits, np.uint32), self.bands)
+        self.peak = float(cellwords.largest_of(crowd.visits))
 
     def _counts_of(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
         if kind == "scrub":
@@ -402,6 +421,7 @@ class Shown:
     snapshot: Snapshot
     walker: WalkerView | None
     trail: Trail | None
+    crowd: Crowd | None = None
 
 
 def update_all(
@@ -423,7 +443,7 @@ def update_all(
     while True:
         scale = scale_for(heat, peak)
         for panel in panels:
-            panel.cells.update_heat(panel.walker, panel.trail, scale)
+            panel.cells.update_heat(panel.walker, panel.trail, scale, panel.crowd)
         peak = max((p.cells.peak for p in panels), default=0.0)
         if (after := scale_for(heat, peak)) == scale:
             return after
@@ -433,7 +453,7 @@ def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tup
     for panel in panels:
         panel.cells.bands = NO_BANDS
     pair = [panels[place] for place in dict.fromkeys(compared) if place < len(panels)]
-    counts = [found for panel in pair if (found := _counts(panel.walker, kind)) is not None]
+    counts = [found for panel in pair if (found := _all_counts(panel, kind)) is not None]
     if len(counts) < 2 or counts[0].size != counts[1].size:
         return scale_for(heat)
     keeper = pair[0].cells
@@ -449,6 +469,11 @@ def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tup
     for panel in pair:
         panel.cells.bands = keeper._own_bands
     return after
+
+
+def _all_counts(panel: Shown, kind: str) -> npt.NDArray[np.uint32] | None:
+    is_of_all = panel.crowd is not None and kind == "visits"
+    return panel.crowd.visits if is_of_all and panel.crowd else _counts(panel.walker, kind)
 
 
 def _counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:

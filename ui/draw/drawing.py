@@ -13,6 +13,7 @@ from ui.draw.heat import HeatScale
 from ui.draw.picture import Edits
 from ui.draw.svg_paths import Mask, Point, hexed, is_light, n, outline_path
 from ui.draw.theme import Colour, Palette
+from ui.model.crowds import Crowd
 from ui.model.layers import LayerState
 from ui.model.trails import Trail
 
@@ -32,6 +33,8 @@ class Drawing:
     scale: HeatScale
     palette: Palette
     line: float  # width of an ordinary line, in cells
+    crowd: Crowd | None = None
+    has_mind: bool = True  # whether it shows the mind of an agent; of a crowd only where one was picked
 
     @property
     def width(self) -> int:

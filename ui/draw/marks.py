@@ -55,6 +55,11 @@ def _make_marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> t
             d = _odd(max(11 * ui_scale, 0.62 * zoom))
             n = _odd(d + 4 * ui_scale)
             return (masks.disc(n, d + 4 * edge), packed(palette.casing_dark)), (masks.disc(n, d), packed(palette.agent))
+        case "unit" | "unit there" | "unit stuck":
+            colours = {"unit": palette.agent, "unit there": palette.arrived, "unit stuck": palette.warning}
+            d = _odd(max(5 * ui_scale, 0.6 * zoom))
+            n = _odd(d + 2 * edge)
+            return (masks.disc(n, d + 2 * edge), packed(palette.casing_dark)), (masks.disc(n, d), packed(colours[name]))
         case "start":
             d = _odd(max(11 * ui_scale, 0.7 * zoom))
             n = _odd(d + 2 * edge)

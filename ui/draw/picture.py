@@ -22,13 +22,12 @@ from ui.draw.kernels import paint
 from ui.draw.kernels.paint import Frame
 from ui.draw.theme import Colour, Palette, packed
 from ui.model.camera import Camera
+from ui.model.crowds import Crowd
 from ui.model.trails import Trail
 
 MARKS_FROM_PX = 6.0
 HEAT_TRAILS_FROM_PX = 12.0
 RECENT_TICKS = 64
-EDGE = 0.06  # of a cell: the casing of a line, at most
-LINE, THICK_LINE = 0.17, 0.25  # of a cell: the widths of lines, at most
 EDIT_FADE_TICKS = 200
 
 Edits = dict[int, tuple[int, bool]]
@@ -83,13 +82,14 @@ class Picture:
         moment: Moment,
         scratch: Scratch,
         ui_scale: float,
+        crowd: Crowd | None = None,
     ) -> None:
         grid = snapshot.grid
         self.rect, self.camera = _clipped(rect, camera, surface.get_size())
         scratch.make_room(self.rect, grid.width)
         self.surface, self.scratch, self.ui_scale = surface, scratch, ui_scale
         self.snapshot, self.walker, self.trail, self.cells = snapshot, walker, trail, cells
-        self.palette, self.moment = palette, moment
+        self.palette, self.moment, self.crowd = palette, moment, crowd
         self.zoom = float(self.camera.zoom)
         self.frame = Frame(
             _NO_PIXELS, *self.rect, self.zoom, float(self.camera.left), float(self.camera.top), grid.width, grid.height
@@ -122,10 +122,6 @@ class Picture:
             return 1
         return 1 if self.zoom < 6 else 2 if self.zoom < 24 else 3
 
-    def line_width(self, share: float = LINE, more: int = 0) -> int:
-        """A line's width in pixels: as texts are scaled, but never more than this share of a cell."""
-        return min(self.px(self.line + more), max(1, round(share * self.zoom)))
-
     @property
     def shown_trail(self) -> Trail | None:
         """Over small cells the lines would cover every cell that was walked on, and with them the heat."""
@@ -140,8 +136,7 @@ class Picture:
         Over heat there is no casing: the line is a hint of where the agent goes, the heat is what counts.
         """
         line = (0, packed(colour))
-        edge = min(self.px(1), max(1, round(EDGE * self.zoom)))
-        return (line,) if self.has_heat else ((2 * edge, packed(marks.casing_of(self.palette, colour))), line)
+        return (line,) if self.has_heat else ((2 * self.px(1), packed(marks.casing_of(self.palette, colour))), line)
 
     # --- drawing --------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from ui.draw.picture import EDIT_FADE_TICKS, Edits, Moment, Picture, Rect, Scrat
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
 from ui.model.camera import Camera
+from ui.model.crowds import Crowd
 from ui.model.layers import LayerState
 from ui.model.trails import Trail
 
@@ -50,6 +51,7 @@ class MapRenderer:
         preview_cells: Sequence[int] = (),
         tick_fade: int = EDIT_FADE_TICKS,
         reveal: int | None = None,
+        crowd: Crowd | None = None,
     ) -> None:
         """Draw one panel. `cells` must be up to date: call ui.draw.cells.update_all once a frame before."""
         late = NO_CELLS
@@ -69,6 +71,7 @@ class MapRenderer:
             moment,
             self._scratch,
             self.ui_scale,
+            crowd,
         )
         _draw(picture, layers)
         _draw_pointer(picture, hover, preview_cells)

@@ -83,7 +83,7 @@ class Scene:
     def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
         size = (boxes.map[2], boxes.map[3])
         camera = self.views.of(key, size, self.map_size)
-        if self.views.follows and (walker := self.session.walker(key)):
+        if self.views.follows and (walker := self.session.followed(key)):
             camera = camera.following(self.session.world.grid.xy(walker.position), self.map_size, size)
         return camera
 
@@ -118,7 +118,7 @@ class Scene:
         for gone in set(self.cells) - {panel.key for panel in panels}:
             del self.cells[gone]
         shown = [
-            Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.view, self.session.trails[p.key])
+            Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.mind, self.session.trails[p.key], p.crowd)
             for p in panels
         ]
         self.heat_scale = update_all(shown, self.layers.heat, self._compared())
@@ -142,7 +142,7 @@ class Scene:
             boxes.map,
             self.camera(panel.key, boxes),
             panel.snapshot,
-            panel.view,
+            panel.mind,
             self.session.trails[panel.key],
             self.cells[panel.key],
             self.layers.without(self.left_out) if self.left_out else self.layers,
@@ -153,4 +153,5 @@ class Scene:
             hover=hover,
             preview_cells=preview or [],
             reveal=reveal,
+            crowd=panel.crowd,
         )

@@ -22,8 +22,7 @@ from ui.model import wording
 from ui.model.keys import PanelKey
 from ui.model.layers import HEAT_NAMES, LayerState, compared_names
 from ui.model.look import Look
-from ui.model.run import Panel
-from ui.model.session import Session
+from ui.model.session import Panel, Session
 from ui.model.trails import Trail
 
 FONT = "Noto Sans, Helvetica, Arial, sans-serif"
@@ -37,7 +36,7 @@ def panel_svg(session: Session, key: PanelKey, look: Look, *, has_legend: bool =
     """The drawing of one panel, with the layers, theme and map part of a look."""
     panels = list(session.panels)
     panel = next(panel for panel in panels if panel.key == key)
-    shown = [Shown(CellWords(), p.snapshot, p.view, session.trails[p.key]) for p in panels]
+    shown = [Shown(CellWords(), p.snapshot, p.mind, session.trails[p.key], p.crowd) for p in panels]
     here = panels.index(panel)
     compared = session.compared(here)
     scale = update_all(shown, look.heat, compared)
@@ -61,7 +60,7 @@ class _Page:
         self.width, self.height = grid.width, grid.height
         self.palette: Palette = PALETTES[self.look.theme]
         self.layers: LayerState = self.look.layer_state()
-        self.view = self.panel.view
+        self.view = self.panel.mind or self.panel.view
         part = self.look.part_for(self.panel.key)
         self.box = (0.0, 0.0, float(self.width), float(self.height))
         if part is not None:
@@ -80,6 +79,8 @@ class _Page:
             self.scale,
             self.palette,
             max(LEAST_LINE, min(self.box[2], self.box[3]) / LINES_ACROSS),
+            self.panel.crowd,
+            self.panel.mind is not None,
         )
 
     def _shown(self) -> list[Layer]:

@@ -8,6 +8,7 @@ import pygame
 
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, EditCells
+from sim.crowd import CrowdNumbers
 from sim.grid import Grid
 from sim.kernels import search as search_kernels
 from sim.kernels.learned import new_learned
@@ -20,6 +21,7 @@ from ui.draw.legend import legend_swatch
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK
 from ui.model.camera import Camera
+from ui.model.crowds import Crowd
 from ui.model.layers import HEAT_KINDS, HeatSetting, LayerState
 from ui.model.trails import Trail
 
@@ -57,6 +59,20 @@ def warm_first_picture(kind: str) -> None:
         cellwords.renew_around(cells.words.copy(), search.nodes, 1, world.grid.width, NO_CELLS)
     for layer in LAYERS:
         legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
+
+
+def warm_crowd_picture() -> None:
+    """Dots and tails of a crowd."""
+    surface = pygame.Surface(SIZE, 0, 32)
+    world = _scene()
+    walker = world.add(AgentConfig("tb-wa", group="crowd"))
+    world.advance(2)
+    tails = np.array([[walker.start, walker.position]], np.int32)
+    numbers = CrowdNumbers.of(world, [walker])
+    crowd = Crowd("crowd", (0,), ("one",), NO_CELLS, numbers, walker.visits, 1, tails, ())
+    for heat in ("off", "visits"):
+        shown = [Shown(CellWords(), world.snapshot(()), None, None, crowd)]
+        _draw(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
 
 
 def _scene() -> World:
@@ -134,5 +150,6 @@ def _draw(surface: pygame.Surface, shown: list[Shown], layers: LayerState, zoom:
             layers,
             DARK,
             scale=scale,
+            crowd=panel.crowd,
             **more,
         )

@@ -12,6 +12,7 @@ from ui.widgets.key_names import usual
 
 LEFT, MIDDLE, RIGHT = 1, 2, 3
 ZOOM_STEP = 1.25
+UNIT_REACH_PX = 6  # from the middle of an agent of a crowd to the pointer that means it
 
 Position = tuple[int, int]
 
@@ -79,10 +80,30 @@ class Pointer:
         if mods & pygame.KMOD_ALT:
             window.pin(point)
             return
+        if button == LEFT and not mods and self._picks(shown, boxes, position):
+            return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for those without a right button
         window.editor.panel = shown.key
         window.editor.press(point, erases=erases, line=has_shift, rectangle=has_ctrl and has_shift)
+
+    def _picks(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
+        """A click on an agent of a crowd follows it, a second one lets it go."""
+        crowd = shown.crowd
+        agent = None if crowd is None or self.window.state.is_editing else self._unit_at(shown, boxes, position)
+        if crowd is None or agent is None:
+            return False
+        self.window.session.pick(shown.key, None if crowd.picked == agent else agent)
+        return True
+
+    def _unit_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
+        """The agent of a crowd under the pointer."""
+        if shown.crowd is None:
+            return None
+        camera = self.window.scene.camera(shown.key, boxes)
+        x, y = camera.to_map(position[0] - boxes.map[0], position[1] - boxes.map[1])
+        reach = max(0.5, UNIT_REACH_PX * self.window.scene.scale / camera.zoom)
+        return shown.crowd.nearest(shown.snapshot.grid.width, x, y, reach)
 
     def _button_up(self, button: int) -> None:
         self.window.canvas.held = None
@@ -114,6 +135,9 @@ class Pointer:
         )
         window.state.hover = window.scene.point_at(*panel, position) if panel else None
         self.hover_panel = panel[0].key if panel else None
+        is_looking = panel is not None and window.editor.panel is None
+        pointed = self._unit_at(*panel, position) if panel and is_looking else None
+        window.session.point_at(self.hover_panel, pointed)
         if window.state.hover and window.editor.drag:
             window.editor.move(window.state.hover)
         if window.state.hover and not window.session.world.grid.contains(*window.state.hover):

@@ -7,8 +7,7 @@ from sim.agent_api import Status
 from sim.measures import MEASURES, Measure
 from sim.params import Value
 from sim.world import WalkerView
-from ui.model.run import Panel
-from ui.model.session import Session
+from ui.model.session import Panel, Session
 
 Cell = str | int | float | None
 
@@ -44,7 +43,7 @@ def _column(measure: Measure) -> Column:
 def arrived_at(session: Session, panel: Panel) -> int | None:
     """The tick at which an agent reached the goal."""
     trail = session.trails.get(panel.key)
-    if panel.view.status is not Status.AT_GOAL or trail is None:
+    if panel.view.status is not Status.AT_GOAL or trail is None or panel.crowd is not None:
         return None
     return trail.last_tick
 

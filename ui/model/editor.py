@@ -39,7 +39,7 @@ class Editor:
         self.drag = Drag(kind, start, point, blocks)
         if kind in ("start", "goal"):
             return
-        self.session.begin_stroke()
+        self.session.begin_stroke(kind)
         if kind in (BRUSH, ERASER):
             self._paint(tools.stroke(start, point, self.state.brush))
         elif kind == FILL:

@@ -28,7 +28,7 @@ def neighbour(values: Sequence[float], value: float, step: int) -> float:
 def turn_kind(session: Session, key: PanelKey, step: int) -> None:
     """Another algorithm in the same panel, from the start, with its default parameters."""
     walker = session.walker(key)
-    if walker is not None:
+    if walker is not None and not walker.config.group:
         order = [spec.key for spec in SPECS]
         kind = order[(order.index(walker.spec.key) + step) % len(order)]
         session.replace_agent(key, AgentConfig(kind, budget=walker.budget))

@@ -12,6 +12,7 @@ from sim.metrics import Metrics
 from sim.params import Param, Value
 from sim.time.timeline import Timeline
 from sim.world import WalkerView
+from ui.model.crowds import Crowd
 
 NOTHING = "-"
 NOT_YET = "..."  # what is being measured: nothing is shown that is not true
@@ -110,6 +111,34 @@ def hud_fields(view: WalkerView) -> list[Shown]:
         fields.insert(TRIAL_PLACE, Shown("trial", f"{view.metrics.trial:,} / {view.most_trials:,}", _TRIAL_TIP))
     own = [Shown(name, own_number(value), f"counted by {view.spec.name}") for name, value in view.agent.numbers.items()]
     return [*fields, *own]
+
+
+def crowd_fields(crowd: Crowd) -> list[Shown]:
+    """What the foot of a crowd's panel shows: totals and distributions."""
+    numbers = crowd.numbers
+    restarts, stuck = numbers.total("restarts"), numbers.without_path
+    most = int(numbers.counts["max_expansions"].max())
+    fields = [
+        Shown("arrived", f"{numbers.arrived:,} / {numbers.count:,}", "agents at their goals, of all", short="there"),
+        Shown(
+            "mean x opt", ratio(numbers.mean_ratio), "mean of cost / optimal of those that have arrived", short="mean"
+        ),
+        Shown("worst", ratio(numbers.worst_ratio), "the worst cost / optimal of those that have arrived"),
+        Shown("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
+        Shown(
+            "tick ms", f"{crowd.median_ms:.1f}", "median of what the last ticks of all together took; no drawing in it"
+        ),
+        Shown("longest", f"{crowd.longest_ms:.1f}", "the longest of these ticks, in milliseconds"),
+        Shown("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
+        Shown("expanded", whole(numbers.total("expansions")), "cells expanded by all together", short="exp"),
+        Shown("max/tick", whole(most), "most cells that one of them expanded in a tick"),
+        Shown("moves", whole(numbers.total("moves")), "of all together"),
+    ]
+    if stuck:
+        fields.insert(
+            1, Shown("no path", f"{stuck:,}", "agents that have proved that there is no way for them now", True)
+        )
+    return fields
 
 
 def own_number(value: float) -> str:

@@ -4,6 +4,7 @@ from functools import partial
 
 import pygame
 
+from agents.warm import CROWD
 from sim.agent_api import Status
 from sim.params import Param, Value
 from sim.world import WalkerView
@@ -19,6 +20,7 @@ from ui.widgets.canvas import Canvas, HotSpot
 ICON = 20  # side of a button in the header
 PREPARING = "preparing"
 _PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
+_WHOLE = "All agents of this crowd: sort them, and follow one"
 STATE_PAD = 16  # of the chip around a state's word
 NAME_GAP = 7
 LEAST_LABEL = 40
@@ -37,6 +39,8 @@ def draw(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
     _draw_hud(desk, boxes.hud, panel)
     if panel.branch:
         _draw_branch(canvas, boxes.map, panel)
+    if panel.crowd is not None and panel.member is not None:
+        _draw_member(canvas, boxes.map, panel.member)
     edge = canvas.palette.accent if is_focused and len(desk.scene.shown_panels) > 1 else canvas.palette.edge
     canvas.outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
 
@@ -67,6 +71,16 @@ def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
     canvas.spot(HotSpot(f"branch_of:{panel.key}", place, None, f"Branch: {panel.branch}"))
 
 
+def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
+    """Whose mind is shown in a crowd's panel, in the lower left corner of the map."""
+    px = canvas.px
+    text = f"{view.label}: {view.state_word}, {wording.ratio(view.metrics.suboptimality)} x optimal"
+    room = min(canvas.text_width(text, 12), box[2] - px(28))
+    place = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
+    canvas.fill(place, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
+    canvas.text((place[0] + px(7), place[1] + px(10)), text, size=12, width=room + 1, middle=True)
+
+
 # --- header ---------------------------------------------------------------------------------------
 
 
@@ -79,7 +93,8 @@ def _draw_header(desk: Desk, box: Box, panel: Panel, place: int) -> None:
     right = _draw_icons(desk, left + px(LEAST_LABEL), x + width - px(8), middle, panel) - px(2)
     name_end = left + _name_width(canvas, view) + px(8)
     is_short = name_end + _widest(canvas, wording.LONG_STATES) > right
-    word = PREPARING if view.spec.key in desk.state.preparing else view.state_word
+    is_waiting = view.spec.key in desk.state.preparing or (panel.crowd is not None and CROWD in desk.state.preparing)
+    word = PREPARING if is_waiting else view.state_word
     right = _state_chip(canvas, panel, word, left + px(LEAST_LABEL), right, middle, is_short) - px(8)
     left = _draw_name(desk, panel, left, right, y, height) + px(10)
     _draw_chips(desk, panel, left, right, middle)
@@ -116,8 +131,14 @@ def _draw_icons(desk: Desk, left: int, right: int, middle: int, panel: Panel) ->
     """As many buttons as leave room for the state; returns where they begin."""
     px = desk.canvas.px
     icons = (
-        ("edit", "dots", desk.edit_agent, "Agent and all its parameters", "E"),
-        ("remove", "close", desk.session.remove_agent, "Remove this agent", "Delete"),
+        ("edit", "dots", desk.edit_agent, _WHOLE if panel.crowd else "Agent and all its parameters", "E"),
+        (
+            "remove",
+            "close",
+            desk.session.remove_agent,
+            "Remove all of them" if panel.crowd else "Remove this agent",
+            "Delete",
+        ),
     )
     spare = right - left - _widest(desk.canvas, wording.SHORT_STATES) - px(2)
     room = 0 if desk.is_picture else max(0, spare // px(ICON + 2))
@@ -305,7 +326,7 @@ def _draw_columns(desk: Desk, box: Box, panel: Panel) -> None:
     top = y + (px(8) if is_tall else px(3))
     right = _draw_meter(desk, panel, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
-    for field in wording.hud_fields(panel.view):
+    for field in _fields(panel):
         column = max(canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.name, 12), px(46))
         if left + column > right:
             left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW)
@@ -327,7 +348,7 @@ def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
     rights = [x + width - px(10)] * len(middles)
     rights[0] = _draw_thin_meter(desk, panel, box, middles[0]) - px(12)
     lefts = [x + px(10)] * len(middles)
-    for field in wording.hud_fields(panel.view):
+    for field in _fields(panel):
         shown = field.name if width >= px(FULL_NAMES_FROM) else field.short or field.name
         begin = canvas.text_width(shown, 12) + px(5)
         needed = begin + canvas.text_width(field.value, 12, "mono")
@@ -344,6 +365,10 @@ def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
         lefts[line] += needed + px(12)
 
 
+def _fields(panel: Panel) -> list[wording.Shown]:
+    return wording.hud_fields(panel.view) if panel.crowd is None else wording.crowd_fields(panel.crowd)
+
+
 def _ink(canvas: Canvas, field: wording.Shown) -> Colour:
     return canvas.palette.warning if field.is_warning else canvas.palette.text
 
@@ -354,6 +379,8 @@ def _ink(canvas: Canvas, field: wording.Shown) -> Colour:
 def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
     """Expansions of the last tick against the budget. Returns its left end."""
     canvas, view = desk.canvas, panel.view
+    if panel.crowd is not None:
+        return right + canvas.px(12)  # what one of them has spent would say nothing of the others
     used, budget = spent(desk, view)
     label = f"{used:,} / {budget:,}"
     width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
@@ -370,6 +397,8 @@ def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
     canvas, view = desk.canvas, panel.view
     px = canvas.px
     x, y, width, height = box
+    if panel.crowd is not None:
+        return x + width - px(10)
     used, budget = spent(desk, view)
     right, tip = x + width - px(10), _meter_tip(view, budget)
     label = f"{used:,} / {budget:,}"

@@ -40,8 +40,8 @@ def _trial_costs(desk: Desk, panel: Panel) -> Values:
 
 
 def _over_optimal(cost: Values, panel: Panel) -> Values:
-    """The cost over that of the cheapest path in the panel's own world."""
-    optimal = panel.world.optimal
+    """The cost over that of the cheapest path between the agent's ends; in a crowd, of the one that is shown."""
+    optimal = panel.mind.metrics.optimal if panel.mind else 0.0
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 

@@ -43,26 +43,6 @@ def first_cell(origin, zoom, cells):
 
 
 @kernel
-def cells_in_view(origin, zoom, cells, pixels):
-    """The columns (or rows) of cells of which a pixel shows: the first, and the one after the last."""
-    first = first_cell(origin, zoom, cells)
-    end = first
-    while end < cells and left_of(end, origin, zoom) < pixels:
-        end += 1
-    return first, end
-
-
-@kernel
-def rows_in_view(frame):
-    return cells_in_view(frame.top, frame.zoom, frame.map_height, frame.height)
-
-
-@kernel
-def columns_in_view(frame):
-    return cells_in_view(frame.left, frame.zoom, frame.map_width, frame.width)
-
-
-@kernel
 def cells_of_pixels(origin, zoom, cells, pixels, out):
     """Which column (or row) of cells each pixel shows, for zoom >= 1. Writes: out.
 
@@ -262,12 +242,15 @@ def stamp_at(frame, mask, cell_x, cell_y, colour):
 def paint_edges(frame, words, bit, colour):
     """An inset edge, 1 px, in every cell whose word has this bit. Writes: frame.pixels."""
     zoom = frame.zoom
-    (top, bottom), (left, right) = rows_in_view(frame), columns_in_view(frame)
-    for row in range(top, bottom):
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
+        if y0 >= frame.height:
+            break
         y1 = left_of(row + 1, frame.top, zoom)
-        for column in range(left, right):
+        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
             x0 = left_of(column, frame.left, zoom)
+            if x0 >= frame.width:
+                break
             if np.int64(words[row * frame.map_width + column]) & bit:
                 outline(frame, x0 + 1, y0 + 1, left_of(column + 1, frame.left, zoom), y1, colour)
 
@@ -276,11 +259,14 @@ def paint_edges(frame, words, bit, colour):
 def paint_wall_edges(frame, words, colour):
     """Lines, 1 px, in blocked cells along the sides that they share with passable ones. Writes: frame.pixels."""
     zoom, width, height = frame.zoom, frame.map_width, frame.map_height
-    (top, bottom), (left, right) = rows_in_view(frame), columns_in_view(frame)
-    for row in range(top, bottom):
+    for row in range(first_cell(frame.top, zoom, height), height):
         y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
-        for column in range(left, right):
+        if y0 >= frame.height:
+            break
+        for column in range(first_cell(frame.left, zoom, width), width):
             x0, x1 = left_of(column, frame.left, zoom), left_of(column + 1, frame.left, zoom)
+            if x0 >= frame.width:
+                break
             s = row * width + column
             if not np.int64(words[s]) & (WALL | TREES):
                 continue
@@ -298,10 +284,11 @@ def paint_wall_edges(frame, words, colour):
 def paint_dots(frame, bands, band, size, colour):
     """A square of `size` pixels in the middle of every cell of one band. Writes: frame.pixels."""
     zoom = frame.zoom
-    (top, bottom), (left, right) = rows_in_view(frame), columns_in_view(frame)
-    for row in range(top, bottom):
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
-        for column in range(left, right):
+        if y0 >= frame.height:
+            break
+        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
             if bands[row * frame.map_width + column] != band:
                 continue
             x0, x1 = left_of(column, frame.left, zoom), left_of(column + 1, frame.left, zoom)
@@ -313,11 +300,14 @@ def paint_dots(frame, bands, band, size, colour):
 def paint_textures(frame, words, masks, colours):
     """The textures of trees, swamp and water, whose masks and colours are given in this order. Writes: frame.pixels."""
     zoom = frame.zoom
-    (top, bottom), (left, right) = rows_in_view(frame), columns_in_view(frame)
-    for row in range(top, bottom):
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
-        for column in range(left, right):
+        if y0 >= frame.height:
+            break
+        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
             x0 = left_of(column, frame.left, zoom)
+            if x0 >= frame.width:
+                break
             word = np.int64(words[row * frame.map_width + column])
             if word & (TREES | SWAMP | WATER):
                 kind = 0 if word & TREES else 1 if word & SWAMP else 2
@@ -328,12 +318,15 @@ def paint_textures(frame, words, masks, colours):
 def paint_rings(frame, words, bit, mask, colour):
     """A mark in the middle of every cell whose word has this bit. Writes: frame.pixels."""
     zoom, size = frame.zoom, mask.shape[0]
-    (top, bottom), (left, right) = rows_in_view(frame), columns_in_view(frame)
-    for row in range(top, bottom):
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
+        if y0 >= frame.height:
+            break
         y1 = left_of(row + 1, frame.top, zoom)
-        for column in range(left, right):
+        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
             x0 = left_of(column, frame.left, zoom)
+            if x0 >= frame.width:
+                break
             if np.int64(words[row * frame.map_width + column]) & bit:
                 x = x0 + (left_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
                 y = y0 + (y1 - y0 - size + 1) // 2
@@ -353,12 +346,15 @@ def outline(frame, x0, y0, x1, y1, colour):
 def paint_grid(frame, words, colour):
     """Lines between cells, 1 px, left of and above each cell; none inside a block of walls. Writes: frame.pixels."""
     zoom, width = frame.zoom, frame.map_width
-    (top, bottom), (left, right) = rows_in_view(frame), columns_in_view(frame)
-    for row in range(top, bottom):
+    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
+        if y0 >= frame.height:
+            break
         y1 = left_of(row + 1, frame.top, zoom)
-        for column in range(left, right):
+        for column in range(first_cell(frame.left, zoom, width), width):
             x0 = left_of(column, frame.left, zoom)
+            if x0 >= frame.width:
+                break
             s = row * width + column
             is_passable = words[s] & PASSABLE
             if column > 0 and (is_passable or words[s - 1] & PASSABLE):

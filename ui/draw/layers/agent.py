@@ -2,19 +2,40 @@
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from sim.agent_api import Status
 from sim.world import WalkerView
+from ui.draw import marks
 from ui.draw.drawing import Drawing
+from ui.draw.kernels.crowd import stamp_some
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
 from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
+from ui.model.crowds import Crowd
+
+WALKING, THERE, STUCK = 0, 1, 2
+"""Kinds of agents in a crowd, each with a colour of its own."""
 
 
 def draw(picture: Picture) -> None:
+    if picture.crowd is not None:
+        _draw_crowd(picture, picture.crowd)
     if picture.walker is not None:
         x, y = _place(picture, picture.walker)
         picture.stamp("agent", x, y)
         picture.point_out(picture.walker.position, picture.palette.agent)
+
+
+def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
+    """A dot for each, those that walk above those that stand."""
+    numbers = crowd.numbers
+    kinds = np.where(numbers.has_arrived, THERE, np.where(numbers.statuses == Status.NO_PATH, STUCK, WALKING))
+    kinds, glide = kinds.astype(np.uint8), float(picture.moment.glide)
+    for kind, name in ((THERE, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
+        for mask, colour in marks.marker(name, picture.zoom, picture.ui_scale, picture.palette):
+            stamp_some(picture.frame, mask, crowd.tails, glide, kinds, kind, colour)
 
 
 def _place(picture: Picture, walker: WalkerView) -> tuple[float, float]:
@@ -33,9 +54,24 @@ def swatch(swatch: Swatch) -> None:
 
 
 def svg(drawing: Drawing) -> Iterable[str]:
+    if drawing.crowd is not None:
+        yield from _crowd_svg(drawing, drawing.crowd)
+        if not drawing.has_mind:
+            return
     x, y = drawing.xy(drawing.view.position)
     fill, edge = hexed(drawing.palette.agent), hexed(drawing.palette.casing_dark)
     yield f'<circle cx="{x}" cy="{y}" r="{n(drawing.marker * 1.05)}" fill="{fill}" stroke="{edge}"/>'
+
+
+def _crowd_svg(drawing: Drawing, crowd: Crowd) -> Iterable[str]:
+    """A dot for each, in one path for each colour."""
+    there = crowd.numbers.has_arrived
+    for chosen, colour in ((there, drawing.palette.arrived), (~there, drawing.palette.agent)):
+        dots = "".join(f"M{x} {y}h0" for x, y in drawing.points(crowd.numbers.cells[chosen]))
+        for more, ink in ((0.3, hexed(drawing.palette.casing_dark)), (0.0, hexed(colour))):
+            width = n(drawing.marker * (1.2 + more))
+            if dots:
+                yield f'<path d="{dots}" stroke="{ink}" stroke-width="{width}" stroke-linecap="round"/>'
 
 
 LAYER = Layer(

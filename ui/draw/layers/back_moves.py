@@ -14,9 +14,6 @@ from ui.draw.swatch import Swatch
 from ui.model.trails import Trail
 
 CHEVRONS_FROM_PX = 10
-WIDTH, ARM, WIDTH_ALONE = 0.11, 0.19, 0.2
-"""Of a cell. Chevrons are of the size of cells, not of texts: a large scale or a large picture must not make blobs.
-Where there is no room for them a thin line is left, and in the smallest cells one without a casing."""
 
 
 def draw(picture: Picture) -> None:
@@ -24,13 +21,19 @@ def draw(picture: Picture) -> None:
     if picture.walker is None or trail is None:
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
-    has_room = picture.zoom >= CHEVRONS_FROM_PX
-    width = picture.line_width(WIDTH if has_room else WIDTH_ALONE)
-    arm = max(3.0, ARM * picture.zoom) if has_room else 0.0
-    strokes_of = picture.cased(picture.palette.back_move)
-    for extra, colour in strokes_of if picture.has_marks else strokes_of[-1:]:
+    width = picture.px(picture.line)
+    recent_width = width + (0 if picture.has_marks else picture.px(1))
+    arm = _arm(picture)
+    for extra, colour in picture.cased(picture.palette.back_move):
         strokes.stroke_back_moves(frame, moves.cells, moves.ways, moves.count, moves.seen, width, extra, colour, arm)
-        strokes.stroke_recent_back_moves(frame, cells, kinds, width, extra, colour, arm)
+        strokes.stroke_recent_back_moves(frame, cells, kinds, recent_width, extra, colour, arm)
+
+
+def _arm(picture: Picture) -> float:
+    """The length of a chevron's arms; none where cells are small."""
+    if picture.zoom < CHEVRONS_FROM_PX:
+        return 0.0
+    return min(max(3.0, 0.17 * picture.zoom), 7.0) * picture.ui_scale
 
 
 def swatch(swatch: Swatch) -> None:

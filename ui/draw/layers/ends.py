@@ -10,10 +10,13 @@ from ui.draw.swatch import Swatch
 
 
 def draw(picture: Picture) -> None:
-    snapshot = picture.snapshot
-    picture.stamp_cell("start", snapshot.start)
-    picture.stamp_cell("goal", snapshot.goal)
-    picture.point_out(snapshot.goal, picture.palette.path)
+    walker, snapshot = picture.walker, picture.snapshot
+    if walker is None and picture.crowd is not None and picture.crowd.has_own_ends:
+        return  # hundreds of starts and goals would hide everything
+    start, goal = (snapshot.start, snapshot.goal) if walker is None else (walker.start, walker.goal)
+    picture.stamp_cell("start", start)
+    picture.stamp_cell("goal", goal)
+    picture.point_out(goal, picture.palette.path)
 
 
 def swatch(swatch: Swatch) -> None:
@@ -21,8 +24,10 @@ def swatch(swatch: Swatch) -> None:
 
 
 def svg(drawing: Drawing) -> Iterable[str]:
+    if not drawing.has_mind and drawing.crowd is not None and drawing.crowd.has_own_ends:
+        return
     ink, around = hexed(drawing.palette.path), drawing.around(drawing.palette.path)
-    (sx, sy), (gx, gy) = drawing.xy(drawing.snapshot.start), drawing.xy(drawing.snapshot.goal)
+    (sx, sy), (gx, gy) = drawing.xy(drawing.view.start), drawing.xy(drawing.view.goal)
     size = drawing.marker
     for colour, width in ((around, 2.4), (ink, 1.2)):
         stroke = f'stroke="{colour}" stroke-width="{n(width * drawing.line)}"'

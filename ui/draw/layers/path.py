@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ui.draw.drawing import Drawing
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import THICK_LINE, Picture
+from ui.draw.picture import Picture
 from ui.draw.svg_paths import line_path
 from ui.draw.swatch import STRIP, Swatch
 
@@ -14,10 +14,10 @@ def draw(picture: Picture) -> None:
     if picture.walker is None or picture.walker.agent.path.size < 2:
         return
     path, head = picture.walker.agent.path, picture.walker.agent.head
-    ahead = picture.line_width() if picture.has_heat else picture.line_width(THICK_LINE, 1)
+    ahead = picture.line if picture.has_heat else picture.line + 1
     for extra, colour in picture.cased(picture.palette.path):
-        strokes.stroke_cells(picture.frame, path[: head + 1], picture.line_width() + extra, colour)
-        strokes.stroke_cells(picture.frame, path[head:], ahead + extra, colour)
+        strokes.stroke_cells(picture.frame, path[: head + 1], picture.px(picture.line) + extra, colour)
+        strokes.stroke_cells(picture.frame, path[head:], picture.px(ahead) + extra, colour)
 
 
 def swatch(swatch: Swatch) -> None:

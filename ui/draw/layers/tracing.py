@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ui.draw.drawing import Drawing
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import THICK_LINE, Picture
+from ui.draw.picture import Picture
 from ui.draw.svg_paths import line_path, n
 from ui.draw.swatch import STRIP, Swatch
 
@@ -13,7 +13,7 @@ from ui.draw.swatch import STRIP, Swatch
 def draw(picture: Picture) -> None:
     if picture.walker is None or picture.walker.agent.tracing.size < 2:
         return
-    cells, width = picture.walker.agent.tracing, picture.line_width(THICK_LINE, 1)
+    cells, width = picture.walker.agent.tracing, picture.px(picture.line + 1)
     dash, gap = (4.0, 3.0) if picture.zoom < 12 else (8.0, 6.0)
     for extra, colour in picture.cased(picture.palette.tracing):
         strokes.dash_cells(picture.frame, cells, width + extra, colour, dash, gap)

@@ -2,25 +2,41 @@
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from sim.kernels import log
 from ui.draw.drawing import Drawing
 from ui.draw.kernels import strokes
+from ui.draw.kernels.crowd import stroke_tails
 from ui.draw.layer import Layer
-from ui.draw.picture import RECENT_TICKS, THICK_LINE, Picture
+from ui.draw.picture import RECENT_TICKS, Picture
 from ui.draw.svg_paths import Point, line_path
 from ui.draw.swatch import STRIP, Swatch
+from ui.draw.theme import mix, packed
+from ui.model.crowds import Crowd
 from ui.model.trails import Trail
 
 
 def draw(picture: Picture) -> None:
+    if picture.crowd is not None:
+        _draw_tails(picture, picture.crowd)
     trail, moves = picture.shown_trail, picture.cells.moves
     if picture.walker is None or trail is None:
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
-    width = picture.line_width()
+    width = picture.px(picture.line)
     for extra, colour in picture.cased(picture.palette.trail):
         strokes.stroke_moves(picture.frame, moves.cells, moves.ways, moves.count, width + extra, colour)
-        strokes.stroke_recent(picture.frame, cells, kinds, picture.line_width(THICK_LINE, 1) + extra, colour)
+        strokes.stroke_recent(picture.frame, cells, kinds, width + picture.px(1) + extra, colour)
+
+
+def _draw_tails(picture: Picture, crowd: Crowd) -> None:
+    """Where all of a crowd were lately, fading away."""
+    if crowd.tails.shape[1] < 2:
+        return
+    palette, width = picture.palette, picture.px(picture.line)
+    faded = [packed(mix(palette.free, palette.trail, share)) for share in (0.25, 0.5, 0.75, 1.0)]
+    stroke_tails(picture.frame, crowd.tails, width, np.array(faded, np.uint32))
 
 
 def swatch(swatch: Swatch) -> None:

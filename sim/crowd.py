@@ -1,0 +1,106 @@
+"""Many agents of one group as one: what they come to together, in arrays. No window here."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_api import Status
+from sim.kernels.referee import METRICS
+from sim.metrics import Metrics, OwnCounts, TrialCounts, read_metrics
+from sim.world import Walker, World
+
+_LEAST = ("first_move", "twentieth_move")
+_MOST = ("max_expansions", "longest_stay")
+"""What of many agents is the least or the most; all else is a sum."""
+
+Key = tuple[str, str]
+"""The group's name and the key of its algorithm."""
+
+
+def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
+    """Those that belong to groups, by group, in the order in which they joined."""
+    groups: dict[Key, list[Walker]] = {}
+    for walker in walkers:
+        if walker.config.group:
+            groups.setdefault((walker.config.group, walker.spec.key), []).append(walker)
+    return groups
+
+
+@dataclass(frozen=True)
+class CrowdNumbers:
+    """The numbers of a group's agents at one tick, an entry each."""
+
+    counts: npt.NDArray[Any]  # referee.METRICS
+    statuses: npt.NDArray[np.int8]  # agent_api.Status
+    optimal: npt.NDArray[np.float64]  # cost of the cheapest way between its own ends
+
+    @classmethod
+    def of(cls, world: World, walkers: Sequence[Walker]) -> "CrowdNumbers":
+        return cls(
+            np.frombuffer(b"".join([walker.counts[0].tobytes() for walker in walkers]), METRICS),
+            np.array([walker.agent.status for walker in walkers], np.int8),
+            np.array([world.optimal if w.own_optimal is None else w.own_optimal[0] for w in walkers]),
+        )
+
+    @property
+    def count(self) -> int:
+        return int(self.counts.size)
+
+    @cached_property
+    def cells(self) -> npt.NDArray[np.int32]:
+        """Where each stands."""
+        cells: npt.NDArray[np.int32] = self.counts["position"].astype(np.int32)
+        return cells
+
+    @cached_property
+    def has_arrived(self) -> npt.NDArray[np.bool_]:
+        there: npt.NDArray[np.bool_] = self.statuses == Status.AT_GOAL
+        return there
+
+    @property
+    def arrived(self) -> int:
+        return int(self.has_arrived.sum())
+
+    @property
+    def without_path(self) -> int:
+        return int((self.statuses == Status.NO_PATH).sum())
+
+    @cached_property
+    def ratios(self) -> npt.NDArray[np.float64]:
+        """Cost / optimal of those that have arrived and had a way."""
+        chosen = self.has_arrived & np.isfinite(self.optimal)
+        cost, optimal = self.counts["cost"][chosen], self.optimal[chosen]
+        found: npt.NDArray[np.float64] = np.where(optimal > 0.0, cost / np.where(optimal > 0.0, optimal, 1.0), 1.0)
+        return found
+
+    @property
+    def mean_ratio(self) -> float | None:
+        return float(self.ratios.mean()) if self.ratios.size else None
+
+    @property
+    def worst_ratio(self) -> float | None:
+        return float(self.ratios.max()) if self.ratios.size else None
+
+    def total(self, name: str) -> int:
+        """Of all together."""
+        return int(self.counts[name].sum())
+
+    def metrics(self) -> Metrics:
+        """As if they were one agent: sums, and the largest of what is a most; cost / optimal is of the arrived."""
+        whole = np.zeros(1, METRICS)
+        for name in METRICS.names or ():
+            values = self.counts[name]
+            if name in _LEAST:
+                values = values[values >= 0]
+                whole[name] = values.min() if values.size else -1
+            else:
+                whole[name] = values.max() if name in _MOST else values.sum()
+        there = self.has_arrived
+        began = TrialCounts(cost=float(self.counts["cost"][~there].sum()))
+        optimal = float(self.optimal[there].sum()) if there.any() else float("inf")
+        counted = read_metrics(whole[0], (optimal, None), False, began, OwnCounts())
+        return replace(counted, revisits=self.total("moves") + self.count - self.total("distinct"))

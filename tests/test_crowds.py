@@ -1,0 +1,193 @@
+"""Crowds: all agents of a group in one panel. What it shows is what its agents come to, whatever way led there."""
+
+import random
+
+import numpy as np
+import pygame
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.agent_api import Status
+from sim.commands import AgentConfig
+from sim.files.scenario import Scenario
+from sim.grid import Grid
+from sim.placing import Drawn, spread
+from tests.runs import scenario_on
+from tests.window import App, at_cell, drag, make_app, press_combination, settle
+from ui.dialogs.crowd import CrowdList
+from ui.model.crowds import TAIL, Crowd
+from ui.model.keys import PanelKey
+from ui.model.session import Panel, Session
+
+from .conftest import random_rows
+
+SIDE = 12
+
+
+def crowd_scenario(seed: int = 1, count: int = 6) -> Scenario:
+    """Two crowds and, between them, an agent by itself."""
+    grid = Grid.from_rows(random_rows(seed, SIDE, SIDE, 0.15))
+    free = grid.free.nonzero()[0].tolist()
+    lazy = AgentConfig("rtb-wa", "lazy", {"weight": 2.0, "restart": "lazy"})
+    eager = AgentConfig("rtb-wa", "eager", {"weight": 2.0, "restart": "eager"})
+    agents = [*spread(lazy, count, Drawn(seed), grid), AgentConfig("tba"), *spread(eager, count, Drawn(seed), grid)]
+    return scenario_on(grid, free[0], free[-1], agents, budget=3, seed=seed)
+
+
+def crowds_of(session: Session) -> list[tuple[Panel, Crowd]]:
+    return [(panel, panel.crowd) for panel in session.panels if panel.crowd is not None]
+
+
+def assert_true(session: Session) -> None:
+    """Every crowd on screen says what its agents say one by one."""
+    for panel, crowd in crowds_of(session):
+        members = [w for w in panel.world.walkers if w.config.group == crowd.name]
+        every = [panel.world.metrics(walker) for walker in members]
+        assert crowd.agents == tuple(walker.id for walker in members)
+        assert crowd.visits.tolist() == np.sum([walker.visits for walker in members], axis=0).tolist()
+        assert crowd.tails[:, -1].tolist() == [walker.position for walker in members]
+        assert crowd.tails.shape[1] <= TAIL
+        there = [m for m, walker in zip(every, members, strict=True) if walker.agent.status is Status.AT_GOAL]
+        assert crowd.numbers.arrived == len(there)
+        ratios = [m.suboptimality for m in there if m.suboptimality is not None]
+        assert crowd.numbers.worst_ratio == pytest.approx(max(ratios)) if ratios else crowd.numbers.worst_ratio is None
+        whole = panel.view.metrics
+        for name in ("moves", "back_moves", "expansions", "restarts", "revisits", "waits"):
+            assert getattr(whole, name) == sum(getattr(m, name) for m in every), name
+        assert whole.cost == pytest.approx(sum(m.cost for m in every))
+        assert whole.max_expansions == max(m.max_expansions for m in every)
+        firsts = [m.first_move for m in every if m.first_move is not None]
+        assert whole.first_move == min(firsts, default=None)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 50), st.integers(0, 999))
+def test_a_crowd_says_what_its_agents_say(seed: int, luck: int) -> None:
+    session, chance = Session(crowd_scenario(seed)), random.Random(luck)
+    for _ in range(12):
+        what = chance.choice(["on", "on", "back", "paint", "take", "branch"])
+        if what == "on":
+            session.advance(chance.choice([1, 2, 40]))
+        elif what == "back":
+            session.seek(chance.randrange(session.tick + 1))
+        elif what == "paint":
+            session.begin_stroke()
+            session.paint([chance.randrange(SIDE * SIDE)], block=chance.random() < 0.5)
+            session.end_stroke()
+        elif what == "take":
+            crowd = chance.choice(crowds_of(session))
+            session.pick(crowd[0].key, chance.choice([None, *crowd[1].agents]))
+        elif len(session.shown) < 2:
+            session.branch_here()
+        assert_true(session)
+
+
+def test_each_group_has_one_panel_in_its_place() -> None:
+    session = Session(crowd_scenario())
+    assert [panel.view.label for panel in session.panels] == ["lazy", "TBA*", "eager"]
+    assert [panel.key.agent for panel in session.panels] == [0, 6, 7]
+    assert [panel.mind is None for panel in session.panels] == [True, False, True]
+    assert session.panels[0].view.state_word == "0 of 6 there"
+
+
+def test_the_one_that_is_picked_is_shown_and_followed() -> None:
+    session = Session(crowd_scenario())
+    key = session.panels[0].key
+    session.advance(3)
+    assert session.followed(key) is None, "nobody was picked: the camera stays"
+    session.pick(key, 4)
+    session.advance(2)
+    panel = session.panels[0]
+    assert panel.member is not None and panel.member.id == 4 and panel.mind is panel.member
+    assert session.trails[key].cells[-1] == panel.member.position == session.world.walkers[4].position
+    assert len(session.trails[key]) == 6
+    followed = session.followed(key)
+    assert followed is not None and followed.id == 4
+    session.point_at(key, 2)
+    assert session.panels[0].member is not None and session.panels[0].member.id == 2, "the mouse goes before the pick"
+    session.point_at(None, None)
+    session.pick(key, None)
+    assert session.panels[0].member is None
+
+
+def test_what_a_crowd_is_told_all_of_it_are_told() -> None:
+    session = Session(crowd_scenario())
+    key, entries = session.panels[0].key, len(session.entries())
+    session.set_param(key, "weight", 3.0)
+    session.set_budget(key, 5)
+    weights = {walker.config.group: walker.params.get("weight") for walker in session.world.walkers}
+    assert weights == {"lazy": 3.0, "": None, "eager": 2.0}
+    assert {walker.budget for walker in session.world.walkers[:6]} == {5}
+    assert len(session.entries()) == entries + 2, "one command each, however many they are"
+    session.split([{"weight": 3.0}, {"weight": 1.5}])
+    assert {w.params["weight"] for w in session.world.walkers[:6]} == {3.0}
+    other = session.tree[session.shown[-1]].timeline.world
+    assert {w.params["weight"] for w in other.walkers[:6]} == {1.5}
+    session.remove_agent(PanelKey(session.branch, 0))
+    assert {walker.config.group for walker in session.world.walkers} == {"", "eager"}
+
+
+def test_beginning_again_keeps_every_start_and_goal() -> None:
+    session = Session(crowd_scenario())
+    session.advance(20)
+    before = [(w.start, session.world.goal_of(w), w.config.group) for w in session.world.walkers]
+    session.reset(keeps_map=True)
+    assert [(w.start, session.world.goal_of(w), w.config.group) for w in session.world.walkers] == before
+
+
+# --- the window -----------------------------------------------------------------------------------
+
+
+def crowd_app() -> App:
+    app = make_app(crowd_scenario())
+    app.session.advance(4)
+    settle(app)
+    return app
+
+
+def test_pointing_at_a_dot_shows_its_search_and_a_click_picks_it() -> None:
+    app = crowd_app()
+    session, panel = app.session, app.session.panels[0]
+    walker = session.world.walkers[3]
+    there = at_cell(app, *session.world.grid.xy(walker.position))
+    here = {w.id for w in session.world.walkers[:6] if w.position == walker.position}
+    pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=there, rel=(0, 0), buttons=(0, 0, 0)))
+    settle(app)
+    assert session.panels[0].member is not None and session.panels[0].member.id in here
+    blocked = int((~session.world.grid.free).sum())
+    drag(app, there, there)
+    crowd = session.crowd(panel.key)
+    assert crowd is not None and crowd.picked in here
+    assert int((~session.world.grid.free).sum()) == blocked, "a click on an agent paints nothing"
+    drag(app, there, there)
+    assert session.panels[0].crowd is not None and session.panels[0].crowd.picked is None
+
+
+def test_the_list_finds_the_worst_and_follows_it() -> None:
+    app = crowd_app()
+    app.session.advance(200)
+    press_combination(app, "Alt+U")
+    dialog = app.window.dialogs.dialog
+    assert isinstance(dialog, CrowdList)
+    crowd = app.session.crowd(app.session.panels[0].key)
+    assert crowd is not None
+    worst = float((crowd.numbers.counts["cost"] / crowd.numbers.optimal).max())
+    assert dialog.rows.items[0].cells[2] == f"{worst:.3f}"
+    assert {item.cells[1] for item in dialog.rows.items} == {"at goal"}
+    chosen = dialog.rows.items[0].value
+    press_combination(app, "Return")
+    assert app.window.dialogs.dialog is None
+    assert app.session.panels[0].crowd is not None and app.session.panels[0].crowd.picked == chosen
+
+
+def test_heat_of_a_crowd_is_that_of_all_its_visits() -> None:
+    app = crowd_app()
+    for _ in range(2):
+        app.window.run("next_heat")
+    assert app.window.scene.layers.heat.kind == "visits"
+    settle(app)
+    (panel, crowd), _ = crowds_of(app.session)
+    bands = app.window.scene.cells[panel.key].bands
+    assert ((bands > 0) == (crowd.visits > 0)).all()
+    assert app.window.scene.heat_scale.peak >= crowd.visits.max()

@@ -1,0 +1,170 @@
+"""The agents of a crowd one by one, sorted as the user likes: who is worst, who is stuck, and one of them to follow."""
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from sim.agent_api import Status
+from ui.dialogs.base import Dialog, Host, take_top
+from ui.draw.theme import mix
+from ui.model import wording
+from ui.model.crowds import Crowd
+from ui.model.keys import PanelKey
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Picture
+from ui.widgets.lists import Col, Item, Rows
+
+_REFRESH_S = 0.5
+_CHART = 110
+_BARS = 40
+_STATES = {Status.ACTIVE: "on its way", Status.AT_GOAL: "at goal", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}
+
+_COLUMNS = (
+    Col("Agent"),
+    Col("State", 120),
+    Col("x optimal", 100, "right", "mono"),
+    Col("Moves", 90, "right", "mono"),
+    Col("Back", 80, "right", "mono"),
+    Col("Expanded", 110, "right", "mono"),
+    Col("Restarts", 90, "right", "mono"),
+)
+
+
+class CrowdList(Dialog):
+    size = (900, 680)
+    command = "crowd"
+
+    def __init__(self, host: Host, key: PanelKey) -> None:
+        self.panel_key = key
+        self.sort_by = (2, True)
+        self._rest_s = _REFRESH_S
+        self._stamp = -1
+        crowd = host.session.crowd(key)
+        self.title = crowd.name if crowd else "Crowd"
+        self.agent = crowd.picked if crowd else None
+        super().__init__(host)
+
+    def build(self) -> None:
+        area = self.area
+        self.chart = Picture(self, take_top(area, self.px(_CHART), self.px(10)), self._paint)
+        self.rows = Rows(
+            self,
+            area,
+            _COLUMNS,
+            self._items(),
+            place=self._place(),
+            chosen=self.confirm,
+            selected=self._selected,
+            sort_by=self.sort_by,
+            sorted_by=self._sorted,
+            empty="nobody is left in this crowd",
+        )
+        self.controls = [self.rows, self.chart]
+        self.add_footer(
+            ("Follow nobody", self._let_go, ""), ("Close", self.cancel, ""), ("Follow this one", self.confirm, "main")
+        )
+        self._say()
+
+    def _say(self) -> None:
+        crowd = self._crowd()
+        if crowd is not None:
+            fields = wording.crowd_fields(crowd)[:4]
+            self.set_title(self.title, ",  ".join(f"{field.name} {field.value}" for field in fields))
+
+    def _crowd(self) -> Crowd | None:
+        return self.host.session.crowd(self.panel_key)
+
+    # --- rows ---------------------------------------------------------------------------------------
+
+    def _items(self) -> list[Item]:
+        crowd = self._crowd()
+        if crowd is None:
+            return []
+        self._stamp = crowd.stamp
+        values = _values(crowd)
+        order = np.argsort(values[self.sort_by[0]], kind="stable").tolist()
+        if self.sort_by[1]:
+            order.reverse()
+        self._agents = [crowd.agents[place] for place in order]
+        return [_item(crowd, values, place) for place in order]
+
+    def _place(self) -> int:
+        return self._agents.index(self.agent) if self.agent in self._agents else 0
+
+    def _selected(self, place: int) -> None:
+        self.agent = self._agents[place]
+
+    def _sorted(self, column: int, is_descending: bool) -> None:
+        self.sort_by = (column, is_descending)
+        self.rows.set(self._items(), 0)
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        """The run goes on behind the list."""
+        super().update(seconds)
+        self._rest_s -= seconds
+        crowd = self._crowd()
+        if self._rest_s <= 0.0 and crowd is not None and crowd.stamp != self._stamp:
+            self._rest_s = _REFRESH_S
+            items = self._items()
+            self.rows.set(items, self._place(), tells=False)
+            self.chart.refresh()
+            self._say()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        return self.rows.key(event)
+
+    def confirm(self) -> None:
+        """Enter follows the agent of the row."""
+        if self.rows.item is not None:
+            self.host.session.pick(self.panel_key, self.rows.item.value)
+        self.host.close_dialog()
+
+    def _let_go(self) -> None:
+        self.host.session.pick(self.panel_key, None)
+        self.host.close_dialog()
+
+    # --- the distribution ---------------------------------------------------------------------------
+
+    def _paint(self, pen: Canvas) -> None:
+        """How many came at which cost / optimal."""
+        crowd, palette, px = self._crowd(), pen.palette, pen.px
+        width, height = pen.surface.get_size()
+        ratios = crowd.numbers.ratios if crowd else np.zeros(0)
+        pen.text((0, 0), "Cost / optimal of those that have arrived", size=13, colour=palette.dim)
+        plot = (0, px(20), width, height - px(38))
+        pen.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
+        if not ratios.size:
+            pen.text((width // 2, height // 2), "nobody yet", size=13, colour=palette.dim, align="centre", middle=True)
+            return
+        top = max(1.05, float(ratios.max()))
+        counts, _ = np.histogram(ratios, _BARS, (1.0, top))
+        _draw_bars(pen, plot, counts)
+        pen.text((0, height - px(15)), "1.00", size=12, face="mono", colour=palette.dim)
+        pen.text((width, height - px(15)), wording.ratio(top), size=12, face="mono", colour=palette.dim, align="right")
+        pen.text((width, 0), f"most {counts.max():,}", size=12, face="mono", colour=palette.dim, align="right")
+
+
+def _draw_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray[np.int64]) -> None:
+    x, y, width, height = plot
+    most = max(1, int(counts.max()))
+    for i, count in enumerate(counts.tolist()):
+        left, right = x + i * width // counts.size, x + (i + 1) * width // counts.size
+        tall = max(pen.px(2), round(count / most * (height - pen.px(6)))) if count else 0
+        pen.fill((left + 1, y + height - tall, max(1, right - left - 2), tall), pen.palette.accent, 1)
+
+
+def _values(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
+    """What each column is sorted by, an entry for each agent."""
+    numbers = crowd.numbers
+    optimal = np.where(numbers.optimal > 0.0, numbers.optimal, np.inf)
+    ratio = np.where(np.isfinite(optimal), numbers.counts["cost"] / optimal, 0.0)
+    counted = [numbers.counts[name].astype(float) for name in ("moves", "back_moves", "expansions", "restarts")]
+    return [np.arange(numbers.count, dtype=float), numbers.statuses.astype(float), ratio, *counted]
+
+
+def _item(crowd: Crowd, values: list[npt.NDArray[np.float64]], place: int) -> Item:
+    state = _STATES[Status(int(crowd.numbers.statuses[place]))]
+    counted = tuple(f"{int(column[place]):,}" for column in values[3:])
+    cells = (crowd.labels[place], state, f"{values[2][place]:.3f}", *counted)
+    roles = {1: "warning"} if crowd.numbers.statuses[place] == Status.NO_PATH else {}
+    return Item(cells, crowd.agents[place], roles=roles)

@@ -1,0 +1,36 @@
+"""Crowds: hundreds of dots and their tails in one call each."""
+
+import numpy as np
+
+from sim.kernels.jit import kernel
+from ui.draw.kernels.paint import stamp_at
+from ui.draw.kernels.strokes import middle_x, middle_y, stroke
+
+
+@kernel
+def stroke_tails(frame, tails, width, colours):
+    """Where each was lately, row by row: older moves first and in earlier colours. Writes: frame.pixels."""
+    agents, ticks = tails.shape
+    for j in range(1, ticks):
+        colour = colours[(j - 1) * colours.size // (ticks - 1)]
+        for i in range(agents):
+            s, t = np.int64(tails[i, j - 1]), np.int64(tails[i, j])
+            if s != t:
+                ax, ay, bx, by = middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t)
+                stroke(frame, ax, ay, bx, by, width, colour)
+
+
+@kernel
+def stamp_some(frame, mask, tails, glide, kinds, wanted, colour):
+    """A mark on each agent of this kind, on its way from its last cell to this one. Writes: frame.pixels."""
+    last = tails.shape[1] - 1
+    for i in range(kinds.size):
+        if kinds[i] != wanted:
+            continue
+        s, t = np.int64(tails[i, max(0, last - 1)]), np.int64(tails[i, last])
+        x, y = np.float64(t % frame.map_width), np.float64(t // frame.map_width)
+        dx, dy = s % frame.map_width - x, s // frame.map_width - y
+        if abs(dx) <= 1.0 and abs(dy) <= 1.0:
+            x += dx * (1.0 - glide)
+            y += dy * (1.0 - glide)
+        stamp_at(frame, mask, x + 0.5, y + 0.5, colour)

@@ -1,0 +1,153 @@
+"""Crowds: all agents of a group in one panel, and the one of them that the user looks at. No pygame here."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_api import AgentView, Status
+from sim.crowd import CrowdNumbers
+from sim.kernels import log
+from sim.time.timeline import Timeline
+from sim.world import Walker, WalkerView, World
+
+TAIL = 24
+"""Ticks that the tail of a dot is long."""
+
+_AT_ONCE = 256  # ticks followed one after the other; after more of them everything is counted anew
+_TIMES = 600  # ticks whose times are kept
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What a panel shows of a group at one tick."""
+
+    name: str
+    agents: tuple[int, ...]
+    labels: tuple[str, ...]
+    goals: npt.NDArray[np.int32]
+    numbers: CrowdNumbers
+    visits: npt.NDArray[np.uint32]  # of all together, by cell
+    stamp: int  # another number whenever the visits are others
+    tails: npt.NDArray[np.int32]  # int32[agents, ticks]: where each was lately, the last being where it is
+    tick_ms: tuple[float, ...]  # what the last ticks took, all agents of the group together
+    shown: int | None = None  # the agent whose mind is shown
+    picked: int | None = None  # the one that was chosen to be followed
+
+    @property
+    def has_own_ends(self) -> bool:
+        return bool(self.goals.size)
+
+    @property
+    def longest_ms(self) -> float:
+        return max(self.tick_ms, default=0.0)
+
+    @property
+    def median_ms(self) -> float:
+        return float(np.median(self.tick_ms)) if self.tick_ms else 0.0
+
+    def nearest(self, width: int, x: float, y: float, reach: float) -> int | None:
+        """The agent whose dot is nearest to a place of the map, in cells, within so many."""
+        cells = self.numbers.cells
+        far = np.hypot(cells % width + 0.5 - x, cells // width + 0.5 - y)
+        place = int(far.argmin())
+        return self.agents[place] if far[place] <= reach else None
+
+
+@dataclass(eq=False)
+class Follower:
+    """Follows one group through time: how often which cell was stood on, and where everybody was lately."""
+
+    agents: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    picked: int | None = None
+    pointed: int | None = None  # the one under the mouse
+    tick: int = -1
+    stamp: int = 0
+    visits: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    tails: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), np.int32))
+    times: "deque[float]" = field(default_factory=lambda: deque(maxlen=_TIMES))
+    _generation: int = -1
+
+    @property
+    def shown(self) -> int | None:
+        return self.picked if self.pointed is None else self.pointed
+
+    def follow(self, timeline: Timeline, walkers: list[Walker]) -> None:
+        """Come to the tick of the timeline, which is under way to nowhere."""
+        agents = tuple(walker.id for walker in walkers)
+        if agents != self.agents:
+            self.agents, self.labels, self._generation = agents, tuple(walker.label for walker in walkers), -1
+        is_on = self._generation == timeline.generation and 0 <= timeline.tick - self.tick <= _AT_ONCE
+        if not is_on:
+            self._begin(timeline, walkers)
+        if timeline.tick > self.tick:
+            self._go_on(timeline)
+            self._note_time(walkers)
+
+    def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
+        self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
+        self.visits = np.zeros(timeline.world.grid.cells, np.uint32)
+        starts = np.array([walker.start for walker in walkers], np.int32)
+        self._count(starts)
+        self.tails = starts[:, None].copy()
+        self.stamp += 1
+
+    def _go_on(self, timeline: Timeline) -> None:
+        cells = timeline.history.cells(self.agents, self.tick, timeline.tick, self.tails[:, -1])
+        self._count(cells[:, 1:][cells[:, 1:] != cells[:, :-1]])
+        self.tails = np.ascontiguousarray(np.concatenate([self.tails, cells[:, 1:]], axis=1)[:, -TAIL:])
+        self.tick = timeline.tick
+        self.stamp += 1
+
+    def _count(self, cells: npt.NDArray[np.int32]) -> None:
+        np.add.at(self.visits, cells, np.uint32(1))
+
+    def _note_time(self, walkers: list[Walker]) -> None:
+        crews = {id(w.seat.crew): w.seat.crew for w in walkers if w.seat is not None}
+        ticks = max((sum(piece.rows.shape[1] for piece in crew.pieces) for crew in crews.values()), default=0)
+        if ticks:
+            self.times.append(1000.0 * sum(crew.seconds for crew in crews.values()) / ticks)
+
+    def crowd(self, world: World, walkers: list[Walker]) -> Crowd:
+        ends = [world.goal_of(walker) for walker in walkers if walker.own_optimal is not None]
+        return Crowd(
+            walkers[0].config.group,
+            self.agents,
+            self.labels,
+            np.array(ends, np.int32),
+            CrowdNumbers.of(world, walkers),
+            self.visits,
+            self.stamp,
+            self.tails,
+            tuple(self.times),
+            self.shown,
+            self.picked,
+        )
+
+
+def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
+    """The crowd as tables and headers show an agent: under its own name, with the numbers of all together."""
+    numbers = crowd.numbers
+    arrived, left = numbers.arrived, numbers.count - numbers.arrived
+    return WalkerView(
+        leader.id,
+        crowd.name,
+        leader.spec,
+        leader.params,
+        leader.budget or world.budget,
+        leader.position,
+        Status.AT_GOAL if not left else Status.NO_PATH if left == numbers.without_path else Status.ACTIVE,
+        f"{arrived:,} of {numbers.count:,} there",
+        numbers.metrics(),
+        crowd.visits,
+        log.new_log(0),
+        0,
+        AgentView(),
+        last_budget=leader.budget or world.budget,
+        start=leader.start,
+        goal=world.goal_of(leader),
+        group=crowd.name,
+        has_own_ends=leader.own_optimal is not None,
+    )
