@@ -192,6 +192,7 @@ class AgentSpec:
     is_complete: bool = True  # reaches every reachable goal of a map that does not change
     may_loop: Callable[[Mapping[str, Value]], bool] = _never  # with these parameters it is not complete, for comparison
     runs_in_bulk: bool = True  # knows the true map, so that no move of it can be refused
+    is_own: bool = False  # from a file of the user's: it gets a map that it cannot write to, and its code may fail
     keeps_h: bool = False  # a Learner: further trials make sense
     converges_to_optimal: bool = True  # of those: a trial that changes no h is a cheapest path
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget

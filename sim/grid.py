@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NewType
+from typing import Any, NewType
 
 import numpy as np
 import numpy.typing as npt
@@ -201,6 +201,48 @@ class Grid:
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self.ground = self._ground()
+
+
+class SeenGrid(Grid):
+    """The same map as another grid, which changes with it and cannot be written to. For agents of strangers."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self.diagonal, self.name, self.width, self.height = grid.diagonal, grid.name, grid.width, grid.height
+        self.terrain, self.original, self.moves = (_fixed(a) for a in (grid.terrain, grid.original, grid.moves))
+        self._domain = _fixed(grid._domain)
+        self.ground = grid.ground._replace(
+            moves=self.moves, step=_fixed(grid.ground.step), cost=_fixed(grid.ground.cost)
+        )
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        return self._grid.version
+
+    @property
+    def free_count(self) -> int:  # type: ignore[override]
+        return self._grid.free_count
+
+    def edit(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
+        raise TypeError("an agent cannot change the map")
+
+    def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
+        raise TypeError("an agent cannot change the map")
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"_grid": self._grid}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        grid = state["_grid"]
+        assert isinstance(grid, Grid)
+        self.__init__(grid)  # type: ignore[misc]
+
+
+def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A look at the same memory that cannot be written to."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def _cell_list(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:

@@ -12,6 +12,7 @@ from sim.world import BULK, Walker, World
 
 REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
 MOVE_LIMIT, STUCK, STOPPED = "move_limit", "stuck", "stopped"
+BROKE_RULES, FAILED = "broke_rules", "failed"
 
 PLACED = frozenset(
     {"cost", "optimal", "suboptimality", "moves", "back_moves", "nonoptimal_moves", "revisits"}
@@ -22,6 +23,8 @@ PLACED = frozenset(
 
 def outcome_of(world: World, walker: Walker, if_active: str) -> str:
     """How an agent ended in one word; `if_active` says why the run ended for one that was still on its way."""
+    if walker.offence is not None:
+        return FAILED if walker.offence.is_failure else BROKE_RULES
     status = walker.agent.status
     if status is Status.ACTIVE:
         return if_active

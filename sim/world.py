@@ -18,22 +18,20 @@ from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView
 from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command
 from sim.crew import Crew, Piece, Seat, Told, Turns
-from sim.grid import Grid, MapChange
+from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
+from sim.kernels.distance import UNLIMITED
 from sim.kernels.jit import bare
 from sim.kernels.memory import zeros
 from sim.measuring import Measuring
 from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params
 from sim.placing import cheapest_way
+from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 
 BULK = 4096  # most ticks in one kernel call
 _FEW_REFUSED = 3  # cells that are named one by one
 _MOST_ROWS = 1 << 20  # of all agents together
-
-
-class RefereeError(AssertionError):
-    """An agent that knows the true map reported an illegal move: a bug in the agent."""
 
 
 @dataclass
@@ -55,6 +53,7 @@ class Walker:
     told: Told = field(default_factory=Told)  # what it has done lately, unless its crew keeps that
     new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on
     refusals: int = 0
+    offence: Offence | None = None  # why it was stopped
     most_trials: int = 1
     trials: list[Trial] = field(default_factory=list)  # those that came to the goal, the present one included
     trial_began: TrialCounts = field(default_factory=TrialCounts)  # the numbers at the beginning of the present one
@@ -162,6 +161,8 @@ class Walker:
 
     @property
     def state_word(self) -> str:
+        if self.offence is not None:
+            return self.offence.word
         if self.most_trials > 1 and self.is_converged:
             return "converged"
         return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.last_phase]
@@ -200,6 +201,7 @@ class WalkerView:
     start: int = 0
     goal: int = 0
     group: str = ""  # of those that belong together, such as a crowd; "": none
+    offence: Offence | None = None  # why it was stopped by the referee
     has_own_ends: bool = False  # its start or goal are not the world's
 
 
@@ -275,7 +277,8 @@ class World:
         has_own = config.start is not None or config.goal is not None
         # Of a group nobody watches each single one: what that takes, five hundred could not have.
         is_watched = self.watched and not config.group
-        problem = Problem(self.grid, start, goal, _agent_seed(self.seed, number), budget, is_watched)
+        grid = SeenGrid(self.grid) if spec.is_own else self.grid
+        problem = Problem(grid, start, goal, _agent_seed(self.seed, number), budget, is_watched)
         visits = zeros(self.grid.cells, np.uint32)
         walker = Walker(
             number,
@@ -429,9 +432,11 @@ class World:
         """Let those advance who can do it together."""
         piece = crew.run(self.grid, self.tick, self.budget, ticks, self.clock)
         for i in np.flatnonzero(crew.results["legal"] < piece.done).tolist():
-            self._refuse(crew.walkers[i], piece.rows[i, : piece.done[i]], int(crew.results["legal"][i]))
+            legal = piece.done[i] = int(crew.results["legal"][i])
+            self._stop(crew.walkers[i], self._illegal(crew.walkers[i], piece.rows[i], legal), self.tick + legal)
         for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (piece.done > 0)).tolist():
             piece.rows["marks"][i, piece.done[i] - 1] |= log.ARRIVED
+            self._check_claim(crew.walkers[i], self.tick + int(piece.done[i]) - 1)
             self._end_trial(crew.walkers[i])
         return piece
 
@@ -483,22 +488,96 @@ class World:
                     rows["marks"][done - 1] |= log.ARRIVED
             if walker.has_arrived:
                 self._end_trial(walker)
-        self._keep_rows(walker, rows[:done])
+        if done:
+            self._keep_rows(walker, rows[:done])
         return done
 
     def _plan_and_judge(self, walker: Walker, rows: np.ndarray, tick: int) -> int:
         budget = walker.budget or self.budget
         before = self.stopwatch() if self.stopwatch else 0.0
-        count = walker.agent.advance(budget, rows)
+        count = self._ask(walker, budget, rows, tick) if walker.spec.is_own else walker.agent.advance(budget, rows)
         if self.stopwatch:
             self.planning_s[walker.id] += self.stopwatch() - before
+        if count != rows.size and self._is_wrong(walker, count, rows.size, tick):
+            return 0
         position = walker.position
         legal = referee.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
         if legal < count:
-            self._refuse(walker, rows, int(legal))
-        if walker.own_goal is None:
+            count = self._refuse(walker, rows, int(legal), tick + int(legal))
+        if walker.own_goal is None and count:
             self.measuring.walked(walker.id, walker.counts[0], position, rows[:count])
+        if walker.agent.status is not Status.ACTIVE:
+            self._check_claim(walker, tick + int(count) - 1)
+        elif count < rows.size:
+            self._stop(walker, f"did {count} of {rows.size} ticks, and is not at its end", tick + int(count) - 1)
         return int(count)
+
+    # --- rules ------------------------------------------------------------------------------------
+
+    def _ask(self, walker: Walker, budget: int, rows: np.ndarray, tick: int) -> int:
+        """Ask an agent of the user's, whose code may fail. A row that it does not write breaks a rule."""
+        rows["cell"], rows["expanded"] = walker.position, -1
+        try:
+            return walker.agent.advance(budget, rows)
+        except AgentFailedError as error:
+            self._stop(walker, str(error), tick, is_failure=True)
+            return 0
+
+    def _is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
+        """Whether the number of ticks that an agent says it did cannot be; then it is stopped."""
+        problem = None if walker.offence is not None else wrong_count(count, asked)
+        if problem is not None:
+            self._stop(walker, problem, tick)
+        return walker.offence is not None
+
+    def _refuse(self, walker: Walker, rows: np.ndarray, row: int, tick: int) -> int:
+        """A row that breaks a rule. Who does not know the map stays and is told, and the tick counts as a wait; all
+        others are stopped. Returns how many rows count.
+        """
+        knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
+        if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
+            self._stop(walker, self._illegal(walker, rows, row), tick)
+            return row
+        rows["cell"][row] = walker.position
+        walker.refusals += 1
+        walker.agent.refused(walker.position)
+        budget = walker.budget or self.budget
+        referee.judge(self.grid.ground, rows, 1, tick, budget, walker.metrics, walker.visits)
+        return row + 1
+
+    def _illegal(self, walker: Walker, rows: np.ndarray, row: int) -> str:
+        """What is wrong with a row of an agent that stands where the row before left it."""
+        for name in ("expanded", "traced"):
+            if rows[name][row] < 0:
+                return f"reported {int(rows[name][row])} cells {name}; expected 0 or more"
+        cell = int(rows["cell"][row])
+        there = f"{self.grid.xy(cell)}" if 0 <= cell < self.grid.cells else f"cell {cell}, which is not on the map"
+        return f"moved from {self.grid.xy(walker.position)} to {there}, which is no legal move"
+
+    def _check_claim(self, walker: Walker, tick: int) -> None:
+        """An agent says that it is at its end; what the referee knows must not speak against it."""
+        status, goal = walker.agent.status, self.goal_of(walker)
+        if status is Status.AT_GOAL and walker.position != goal:
+            self._stop(walker, f"says that it has arrived; its goal is {self.grid.xy(goal)}", tick)
+        elif status is Status.NO_PATH and (length := self._known_distance(walker)) < np.inf:
+            self._stop(walker, f"says that there is no path; there is one of cost {length:.6g}", tick)
+
+    def _known_distance(self, walker: Walker) -> float:
+        """True cost from an agent to its goal; infinity where there is no path, or only a long search could tell."""
+        if walker.own_goal is not None or not self.measuring.is_on:
+            goal, is_own = self.goal_of(walker), walker.spec.is_own
+            return cheapest_way(self.grid, walker.position, goal)[0] if is_own else float("inf")
+        allowance = self.measuring.allowance
+        known = self.measuring.distance_within(walker.position, int(UNLIMITED) if allowance is None else allowance)
+        return float("inf") if known is None else known
+
+    def _stop(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
+        """From now on this agent stands still, and the others walk on."""
+        walker.leave_seat()
+        walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
+        walker.agent = StoppedAgent(walker.agent)
+        self._are_turns_old = True
+        self.note(walker.offence.told(walker.label))
 
     def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
         """Put an agent that has arrived back on the start, which takes a tick; it waits while that is blocked."""
@@ -527,24 +606,6 @@ class World:
         names = "ticks", "moves", "expansions", "nonoptimal_moves", "restarts", "over_budget"
         numbers = {name: int(m[name]) for name in names}
         return TrialCounts(trial, float(m.cost), h_changes=h_changes, **numbers)
-
-    def _refuse(self, walker: Walker, rows: np.ndarray, row: int) -> None:
-        """An illegal move: the agent stays, is told, and the tick counts as a wait."""
-        here, there = self.grid.xy(walker.position), self.grid.xy(int(rows["cell"][row]))
-        if walker.spec.runs_in_bulk:
-            raise RefereeError(f"{walker.label} reported the illegal move {here} -> {there} at tick {self.tick + row}")
-        rows["cell"][row] = walker.position
-        walker.refusals += 1
-        walker.agent.refused(walker.position)
-        referee.judge(
-            self.grid.ground,
-            rows,
-            1,
-            self.tick + row,
-            walker.budget or self.budget,
-            walker.metrics,
-            walker.visits,
-        )
 
     # --- commands ---------------------------------------------------------------------------------
 
@@ -780,6 +841,7 @@ class World:
             walker.start,
             self.goal_of(walker),
             walker.config.group,
+            walker.offence,
             walker.own_optimal is not None,
         )
 

@@ -30,7 +30,7 @@ from sim.commands import (
 from sim.grid import Grid, MapChange
 from sim.metrics import OwnCounts
 from sim.params import ConfigError, Value
-from sim.world import RefereeError, World
+from sim.world import World
 
 from . import naive
 from .conftest import board_of, budget_for, make_world, problems, random_rows, run_python, settings_of, solo
@@ -111,16 +111,6 @@ def test_a_move_through_a_wall_or_past_a_corner_is_refused() -> None:
         world, agent = scripted_world([(target, 0)], rows)
         world.advance(1)
         assert agent.told == ["refused on 0"] and world.walkers[0].position == 0
-
-
-def test_an_illegal_move_of_an_agent_that_knows_the_map_is_a_bug() -> None:
-    kind = AgentSpec("bad", "Bad", "", "For tests.", Scripted)
-    world = World(Grid.from_rows(OPEN), 0, 35, {"bad": kind})
-    agent = world.add(AgentConfig("bad")).agent
-    assert isinstance(agent, Scripted)
-    agent.script = [(1, 0), (35, 0)]
-    with pytest.raises(RefereeError, match=r"Bad reported the illegal move \(1, 0\) -> \(5, 5\) at tick 1"):
-        world.advance(4)
 
 
 def test_an_agent_over_the_budget_is_marked() -> None:

@@ -62,13 +62,16 @@ def mix(metrics, value):
 def judge(ground, rows, count, tick, budget, metrics, visits):
     """Check and count the first `count` rows, the first of them being world tick `tick`.
 
-    Stops at the first illegal move and returns its row; returns `count` when all are legal. Writes: metrics, visits.
+    Stops at the first row that breaks a rule and returns it: an illegal move, a count below zero. Returns `count` when
+    all are legal. Writes: metrics, visits.
     """
     m = metrics[0]
     for i in range(count):
         row = rows[i]
         s = m.position
         t = np.int64(row.cell)
+        if row.expanded < 0 or row.traced < 0:
+            return i
         moved = s != t
         if moved:
             d = direction_between(ground, s, t)

@@ -1,0 +1,83 @@
+"""The rules of the referee that an agent can break, and what becomes of one that did.
+
+Moves, expansions and claims are checked as they are reported. Who breaks a rule stands still from then on, marked with
+rule, tick and cell; the others walk on. What is checked in every tick costs next to nothing: the place of the agent,
+the counts of its row, and, when it says that there is no path, a distance that the referee knows anyway.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.agent_api import Agent, AgentView, Status
+from sim.grid import MapChange
+from sim.metrics import OwnCounts
+from sim.params import Value
+
+
+class AgentFailedError(Exception):
+    """An agent's own code failed. The text says what and, where that is known, in which file and line."""
+
+
+@dataclass(frozen=True)
+class Offence:
+    """Why an agent was stopped."""
+
+    what: str  # "moved from (1, 0) to (5, 5), which is no legal move"
+    tick: int
+    place: tuple[int, int]  # where it stands since then
+    is_failure: bool = False  # its code failed; it broke no rule
+
+    @property
+    def word(self) -> str:
+        return "failed" if self.is_failure else "broke the rules"
+
+    def told(self, label: str) -> str:
+        """One sentence for messages."""
+        x, y = self.place
+        return f"{label} {self.word} in tick {self.tick:,} on ({x}, {y}): {self.what}"
+
+
+class StoppedAgent:
+    """Stands in the place of an agent that was stopped: it shows what that one showed last, and does nothing."""
+
+    takes_bare_rows = True
+    status = Status.GAVE_UP
+
+    def __init__(self, agent: Agent) -> None:
+        self.h_changes = int(getattr(agent, "h_changes", 0))
+        self._view = agent.view()
+        self._own_counts = agent.own_counts()
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        raise AssertionError("a stopped agent is not asked")
+
+    def begin_trial(self, start: int) -> None:
+        """It begins nothing."""
+
+    def on_change(self, change: MapChange) -> None:
+        """It stays where it is."""
+
+    def set_goal(self, goal: int) -> None:
+        """It stays where it is."""
+
+    def set_param(self, name: str, value: Value) -> None:
+        """It stays as it is."""
+
+    def refused(self, cell: int) -> None:
+        """It does not move."""
+
+    def own_counts(self) -> OwnCounts:
+        return self._own_counts
+
+    def view(self) -> AgentView:
+        return self._view
+
+
+def wrong_count(count: object, asked: int) -> str | None:
+    """What is wrong with the number of ticks that `advance` says it did, if anything."""
+    if not isinstance(count, int | np.integer):
+        return f"advance returned {count!r}; expected the number of ticks done"
+    if not 0 < count <= asked:
+        return f"advance returned {count}; expected 1 to {asked}, the ticks that it was asked for"
+    return None
