@@ -48,11 +48,11 @@ MEASURES: tuple[Measure, ...] = (
     Measure("optimal", "Optimal", "cost of the cheapest way on the map on which the goal was set", 2, 0.0),
     Measure(
         "suboptimality",
-        "x optimal",
+        "Cost / opt.",
         "cost walked in the present trial / optimal",
         3,
         86.0,
-        InPanel(3, "x optimal", "x opt", RATIO),
+        InPanel(3, "cost / optimal", "c / opt", RATIO),
     ),
     Measure("moves", "Moves", "changes of cell; waiting in place is none", width=64.0, panel=InPanel(1, "moves")),
     Measure(

@@ -58,6 +58,27 @@ def test_a_narrow_window_gives_up_the_sidebar():
 
 def test_tiles_fill_their_area():
     area = (10, 20, 1000, 600)
-    boxes = tiles(area, 4, 8)
+    boxes = tiles(area, 4, 2, 8)
     assert max(b[0] + b[2] for b in boxes) == 1010
     assert max(b[1] + b[3] for b in boxes) == 620
+
+
+@pytest.mark.parametrize(("size", "least"), [((1920, 1080), 390), ((1600, 900), 310), ((1280, 720), 190)])
+def test_four_square_maps_are_as_large_as_the_room_allows(size, least):
+    """At 1920 x 1080 rows of two with the numbers below them gave 320 pixels."""
+    for panel in lay_out(size, 1.0, 4, map_size=(64, 64)).panels:
+        assert min(panel.map[2:]) >= least
+
+
+def test_the_shape_of_the_map_decides():
+    wide = lay_out((1920, 1080), 1.0, 3, map_size=(200, 40)).panels
+    high = lay_out((1920, 1080), 1.0, 3, map_size=(40, 200)).panels
+    assert len({panel.whole[0] for panel in wide}) == 1 and len({panel.whole[1] for panel in high}) == 1
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("count", range(1, 9))
+def test_numbers_stand_below_a_map_or_beside_it_and_cover_nothing(scale, count):
+    for panel in lay_out((1920, 1080), scale, count, map_size=(64, 64)).panels:
+        assert not any(overlap(a, b) for a, b in combinations((panel.header, panel.map, panel.hud), 2))
+        assert panel.has_side == (panel.hud[0] > panel.map[0])

@@ -17,7 +17,7 @@ from ui.model.command import CommandTable
 from ui.model.editor import Editor
 from ui.model.keys import PanelKey
 from ui.model.layers import LayerState
-from ui.model.layout import MOST_PANELS
+from ui.model.layout import MOST_PANELS, Layout
 from ui.model.player import Player
 from ui.model.session import Panel, Session
 from ui.model.settings import Settings
@@ -56,8 +56,12 @@ class Window:
             LayerState(dict(settings.layers), settings.heat),
             self.cameras,
             chosen=self._chosen_panels,
-            places=lambda n: window_layout(self.surface.get_size(), self.scene.scale, n, settings, self.state),
+            places=self._places,
         )
+
+    def _places(self, count: int) -> Layout:
+        size, scene = self.surface.get_size(), self.scene
+        return window_layout(size, scene.scale, count, scene.map_size, self.settings, self.state)
 
     def _chosen_panels(self) -> tuple[Panel, ...]:
         """The panels for which there is room on screen."""

@@ -146,7 +146,7 @@ class _Page:
         ink, metrics = hexed(self.palette.text), self.view.metrics
         numbers = f"tick {self.session.tick:,}, {wording.whole(metrics.moves)} moves"
         if metrics.suboptimality is not None:
-            numbers += f", {wording.ratio(metrics.suboptimality)} x optimal"
+            numbers += f", cost / optimal {wording.ratio(metrics.suboptimality)}"
         yield f'<text x="4" y="22" font-weight="bold" font-size="18" fill="{ink}">{escape(self.view.label)}</text>'
         yield (f'<text x="{n(PAGE - 4)}" y="22" text-anchor="end" font-size="15" fill="{ink}">{escape(numbers)}</text>')
 

@@ -19,7 +19,7 @@ from ui.model.camera import Camera, fitted
 from ui.model.clock import SPEEDS
 from ui.model.keys import PanelKey
 from ui.model.layers import HEAT_NAMES, compared_names
-from ui.model.layout import MOST_PANELS, Box, Layout, PanelBoxes
+from ui.model.layout import MOST_PANELS, Box, Layout
 from ui.model.look import Look
 from ui.model.player import Player
 from ui.model.session import Panel, Session
@@ -135,8 +135,9 @@ class Stage:
     def _places(self, count: int) -> Layout:
         area = self._plan().panels
         if area is None:
-            return window_layout(self.size, self.scale, count, self.desk.settings, self.desk.state)
-        return _panels_in(area, self.size, self.scale, count)
+            size, desk = self.size, self.desk
+            return window_layout(size, self.scale, count, self.scene.map_size, desk.settings, desk.state)
+        return _panels_in(area, self.size, self.scale, count, self.scene.map_size)
 
     # --- a picture --------------------------------------------------------------------------------
 
@@ -281,12 +282,18 @@ class _Plan:
     legend: Box | None
 
 
-def _panels_in(area: Box, size: tuple[int, int], scale: float, count: int) -> Layout:
+def _panels_in(area: Box, size: tuple[int, int], scale: float, count: int, map_size: tuple[int, int]) -> Layout:
     """A layout of panels alone, in a part of a picture."""
     x, y, width, height = area
-    bare = layout.lay_out((max(1, width), max(1, height)), scale, count, bare=True)
+    bare = layout.lay_out((max(1, width), max(1, height)), scale, count, map_size=map_size, bare=True)
     panels = tuple(
-        PanelBoxes(*(_moved(box, x, y) for box in (each.whole, each.header, each.map, each.hud)))
+        replace(
+            each,
+            whole=_moved(each.whole, x, y),
+            header=_moved(each.header, x, y),
+            map=_moved(each.map, x, y),
+            hud=_moved(each.hud, x, y),
+        )
         for each in bare.panels
     )
     return replace(bare, size=size, panels=panels)

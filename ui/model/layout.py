@@ -1,7 +1,10 @@
 """Where everything stands in the window: rectangles from a size, a UI scale and a number of panels."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
+
+from ui.model.camera import fitted
 
 Box = tuple[int, int, int, int]  # x, y, width, height
 
@@ -15,6 +18,12 @@ SMALL_HUD = 38
 HUD_ROW = 42
 TWO_ROWS_BELOW = 440
 MIN_MAP = 96
+SIDE_HUD = 206
+LEAST_SIDE = 150  # high enough for some numbers, one below the other
+ONE_ROW_FROM = 1000  # a narrower window has the line of time in a row of its own
+TIME_ROW = 46
+TIME_ROW_FROM = 480  # in a lower one it takes the room of the sliders instead
+NEARLY_ALIKE = 1.08  # maps that differ in size by less
 MOST_PANELS = 8
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
 
@@ -27,6 +36,7 @@ class PanelBoxes:
     header: Box
     map: Box
     hud: Box
+    has_side: bool = False  # the numbers stand beside the map, not below it
 
 
 @dataclass(frozen=True)
@@ -43,8 +53,15 @@ class Layout:
         return round(units * self.scale)
 
 
+@lru_cache(maxsize=64)
 def lay_out(
-    size: tuple[int, int], scale: float, panels: int, *, shows_sidebar: bool = True, bare: bool = False
+    size: tuple[int, int],
+    scale: float,
+    panels: int,
+    *,
+    map_size: tuple[int, int] = (4, 3),
+    shows_sidebar: bool = True,
+    bare: bool = False,
 ) -> Layout:
     """The whole window. `bare` hides everything but the panels (F10)."""
 
@@ -53,11 +70,11 @@ def lay_out(
 
     width, height = size
     top = 0 if bare else px(TOP_BAR)
-    foot = 0 if bare else px(TRANSPORT)
+    has_time_row = width < px(ONE_ROW_FROM) and height >= px(TIME_ROW_FROM)
+    foot = 0 if bare else px(TRANSPORT + TIME_ROW if has_time_row else TRANSPORT)
     side = px(SIDEBAR) if shows_sidebar and not bare and width >= px(SIDEBAR + NARROWEST_PANELS) else 0
     gap = px(GAP)
     area = (gap, top + gap, width - side - gap * (3 if side else 2), height - top - foot - 2 * gap)
-    boxes = tuple(_panel(box, scale) for box in tiles(area, panels, gap))
     sidebar = (width - side - gap, top + gap, side, area[3]) if side else None
     return Layout(
         scale,
@@ -65,15 +82,42 @@ def lay_out(
         (0, 0, width, top),
         sidebar,
         (gap, height - foot, width - 2 * gap, foot - gap) if foot else (0, height, 0, 0),
-        boxes,
+        best_panels(area, panels, gap, scale, map_size),
     )
 
 
-def tiles(area: Box, count: int, gap: int) -> list[Box]:
-    """Boxes for `count` panels, in rows of equal height, as near to a 4 : 3 map as the area allows."""
+def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
+    """The rows and columns, and the place of the numbers, in which maps come out largest.
+
+    Where two come out nearly alike, the one with fewer empty tiles; and with the numbers below the maps.
+    """
     if count == 0:
-        return []
-    columns = min(range(1, count + 1), key=lambda n: _tile_badness(area, count, n, gap))
+        return ()
+    plans = [
+        tuple(make(box, scale) for box in tiles(area, count, columns, gap))
+        for columns in range(1, count + 1)
+        for make in (_panel, _panel_with_side)
+    ]
+    zooms = [min(_zoom(panel, map_size) for panel in plan) for plan in plans]
+    enough = max(zooms) / NEARLY_ALIKE
+    good = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
+    return min(good, key=lambda plan: _oddness(plan, map_size))
+
+
+def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
+    """Pixels a cell when all of the map is shown."""
+    return fitted(*map_size, panel.map[2], panel.map[3]).zoom
+
+
+def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, float]:
+    """Less is better: numbers beside the map, tiles left empty, room for the map that is not much used."""
+    columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
+    room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
+    return plan[0].has_side, columns * rows > len(plan), -room
+
+
+def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
+    """Boxes for `count` panels, in rows of equal height."""
     rows = ceil(count / columns)
     x, y, width, height = area
     boxes = []
@@ -87,16 +131,8 @@ def tiles(area: Box, count: int, gap: int) -> list[Box]:
     return boxes
 
 
-def _tile_badness(area: Box, count: int, columns: int, gap: int) -> tuple[float, int]:
-    """Less is better: the smaller side of a map that a tile can hold, and empty tiles."""
-    rows = ceil(count / columns)
-    width = (area[2] + gap) / columns - gap
-    height = (area[3] + gap) / rows - gap - HEADER - HUD
-    shown = min(width, height * 1.15)
-    return -shown, rows * columns - count
-
-
 def _panel(box: Box, scale: float) -> PanelBoxes:
+    """The numbers below the map."""
     x, y, width, height = box
     header = round(HEADER * scale)
     hud = round(HUD * scale)
@@ -110,6 +146,23 @@ def _panel(box: Box, scale: float) -> PanelBoxes:
         header=(x, y, width, header),
         map=(x + inset, y + header, max(1, width - 2 * inset), max(1, height - header - hud)),
         hud=(x, y + height - hud, width, hud),
+    )
+
+
+def _panel_with_side(box: Box, scale: float) -> PanelBoxes:
+    """The numbers at the right of the map, where a panel is much wider than its map."""
+    x, y, width, height = box
+    header, side = round(HEADER * scale), round(SIDE_HUD * scale)
+    if width < 2 * side or height - header < round(LEAST_SIDE * scale):
+        return _panel(box, scale)
+    inset = max(1, round(scale))
+    rest = max(1, height - header - inset)
+    return PanelBoxes(
+        whole=box,
+        header=(x, y, width, header),
+        map=(x + inset, y + header, max(1, width - side - inset), rest),
+        hud=(x + width - side, y + header, side, height - header),
+        has_side=True,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import count
 
-from sim.agent_api import STATUS_WORDS
+from sim.agent_api import STATUS_WORDS, Status
 from sim.measures import COST, IN_PANEL, RATIO, SHARE, WHOLE, InPanel, Measure
 from sim.metrics import Metrics
 from sim.params import Param, Value
@@ -15,6 +15,7 @@ from sim.world import WalkerView
 from ui.model.crowds import Crowd
 
 NOTHING = "-"
+SO_FAR = " so far"
 NOT_YET = "..."  # what is being measured: nothing is shown that is not true
 TRIAL_PLACE = 3  # in the foot of a panel: after moves, back-moves and the ratio
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
@@ -80,6 +81,7 @@ _SHORT_STATES = {
     "converged": "learned",
 }
 LONG_STATES = (*_SHORT_STATES, *STATUS_WORDS.values())
+ENDED = (Status.AT_GOAL, Status.NO_PATH, Status.GAVE_UP)
 SHORT_STATES = (*_SHORT_STATES.values(), *STATUS_WORDS.values())
 
 
@@ -101,12 +103,27 @@ class Shown:
     tip: str
     is_warning: bool = False
     short: str = ""  # its name in narrow panels
+    remark: str = ""  # after its name, as long as it is true
+    remarks: bool = False  # whether there will be or has been such a remark: room is kept for it
+
+    @property
+    def shown_name(self) -> str:
+        return self.name + self.remark
+
+    @property
+    def short_name(self) -> str:
+        return self.short or self.name
+
+    @property
+    def longest_name(self) -> str:
+        return self.name + (SO_FAR if self.remarks else "")
 
 
 def hud_fields(view: WalkerView) -> list[Shown]:
     """What a panel's foot shows, most important first."""
     shown = ((m, panel) for m, panel in IN_PANEL if not panel.is_rare or m.of(view.metrics))
-    fields = [_measured(measure, panel, view.metrics) for measure, panel in shown]
+    is_walking = view.status not in ENDED
+    fields = [_measured(measure, panel, view.metrics, is_walking) for measure, panel in shown]
     if view.most_trials > 1:
         fields.insert(TRIAL_PLACE, Shown("trial", f"{view.metrics.trial:,} / {view.most_trials:,}", _TRIAL_TIP))
     own = [Shown(name, own_number(value), f"counted by {view.spec.name}") for name, value in view.agent.numbers.items()]
@@ -145,12 +162,14 @@ def own_number(value: float) -> str:
     return whole(value) if float(value).is_integer() else cost(value)
 
 
-def _measured(measure: Measure, panel: InPanel, metrics: Metrics) -> Shown:
+def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_walking: bool) -> Shown:
     value, tip = in_form(measure, panel.form, metrics), measure.words
     if panel.form == SHARE and (share := _share(metrics)):
         value += f", {share} back"
         tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
-    return Shown(panel.name, value, tip, measure.is_warning(metrics), panel.short)
+    grows = panel.form == RATIO
+    remark = SO_FAR if grows and is_walking else ""
+    return Shown(panel.name, value, tip, measure.is_warning(metrics), panel.short, remark, grows)
 
 
 def _share(metrics: Metrics) -> str:

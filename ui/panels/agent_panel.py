@@ -1,5 +1,6 @@
 """One panel: header with the agent and its parameters, the map, and the numbers below it."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import pygame
@@ -36,7 +37,7 @@ def draw(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
     focus = partial(desk.session.focus, panel.key)
     canvas.spot(HotSpot(f"panel:{panel.key}", boxes.header, focus, view.spec.summary, f"{place + 1}"))
     _draw_header(desk, boxes.header, panel, place)
-    _draw_hud(desk, boxes.hud, panel)
+    _draw_hud(desk, boxes, panel)
     if panel.branch:
         _draw_branch(canvas, boxes.map, panel)
     if panel.crowd is not None and panel.member is not None:
@@ -51,7 +52,10 @@ def draw_background(desk: Desk, boxes: PanelBoxes) -> None:
     x, y, width, height = boxes.header
     desk.canvas.fill((x, y, width, height + extra), desk.palette.surface, 8)
     x, y, width, height = boxes.hud
-    desk.canvas.fill((x, y - extra, width, height + extra), desk.palette.surface, 8)
+    if boxes.has_side:
+        desk.canvas.fill((x - extra, y - extra, width + extra, height + extra), desk.palette.surface, 8)
+    else:
+        desk.canvas.fill((x, y - extra, width, height + extra), desk.palette.surface, 8)
 
 
 def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
@@ -85,19 +89,32 @@ def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
 
 
 def _draw_header(desk: Desk, box: Box, panel: Panel, place: int) -> None:
-    """From the left: mark, name, parameters; from the right: icons, state. What has no room is left out."""
+    """From the left: mark, name, parameters; from the right: icons, state. What has no room is left out.
+
+    Nothing moves when the state changes: the room that the longest word needs is kept. What tells an agent from the
+    others, such as its weight, has its place before anything else has.
+    """
     canvas, view = desk.canvas, panel.view
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
+    chips = _chips(desk, panel)
+    telling = sum(_chip_width(canvas, chip) for chip in chips if chip.tells_apart)
     left = mark.draw(canvas, x + px(9), middle, place) + px(7)
-    right = _draw_icons(desk, left + px(LEAST_LABEL), x + width - px(8), middle, panel) - px(2)
-    name_end = left + _name_width(canvas, view) + px(8)
+    least = px(LEAST_LABEL) + _widest(canvas, wording.SHORT_STATES) + px(18)
+    if left + least + telling > x + width:
+        telling = 0  # the state comes first
+    right = _draw_icons(desk, left + px(LEAST_LABEL) + telling, x + width - px(8), middle, panel) - px(2)
+    name_end = left + canvas.text_width(view.label, 15, "bold") + px(10) + telling
     is_short = name_end + _widest(canvas, wording.LONG_STATES) > right
     is_waiting = view.spec.key in desk.state.preparing or (panel.crowd is not None and CROWD in desk.state.preparing)
     word = PREPARING if is_waiting else view.state_word
-    right = _state_chip(canvas, panel, word, left + px(LEAST_LABEL), right, middle, is_short) - px(8)
-    left = _draw_name(desk, panel, left, right, y, height) + px(10)
-    _draw_chips(desk, panel, left, right, middle)
+    least = left + px(LEAST_LABEL) + telling
+    right = _state_chip(canvas, panel, word, least, right, middle, is_short) - px(8)
+    left = _draw_name(desk, panel, left, max(left + px(LEAST_LABEL), right - telling - px(10)), y, height) + px(10)
+    for chip in chips:
+        if left + _chip_width(canvas, chip) > right:
+            return
+        left = _draw_chip(canvas, chip, left, middle)
 
 
 def _name_width(canvas: Canvas, view: WalkerView) -> int:
@@ -193,10 +210,14 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
 
 
 def _state_chip(canvas: Canvas, panel: Panel, state: str, left: int, right: int, middle: int, is_short: bool) -> int:
-    """The state in words, in a rounded chip that ends at `right`; nothing when it would begin before `left`."""
+    """The state in words, in a rounded chip that ends at `right`; nothing when it would begin before `left`.
+
+    Returns where the room of the longest state begins.
+    """
     view = panel.view
     word = wording.short_state(state) if is_short else state
     word += ", stale" if view.agent.is_stale else ""
+    kept = max(left, right - _widest(canvas, wording.SHORT_STATES if is_short else wording.LONG_STATES))
     most = right - left - canvas.px(STATE_PAD)
     room = min(canvas.text_width(word, 12), most)
     if room < canvas.px(24):
@@ -211,7 +232,7 @@ def _state_chip(canvas: Canvas, panel: Panel, state: str, left: int, right: int,
     )
     tip = _PREPARING_TIP if state == PREPARING else _state_tip(view)
     canvas.spot(HotSpot(f"state:{panel.key}", box, None, tip))
-    return box[0]
+    return min(kept, box[0])
 
 
 def _state_tip(view: WalkerView) -> str:
@@ -222,40 +243,51 @@ def _state_tip(view: WalkerView) -> str:
     return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
 
 
-def _draw_chips(desk: Desk, panel: Panel, left: int, right: int, middle: int) -> None:
-    """Budget and parameters, as many as fit; the three dots hold the rest."""
-    view = panel.view
-    left = _chip(
-        desk,
-        f"chip:{panel.key}:budget",
-        f"k {view.budget:,}",
-        left,
-        right,
-        middle,
-        True,
-        partial(desk.edit_agent, panel.key),
-        partial(turning.turn_budget, desk.session, panel.key),
-        f"Budget: expansions a tick, {view.budget:,}. Wheel: change it for this agent",
-        "K",
-    )
-    for param in view.spec.params:
-        if left < 0:
-            return
-        value = view.params[param.name]
-        is_on = value is not False
-        left = _chip(
-            desk,
-            f"chip:{panel.key}:{param.name}",
-            wording.param_chip(param, value),
-            left,
-            right,
-            middle,
-            is_on,
-            partial(_flip, desk, panel.key, param),
-            partial(_step, desk, panel.key, param),
-            _param_tip(param, value),
-            "W" if param.name == "weight" else "",
+@dataclass(frozen=True)
+class _Chip:
+    """Budget or parameter of an agent, in its header."""
+
+    spot_id: str
+    label: str
+    action: "partial[None]"
+    wheel: "partial[None]"
+    tip: str
+    key: str = ""
+    is_on: bool = True
+    tells_apart: bool = False  # another agent has another value
+
+
+def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
+    """Budget and parameters; what tells this agent from the others first."""
+    view, key = panel.view, panel.key
+    others = [other.view for other in desk.session.panels if other.key != key]
+    alike = [other for other in others if other.spec.key == view.spec.key]
+    chips = [
+        _Chip(
+            f"chip:{key}:budget",
+            f"k {view.budget:,}",
+            partial(desk.edit_agent, key),
+            partial(turning.turn_budget, desk.session, key),
+            f"Budget: expansions a tick, {view.budget:,}. Wheel: change it for this agent",
+            "K",
+            tells_apart=any(other.budget != view.budget for other in others),
         )
+    ]
+    for param in view.spec.params:
+        value = view.params[param.name]
+        chips.append(
+            _Chip(
+                f"chip:{key}:{param.name}",
+                wording.param_chip(param, value),
+                partial(_flip, desk, key, param),
+                partial(_step, desk, key, param),
+                _param_tip(param, value),
+                "W" if param.name == "weight" else "",
+                is_on=value is not False,
+                tells_apart=any(other.params.get(param.name) != value for other in alike),
+            )
+        )
+    return sorted(chips, key=lambda chip: not chip.tells_apart)
 
 
 def _step(desk: Desk, key: PanelKey, param: Param, step: int) -> None:
@@ -274,46 +306,68 @@ def _param_tip(param: Param, value: Value) -> str:
     return f"{param.name.replace('_', ' ')} = {shown}: {param.help}. {how}"
 
 
-def _chip(
-    desk: Desk,
-    spot_id: str,
-    label: str,
-    left: int,
-    right: int,
-    middle: int,
-    is_on: bool,
-    action: "partial[None]",
-    wheel: "partial[None]",
-    tip: str,
-    key: str,
-) -> int:
-    """One parameter; returns where the next may begin, or -1 when this one had no room."""
-    canvas = desk.canvas
-    width = canvas.text_width(label, 12, "mono") + canvas.px(10)
-    height = canvas.px(20)
-    if left + width > right:
-        return -1
+def _chip_width(canvas: Canvas, chip: _Chip) -> int:
+    return canvas.text_width(chip.label, 12, "mono") + canvas.px(14)
+
+
+def _draw_chip(canvas: Canvas, chip: _Chip, left: int, middle: int) -> int:
+    """One chip; returns where the next may begin."""
+    width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
     box = (left, middle - height // 2, width, height)
-    hot = canvas.spot(HotSpot(spot_id, box, action, tip, key, wheel=wheel))
+    hot = canvas.spot(HotSpot(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))
     canvas.fill(box, canvas.palette.hover if hot else canvas.palette.raised, 5)
-    ink = canvas.palette.text if is_on else mix(canvas.palette.dim, canvas.palette.surface, 0.35)
-    canvas.text((left + width // 2, middle), label, size=12, face="mono", colour=ink, align="centre", middle=True)
+    ink = canvas.palette.text if chip.is_on else mix(canvas.palette.dim, canvas.palette.surface, 0.35)
+    canvas.text((left + width // 2, middle), chip.label, size=12, face="mono", colour=ink, align="centre", middle=True)
     return left + width + canvas.px(4)
 
 
 # --- the numbers ----------------------------------------------------------------------------------
 
 
-def _draw_hud(desk: Desk, box: Box, panel: Panel) -> None:
+def _draw_hud(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
     """The numbers, most important first, as many as fit, and the meter of the budget."""
-    px = desk.canvas.px
+    px, box = desk.canvas.px, boxes.hud
     if box[3] < px(30):
         return
     has_two_rows = box[3] >= px(HUD + HUD_ROW)
-    if box[2] >= px(TWO_ROWS_FROM if has_two_rows else ONE_ROW_FROM):
+    if boxes.has_side:
+        _draw_list(desk, box, panel)
+    elif box[2] >= px(TWO_ROWS_FROM if has_two_rows else ONE_ROW_FROM):
         _draw_columns(desk, box, panel)
     else:
         _draw_pairs(desk, box, panel)
+
+
+def _draw_list(desk: Desk, box: Box, panel: Panel) -> None:
+    """Beside the map: one number a line, its name at the left; the meter at the foot."""
+    canvas = desk.canvas
+    px, y = canvas.px, box[1]
+    left, right = box[0] + px(10), box[0] + box[2] - px(10)
+    foot = _draw_foot_meter(desk, panel, (left, y, right - left, box[3] - px(8)))
+    middle = y + px(16)
+    for field in _fields(panel):
+        if middle + px(10) > foot:
+            return
+        place = (left, middle - px(10), right - left, px(20))
+        canvas.spot(HotSpot(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
+        used = canvas.text(
+            (right, middle), field.value, size=13, face="mono", colour=_ink(canvas, field), align="right", middle=True
+        )
+        room = right - left - used - px(6)
+        canvas.text((left, middle), field.shown_name, size=12, colour=canvas.palette.dim, middle=True, width=room)
+        middle += px(21)
+
+
+def _draw_foot_meter(desk: Desk, panel: Panel, box: Box) -> int:
+    """The meter of the budget along the foot of a box; returns where it begins."""
+    canvas, view, px = desk.canvas, panel.view, desk.canvas.px
+    x, y, width, height = box
+    used, budget = spent(desk, view)
+    top = y + height - px(26)
+    canvas.text((x, top), f"{used:,} of {budget:,} this tick", size=12, colour=canvas.palette.dim, width=width)
+    canvas.meter((x, top + px(18), width, px(6)), used / budget, _meter_colour(canvas, view, used > budget))
+    canvas.spot(HotSpot(f"meter:{panel.key}", (x, top, width, px(26)), None, _meter_tip(view, budget)))
+    return top
 
 
 def _draw_columns(desk: Desk, box: Box, panel: Panel) -> None:
@@ -327,13 +381,13 @@ def _draw_columns(desk: Desk, box: Box, panel: Panel) -> None:
     right = _draw_meter(desk, panel, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
     for field in _fields(panel):
-        column = max(canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.name, 12), px(46))
+        column = max(canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.longest_name, 12), px(46))
         if left + column > right:
             left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW)
             if top + px(36) > y + height or left + column > right:
                 return
         canvas.spot(HotSpot(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
-        canvas.text((left, top), field.name, size=12, colour=canvas.palette.dim)
+        canvas.text((left, top), field.shown_name, size=12, colour=canvas.palette.dim)
         canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_ink(canvas, field))
         left += column + px(14)
 
@@ -349,8 +403,9 @@ def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
     rights[0] = _draw_thin_meter(desk, panel, box, middles[0]) - px(12)
     lefts = [x + px(10)] * len(middles)
     for field in _fields(panel):
-        shown = field.name if width >= px(FULL_NAMES_FROM) else field.short or field.name
-        begin = canvas.text_width(shown, 12) + px(5)
+        shown = field.shown_name if width >= px(FULL_NAMES_FROM) else field.short_name
+        longest = field.longest_name if width >= px(FULL_NAMES_FROM) else shown
+        begin = canvas.text_width(longest, 12) + px(5)
         needed = begin + canvas.text_width(field.value, 12, "mono")
         line = next((i for i, right in enumerate(rights) if lefts[i] + needed <= right), None)
         if line is None:
@@ -382,7 +437,7 @@ def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int
     if panel.crowd is not None:
         return right + canvas.px(12)  # what one of them has spent would say nothing of the others
     used, budget = spent(desk, view)
-    label = f"{used:,} / {budget:,}"
+    label = f"{used:,} of {budget:,} this tick"
     width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
     left = right - width
     canvas.text((left, label_y), label, size=12, face="mono", colour=canvas.palette.dim)
@@ -401,7 +456,7 @@ def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
         return x + width - px(10)
     used, budget = spent(desk, view)
     right, tip = x + width - px(10), _meter_tip(view, budget)
-    label = f"{used:,} / {budget:,}"
+    label = f"{used:,} of {budget:,}"
     thick = px(4) if height >= px(50) else px(2)
     bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
     canvas.meter(bar, used / budget, _meter_colour(canvas, view, used > budget))

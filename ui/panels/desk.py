@@ -61,5 +61,7 @@ class Desk:
         return "edit mode" if self.state.is_editing and doing != "winding" else doing
 
 
-def window_layout(size: tuple[int, int], scale: float, panels: int, settings: Settings, state: State) -> Layout:
-    return lay_out(size, scale, panels, shows_sidebar=settings.shows_sidebar, bare=state.is_bare)
+def window_layout(
+    size: tuple[int, int], scale: float, panels: int, map_size: tuple[int, int], settings: Settings, state: State
+) -> Layout:
+    return lay_out(size, scale, panels, map_size=map_size, shows_sidebar=settings.shows_sidebar, bare=state.is_bare)

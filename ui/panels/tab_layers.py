@@ -52,7 +52,7 @@ def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
     x, y, width, height = box
     px = desk.canvas.px
-    heat_height = px(122)
+    heat_height = px(150)
     row = min(px(24), max(px(19), (height - heat_height) // (len(LAYERS) + 1)))
     for layer in LAYERS:
         _draw_row(desk, (x, y, width, row), layer)
@@ -120,8 +120,11 @@ def _draw_heat(desk: Desk, box: Box) -> int:
     _draw_heat_options(desk, x, y, width)
     y += px(22)
     options = [(kind, HEAT_NAMES[kind], HEAT_TIPS[kind]) for kind in HEAT_KINDS]
-    canvas.segments("heat", (x, y, width, px(25)), options, heat.kind, desk.scene.layers.show_heat)
-    y += px(33)
+    half = (len(options) + 1) // 2
+    for row in (options[:half], options[half:]):
+        canvas.segments("heat", (x, y, width, px(25)), row, heat.kind, desk.scene.layers.show_heat)
+        y += px(28)
+    y += px(5)
     if heat.kind == "off":
         return y + px(2)
     if not _hot_panels(desk):

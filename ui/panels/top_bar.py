@@ -16,7 +16,12 @@ BUTTONS = (
     ("gallery", "Gallery"),
     ("open", "Open"),
 )
-"""From the right; the last ones go first when the window is narrow."""
+"""From the right."""
+
+DROPPED_FIRST = ("theme", "generate", "record", "gallery", "save_session", "help")
+"""In a window too narrow for all, after their keys have gone; Open stays."""
+
+LEAST_TITLE = 90
 
 
 def draw(desk: Desk, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
@@ -79,14 +84,27 @@ def _draw_buttons(desk: Desk, left: int, right: int, middle: int) -> int:
     """The buttons from the right, as many as fit; returns where they begin."""
     canvas = desk.canvas
     height = canvas.px(28)
-    for command, label in BUTTONS:
-        key = desk.key_of(command)
-        width = canvas.text_width(label, 13) + canvas.text_width(key, 11, "mono") + canvas.px(30)
-        if right - width < left:
-            break
+    buttons, has_keys = _fitting(desk, right - left - canvas.px(LEAST_TITLE))
+    for command, label in buttons:
+        width = _button_width(desk, command, label, has_keys)
         box = (right - width, middle - height // 2, width, height)
-        canvas.button(
-            f"top:{command}", box, label, partial(desk.run, command), tip=desk.tip_of(command), key=key, shows_key=True
-        )
+        run, key = partial(desk.run, command), desk.key_of(command)
+        canvas.button(f"top:{command}", box, label, run, tip=desk.tip_of(command), key=key, shows_key=has_keys)
         right = box[0] - canvas.px(6)
     return right
+
+
+def _fitting(desk: Desk, room: int) -> tuple[list[tuple[str, str]], bool]:
+    """The buttons for which there is room, and whether with their keys."""
+    shown = list(BUTTONS)
+    for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROPPED_FIRST)):
+        shown = [button for button in shown if button[0] != dropped]
+        if sum(_button_width(desk, *button, has_keys) + desk.canvas.px(6) for button in shown) <= room:
+            return shown, has_keys
+    return shown, False
+
+
+def _button_width(desk: Desk, command: str, label: str, has_key: bool) -> int:
+    canvas = desk.canvas
+    key = canvas.text_width(desk.key_of(command), 11, "mono") + canvas.px(10) if has_key else 0
+    return canvas.text_width(label, 13) + key + canvas.px(20)

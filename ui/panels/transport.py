@@ -7,7 +7,7 @@ import pygame
 
 from ui.draw.theme import mix
 from ui.model import clock, turning, wording
-from ui.model.layout import Box
+from ui.model.layout import TIME_ROW, TRANSPORT, Box
 from ui.panels import scrubber
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
@@ -21,6 +21,7 @@ UNTIL = (
 )
 MAX_BUDGET = 4096
 SLIDER = 150
+LEAST_TIME = 220  # the line of time never goes: sliders do, whose keys remain
 
 
 def draw(desk: Desk, box: Box) -> None:
@@ -30,14 +31,20 @@ def draw(desk: Desk, box: Box) -> None:
     canvas.outline(box, desk.palette.edge, 8)
     x, y, width, height = box
     px, right = canvas.px, x + width - canvas.px(12)
+    has_time_row = height > px(TRANSPORT)
+    if has_time_row:
+        scrubber.draw(desk, (x + px(6), y + px(2), width - px(12), px(TIME_ROW)))
+        y, height = y + px(TIME_ROW), height - px(TIME_ROW)
     left = _draw_buttons(desk, x + px(14), y + height // 2)
     left = _draw_tick(desk, left + px(16), y, height)
+    kept = 0 if has_time_row else px(LEAST_TIME)
     for part in (_draw_speed, _draw_budget):
-        if left + px(22 + SLIDER) > right:
-            return
+        if left + px(22 + SLIDER) + kept > right:
+            break
         left = part(desk, left + px(22), y, height)
-    if right - left > px(300):
+    if right - left > px(90):
         _draw_until(desk, left + px(22), right, y)
+    if not has_time_row:
         scrubber.draw(desk, (left + px(14), y + px(30), right - left - px(14), height - px(32)))
 
 
