@@ -2,9 +2,12 @@
 
 from itertools import combinations
 
+import pygame
 import pytest
 
+from ui.draw.theme import DARK
 from ui.model.layout import HEADER, Layout, lay_out, tiles
+from ui.widgets.canvas import Canvas
 
 SIZES = [(1280, 720), (1600, 900), (1920, 1080), (2560, 1440), (3840, 2160)]
 SCALES = [0.75, 1.0, 1.25, 1.5, 2.0]
@@ -82,3 +85,26 @@ def test_numbers_stand_below_a_map_or_beside_it_and_cover_nothing(scale, count):
     for panel in lay_out((1920, 1080), scale, count, map_size=(64, 64)).panels:
         assert not any(overlap(a, b) for a, b in combinations((panel.header, panel.map, panel.hud), 2))
         assert panel.has_side == (panel.hud[0] > panel.map[0])
+
+
+WORDS = ["off", "scrub", "visits", "expand", "learn", "g", "depth", "A - B"]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("width", [120, 180, 272, 400, 900])
+def test_choices_stand_in_as_many_rows_as_their_words_need(scale, width):
+    """No word is cut, however narrow the sidebar or large the text; nothing overlaps; rows are of equal length."""
+    pygame.font.init()
+    canvas = Canvas()
+    canvas.begin(pygame.Surface((2000, 900)), DARK, scale, (-1, -1))
+    end = canvas.segments(
+        "kind", (10, 20, round(width * scale), 25), [(w, w, "") for w in WORDS], "off", lambda _: None
+    )
+    boxes = [spot.box for spot in canvas.spots]
+    assert len(boxes) == len(WORDS) and end == max(y + height for _, y, _, height in boxes)
+    assert not any(overlap(a, b) for a, b in combinations(boxes, 2))
+    for word, (x, _, wide, _) in zip(WORDS, boxes, strict=True):
+        assert canvas.text_width(word, 12) < wide and x + wide <= 10 + round(width * scale)
+    rows = [sum(box[1] == y for box in boxes) for y in sorted({box[1] for box in boxes})]
+    assert len(set(rows[:-1])) <= 1 and rows[-1] <= rows[0]
+    assert width < 900 or len(rows) == 1

@@ -120,11 +120,7 @@ def _draw_heat(desk: Desk, box: Box) -> int:
     _draw_heat_options(desk, x, y, width)
     y += px(22)
     options = [(kind, HEAT_NAMES[kind], HEAT_TIPS[kind]) for kind in HEAT_KINDS]
-    half = (len(options) + 1) // 2
-    for row in (options[:half], options[half:]):
-        canvas.segments("heat", (x, y, width, px(25)), row, heat.kind, desk.scene.layers.show_heat)
-        y += px(28)
-    y += px(5)
+    y = canvas.segments("heat", (x, y, width, px(25)), options, heat.kind, desk.scene.layers.show_heat) + px(8)
     if heat.kind == "off":
         return y + px(2)
     if not _hot_panels(desk):

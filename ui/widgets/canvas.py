@@ -35,6 +35,7 @@ class HotSpot:
     wheel: Callable[[int], None] | None = None
 
 
+LEAST_SPARE = 13  # what a word needs around it, the gap to the next choice included
 MOST_SPARE = 72  # beside the label of a choice, in design units
 HANDLE = 7  # radius of a slider's handle, in design units
 
@@ -255,19 +256,37 @@ class Canvas:
 
     def segments(
         self, spot_id: str, box: Box, options: list[tuple[str, str, str]], chosen: str, choose: Callable[[str], None]
-    ) -> None:
-        """A row of exclusive choices: (value, label, tip). Each has the width of its label, and the rest is shared."""
-        boxes = self.segment_boxes(box, [label for _, label, _ in options])
-        for (value, label, tip), segment in zip(options, boxes, strict=True):
-            self.button(
-                f"{spot_id}:{value}",
-                segment,
-                label,
-                lambda value=value: choose(value),  # type: ignore[misc]
-                tip=tip,
-                is_on=value == chosen,
-                size=12,
-            )
+    ) -> int:
+        """Exclusive choices: (value, label, tip), in as many rows as their words need. Returns where the last row ends.
+
+        Each has the width of its label, and the rest of its row is shared.
+        """
+        x, y, width, height = box
+        for row in self._segment_rows(width, options):
+            boxes = self.segment_boxes((x, y, width, height), [label for _, label, _ in row])
+            for (value, label, tip), segment in zip(row, boxes, strict=True):
+                self.button(
+                    f"{spot_id}:{value}",
+                    segment,
+                    label,
+                    lambda value=value: choose(value),  # type: ignore[misc]
+                    tip=tip,
+                    is_on=value == chosen,
+                    size=12,
+                )
+            y += height + self.px(3)
+        return y - self.px(3)
+
+    def _segment_rows(self, width: int, options: list[tuple[str, str, str]]) -> list[list[tuple[str, str, str]]]:
+        """The options in the fewest rows of equal length in which no word is cut."""
+        for long in range(len(options), 0, -1):
+            rows = [options[i : i + long] for i in range(0, len(options), long)]
+            if len(rows) * (long - 1) < len(options) and all(self._fits(width, row) for row in rows):
+                return rows
+        return [[option] for option in options]
+
+    def _fits(self, width: int, row: list[tuple[str, str, str]]) -> bool:
+        return sum(self.text_width(label, 12) + self.px(LEAST_SPARE) for _, label, _ in row) <= width
 
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
         """Each is as wide as its label, and what is left is shared, up to a point: few choices stay buttons."""
