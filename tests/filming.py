@@ -16,9 +16,10 @@ from sim.files.scenario import Scenario
 from sim.grid import Grid
 from tests.runs import changed, scenario_on
 from ui.film.options import FilmOptions, Part
-from ui.film.replay import Replay, ReplaySession
+from ui.film.replay import Replay, Rerun
 from ui.film.stage import Stage
 from ui.model.look import Look
+from ui.model.session import Session
 
 ROWS = [
     "........................",
@@ -53,9 +54,12 @@ def replay(**more: object) -> Replay:
     return Replay(setup(**more))
 
 
-def stage_of(session: ReplaySession, size: tuple[int, int] = SMALL, look: Look | None = None, **more: object) -> Stage:
+def stage_of(
+    session: Session | Rerun, size: tuple[int, int] = SMALL, look: Look | None = None, **more: object
+) -> Stage:
     part = more.pop("part", Part("panels"))
-    return Stage(session, size, part, look or Look(), **more)  # type: ignore[arg-type]
+    drawn = session.session if isinstance(session, Rerun) else session
+    return Stage(drawn, size, part, look or Look(), **more)  # type: ignore[arg-type]
 
 
 def shown(stage: Stage, *arguments: object) -> npt.NDArray[np.uint32]:

@@ -110,8 +110,8 @@ RUNNING_COMMANDS = {
     "until_restart": lambda a: a.session.stop_rule.name == "next restart",
     "until_arrival": lambda a: a.session.stop_rule.name == "next arrival",
     "until_tick": lambda a: type(a.window.dialogs.dialog).__name__ == "NumberPrompt",
-    "reset": lambda a: a.session.tick == 0 and a.session._builds == 2,
-    "reset_keep_map": lambda a: a.session.tick == 0 and a.session._builds == 2,
+    "reset": lambda a: a.session.tick == 0 and a.session.runs_left == 1,
+    "reset_keep_map": lambda a: a.session.tick == 0 and a.session.runs_left == 1,
     "next_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "previous_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "edit_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
@@ -157,7 +157,8 @@ RUNNING_COMMANDS = {
     "edit_mode": lambda a: a.window.state.is_editing,
     "undo": lambda a: a.window.state.messages.waiting[-1][0] == "nothing to undo",
     "redo": lambda a: a.window.state.messages.waiting[-1][0] == "nothing to redo",
-    "clear_edits": lambda a: not a.session.strokes,
+    "history": lambda a: type(a.window.dialogs.dialog).__name__ == "HistoryList",
+    "clear_edits": lambda a: not a.session.history.done,
     "switch_1": lambda a: a.session.world.switch_states() == {"door": True, "gate": False},
     "switch_2": lambda a: a.session.world.switch_states() == {"door": False, "gate": True},
     "cursor_left": lambda a: a.window.state.cursor == (8, 4),
@@ -316,7 +317,7 @@ def blocked_cells(app: App) -> set[tuple[int, int]]:
 def test_a_click_blocks_a_cell_for_every_agent(app):
     drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1))
     assert blocked_cells(app) == {(1, 1)}
-    assert len(app.session.strokes) == 1
+    assert len(app.session.history.done) == 1
 
 
 def test_a_fast_drag_leaves_an_unbroken_line(app):
@@ -419,7 +420,7 @@ def test_escape_takes_a_stroke_back(app):
     drag(app, at_cell(app, 0, 0), at_cell(app, 5, 0), release=False)
     assert blocked_cells(app)
     press(app, pygame.K_ESCAPE)
-    assert blocked_cells(app) == set() and not app.session.strokes
+    assert blocked_cells(app) == set() and not app.session.history.done
 
 
 def test_the_goal_can_be_dragged(app):
@@ -595,10 +596,10 @@ def test_a_stroke_is_one_deed_of_the_script(app):
     app.session.seek(5)
     assert all(app.session.world.grid.is_free(cell) for cell in cells)
     scripts = []
-    while app.session.strokes[-1].turns:  # deleted, done again, on, off, moved: all of it can be undone
+    while len(scripts) < 5:  # deleted, done again, on, off, moved: all of it can be undone
         scripts.append([(deed.tick, deed.last_tick, deed.is_enabled) for deed in app.session.deeds()])
         assert app.session.undo()
-    assert len(scripts) == 5 and (app.session.deeds()[0].tick, app.session.deeds()[0].last_tick) == (3, 15)
+    assert (app.session.deeds()[0].tick, app.session.deeds()[0].last_tick) == (3, 15)
     for script in reversed(scripts):
         assert app.session.redo()
         assert [(deed.tick, deed.last_tick, deed.is_enabled) for deed in app.session.deeds()] == script
@@ -1004,7 +1005,7 @@ def test_messages_cover_no_numbers_and_no_bar(agents, size, scale):
 def test_the_same_message_is_shown_once(app):
     for text in ("one", "two", "one"):
         app.window.say(text)
-    app.session.messages += ["two", "two"]
+    app.session.messages.extend(["two", "two"])
     settle(app)
     assert [text for text, _ in app.window.state.messages.waiting] == ["one", "two"]
 

@@ -11,7 +11,7 @@ from sim.commands import AgentConfig, Command, TimedCommand, together
 from sim.files.commands import TABLE
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Problems
-from sim.files.log import LogReader, entry_data
+from sim.files.log import UNKNOWN, LogReader, entry_data
 from sim.files.yaml import read_yaml, write_yaml
 from sim.time.log import Entry
 
@@ -95,7 +95,7 @@ def test_a_command_of_a_log_reads_back_equal(command: Command, said: str) -> Non
 def test_a_log_of_an_older_version_says_switches_otherwise(is_blocked: bool) -> None:
     root = document({"id": 1, "tick": 2, "switch": "bridge", "block": is_blocked})
     read = LogReader(WIDTH, WIDTH).entry(root)
-    assert read == Entry(1, 2, commands.SetSwitch("bridge", is_blocked))
+    assert read == Entry(1, 2, commands.SetSwitch("bridge", is_blocked), stroke=UNKNOWN)
 
 
 @pytest.mark.parametrize(

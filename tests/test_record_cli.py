@@ -101,7 +101,7 @@ def test_the_whole_run_ends_with_its_last_tick_and_its_digest(run: Any, scenario
     session = Replay(files.open_any(scenario).scenario).begin()
     last = session.go_to(10_000)
     said = line(out)
-    assert said["ticks"] == [0, last] and said["digest"] == session.world.digest()
+    assert said["ticks"] == [0, last] and said["digest"] == session.run.world.digest()
     assert said["frames"] == last // 4 + 1 + (last % 4 > 0)
 
 
@@ -118,7 +118,7 @@ def test_the_view_of_the_scenario_decides_how_it_looks(run: Any, scenario: Path,
     packed = there[..., 0].astype("u4") << 16 | there[..., 1].astype("u4") << 8 | there[..., 2]
     assert (expected == packed.T).all()
     texts = png_texts((tmp_path / "a.png").read_bytes())
-    assert (texts["Title"], texts["Tick"], texts["Digest"]) == ("Box", "7", session.world.digest())
+    assert (texts["Title"], texts["Tick"], texts["Digest"]) == ("Box", "7", session.run.world.digest())
 
 
 def test_the_same_frames_every_time(run: Any, scenario: Path, tmp_path: Path) -> None:
@@ -150,9 +150,9 @@ def test_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) ->
     path = saving.save(session, tmp_path / "session.yaml")
     _, out, _ = run(path, "-o", tmp_path / "both.png", *SIZE, "--ticks", ":7")
     _, other, _ = run(path, "-o", tmp_path / "branch.png", *SIZE, "--ticks", ":7", "--branch", "branch 1")
-    again = replay_of(session).begin()
+    again = replay_of(session.run).begin()
     again.go_to(6)
-    assert [line(text)["digest"] for text in (out, other)] == list(again.digests())
+    assert [line(text)["digest"] for text in (out, other)] == list(again.run.digests())
     assert "run " in png_texts((tmp_path / "both.png").read_bytes())["Branches"]
     code, _, err = run(path, "-o", tmp_path / "c.png", *SIZE, "--branch", "brunch 1")
     assert code == 2 and "did you mean 'branch 1'" in err

@@ -424,7 +424,9 @@ def test_a_window_gives_the_frames_of_a_headless_recording_bit_by_bit(tmp_path: 
     report = made.wait(PATIENCE_S)
     assert report.is_done and not report.problem, report
     last = app.session.tick
-    done = export(replay_of(app.session), tmp_path / "headless/", (3, last + 1), options, app.window.dressing.look())
+    done = export(
+        replay_of(app.session.run), tmp_path / "headless/", (3, last + 1), options, app.window.dressing.look()
+    )
     own, other = pictures_in(tmp_path / "window"), pictures_in(tmp_path / "headless")
     assert len(own) == len(other) == report.frames == done.frames > 2 * (last - 3)
     assert own == other
@@ -500,7 +502,7 @@ def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) ->
     app = make_app(setup())
     app.session.advance(8)
     app.session.branch_here()
-    run = replay_of(app.session)
+    run = replay_of(app.session.run)
     made = Studio.export(tmp_path / "a.gif", run, (0, 20), OPTIONS, app.window.dressing.look())
     endless = Studio.export(
         tmp_path / "b.mp4", run, (0, 100_000), replace(OPTIONS, hold_s=60.0, fps=240), app.window.dressing.look()

@@ -123,7 +123,7 @@ def begun_again(session: Session, folder: Path) -> Scenario:
 
 
 def a_film(session: Session, folder: Path) -> Scenario:
-    return replay_of(session).begin().scenario
+    return replay_of(session.run).begin().run.scenario
 
 
 WAYS = [a_file, a_scenario_of_the_run, a_session, a_journal, a_picture, a_branch, begun_again, a_film]

@@ -69,12 +69,11 @@ def test_window_and_stage_watch_one_session_without_disturbing_each_other() -> N
 def test_mouse_dialogs_messages_focus_and_window_size_do_not_show() -> None:
     app = make_app(setup(), (900, 600))
     app.session.advance(9)
-    stages = [
-        Stage(replay_of(app.session).begin(), SMALL, Part(kind), app.window.dressing.look())
-        for kind in ("panels", "window")
-    ]
-    for stage in stages:
-        stage.session.go_to(9)  # type: ignore[attr-defined]
+    again = [replay_of(app.session.run).begin() for _ in range(2)]
+    kinds = zip(again, ("panels", "window"), strict=True)
+    stages = [Stage(rerun.session, SMALL, Part(kind), app.window.dressing.look()) for rerun, kind in kinds]
+    for rerun in again:
+        rerun.go_to(9)
     before = [surface_pixels(stage.draw()) for stage in stages]
     drag(app, (200, 200), (220, 220), button=2)
     press(app, pygame.K_F1)
@@ -104,12 +103,12 @@ def test_a_replay_has_the_digests_of_the_window_with_its_commands_and_branches()
     branch = session.branch_here()
     session.do(commands.SetParam(0, "weight", 3.0))
     session.advance(6)
-    again = replay_of(session).begin()
+    again = replay_of(session.run).begin()
     again.go_to(15)
     own = [b.timeline.world.digest() for b in session.shown_branches]
-    assert list(again.digests()) == own and len(set(own)) == 2
-    assert [panel.branch for panel in again.panels] == [panel.branch for panel in session.panels]
-    assert {branch.name, "run"} == {panel.branch for panel in again.panels}
+    assert list(again.run.digests()) == own and len(set(own)) == 2
+    assert [panel.branch for panel in again.run.panels] == [panel.branch for panel in session.panels]
+    assert {branch.name, "run"} == {panel.branch for panel in again.run.panels}
 
 
 # --- parts, sizes, captions ---------------------------------------------------------------------------
@@ -129,7 +128,7 @@ def test_one_panel_shows_one_agent_and_branches_stand_side_by_side() -> None:
     app = make_app(setup())
     app.session.advance(5)
     app.session.branch_here()
-    session = replay_of(app.session).begin()
+    session = replay_of(app.session.run).begin()
     session.go_to(5)
     assert len(stage_of(session).scene.shown_panels) == 4
     stage = stage_of(session, part=Part("panel", 3))
@@ -176,11 +175,11 @@ def test_a_minus_b_is_of_the_same_panels_in_videos_as_in_the_window() -> None:
     app = branched()
     pair = [panel.key for panel in app.window.scene.compared_panels()]
     assert pair == [PanelKey(1, 1), PanelKey(0, 1)]
-    session = replay_of(app.session).begin()
+    session = replay_of(app.session.run).begin()
     look = app.window.dressing.look()
     session.wear(look)
     session.go_to(app.session.tick)
-    stage = Stage(session, (1280, 720), Part("panels"), look)
+    stage = Stage(session.session, (1280, 720), Part("panels"), look)
     stage.draw()
     assert [panel.key for panel in stage.scene.compared_panels()] == pair
     assert badges(stage) == ["-", "B", "-", "A"]
@@ -239,7 +238,7 @@ def test_a_stroke_is_one_caption_and_a_branch_is_named() -> None:
     for x in range(3):
         session.paint([session.world.grid.cell(x, 11)], block=True)
     session.end_stroke()
-    again = replay_of(session).begin()
+    again = replay_of(session.run).begin()
     again.go_to(6)
     assert [str(h) for h in again.happenings(0, 6) if "restart" not in h.text] == ["tick 4: branch 1: 3 cells blocked"]
 

@@ -23,11 +23,12 @@ from ui.draw.svg import panel_svg
 from ui.draw.svg_paths import line_path, outline_path
 from ui.draw.theme import DARK, LIGHT, PALETTES
 from ui.film.pictures import save_panel, save_svg, save_window
-from ui.film.replay import Replay, ReplaySession
+from ui.film.replay import Replay
 from ui.film.takes import FOLDER_VARIABLE
 from ui.model.keys import FIRST, PanelKey
 from ui.model.layers import HeatSetting
 from ui.model.look import Look, MapPart
+from ui.model.session import Session
 from ui.model.trails import Trail
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -96,10 +97,10 @@ def test_back_moves_are_runs_with_a_way() -> None:
 # --- whole drawings -----------------------------------------------------------------------------------
 
 
-def session_at(tick: int, **more: object) -> ReplaySession:
-    session = replay(**more).begin()
-    session.go_to(tick)
-    return session
+def session_at(tick: int, **more: object) -> Session:
+    rerun = replay(**more).begin()
+    rerun.go_to(tick)
+    return rerun.session
 
 
 def drawing(look: Look | None = None, tick: int = 14, **more: object) -> ElementTree.Element:
@@ -155,8 +156,8 @@ ELSEWHERE = (*WITH_DATABASE, *WITH_RECORDS, "control", "terrain", "grid", "traci
 def test_layers_of_agents_with_a_database(layer: str) -> None:
     run = Replay(replace(setup(), agents=(AgentConfig("d-lrta", params={"level": 1}),)))
     shown = {key: key == layer for key in WITH_DATABASE}
-    with_it = panel_svg(run.begin(), FIRST, Look(visible=shown))
-    without = panel_svg(run.begin(), FIRST, Look(visible=dict.fromkeys(WITH_DATABASE, False)))
+    with_it = panel_svg(run.begin().session, FIRST, Look(visible=shown))
+    without = panel_svg(run.begin().session, FIRST, Look(visible=dict.fromkeys(WITH_DATABASE, False)))
     assert len(without) < len(with_it) and ElementTree.fromstring(with_it) is not None
 
 
@@ -226,8 +227,8 @@ def test_a_part_of_the_map_is_cut_out() -> None:
 def test_names_cannot_break_the_drawing() -> None:
     begin = setup(title="a < b & c")
     begin = replace(begin, agents=tuple(replace(config, label="<&\"'>") for config in begin.agents))
-    session = Replay(begin).begin()
-    session.go_to(3)
+    session = Replay(begin).begin().session
+    session.seek(3)
     root = ElementTree.fromstring(panel_svg(session, FIRST, Look()))
     assert root.findtext(f"{SVG}title") == "a < b & c: <&\"'>, tick 3"
 

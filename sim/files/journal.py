@@ -14,7 +14,7 @@ nothing, a crash of the machine perhaps the last seconds. A last line that was t
 
     {"format": "backmove-journal", "version": 1, "scenario": "...", "original": {...}}
     {"made": 1, "name": "branch 1", "parent": 0, "at": 40, "tick": 40, "horizon": 90}      a copy of its parent
-    {"made": 0, ..., "log": [...]}                                                         or with a log of its own
+    {"made": 0, ..., "log": [...]}                                        or with a log of its own; also by undo
     {"branch": 0, "tick": 50, "set": [{"id": 4, "tick": 50, "block": [[3, 4]]}], "gone": [7]}
     {"progress": 0, "tick": 160, "horizon": 160, "digest": "..."}
     {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}
@@ -39,6 +39,7 @@ from sim.files.disk import open_regular, reason
 from sim.files.fields import Field, Problems, require
 from sim.files.locks import BINARY, lock
 from sim.files.log import LogReader, entry_data
+from sim.files.old_strokes import with_strokes
 from sim.files.scenario import MapFile, Scenario, dump_scenario, parse_scenario, rows_of
 from sim.files.session import FOCUS_KEY, NUMBER, SHOWN_KEY, Digest, Saved, SavedBranch, redrawn_cells, with_original
 from sim.files.yaml import Document
@@ -181,6 +182,9 @@ class Journal(Watcher):
 
     def branch_made(self, branch: Branch) -> None:
         self._write(self._made(branch, with_log=False))
+
+    def branch_put(self, branch: Branch) -> None:
+        self._write(self._made(branch, with_log=True))
 
     def entries_changed(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None:
         self._noted[branch.number] = tick = branch.timeline.target
@@ -443,13 +447,13 @@ class _JournalReader:
         self.front = front if front in self.lines and front is not None else self.front
 
     def result(self, warnings: tuple[str, ...] = ()) -> Saved:
+        numbers = sorted(self.lines)
+        logs = with_strokes([self.lines[number].entries for number in numbers], self.scenario.grid.width)
         branches = tuple(
             SavedBranch(
-                BranchState(number, line.name, line.parent, line.at, line.tick, line.horizon, tuple(line.entries)),
-                (),
-                line.last,
+                BranchState(number, line.name, line.parent, line.at, line.tick, line.horizon, log), (), line.last
             )
-            for number, line in self.lines.items()
+            for number, line, log in zip(numbers, map(self.lines.__getitem__, numbers), logs, strict=True)
         )
         if not branches:
             branches = (SavedBranch(BranchState(ROOT, "run", None, 0, 0, 0, ())),)

@@ -1,8 +1,9 @@
 """The log of a timeline as plain data, for session files and journals.
 
-    {id: 7, tick: 40, block: [[3, 4], [4, 4]]}
-    {id: 9, tick: 50, agent: 2, set: {weight: 3.0}}      agents by their numbers
-    {id: 10, tick: 60, add: {kind: tba}, agent: 4}       the number that the new one gets
+    {id: 7, tick: 40, block: [[3, 4], [4, 4]], stroke: 7}      what was done at once has one number, that of its first
+    {id: 8, tick: 41, block: [[5, 4]], stroke: 7}
+    {id: 9, tick: 50, agent: 2, set: {weight: 3.0}, stroke: 9}       agents by their numbers
+    {id: 10, tick: 60, add: {kind: tba}, agent: 4, stroke: 10}       the number that the new one gets
     {id: 2, tick: 70, block: south bridge, scripted: true, off: true}
 
 A log says what somebody did, also where it came to nothing: a command for an agent that is gone, an agent that does
@@ -20,9 +21,12 @@ from sim.files.yaml import Inline, InlineMap
 from sim.params import Param, Value
 from sim.time.log import Entry
 
+UNKNOWN = -1
+"""The stroke of an entry in a file that was written before strokes were: see old_strokes.py."""
+
 ID = Param("id", int, 0, "number of the entry", 1, (1 << 31) - 1)
 
-_OWN_KEYS = ("id", "tick", "scripted", "off", "agent")
+_OWN_KEYS = ("id", "tick", "scripted", "off", "agent", "stroke")
 _OLD_SWITCH = "switch"  # {switch: south bridge, block: true}, as it was written at first
 
 
@@ -41,6 +45,8 @@ def entry_data(entry: Entry, width: int) -> InlineMap:
         data["scripted"] = True
     if not entry.is_enabled:
         data["off"] = True
+    if entry.stroke:
+        data["stroke"] = entry.stroke
     return data
 
 
@@ -55,9 +61,10 @@ class LogReader(Reader):
             return None
         found = number.integer(ID), tick.integer(TICK), self._command(part, fields)
         flags = [_flag(fields, key) for key in ("scripted", "off")]
-        if found[0] is None or found[1] is None or found[2] is None or None in flags:
+        stroke = fields["stroke"].integer(ID) if "stroke" in fields else UNKNOWN
+        if found[0] is None or found[1] is None or found[2] is None or stroke is None or None in flags:
             return None
-        return Entry(found[0], found[1], found[2], bool(flags[0]), not flags[1])
+        return Entry(found[0], found[1], found[2], bool(flags[0]), not flags[1], 0 if flags[0] else stroke)
 
     def _command(self, part: Field, fields: Mapping[str, Field]) -> Command | None:
         if _OLD_SWITCH in fields:

@@ -37,6 +37,7 @@ from sim.files.commands import runs_data
 from sim.files.disk import read_file, write_atomically
 from sim.files.fields import Field, Problems, require
 from sim.files.log import LogReader, entry_data
+from sim.files.old_strokes import with_strokes
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
 from sim.files.scenario import (
@@ -208,6 +209,7 @@ class _Pool:
         self.scripted = [(edit.tick, edit.command) for edit in sorted(scenario.edits, key=lambda edit: edit.tick)]
         self.log: list[Entry] = []
         self._places: dict[int, int] = {}  # id of an entry -> its number
+        self._strokes: dict[int, int] = {}  # stroke -> the number of its first entry here
 
     def numbers(self, entries: Iterable[Entry]) -> list[int]:
         return [self._number(entry) for entry in entries]
@@ -224,7 +226,8 @@ class _Pool:
             if entry.tick == tick and _is_same(entry.command, command):
                 return entry.id
         number = len(self.scripted) + len(self.log) + 1
-        self.log.append(replace(entry, id=number))
+        stroke = self._strokes.setdefault(entry.stroke, number) if entry.stroke else 0
+        self.log.append(replace(entry, id=number, stroke=stroke))
         return number
 
 
@@ -340,8 +343,10 @@ class _SessionReader:
         if entry and not 1 <= len(parts) <= MAX_BRANCHES:
             entry.complain(f"expected 1 to {MAX_BRANCHES} branches, got {len(parts):,}")
             return []
-        found = [_read_branch(part, entries if self.scenario else None) for part in parts]
-        return [branch for branch in found if branch is not None]
+        read = [_read_branch(part, entries if self.scenario else None) for part in parts]
+        found = [branch for branch in read if branch is not None]
+        logs = with_strokes([branch.state.entries for branch in found], self.log_reader.width)
+        return [replace(b, state=replace(b.state, entries=log)) for b, log in zip(found, logs, strict=True)]
 
     def _linked(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         entry = self.fields.get("linked")

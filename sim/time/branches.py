@@ -5,10 +5,11 @@
     tree[number].timeline                   Branch: number, name, parent, at, timeline
     tree.branch(number, tick, name)         another future from a tick on (the present one by default)
     tree.split_policy(number, agent, [{"restart": "lazy"}, {"restart": "eager"}])
-    tree.do(number, command)                to a branch and to all that are linked with it
+    tree.do(number, command, stroke)        to a branch and to all that are linked with it
     tree.link(numbers), .unlink(number)     later commands go to all of them
     tree.rename(number, name), .delete(number)
     tree.states(), BranchTree.restored()    everything about them as plain values, for files
+    tree.put(state)                         a branch as it was: made again if it is gone; for undo
 
 Work done at a past tick never overwrites a future that no other branch has: it is kept as a branch.
 """
@@ -59,6 +60,8 @@ class Watcher:
 
     def branch_deleted(self, branch: Branch) -> None: ...
 
+    def branch_put(self, branch: Branch) -> None: ...
+
     def links_changed(self, groups: Sequence[Sequence[int]]) -> None: ...
 
 
@@ -70,17 +73,23 @@ class BranchTree:
         self.watcher: Watcher | None = None
         self._groups: list[set[int]] = []
         self._next = ROOT
-        self._grow(Timeline(setup, self.store), "run", None, 0)
+        self._made(self._grow(Timeline(setup, self.store), self._new_number(), "run", None, 0))
 
     def __getitem__(self, number: int) -> Branch:
         return self.branches[number]
 
-    def _grow(self, timeline: Timeline, name: str, parent: int | None, at: int) -> Branch:
-        branch = Branch(self._next, name, parent, at, timeline)
+    def _new_number(self) -> int:
         self._next += 1
+        return self._next - 1
+
+    def _grow(self, timeline: Timeline, number: int, name: str, parent: int | None, at: int) -> Branch:
+        branch = Branch(number, name, parent, at, timeline)
         self.branches[branch.number] = branch
         timeline.on_lost_future = lambda lost: self._keep_future(branch, lost)
         timeline.on_entries = lambda _, altered, gone: self._tell(branch, altered, gone)
+        return branch
+
+    def _made(self, branch: Branch) -> Branch:
         if self.watcher:
             self.watcher.branch_made(branch)
         return branch
@@ -95,7 +104,7 @@ class BranchTree:
         """Another future of a branch. Without commands of its own it stays the same for ever."""
         parent = self[number].timeline
         at = parent.target if tick is None else tick
-        return self._grow(parent.fork(at), name or self._free_name(), number, at)
+        return self._made(self._grow(parent.fork(at), self._new_number(), name or self._free_name(), number, at))
 
     def _free_name(self) -> str:
         taken = {branch.name for branch in self.branches.values()}
@@ -107,7 +116,7 @@ class BranchTree:
         if any(_are_the_same(timeline.entries(), other) for other in others):
             return
         name = f"{branch.name}, before the change at {timeline.tick}"
-        self._grow(timeline.fork(), name, branch.number, timeline.tick)
+        self._made(self._grow(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
 
     def rename(self, number: int, name: str) -> None:
         self[number].name = name
@@ -137,6 +146,10 @@ class BranchTree:
     def unlink(self, number: int) -> None:
         self._regroup([group - {number} for group in self._groups])
 
+    def relink(self, groups: Iterable[Iterable[int]]) -> None:
+        """These groups and no others."""
+        self._regroup([set(group) & set(self.branches) for group in groups])
+
     def _regroup(self, groups: list[set[int]]) -> None:
         groups = [group for group in groups if len(group) > 1]
         if groups != self._groups:
@@ -149,16 +162,23 @@ class BranchTree:
         group = next((group for group in self._groups if number in group), {number})
         return number, *sorted(group - {number})
 
-    def do(self, number: int, command: Command) -> list[Entry]:
-        """Apply a command now to a branch and its mates. A mate at another tick gets it at this one all the same."""
+    def do(self, number: int, command: Command, stroke: int = 0) -> list[Entry]:
+        """Apply a command now to a branch and its mates. A mate at another tick gets it at this one all the same.
+
+        It is one thing that was done, in all of them: their entries are of one stroke.
+        """
         mates = self.mates(number)
         for mate in mates:
             self[mate].timeline.settle()  # "now" is where it is on its way to
         tick = self[number].timeline.tick
-        entries = []
+        entries: list[Entry] = []
         for mate in mates:
             timeline = self[mate].timeline
-            entries.append(timeline.do(command) if timeline.tick == tick else timeline.insert(tick, command))
+            stroke = stroke or (entries[0].stroke if entries else 0)
+            is_now = timeline.tick == tick
+            entries.append(
+                timeline.do(command, stroke=stroke) if is_now else timeline.insert(tick, command, stroke=stroke)
+            )
         return entries
 
     def split_policy(self, number: int, agent: int, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
@@ -198,6 +218,46 @@ class BranchTree:
             number, branch.name, branch.parent, branch.at, line.target, max(line.horizon, line.target), line.entries()
         )
 
+    def put(self, state: BranchState) -> None:
+        """A branch as it was: its name, parent and log. It stays at its tick; one that is gone is made again."""
+        branch = self.branches.get(state.number)
+        before = branch.timeline.entries() if branch else ()
+        is_simple = branch is not None and (branch.parent, branch.at) == (state.parent, state.at)
+        if branch is None:
+            branch = self._grow_again(self._nearest(state).fork(0), state)
+            branch.timeline.begin_seek(state.tick)
+            self.branches = dict(sorted(self.branches.items()))
+        else:
+            branch.parent, branch.at = state.parent, state.at
+            branch.timeline.replace_log(state.entries)
+        branch.timeline.horizon = max(branch.timeline.horizon, state.horizon)
+        if branch.name != state.name:
+            self.rename(state.number, state.name)
+        self._tell_put(branch, before, is_simple)
+
+    def _tell_put(self, branch: Branch, before: Sequence[Entry], is_simple: bool) -> None:
+        """Tell of what is new and what is gone where that says it all, so that undo need not write the whole log."""
+        after = branch.timeline.entries()
+        kept = {id(entry) for entry in before} & {id(entry) for entry in after}
+        altered = [entry for entry in after if id(entry) not in kept]
+        gone = [entry.id for entry in before if id(entry) not in kept]
+        told = sorted([*(e for e in before if id(e) in kept), *altered], key=lambda entry: entry.tick)
+        if is_simple and _are_the_same(told, after):
+            if altered or gone:
+                self._tell(branch, altered, gone)
+        elif self.watcher:
+            self.watcher.branch_put(branch)
+
+    def _nearest(self, state: BranchState) -> Timeline:
+        """That of the branch it comes from, which has most in common with it, or else any."""
+        origin = self.branches.get(state.parent) if state.parent is not None else None
+        return (origin or next(iter(self.branches.values()))).timeline
+
+    def _grow_again(self, timeline: Timeline, state: BranchState) -> Branch:
+        timeline.replace_log(state.entries)
+        self._next = max(self._next, state.number + 1)
+        return self._grow(timeline, state.number, state.name, state.parent, state.at)
+
     def groups(self) -> list[list[int]]:
         """The linked branches."""
         return [sorted(group) for group in self._groups]
@@ -211,13 +271,10 @@ class BranchTree:
         seed = tree.branches.pop(ROOT).timeline
         script = {entry.id: entry for entry in seed.entries()}
         for state in states:
-            timeline = seed.fork(0)
-            timeline.replace_log(_as_in_setup(entry, script) for entry in state.entries)
+            own = tuple(_as_in_setup(entry, script) for entry in state.entries)
+            timeline = tree._grow_again(seed.fork(0), replace(state, entries=own)).timeline
             timeline.horizon = state.horizon
             timeline.begin_seek(state.tick)
-            tree._next = state.number
-            tree._grow(timeline, state.name, state.parent, state.at)
-        tree._next = 1 + max(tree.branches)
         seed.close()
         return tree
 

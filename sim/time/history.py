@@ -78,6 +78,9 @@ class History:
             self._taken.clear()
         return self._records
 
+    def knows(self, agent: int) -> bool:
+        return agent in self._records
+
     def record(self, agent: int) -> Record:
         record, taken = self._records[agent], self._taken.get(agent, 0)
         if taken < len(self._blocks):

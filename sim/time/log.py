@@ -20,6 +20,7 @@ class Entry:
     command: Command
     is_scripted: bool = False  # it came with the scenario
     is_enabled: bool = True
+    stroke: int = 0  # what was done at once has one number here, the id of its first entry; 0: of the script
 
 
 def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:

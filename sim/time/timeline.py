@@ -271,8 +271,8 @@ class Timeline:
         """Whether nobody may write to the world, because a keyframe of it is read in another thread."""
         return self._taking is not None and not self._taking.done()
 
-    def do(self, command: Command, keeps_later: bool = False) -> Entry:
-        """Apply a command now and log it.
+    def do(self, command: Command, keeps_later: bool = False, stroke: int = 0) -> Entry:
+        """Apply a command now and log it, as part of a stroke or (0) as one of its own.
 
         In the past this overwrites the future: commands done by hand later than now are gone from this timeline,
         unless `keeps_later`. `on_lost_future` is asked before, to keep the old run as a branch.
@@ -286,7 +286,7 @@ class Timeline:
         self._truncate(now, keeps_now=True)
         self.horizon = self.horizon if keeps_later else now
         self._apply(head)
-        entry = Entry(self._ids.next(), now, self._numbered(command))
+        entry = self._by_hand(now, command, stroke)
         self._entries.insert(end_of(self._entries, now), entry)
         if lost:
             head.world.replace_queue(self._due(now + 1))
@@ -294,6 +294,10 @@ class Timeline:
         self._apply(head)
         self._tell([entry], lost)
         return entry
+
+    def _by_hand(self, tick: int, command: Command, stroke: int) -> Entry:
+        number = self._ids.next()
+        return Entry(number, tick, self._numbered(command), stroke=stroke or number)
 
     def _lost_after(self, now: int) -> list[int]:
         """Take out of the log what was done by hand between now and the end of the record."""
@@ -540,9 +544,9 @@ class Timeline:
     def entry(self, entry_id: int) -> Entry:
         return next(entry for entry in self._entries if entry.id == entry_id)
 
-    def insert(self, tick: int, command: Command) -> Entry:
+    def insert(self, tick: int, command: Command, stroke: int = 0) -> Entry:
         """A command at any tick, behind those that are there. Later commands stay."""
-        entry = Entry(self._ids.next(), tick, self._numbered(command))
+        entry = self._by_hand(tick, command, stroke)
         self._rewrite(placed(self._entries, entry), tick)
         self._tell([entry], [])
         return entry
@@ -556,12 +560,12 @@ class Timeline:
     def change(self, entry_id: int, command: Command) -> None:
         self._alter(replace(self.entry(entry_id), command=self._numbered(command)))
 
-    def duplicate(self, entry_id: int, tick: int) -> Entry:
+    def duplicate(self, entry_id: int, tick: int, stroke: int = 0) -> Entry:
         """The same command once more at another tick; an agent is added as one of its own."""
         command = self.entry(entry_id).command
         if isinstance(command, commands.AddAgent):
-            return self.insert(max(0, tick), replace(command, agent=None))
-        return self.insert(max(0, tick), replace(command))
+            return self.insert(max(0, tick), replace(command, agent=None), stroke)
+        return self.insert(max(0, tick), replace(command), stroke)
 
     def put_back(self, entry: Entry) -> None:
         """An entry that was deleted, as it was and with its number; nothing if it is there."""

@@ -2,6 +2,7 @@
 
 from sim.commands import SetChanges
 from ui.commands.window import Window
+from ui.dialogs.history import HistoryList
 from ui.model import turning
 from ui.model.command import EDIT, Action, Topic
 
@@ -41,16 +42,24 @@ def larger_brush(window: Window) -> None:
     window.state.set_brush(window.state.brush + 1)
 
 
-@command("Ctrl+Z", "Undo the last stroke", repeats=True)
+@command("Ctrl+Z", "Undo the last thing done, whatever it was", repeats=True)
 def undo(window: Window) -> None:
-    if not window.session.undo():
-        window.say("nothing to undo")
+    if window.editor.cancel():
+        window.say("the stroke was taken back")
+        return
+    done = window.session.undo()
+    window.say(f"taken back: {done}" if done else "nothing to undo")
 
 
 @command("Ctrl+Y Ctrl+Shift+Z", "Redo", repeats=True)
 def redo(window: Window) -> None:
-    if not window.session.redo():
-        window.say("nothing to redo")
+    done = window.session.redo()
+    window.say(f"done again: {done}" if done else "nothing to redo")
+
+
+@command("Alt+Z", "History: everything done, to go back to any of it")
+def history(window: Window) -> None:
+    window.show(HistoryList(window.dialogs))
 
 
 @command("Ctrl+Delete", "Take all edits back (can be undone)")

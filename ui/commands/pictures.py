@@ -1,6 +1,7 @@
 """Pictures and videos."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from sim.params import ConfigError
@@ -44,15 +45,20 @@ def picture_svg(window: Window) -> None:
     _take(window, lambda dressing: pictures.save_svg(dressing, window.session.focused_key))
 
 
+def _mark(window: Window, name: str, words: str) -> None:
+    state, tick = window.state, window.session.tick
+    window.session.history.set(f"{words} at {tick:,}", partial(setattr, state, name), getattr(state, name), tick)
+
+
 @command("I", "Mark the first tick to export", mode=RUN)
 def mark_in(window: Window) -> None:
-    window.state.mark_in = window.session.tick
+    _mark(window, "mark_in", "range to export begins")
     window.say(f"export from tick {window.state.mark_in:,} on; Shift+I marks the end, Alt+E exports")
 
 
 @command("Shift+I", "Mark the last tick to export", mode=RUN)
 def mark_out(window: Window) -> None:
-    window.state.mark_out = window.session.tick
+    _mark(window, "mark_out", "range to export ends")
     window.say(f"export up to tick {window.state.mark_out:,}; Alt+E exports")
 
 

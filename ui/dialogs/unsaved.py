@@ -58,9 +58,8 @@ class UnsavedQuestion(Question):
 
 def _told(session: Session) -> str:
     """What there is to lose, in a few words."""
-    width = session.world.grid.width
     by_hand = {e.id: e for b in session.tree.branches.values() for e in b.timeline.entries() if not e.is_scripted}
-    edits = len(deeds_of(by_hand.values(), width, session.strokes_of_entries))
+    edits = len(deeds_of(by_hand.values()))
     if not edits and len(session.tree.branches) == 1:
         return ""
     changes = "1 change" if edits == 1 else f"{edits:,} changes"

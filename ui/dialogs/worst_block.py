@@ -5,6 +5,7 @@ The candidates are tried in a thread, on forks that share nothing with the run i
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import pygame
 
@@ -12,7 +13,6 @@ from sim.time.branches import Branch
 from sim.time.worst_block import Result, Task, open_what_if, path_tasks, spread_ticks, switch_tasks
 from sim.time.worst_block import WorstBlock as Search
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.model.keys import PanelKey
 from ui.widgets.controls import Button, Text
 from ui.widgets.lists import Col, Item, Rows
 
@@ -143,12 +143,11 @@ class WorstBlock(Dialog):
         if item is None:
             self._start_or_stop()
             return
-        branch: Branch = open_what_if(self.host.session.tree, self.host.session.branch, item.value)
-        branch.timeline.settle()
+        session, number, result = self.host.session, self.host.session.branch, item.value
         self.host.close_dialog()
-        self.host.session.seek(item.value.tick)
-        self.host.session.show_branch(branch.number)
-        self.host.session.focus(PanelKey(branch.number, self.agent))
+        session.seek(result.tick)
+        make: Callable[[], Branch] = partial(open_what_if, session.tree, number, result)
+        branch = session.add_branch(f"what if: {result.block.name} blocked", make, self.agent)
         self.host.say(f'"{branch.name}" beside the run it comes from; press Space to watch both')
 
     def close(self) -> None:

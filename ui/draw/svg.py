@@ -22,7 +22,8 @@ from ui.model import wording
 from ui.model.keys import PanelKey
 from ui.model.layers import HEAT_NAMES, LayerState, compared_names
 from ui.model.look import Look
-from ui.model.session import Panel, Session
+from ui.model.run import Panel
+from ui.model.session import Session
 from ui.model.trails import Trail
 
 FONT = "Noto Sans, Helvetica, Arial, sans-serif"

@@ -13,7 +13,7 @@ from sim.params import ConfigError
 from ui.film import video
 from ui.film.captions import Happening
 from ui.film.options import FilmOptions, Part
-from ui.film.replay import Replay, ReplaySession
+from ui.film.replay import Replay, Rerun
 from ui.film.sinks import Recorder
 from ui.film.stage import Stage
 from ui.model.look import Look
@@ -28,12 +28,12 @@ BURST_TICKS = 5
 class Film:
     """A video in the making. The run may be cut: the video goes on wherever the run goes on."""
 
-    def __init__(self, session: ReplaySession, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
-        self.session, self.stage, self.recorder, self.options = session, stage, recorder, options
-        self.next_tick = self._present = session.tick  # of the frame to come; how far a run that is followed has got
+    def __init__(self, rerun: Rerun, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
+        self.rerun, self.stage, self.recorder, self.options = rerun, stage, recorder, options
+        self.next_tick = self._present = rerun.tick  # of the frame to come; how far a run that is followed has got
         self.frames = 0
         self.shown_tick = -1  # of the last frame
-        self._told = session.tick  # up to this tick what happened has had its caption
+        self._told = rerun.tick  # up to this tick what happened has had its caption
         self._captions: list[tuple[str, int]] = []  # text, and the frame from which it is gone
         self._last_happening = -BURST_TICKS - 1
         self.is_cancelled: Callable[[], bool] = lambda: False
@@ -41,12 +41,12 @@ class Film:
 
     @property
     def tick(self) -> int:
-        return self.session.tick
+        return self.rerun.tick
 
     def wear(self, look: Look) -> None:
         """Another look from the next frame on."""
         self.stage.wear(look)
-        self.session.wear(look)
+        self.rerun.wear(look)
 
     def run_to(self, tick: int) -> bool:
         """Film everything before a tick; False when it cannot go on: the run or the recording has ended.
@@ -62,12 +62,12 @@ class Film:
     def shoot_due(self) -> bool:
         """The end of a film that follows a window: what waits, and the tick at which it was stopped."""
         self.run_to(self._present)
-        self.session.go_to(self._present)
+        self.rerun.go_to(self._present)
         return self.shoot_last()
 
     def shoot_next(self) -> bool:
         """Go on to the next frame that is due and film it."""
-        if self.session.go_to(self.next_tick) < self.next_tick:
+        if self.rerun.go_to(self.next_tick) < self.next_tick:
             return False
         going = self._shoot_tick()
         self.next_tick = self.tick + self.options.ticks_a_frame
@@ -81,15 +81,15 @@ class Film:
 
     def cut_to(self, tick: int) -> None:
         """The video goes on at another tick."""
-        self.next_tick = self._present = self._told = self.session.go_to(tick)
+        self.next_tick = self._present = self._told = self.rerun.go_to(tick)
         self.shown_tick = -1
         self._captions.clear()
 
     def follow(self, replay: Replay, tick: int) -> None:
         """Go on with other commands, from the same tick; or with another run, from a tick of that."""
-        if not self.session.follow(replay):
-            self.session = replay.begin()
-            self.stage.replace_session(self.session)
+        if not self.rerun.follow(replay):
+            self.rerun = replay.begin()
+            self.stage.replace_session(self.rerun.session)
             self.wear(self.stage.look)
             self.cut_to(tick)
 
@@ -119,7 +119,7 @@ class Film:
 
     def _what_happened(self) -> list[Happening]:
         """What happened since the last frame."""
-        found = self.session.happenings(self._told, self.tick)
+        found = self.rerun.happenings(self._told, self.tick)
         self._told = self.tick
         return found
 
@@ -213,25 +213,26 @@ def begin_film(
     replay: Replay, path: str | Path, first: int, options: FilmOptions, look: Look | None = None, threads: int = 0
 ) -> Film:
     """A film that stands at its first tick; a ConfigError when that cannot be reached or filmed."""
-    session = _session_at(replay, first, options.part)
+    rerun = _rerun_at(replay, first, options.part)
     recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours, threads=threads)
     options = replace(options, fps=recorder.fps)
-    return Film(session, make_stage(session, options, look or Look()), recorder, options)
+    return Film(rerun, make_stage(rerun, options, look or Look()), recorder, options)
 
 
-def _session_at(replay: Replay, tick: int, part: Part) -> ReplaySession:
-    session = replay.begin()
-    reached = session.go_to(tick)
+def _rerun_at(replay: Replay, tick: int, part: Part) -> Rerun:
+    rerun = replay.begin()
+    reached = rerun.go_to(tick)
     if reached < tick:
         raise ConfigError(f"ticks: expected a tick of the run, which is over at {reached:,}, got {tick:,}")
-    if part.number > len(session.panels):
-        there = "1 panel" if len(session.panels) == 1 else f"{len(session.panels)} panels"
+    if part.number > (count := len(rerun.run.panels)):
+        there = "1 panel" if count == 1 else f"{count} panels"
         raise ConfigError(f"part: expected a panel of the run, which has {there}, got {part}")
-    return session
+    return rerun
 
 
-def make_stage(session: ReplaySession, options: FilmOptions, look: Look) -> Stage:
-    return Stage(session, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title)
+def make_stage(rerun: Rerun, options: FilmOptions, look: Look) -> Stage:
+    shown = rerun.session
+    return Stage(shown, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title)
 
 
 def _filming(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:
@@ -253,8 +254,8 @@ def _done(film: Film, was_stopped: bool) -> Done:
         film.options.fps,
         size,
         film.shown_tick,
-        film.session.digests(),
-        film.session.is_over,
+        film.rerun.run.digests(),
+        film.rerun.run.is_over,
         was_stopped,
     )
 
@@ -262,9 +263,9 @@ def _done(film: Film, was_stopped: bool) -> Done:
 def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions, look: Look | None = None) -> Film:
     """A film of one frame, the last of a range of ticks, that is written nowhere: its stage holds the picture."""
     first, end = checked_range(ticks)
-    session = _session_at(replay, first, options.part)
-    session.go_to(LAST_TICK if end is None else end - 1)
-    film = Film(session, make_stage(session, options, look or Look()), _NoRecorder(), options)  # type: ignore[arg-type]
+    rerun = _rerun_at(replay, first, options.part)
+    rerun.go_to(LAST_TICK if end is None else end - 1)
+    film = Film(rerun, make_stage(rerun, options, look or Look()), _NoRecorder(), options)  # type: ignore[arg-type]
     film.shoot_last()
     return film
 

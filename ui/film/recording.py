@@ -119,7 +119,7 @@ class Recording:
             branches = [parent, session.branch]
             look = replace(look, order=())
         target = self._target(values, last)
-        self.exports.append(Studio.export(target, replay_of(session, branches), (first, last + 1), options, look))
+        self.exports.append(Studio.export(target, replay_of(session.run, branches), (first, last + 1), options, look))
         what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
         desk.say(f"exporting {what} to {target.name}")
 

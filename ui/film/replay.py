@@ -12,11 +12,10 @@ from sim.files.scenario import Scenario
 from sim.files.session import Saved
 from sim.params import ConfigError, did_you_mean
 from sim.time.branches import ROOT, BranchState, BranchTree
-from sim.time.timeline import Timeline
 from ui.film.captions import Happening, happenings_of
 from ui.model import files
-from ui.model.keys import NOBODY, PanelKey
 from ui.model.look import Look
+from ui.model.run import Run, world_maker
 from ui.model.session import Session
 
 KEYFRAME_BYTES = 64 * 1024 * 1024
@@ -31,23 +30,23 @@ class Replay:
     branches: tuple[BranchState, ...] = ()  # with all their commands; empty: one, with the script of the scenario
     focused: int = ROOT
 
-    def begin(self) -> "ReplaySession":
-        return ReplaySession(self)
+    def begin(self) -> "Rerun":
+        return Rerun(self)
 
     @property
     def numbers(self) -> tuple[int, ...]:
         return tuple(state.number for state in self.branches) or (ROOT,)
 
 
-def replay_of(session: Session, branches: Sequence[int] | None = None) -> Replay:
-    """The run of a session: the branches that are on screen, or some others, with all commands they have now."""
-    return Replay(session.scenario, states_of(session, branches), session.branch)
+def replay_of(run: Run, branches: Sequence[int] | None = None) -> Replay:
+    """A run as it is: the branches that are on screen, or some others, with all commands they have now."""
+    return Replay(run.scenario, states_of(run, branches), run.front)
 
 
-def states_of(session: Session, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
+def states_of(run: Run, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
     """The branches as plain values, from tick 0 and with nothing known of their future but their commands."""
-    chosen = session.shown if branches is None else branches
-    return _at_tick_0([session.tree.state(number) for number in chosen])
+    chosen = run.shown if branches is None else branches
+    return _at_tick_0([run.tree.state(number) for number in chosen])
 
 
 def _at_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
@@ -75,84 +74,45 @@ def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
     raise ConfigError(f"branch: no branch '{name}'{did_you_mean(name, [s.name for s in states.values()])}")
 
 
-class ReplaySession(Session):
-    """A session that goes through a replay. Nobody edits it, nothing in it has the focus."""
-
-    measures_at_once = True
+class Rerun:
+    """The run of a replay, gone through once more. Nobody edits it, nothing in it has the focus."""
 
     def __init__(self, replay: Replay) -> None:
         self.replay = replay
-        self.front = 0  # the panel that a heat map A - B takes for A
-        super().__init__(replay.scenario)
-
-    def _build(self, scenario: Scenario) -> None:
-        super()._build(scenario)
-        if self.replay.branches:
-            self.tree = BranchTree.restored(self.maker(scenario), self.replay.branches, KEYFRAME_BYTES)
-        self.shown = list(self.replay.numbers)
-        self.branch = self.replay.focused if self.replay.focused in self.shown else self.shown[0]
-        self.seek(0)
-
-    # --- nobody looks -----------------------------------------------------------------------------
-
-    @property
-    def focused_key(self) -> PanelKey:
-        return NOBODY
-
-    @focused_key.setter
-    def focused_key(self, key: PanelKey) -> None:
-        """A session keeps the focus on a panel that is there; here it stays with nobody."""
-
-    def _keep_focus(self) -> None:
-        """There is none."""
-
-    def panel_of(self, key: PanelKey) -> int:
-        return self.front if key == NOBODY else super().panel_of(key)
-
-    @property
-    def has_unsaved_edits(self) -> bool:
-        return False
-
-    def wear(self, look: Look) -> None:
-        """Put the panels in the order of a look."""
-        self.front = look.front
-        self.order = list(look.order)
-        self.changed()
-
-    # --- time and commands ------------------------------------------------------------------------
-
-    @property
-    def timelines(self) -> list[Timeline]:
-        return [branch.timeline for branch in self.shown_branches]
+        maker = world_maker(replay.scenario, measures_at_once=True)
+        tree = BranchTree.restored(maker, replay.branches, KEYFRAME_BYTES) if replay.branches else BranchTree(maker)
+        self.run = Run(replay.scenario, tree, replay.focused, replay.numbers)
+        self.session = Session.watching(self.run)  # what a stage draws
+        self.go_to(0)
 
     @property
     def tick(self) -> int:
-        """The tick of the branch that has come furthest; one that is over waits for the others."""
-        return max(timeline.target for timeline in self.timelines)
+        return self.run.furthest
 
     def go_to(self, tick: int) -> int:
         """Another tick, with its commands applied; returns the tick that was reached."""
-        self.seek(tick)
-        self.messages.clear()
+        self.run.seek(tick)
+        self.run.told.messages.clear()
         return self.tick
+
+    def wear(self, look: Look) -> None:
+        """Put the panels in the order of a look."""
+        self.session.watched_from = look.front
+        self.run.arrange(look.order)
 
     def follow(self, replay: Replay) -> bool:
         """Take over other commands, past or future, for the same branches; False if it is not the same run."""
         if replay.scenario is not self.replay.scenario or replay.numbers != self.replay.numbers:
             return False
-        tick = self.tick
+        tick, run = self.tick, self.run
         self.replay = replay
         for state in replay.branches:
-            self.tree[state.number].timeline.replace_log(state.entries)
-            self.tree.rename(state.number, state.name)
-        self.branch = replay.focused if replay.focused in self.shown else self.branch
+            run.tree[state.number].timeline.replace_log(state.entries)
+            run.tree.rename(state.number, state.name)
+        run.front = replay.focused if replay.focused in run.shown else run.front
         self.go_to(tick)
         return True
 
     def happenings(self, after: int, until: int) -> list[Happening]:
         """What is worth a caption in the ticks after `after` up to `until`."""
-        return happenings_of(self.shown_branches, after, until)
-
-    def digests(self) -> tuple[str, ...]:
-        """Of all branches that are shown."""
-        return tuple(timeline.world.digest() for timeline in self.timelines)
+        return happenings_of(self.run.shown_branches, after, until)

@@ -26,7 +26,7 @@ from dataclasses import replace
 from ui import child
 from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Report, RunTo, Stop, Wear
 from ui.film.options import FilmOptions
-from ui.film.replay import Replay, states_of
+from ui.film.replay import Replay, replay_of, states_of
 from ui.model.look import Look
 from ui.model.session import Session
 
@@ -63,8 +63,8 @@ class Studio:
     @classmethod
     def film(cls, path: str | os.PathLike[str], session: Session, options: FilmOptions, look: Look) -> "Studio":
         """Begin to film a session at its present tick."""
-        replay = Replay(session.scenario, states_of(session), session.branch)
-        studio = cls(FilmJob(os.path.abspath(path), replay, _tick_of(session), options, look))
+        replay = replay_of(session.run)
+        studio = cls(FilmJob(os.path.abspath(path), replay, session.run.furthest, options, look))
         studio._run = session.tree
         return studio
 
@@ -85,7 +85,7 @@ class Studio:
         """Tell the studio what has changed since the last call."""
         if self.is_stopping or self.report.is_done or session.is_seeking:
             return
-        tick = _tick_of(session)
+        tick = session.run.furthest
         self._follow_run(session, tick)
         if look != self._look:
             self._look = look
@@ -99,10 +99,10 @@ class Studio:
 
     def _follow_run(self, session: Session, tick: int) -> None:
         """Send the run if it is another one, or the commands if they are others."""
-        states = states_of(session)
+        states = states_of(session.run)
         if session.tree is not self._run:
             self._run = session.tree
-            self._replay = Replay(session.scenario, states, session.branch)
+            self._replay = replay_of(session.run)
             self._send(Follow(self._replay, tick, is_same_run=False))
             self._tick = self._first = tick
         elif states != self._replay.branches or session.branch != self._replay.focused:
@@ -201,11 +201,6 @@ class Studio:
         assert pipe is not None
         for line in pipe:
             self._said.append(line.decode(errors="replace"))
-
-
-def _tick_of(session: Session) -> int:
-    """The tick of the branch that has come furthest, as a replay counts."""
-    return max(branch.timeline.target for branch in session.shown_branches)
 
 
 def _start_process() -> "subprocess.Popen[bytes]":

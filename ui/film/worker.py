@@ -150,7 +150,7 @@ def _threads() -> int:
 def _obey(film: Film, message: Message) -> None:
     match message:
         case Follow(replay, tick, is_same_run):
-            film.follow(replace(replay, scenario=film.session.replay.scenario) if is_same_run else replay, tick)
+            film.follow(replace(replay, scenario=film.rerun.replay.scenario) if is_same_run else replay, tick)
         case RunTo(tick):
             film.run_to(tick)
         case CutTo(tick):

@@ -7,7 +7,8 @@ from sim.agent_api import Status
 from sim.measures import MEASURES, Measure
 from sim.params import Value
 from sim.world import WalkerView
-from ui.model.session import Panel, Session
+from ui.model.run import Panel
+from ui.model.session import Session
 
 Cell = str | int | float | None
 

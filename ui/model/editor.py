@@ -39,7 +39,7 @@ class Editor:
         self.drag = Drag(kind, start, point, blocks)
         if kind in ("start", "goal"):
             return
-        self.session.begin_stroke(kind)
+        self.session.begin_stroke()
         if kind in (BRUSH, ERASER):
             self._paint(tools.stroke(start, point, self.state.brush))
         elif kind == FILL:

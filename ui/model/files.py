@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig, SetTerrain, TimedCommand
+from sim.commands import AgentConfig, Command, EditCells, SetChanges, SetSwitch, SetTerrain, TimedCommand
 from sim.files.disk import open_regular, read_file, write_atomically
 from sim.files.map import (
     ScenFile,
@@ -35,8 +35,8 @@ from sim.grid import Grid
 from sim.kernels import log
 from sim.params import ConfigError, did_you_mean, printable
 from ui.model.columns import COLUMNS, Cell
-from ui.model.session import Panel, Session
-from ui.model.strokes import Stroke
+from ui.model.run import Panel, Run
+from ui.model.session import Session
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
 PROBLEMS_SUFFIX, CSV_SUFFIX = ".scen", ".csv"
@@ -297,16 +297,47 @@ def scenario_from_session(session: Session) -> Scenario:
     The script and the random changes of the run stay what they were; what they have done so far is not kept,
     or they would do it twice.
     """
-    return _with_strokes(session.scenario_now(keeps_map=False), session.strokes)
+    return _with_letters(session.scenario_now(keeps_map=False), letters_by_hand(session.run))
 
 
-def _with_strokes(scenario: Scenario, strokes: Iterable[Stroke]) -> Scenario:
-    """The scenario with everything that changes its map, in order: first map, script, the user's strokes.
+def letters_by_hand(run: Run) -> dict[int, int]:
+    """By cell, what was drawn by hand in the branch in front, also before it was saved and opened again.
+
+    What a command was refused, because an agent stood there, only the map itself can tell; it is asked where nothing
+    else may have changed it since.
+    """
+    bare, commands = run.scenario.grid.copy(), [e for e in run.timeline.entries() if e.is_enabled]
+    cells: dict[int, None] = {}
+    for entry in commands:
+        if not entry.is_scripted:
+            _draw(bare, entry.command, run)
+            cells |= dict.fromkeys(run.cells_of(entry.command))
+    is_calm = run.scenario.changes is None and not any(isinstance(e.command, SetChanges) for e in commands)
+    is_calm = is_calm and all(entry.tick <= run.tick for entry in commands)
+    restless = {cell for entry in commands if entry.is_scripted for cell in run.cells_of(entry.command)}
+    drawn, now, first = (grid.terrain.reshape(-1) for grid in (bare, run.world.grid, run.scenario.grid))
+    chosen = {cell: int(now[cell] if is_calm and cell not in restless else drawn[cell]) for cell in cells}
+    return {cell: letter for cell, letter in chosen.items() if letter != first[cell] or cell in restless}
+
+
+def _draw(grid: Grid, command: Command, run: Run) -> None:
+    cells = np.asarray(run.cells_of(command), np.int32)
+    none = np.empty(0, np.int32)
+    match command:
+        case EditCells(blocked, freed):
+            grid.edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
+        case SetTerrain(_, letters):
+            grid.put_terrain(cells, np.frombuffer(letters.encode("ascii"), np.uint8))
+        case SetSwitch(_, is_blocked):
+            grid.edit(*((cells, none) if is_blocked else (none, cells)))
+
+
+def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
+    """The scenario with everything that changes its map, in order: first map, script, what the user has drawn.
 
     The map is drawn out when the edits would be longer, or when start or goal would be blocked on the source.
     """
     grid, script = scenario.grid, scenario.edits
-    letters = {cell: letter for stroke in strokes for cell, letter in stroke.after.items()}
     first, opened = grid.terrain.reshape(-1), grid.original.reshape(-1)
     early = {int(cell): int(first[cell]) for cell in np.flatnonzero(first != opened)} if scenario.is_redrawn else {}
     source = Grid(grid.original.copy() if early else grid.terrain.copy(), grid.diagonal, grid.name)

@@ -10,7 +10,7 @@ from sim.files import session as session_file
 from sim.files.scenario import Scenario
 from sim.files.session import FOCUS_KEY, SHOWN_KEY, Saved
 from ui.model import files
-from ui.model.keys import PanelKey
+from ui.model.run import planted, world_maker
 from ui.model.session import Session
 
 
@@ -40,12 +40,11 @@ def text_of(session: Session, folder: Path, view: Mapping[str, Any] | None = Non
 
 def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     """Put a saved session in place of the open one; its branches are on their way to their ticks."""
-    session.open(files.titled(saved.scenario, path))
-    tree = saved.plant(BY_KEY, setup=session.maker(session.scenario))
-    session.focused_key = PanelKey(saved.branch, saved.focus)
-    session.plant(tree, saved.branch, list(dict.fromkeys([*saved.shown, saved.branch])))
+    scenario, problems = files.titled(saved.scenario, path), list[str]()
+    tree = saved.plant(BY_KEY, setup=world_maker(scenario, problems))
+    shown = (*saved.shown, saved.branch)
+    session.take(planted(scenario, tree, saved.branch, shown, session.told), saved.focus)
     if path is None:
         session.mark_unsaved()  # from a journal: nowhere else is it kept
-    else:
-        session.mark_saved()
-    session.alarms += saved.warnings
+    session.messages.extend(dict.fromkeys(problems))
+    session.alarms.extend(saved.warnings)

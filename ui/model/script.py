@@ -1,23 +1,14 @@
-"""The script of edits as a user sees it: a stroke of the brush is one deed, however many commands it took. No pygame.
+"""The script of edits as a user sees it: a stroke of the brush is one deed, however many commands it took."""
 
-A stroke over a running world is a command a tick, for each is applied when the brush was there; so is a parameter that
-is turned by the wheel. Which of them belong together is read off the commands alone, so it is the same in a session
-that was saved and opened again.
-"""
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-
-import numpy as np
 
 from sim import commands
 from sim.commands import Command
 from sim.time.log import Entry
+from sim.time.timeline import Timeline
 
-_STROKE_TICKS = 60  # most ticks between two pieces of one stroke
-_TURN_TICKS = 30  # and between two turns of the wheel
-_REACH = 2  # cells from one piece of a stroke to the next
+_AGAIN_AFTER = 10  # ticks until what is done once more is done
 
 
 @dataclass(frozen=True)
@@ -58,51 +49,37 @@ class Deed:
         return commands.EditCells(tuple(blocked), tuple(freed))
 
 
-def deeds_of(entries: Iterable[Entry], width: int, stroke_of: Mapping[int, int] | None = None) -> list[Deed]:
-    """The entries of a log on a map of this width, those together that belong together.
-
-    `stroke_of` says of some entries to which stroke they belong; of the others it is read off the commands.
-    """
-    known = stroke_of or {}
-    deeds: list[list[Entry]] = []
-    by_stroke: dict[tuple[int, bool], list[Entry]] = {}
+def deeds_of(entries: Iterable[Entry]) -> list[Deed]:
+    """The entries of a log, those of one stroke together."""
+    deeds: dict[tuple[int, int, bool], list[Entry]] = {}
     for entry in entries:
-        stroke = known.get(entry.id)
-        deed = by_stroke.get((stroke, entry.is_enabled)) if stroke is not None else None
-        last = deeds[-1] if deeds and deeds[-1][-1].id not in known and stroke is None else None
-        if deed is None and last and _continues(last[-1], entry, width):
-            deed = last
-        if deed is None:
-            deed = []
-            deeds.append(deed)
-        deed.append(entry)
-        if stroke is not None:
-            by_stroke[stroke, entry.is_enabled] = deed
-    return [Deed(tuple(deed)) for deed in deeds]
+        alone = 0 if entry.stroke else entry.id
+        deeds.setdefault((entry.stroke, alone, entry.is_enabled), []).append(entry)
+    return [Deed(tuple(deed)) for deed in deeds.values()]
 
 
-def _continues(last: Entry, entry: Entry, width: int) -> bool:
-    if last.is_scripted or entry.is_scripted or last.is_enabled != entry.is_enabled:
-        return False
-    passed = entry.tick - last.tick
-    match last.command, entry.command:
-        case commands.EditCells(a_blocked, a_freed), commands.EditCells(b_blocked, b_freed):
-            is_same_kind = bool(a_blocked) == bool(b_blocked) and bool(a_freed) == bool(b_freed)
-            return (
-                is_same_kind and passed <= _STROKE_TICKS and _touch(a_blocked or a_freed, b_blocked or b_freed, width)
-            )
-        case commands.SetParam(agent, name, _), commands.SetParam(other, other_name, _):
-            return passed <= _TURN_TICKS and (agent, name) == (other, other_name)
-        case commands.SetBudget(_, agent), commands.SetBudget(_, other):
-            return passed <= _TURN_TICKS and agent == other
-    return False
+# --- changing it: the run is computed anew --------------------------------------------------------
 
 
-@lru_cache(maxsize=8192)  # the script is looked at in every frame
-def _touch(a: tuple[int, ...], b: tuple[int, ...], width: int) -> bool:
-    """Whether some cell of one is at most _REACH from some cell of the other."""
-    if not a or not b:
-        return False
-    (ay, ax), (by, bx) = (np.divmod(np.asarray(cells, np.int64), width) for cells in (a, b))
-    near = (np.abs(ax[:, None] - bx) <= _REACH) & (np.abs(ay[:, None] - by) <= _REACH)
-    return bool(near.any())
+def move(timeline: Timeline, deed: Deed, by: int) -> None:
+    """Do it earlier or later; a stroke keeps its shape in time, and none of it goes before tick 0."""
+    offset = max(by, -deed.tick)
+    for entry in deed.entries:
+        timeline.move(entry.id, entry.tick + offset)
+
+
+def toggle(timeline: Timeline, deed: Deed) -> None:
+    for number in deed.ids:
+        timeline.set_enabled(number, not deed.is_enabled)
+
+
+def delete(timeline: Timeline, deed: Deed) -> None:
+    for number in deed.ids:
+        timeline.delete(number)
+
+
+def duplicate(timeline: Timeline, deed: Deed) -> None:
+    """The same once more, a little later."""
+    stroke = 0
+    for entry in deed.entries:
+        stroke = timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER, stroke).stroke

@@ -1,17 +1,17 @@
-"""What is open in the window: a tree of branches, each a run that can be wound back; some of them side by side.
+"""What a user does with a run: looking at a panel, editing, beginning again, saving; and taking all of it back.
 
-Everything that changes a world goes through `do`, as a command at a tick boundary; the commands with their ticks are
-the recording of the session. A panel is named by its branch and its agent (keys.py) and shows its own world. No pygame
-here.
+The run itself, its branches and its time are a Run (run.py). Everything that changes a world goes through `do`, as a
+command at a tick boundary; the commands with their ticks are the recording of the session. Whatever is done is noted
+in one History (history.py), so Ctrl+Z takes back the last thing, whatever it was. No pygame here.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,37 +20,32 @@ from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import AgentConfig, Command
 from sim.crowd import groups_of
-from sim.files.scenario import Scenario, build_world
+from sim.files.scenario import Scenario
 from sim.grid import Grid
-from sim.kernels import log
-from sim.measuring import A_TICK
 from sim.params import ConfigError, Value
-from sim.time.branches import Branch, BranchState, BranchTree
+from sim.time.branches import Branch, BranchTree
 from sim.time.log import Entry
 from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
-from sim.world import Snapshot, Walker, WalkerView, World
-from ui.model.crowds import Crowd, Follower, as_one
-from ui.model.keys import FIRST, PanelKey
+from sim.world import Walker, World
+from ui.model import run as runs
+from ui.model import script
+from ui.model.crowds import Crowd
+from ui.model.history import Done, History
+from ui.model.keys import FIRST, NOBODY, PanelKey
+from ui.model.run import Edits, Run, RunState, Told
+from ui.model.run import Panel as Panel
 from ui.model.script import Deed, deeds_of
-from ui.model.strokes import Stroke, Strokes
+from ui.model.stopping import STOP_RULES, StopRule
 from ui.model.trails import Trail
-
-SEEK_WORK = 8000.0
-"""Microseconds of replay in one frame while a seek is under way."""
-
-READER = ThreadPoolExecutor(1, "keyframes")
-"""Reads keyframes while the window draws, presents and waits."""
-
-EDIT_SHOWN_TICKS = 200
-"""How long an edited cell stays marked on the map."""
-
-_AGAIN_AFTER = 10  # ticks until what is done once more is done
+from ui.model.wording import RunNames
 
 MAP_EDITS = (commands.EditCells, commands.SetTerrain, commands.SetSwitch)
 WORTH_ASKING = (*MAP_EDITS, commands.MoveGoal)
 
 Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
+T = TypeVar("T")
+
 
 WhenReady = Callable[[AgentConfig, Callable[[], None]], None]
 """Sees to it that all is there which an agent of this kind needs, then goes on."""
@@ -66,131 +61,67 @@ def _nothing() -> None:
 
 
 @dataclass(frozen=True)
-class Panel:
-    """What one panel shows: an agent of one of the worlds on screen, or a crowd under the number of its first."""
-
-    key: PanelKey
-    world: World  # its own: that of the branch which the agent belongs to
-    snapshot: Snapshot  # of that world
-    view: WalkerView  # of a crowd, all of them as one
-    branch: str = ""  # name of the branch, where several are shown
-    crowd: Crowd | None = None  # where it shows all agents of a group
-    member: WalkerView | None = None  # the one of them whose mind is shown
-
-    @property
-    def mind(self) -> WalkerView | None:
-        """The agent whose search, path and trail are drawn; None: of a crowd nobody was chosen."""
-        return self.view if self.crowd is None else self.member
-
-
-@dataclass(frozen=True)
 class LeftRun:
-    """A run that was left by beginning again, as plain values: keyframes would hold its memory."""
+    """A run that was left by beginning again."""
 
-    scenario: Scenario
-    states: tuple[BranchState, ...]
-    groups: tuple[tuple[int, ...], ...]
+    state: RunState
     focused: PanelKey
-    shown: tuple[int, ...]
-    order: tuple[PanelKey, ...]
-    strokes: list[Stroke]
-    undone: list[Stroke]
     saved_work: "Work | None"
-    before: "LeftRun | None"  # the one that had been left for it
 
 
-@dataclass(frozen=True)
-class StopRule:
-    """When a run that was started with "run until" pauses."""
-
-    name: str
-    is_met: Callable[["Session", PanelKey, np.ndarray], bool]  # asked for every panel after every tick, with its key
-
-
-def _next_move(session: "Session", key: PanelKey, row: np.ndarray) -> bool:
-    trail = session.trails[key].cells
-    return key == session.focused_key and len(trail) > 1 and trail[-1] != trail[-2]
-
-
-STOP_RULES = {
-    "move": StopRule("next move", _next_move),
-    "back_move": StopRule("next back-move", lambda s, key, row: bool(row["marks"] & log.BACK_MOVE)),
-    "restart": StopRule("next restart", lambda s, key, row: bool(row["marks"] & log.RESTARTED)),
-    "arrival": StopRule("next arrival", lambda s, key, row: bool(row["marks"] & log.ARRIVED)),
-}
-
-
-class Session(Strokes):
+class Session:
     """The open run. `messages` and `alarms` collect what the user should be told; the window shows and clears them."""
 
-    _keyframe_bytes: int | None = None
-    _trail_of: dict[PanelKey, int | None]
-    measures_at_once = False  # for those who wait for a frame, but not for a number
-
-    def __init__(self, scenario: Scenario) -> None:
-        self.messages: list[str] = []
-        self.alarms: list[str] = []  # what must not be missed: the run is not the one that was saved
+    def __init__(self, begun: Scenario | Run) -> None:
+        self.told = begun.told if isinstance(begun, Run) else Told()
+        self.watched_from: int | None = None  # the panel that a heat map A - B takes for A, where nothing has the focus
         self.stop_rule: StopRule | None = None
         self.stop_tick: int | None = None
         self.path: Path | None = None
         self.when_ready: WhenReady = _at_once
-        self._trail_of = {}  # of crowds: whose trail their panel has
-        self._builds = 0  # how many runs there have been: pictures begin anew with each
-        self.open(scenario)
+        self._most_bytes: int | None = None
+        self._runs = self._generation = 0
+        self._seen: tuple[object, ...] = ()  # what the generation was counted up for
+        self._saved_work: Work | None = None  # what was there when it was saved last
+        if isinstance(begun, Run):
+            self.take(begun)
+        else:
+            self.open(begun)
+
+    @classmethod
+    def watching(cls, run: Run) -> "Session":
+        """That of somebody who looks at a run and does nothing: no panel has the focus."""
+        session = cls(run)
+        session.watched_from = 0
+        return session
 
     # --- opening and starting again ---------------------------------------------------------------
 
     def open(self, scenario: Scenario) -> None:
         """Begin with another map, other agents, or both."""
-        self.focused_key = FIRST
-        self._left: LeftRun | None = None
-        self._build(scenario)
+        self.take(runs.begin(scenario, told=self.told))
+
+    def take(self, run: Run, agent: int = FIRST.agent) -> None:
+        """Put a run in place of the open one: nothing has been done to it yet."""
+        self.history = History(self)
+        self._put_run(run, agent)
         self.mark_saved()
 
-    def maker(self, scenario: Scenario, problems: list[str] | None = None) -> Callable[[], World]:
-        """What makes the world of tick 0, its true distances measured in pieces where somebody waits for frames."""
-        return world_maker(scenario, problems, measures_at_once=self.measures_at_once)
-
-    def _build(self, scenario: Scenario) -> None:
-        """A new tree with one branch at tick 0."""
-        self.scenario = scenario
-        self.forget_strokes()
-        self.strokes_of_entries: dict[
-            int, int
-        ] = {}  # by entry, which pieces belong together; not saved, see ui/model/script.py
+    def _put_run(self, run: Run, agent: int) -> None:
+        self.run = run
+        self._runs += 1
+        self._agent = agent
         self._runs_since = 0  # tick at which the last "run until" began
-        problems: list[str] = []
-        self.tree = BranchTree(self.maker(scenario, problems))
-        self._look_after_keyframes()
-        self.messages += dict.fromkeys(problems)  # once, however often the world of tick 0 was made
-        self.branch = 0
-        self.shown = [0]
-        self.order: list[PanelKey] = []
-        self.trails: dict[PanelKey, Trail] = {}
-        self._followers: dict[PanelKey, Follower] = {}
-        self._builds += 1
-        self._told: set[tuple[int, str]] = set()
-        self._panels: tuple[Panel, ...] | None = None
-        self._edits: dict[int, dict[int, tuple[int, bool]]] = {}  # by branch
-        self.changed()
+        self._limit_keyframes()
+        self._keep_focus()
 
     def limit_keyframes(self, megabytes: int) -> None:
         """The most memory for going back in time, in this run and later ones; 0: as much as the run itself takes."""
-        self._keyframe_bytes = megabytes * 1_000_000 or None
-        self._look_after_keyframes()
+        self._most_bytes = megabytes * 1_000_000 or None
+        self._limit_keyframes()
 
-    def _look_after_keyframes(self) -> None:
-        self.tree.store.beside = READER
-        self.tree.store.budget = self._keyframe_bytes
-
-    def plant(self, tree: BranchTree, branch: int, shown: list[int]) -> None:
-        """Take a tree that was saved, with these branches on screen."""
-        self.tree, self.branch, self.shown = tree, branch, shown
-        self._look_after_keyframes()
-        self.trails, self.order, self._followers = {}, [], {}
-        self._builds += 1
-        self.focused_key = PanelKey(branch, self.focused_key.agent)
-        self.begin_seek(tree[branch].timeline.target)
+    def _limit_keyframes(self) -> None:
+        self.run.look_after_keyframes(self._most_bytes, beside=True)
 
     def reset(self, *, keeps_map: bool) -> None:
         """Tick 0 again, with the agents as they are set now; on the first map, or on the map as edited.
@@ -198,23 +129,26 @@ class Session(Strokes):
         What was drawn at tick 0, before the run began, stays in any case.
         """
         drawn = [] if keeps_map else [c for tick, c in self.log if tick == 0 and isinstance(c, MAP_EDITS)]
-        self._begin_again(keeps_map=keeps_map)
-        for command in drawn:
-            self.do(command)
+        self._begin_again("begun again", drawn, keeps_map=keeps_map)
 
     def restart_with(self, **changes: object) -> None:
         """Tick 0 with something of the scenario changed, such as the start; the map as edited stays."""
-        self._begin_again(keeps_map=True, **changes)
+        words = ", ".join(f"{name} {value}" for name, value in changes.items())
+        self._begin_again(f"begun again with {words}", (), keeps_map=True, **changes)
 
-    def _begin_again(self, *, keeps_map: bool, **changes: object) -> None:
+    def _begin_again(self, words: str, drawn: Sequence[Command], *, keeps_map: bool, **changes: object) -> None:
         """A new run. The one before can be undone like a stroke: no single key destroys work."""
+        self.history.end()
         self.timeline.settle()  # "as they are set now" is where the run is on its way to
-        left, was_unsaved = self._as_left(), self.has_unsaved_edits
+        left, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
         scenario = replace(self.scenario_now(keeps_map=keeps_map), **changes)  # type: ignore[arg-type]
-        self._build(self._with_free_ends(scenario))
-        self._left = left
+        run = runs.begin(self._with_free_ends(scenario), most_bytes=self._most_bytes, told=self.told)
+        for command in drawn:
+            run.do(command)
+        self._put_run(run, FIRST.agent)
         self._saved_work = None if was_unsaved else self._work()
-        if len(left.states) > 1 or any(not entry.is_scripted for entry in left.states[0].entries):
+        self.history.note(Done(words, _AnotherRun(self, left), tick, is_new_run=True))
+        if len(left.state.branches) > 1 or any(not entry.is_scripted for entry in left.state.branches[0].entries):
             self.messages.append("begun again; Ctrl+Z goes back to the run before, with all its edits")
 
     def scenario_now(self, *, keeps_map: bool) -> Scenario:
@@ -246,46 +180,133 @@ class Session(Strokes):
             self.messages.append(f"the {name} is free again, for the run to begin")
         return replace(scenario, grid=grid.copy()) if blocked else scenario
 
-    def _as_left(self) -> "LeftRun":
-        return LeftRun(
-            self.scenario,
-            tuple(self.tree.states()),
-            tuple(map(tuple, self.tree.groups())),
-            self.focused_key,
-            tuple(self.shown),
-            tuple(self.order),
-            self.strokes,
-            self.undone,
-            self._saved_work,
-            self._left,
-        )
+    def as_left(self) -> LeftRun:
+        return LeftRun(self.run.state(), self.focused_key, self._saved_work)
+
+    def go_back_to(self, left: LeftRun) -> None:
+        self._put_run(runs.again(left.state, most_bytes=self._most_bytes, told=self.told), left.focused.agent)
+        self._saved_work = left.saved_work
 
     @property
     def runs_left(self) -> int:
         """How many runs were left by beginning again and can be gone back to."""
-        left, number = self._left, 0
-        while left is not None:
-            left, number = left.before, number + 1
-        return number
+        return self.history.runs_left
 
-    def undo(self) -> bool:
-        """Take back the last stroke, or when there is none, go back to the run before this one."""
-        return super().undo() or self._return()
+    @property
+    def messages(self) -> list[str]:
+        return self.told.messages
 
-    def _return(self) -> bool:
-        left = self._left
-        if left is None:
-            return False
-        self._left = left.before
-        self.scenario = left.scenario
-        tree = BranchTree.restored(self.maker(left.scenario), left.states)
-        for group in left.groups:
-            tree.link(group)
-        self.strokes, self.undone, self.current = left.strokes, left.undone, None
-        self.plant(tree, left.focused.branch, list(left.shown))
-        self.focused_key, self.order = left.focused, list(left.order)
-        self._saved_work = left.saved_work
-        return True
+    @property
+    def alarms(self) -> list[str]:
+        """What must not be missed."""
+        return self.told.alarms
+
+    # --- what the run says ------------------------------------------------------------------------
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.run.scenario
+
+    @property
+    def tree(self) -> BranchTree:
+        return self.run.tree
+
+    @property
+    def branch(self) -> int:
+        """The focused branch: what is done goes there."""
+        return self.run.front
+
+    @property
+    def shown(self) -> list[int]:
+        return self.run.shown
+
+    @property
+    def shown_branches(self) -> list[Branch]:
+        return self.run.shown_branches
+
+    @property
+    def timeline(self) -> Timeline:
+        return self.run.timeline
+
+    @property
+    def world(self) -> World:
+        """The world of the focused branch."""
+        return self.run.world
+
+    @property
+    def tick(self) -> int:
+        return self.run.tick if self.watched_from is None else self.run.furthest
+
+    @property
+    def is_over(self) -> bool:
+        return self.run.is_over
+
+    @property
+    def recorded_end(self) -> int:
+        return self.run.recorded_end
+
+    @property
+    def is_seeking(self) -> bool:
+        return self.run.is_seeking
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        return self.run.panels
+
+    @property
+    def trails(self) -> dict[PanelKey, Trail]:
+        return self.run.trails
+
+    @property
+    def generation(self) -> int:
+        """Rises whenever pictures have to begin anew."""
+        seen = (self._runs, self.run.generation)
+        if seen != self._seen:
+            self._seen = seen
+            self._generation += 1
+        return self._generation
+
+    def walker(self, key: PanelKey) -> Walker | None:
+        """The agent of a panel; of a crowd the one that was picked, or else the first."""
+        return self.run.walker(key)
+
+    def followed(self, key: PanelKey) -> Walker | None:
+        """The agent that the camera goes with: in a crowd only one that was picked."""
+        return self.run.followed(key)
+
+    def pick(self, key: PanelKey, agent: int | None) -> None:
+        """Show the mind of one agent of a crowd, and follow it; None: of no one."""
+        self.run.pick(key, agent)
+
+    def point_at(self, key: PanelKey | None, agent: int | None) -> None:
+        """Show the mind of one agent of a crowd as long as the mouse is over it."""
+        self.run.point_at(key, agent)
+
+    def crowd(self, key: PanelKey) -> Crowd | None:
+        """The crowd of a panel."""
+        return self.run.crowd(key)
+
+    def panel_of(self, key: PanelKey) -> int:
+        """The place of a panel among the others."""
+        if key == NOBODY and self.watched_from is not None:
+            return self.watched_from
+        return self.run.panel_of(key)
+
+    def shown_edits(self, panel: PanelKey = FIRST) -> Edits:
+        return self.run.shown_edits(panel)
+
+    def compared(self, place: int | None = None) -> tuple[int, int]:
+        """The places of the panels A and B that a heat map A - B compares; A is the focused one, or that at `place`."""
+        return self.run.compared(self.panel_of(self.focused_key) if place is None else place)
+
+    @property
+    def log(self) -> list[tuple[int, Command]]:
+        """What was done by hand in the focused branch, with its ticks."""
+        return [(e.tick, e.command) for e in self.timeline.entries() if not e.is_scripted and e.is_enabled]
+
+    def marks(self, kinds: Sequence[MarkKind] = tuple(MarkKind)) -> npt.NDArray[np.void]:
+        """What happened when in the focused branch, for the scrubber."""
+        return self.timeline.marks(0, max(self.timeline.recorded_end, self.timeline.horizon), kinds)
 
     # --- saved or not -----------------------------------------------------------------------------
 
@@ -312,11 +333,8 @@ class Session(Strokes):
 
     @property
     def has_unsaved_edits(self) -> bool:
-        """Whether something was done since the run was opened or saved, other than strokes that were all undone."""
-        if self._saved_work == self._work():
-            return False
-        is_undone = self._left is None and not self.strokes and self.is_map_alone
-        return self._saved_work is None or not is_undone
+        """Whether something was done since the run was opened or saved that was not taken back."""
+        return self.watched_from is None and self._saved_work != self._work()
 
     @property
     def would_lose_work(self) -> bool:
@@ -327,85 +345,42 @@ class Session(Strokes):
         is_work = len(self.tree.branches) > 1 or any(isinstance(c, WORTH_ASKING) for c in commands_done)
         return is_work or self._saved_work is None
 
-    @property
-    def timeline(self) -> Timeline:
-        return self.tree[self.branch].timeline
-
-    @property
-    def shown_branches(self) -> list[Branch]:
-        return [self.tree[number] for number in self.shown]
-
-    @property
-    def world(self) -> World:
-        """The world of the focused branch."""
-        return self.timeline.world
-
-    @property
-    def generation(self) -> int:
-        """Rises whenever pictures have to begin anew."""
-        return self._builds * 1_000_000 + sum(b.timeline.generation for b in self.tree.branches.values())
-
-    @property
-    def log(self) -> list[tuple[int, Command]]:
-        """What was done by hand in the focused branch, with its ticks."""
-        return [(e.tick, e.command) for e in self.timeline.entries() if not e.is_scripted and e.is_enabled]
-
     # --- time -------------------------------------------------------------------------------------
-
-    @property
-    def tick(self) -> int:
-        """The tick that is shown, or that a seek is under way to."""
-        return self.timeline.target
-
-    @property
-    def is_over(self) -> bool:
-        return all(b.timeline.is_over for b in self.shown_branches)
-
-    @property
-    def recorded_end(self) -> int:
-        return max(b.timeline.recorded_end for b in self.shown_branches)
-
-    @property
-    def is_seeking(self) -> bool:
-        return any(b.timeline.is_seeking for b in self.shown_branches)
 
     def begin_seek(self, tick: int) -> None:
         """Set out for another tick, all branches on screen together."""
-        for branch in self.shown_branches:
-            branch.timeline.begin_seek(max(0, tick))
-        if not self.continue_seek(SEEK_WORK):
-            self.changed()
+        self.run.begin_seek(tick)
+        self._keep_focus()
 
-    def continue_seek(self, work: float = SEEK_WORK) -> bool:
+    def continue_seek(self, work: float | None = None) -> bool:
         """Go on with the seek for a frame's worth of work; whether it has arrived."""
-        if not self.is_seeking:
-            return True
-        arrived = [b.timeline.continue_seek(work / len(self.shown)) for b in self.shown_branches]
-        if all(arrived):
-            self.changed()
-        return all(arrived)
+        has_arrived = self.run.continue_seek(runs.SEEK_WORK if work is None else work)
+        self._keep_focus()
+        return has_arrived
 
     def seek(self, tick: int) -> None:
-        self.begin_seek(tick)
-        for branch in self.shown_branches:
-            branch.timeline.settle()
-        self.changed()
+        self.run.seek(tick)
+        self._keep_focus()
 
     def make_whole(self) -> None:
-        """After an error in the middle of something: make the worlds on screen anew, at their last whole tick."""
-        for branch in self.shown_branches:
-            branch.timeline.make_whole()
-        self.changed()
+        """After an error in the middle of something: the worlds on screen at their last whole tick."""
+        self.run.make_whole()
+        self._keep_focus()
 
     def advance(self, ticks: int) -> int:
         """Let ticks pass; fewer when a stop rule is met or the world is over."""
-        if self.stop_rule is None and self.stop_tick is None:
+        if not self.has_stop_rule:
             return self._advance(ticks)
         passed = 0
         while passed < ticks and self._advance(1):
             passed += 1
-            if self._must_stop():
+            if self.is_stopped_by_rule():
                 break
+        return passed
+
+    def _advance(self, ticks: int) -> int:
+        passed = self.run.advance(ticks)
+        self._keep_focus()
         return passed
 
     def advance_for(self, seconds: float) -> int:
@@ -422,189 +397,31 @@ class Session(Strokes):
             bulk = max(1, min(2048, int(bulk * 0.5 * (deadline - before) / spent)))
         return passed
 
-    def _advance(self, ticks: int) -> int:
-        passed = max(b.timeline.advance(ticks) for b in self.shown_branches)
-        self.changed()
-        return passed
-
     def go_on_measuring(self) -> None:
-        """While no tick passes, measure what is still unknown, a little in each frame."""
-        went_on = [branch.timeline.go_on_measuring() for branch in self.shown_branches]
-        if any(went_on):
-            self.changed()
-
-    def _must_stop(self) -> bool:
-        if self.tick <= self._runs_since:
-            return False
-        met = self.stop_tick is not None and self.tick >= self.stop_tick
-        if self.stop_rule and not met:
-            met = any(
-                walker.rows.size
-                and walker.rows_tick + walker.rows.size == self.tick
-                and self.stop_rule.is_met(self, PanelKey(branch.number, walker.id), walker.rows[-1])
-                for branch in self.shown_branches
-                for walker in branch.timeline.world.walkers
-            )
-        return met
+        self.run.go_on_measuring()
 
     def run_until(self, rule: str | None, tick: int | None = None) -> None:
         self.stop_rule = STOP_RULES[rule] if rule else None
         self.stop_tick = tick
         self._runs_since = self.tick
 
-    def is_stopped_by_rule(self) -> bool:
-        """Whether what a "run until" waits for has happened in the last tick."""
-        return self._must_stop()
-
     @property
     def has_stop_rule(self) -> bool:
         return self.stop_rule is not None or self.stop_tick is not None
 
-    def marks(self, kinds: Sequence[MarkKind] = tuple(MarkKind)) -> np.ndarray:
-        """What happened when in the focused branch, for the scrubber."""
-        return self.timeline.marks(0, max(self.timeline.recorded_end, self.timeline.horizon), kinds)
+    def is_stopped_by_rule(self) -> bool:
+        """Whether what a "run until" waits for has happened in the last tick."""
+        if self.tick <= self._runs_since:
+            return False
+        is_there = self.stop_tick is not None and self.tick >= self.stop_tick
+        return is_there or (self.stop_rule is not None and self.stop_rule.is_met_in(self.run, self.focused_key))
 
-    # --- commands ---------------------------------------------------------------------------------
-
-    def do(self, command: Command) -> None:
-        """Apply a command now to the focused branch, and to those that are linked with it."""
-        known = set(self.tree.branches)
-        entries = self.tree.do(self.branch, command)
-        if self.current is not None:
-            self.strokes_of_entries |= dict.fromkeys((entry.id for entry in entries), self.current.number)
-        for number in set(self.tree.branches) - known:
-            self.messages.append(f'the run as it was is kept as the branch "{self.tree[number].name}"')
-        self.changed()
-
-    def changed(self) -> None:
-        """Something happened: look again at everything that is remembered here."""
-        self._panels = None
-        self._edits = {}
-        for branch in self.shown_branches:
-            if branch.timeline.is_seeking:
-                continue
-            self._look_for_divergence(branch)
-            for note in branch.timeline.notes():
-                if (note.tick, note.text) not in self._told:
-                    self._told.add((note.tick, note.text))
-                    self.messages.append(f"tick {note.tick}: {note.text}")
-        self._follow_trails()
-        self._keep_focus()
-
-    def _look_for_divergence(self, branch: Branch) -> None:
-        """Say it once when a branch is found not to be what it was."""
-        found = branch.timeline.divergence
-        if found is None or not found.was or (branch.number, found.was) in self._told:
-            return
-        self._told.add((branch.number, found.was))
-        who = f" Not as it was: {', '.join(found.agents)}." if found.agents else ""
-        self.alarms.append(
-            f'The branch "{branch.name}" is not the run that was saved, from tick {found.tick:,} on: its digest was '
-            f"{found.was} and is {found.now} now.{who}"
-        )
-
-    def _follow_trails(self) -> None:
-        """Every panel has a trail, also while a seek is under way: a saved run is drawn before it has arrived."""
-        for branch in self.shown_branches:
-            walkers = branch.timeline.world.walkers
-            for walker in walkers:
-                if not walker.config.group:
-                    self._follow_trail(branch, PanelKey(branch.number, walker.id), walker)
-            for members in groups_of(walkers).values():
-                key = PanelKey(branch.number, members[0].id)
-                self._follow_shown(branch, key, self._follower(branch, members), members)
-
-    def _follower(self, branch: Branch, members: list[Walker]) -> Follower:
-        """What follows a crowd, brought to the present unless that is being sought."""
-        follower = self._followers.setdefault(PanelKey(branch.number, members[0].id), Follower())
-        if not branch.timeline.is_seeking or follower.tick < 0:
-            follower.follow(branch.timeline, members)
-        return follower
-
-    def _follow_trail(self, branch: Branch, key: PanelKey, walker: Walker) -> None:
-        timeline = branch.timeline
-        if timeline.is_seeking and key in self.trails:
-            return  # the past may have been changed: the old world stays on screen with its old trail
-        record = timeline.history.record(walker.id)
-        if key not in self.trails:
-            self.trails[key] = Trail(record.start, record.joined, timeline.world.grid)
-        self.trails[key].follow(record.rows, record.rows_before(timeline.tick).size)
-
-    def _follow_shown(self, branch: Branch, key: PanelKey, follower: Follower, members: list[Walker]) -> None:
-        """The trail in a crowd's panel is that of the agent whose mind is shown."""
-        shown = next((walker for walker in members if walker.id == follower.shown), None)
-        if self._trail_of.get(key) != follower.shown or key not in self.trails:
-            first = shown or members[0]
-            self.trails[key] = Trail(first.start, first.joined, branch.timeline.world.grid)
-            self._trail_of[key] = follower.shown
-        if shown is not None:
-            self._follow_trail(branch, key, shown)
-
-    # --- panels -----------------------------------------------------------------------------------
-
-    def walker(self, key: PanelKey) -> Walker | None:
-        """The agent of a panel; of a crowd the one that was picked, or else the first."""
-        branch = self.tree.branches.get(key.branch)
-        follower = self._followers.get(key)
-        picked = follower.picked if follower else None
-        return branch.timeline.world.walker(key.agent if picked is None else picked) if branch else None
-
-    def followed(self, key: PanelKey) -> Walker | None:
-        """The agent that the camera goes with: in a crowd only one that was picked."""
-        follower = self._followers.get(key)
-        return self.walker(key) if follower is None or follower.picked is not None else None
-
-    def pick(self, key: PanelKey, agent: int | None) -> None:
-        """Show the mind of one agent of a crowd, and follow it; None: of no one."""
-        if (follower := self._followers.get(key)) is not None:
-            follower.picked, follower.pointed = agent, None
-            self.changed()
-
-    def point_at(self, key: PanelKey | None, agent: int | None) -> None:
-        """Show the mind of one agent of a crowd as long as the mouse is over it."""
-        for other, follower in self._followers.items():
-            pointed = agent if other == key else None
-            if follower.pointed != pointed:
-                follower.pointed = pointed
-                self.changed()
-
-    def crowd(self, key: PanelKey) -> Crowd | None:
-        """The crowd of a panel."""
-        return next((panel.crowd for panel in self.panels if panel.key == key), None)
+    # --- focus ------------------------------------------------------------------------------------
 
     @property
-    def panels(self) -> tuple[Panel, ...]:
-        if self._panels is None:
-            found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of(branch)}
-            self.order = [key for key in self.order if key in found]
-            self.order += [key for key in found if key not in self.order]
-            self._panels = tuple(found[key] for key in self.order)
-        return self._panels
-
-    def _panels_of(self, branch: Branch) -> list[Panel]:
-        world = branch.timeline.world
-        snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
-        name = branch.name if len(self.shown) > 1 else ""
-        single = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
-        crowds = [self._crowd_panel(branch, members, snapshot, name) for members in groups_of(world.walkers).values()]
-        place = {walker.id: place for place, walker in enumerate(world.walkers)} if crowds else {}
-        return sorted([*single, *crowds], key=lambda panel: place[panel.key.agent]) if crowds else single
-
-    def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
-        world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
-        crowd = self._follower(branch, members).crowd(world, members)
-        # Looking at an agent may write to its memory, which nobody may do while a keyframe is read.
-        chosen = None if branch.timeline.is_being_read else crowd.shown
-        shown = next((world.view(walker) for walker in members if walker.id == chosen), None)
-        view = as_one(world, members[0], crowd)
-        return Panel(key, world, snapshot, view, name, crowd, shown)
-
-    def _keep_focus(self) -> None:
-        """The focus stays on a panel that is there."""
-        if self.is_seeking or not self.panels or any(panel.key == self.focused_key for panel in self.panels):
-            return
-        of_branch = [panel for panel in self.panels if panel.key.branch == self.branch]
-        self.focus((of_branch or self.panels)[-1].key)
+    def focused_key(self) -> PanelKey:
+        """The focused panel: an agent of the branch in front, which may have none."""
+        return PanelKey(self.run.front, self._agent) if self.watched_from is None else NOBODY
 
     @property
     def focused(self) -> Walker | None:
@@ -612,55 +429,129 @@ class Session(Strokes):
 
     def focus(self, key: PanelKey) -> None:
         """Focus a panel, and with it the branch that gets what is done."""
-        self.focused_key = key
+        self._agent = key.agent
         if key.branch in self.tree.branches:
-            self.branch = key.branch
+            self.run.front = key.branch
 
-    def panel_of(self, key: PanelKey) -> int:
-        """The place of a panel among the others."""
-        return next((i for i, panel in enumerate(self.panels) if panel.key == key), 0)
+    def _keep_focus(self) -> None:
+        """The focus stays on a panel that is there."""
+        if self.watched_from is not None or self.is_seeking or not self.panels:
+            return
+        if any(panel.key == self.focused_key for panel in self.panels):
+            return
+        of_branch = [panel for panel in self.panels if panel.key.branch == self.branch]
+        self.focus((of_branch or self.panels)[-1].key)
 
-    def compared(self, place: int | None = None) -> tuple[int, int]:
-        """The places of the panels A and B that a heat map A - B compares; twice the same where there is only one.
+    def changed(self) -> None:
+        """Something happened to the run."""
+        self.run.changed()
+        self._keep_focus()
 
-        A is the focused panel, or the one at `place`. B is the same agent in the branch that A's comes from, or else in
-        one that comes from A's, or else in any other; without such a panel it is the next one.
-        """
-        panels, count = self.panels, len(self.panels)
-        a = min(self.panel_of(self.focused_key) if place is None else place, max(0, count - 1))
-        others = [(a + i) % count for i in range(1, count)]
-        return a, min(others, key=lambda b: self._distance_of_kin(panels[a].key, panels[b].key), default=a)
+    # --- doing things, and taking them back -----------------------------------------------------
 
-    def _distance_of_kin(self, a: PanelKey, b: PanelKey) -> int:
-        if b.agent != a.agent or b.branch == a.branch:
-            return 3
-        if self.tree[a.branch].parent == b.branch:
-            return 0
-        return 1 if self.tree[b.branch].parent == a.branch else 2
+    def do(self, command: Command) -> None:
+        """Apply a command now to the focused branch, and to those that are linked with it."""
+        self.history.submit(command)
+        self._keep_focus()
+
+    @contextmanager
+    def doing(self, words: str) -> Iterator[None]:
+        """What is done inside is one thing, which Ctrl+Z takes back."""
+        with self.history.doing(words):
+            yield
+        self.changed()
+
+    def undo(self) -> Done | None:
+        """Take back the last thing done, whatever it was; None when there is none."""
+        done = self.history.undo()
+        self._keep_focus()
+        return done
+
+    def redo(self) -> Done | None:
+        done = self.history.redo()
+        self._keep_focus()
+        return done
+
+    def go_to(self, place: int) -> None:
+        """Back, or on again, to where so many things are done."""
+        self.history.go_to(place)
+        self._keep_focus()
+
+    # --- the map ----------------------------------------------------------------------------------
+
+    def free_map(self) -> npt.NDArray[np.bool_]:
+        """bool[height, width], for the flood fill."""
+        grid = self.world.grid
+        return grid.free.reshape(grid.height, grid.width)
+
+    def begin_stroke(self) -> None:
+        """What is painted until `end_stroke` is one stroke."""
+        self.history.begin(is_stroke=True)
+
+    def end_stroke(self) -> None:
+        self.history.end()
+
+    def cancel_stroke(self) -> None:
+        """Take back the stroke that is going on."""
+        self.history.cancel()
+        self._keep_focus()
+
+    def paint(self, cells: Iterable[int], *, block: bool) -> None:
+        """Block or free cells as part of the stroke that is going on, or as a stroke of their own."""
+        wanted = tuple(c for c in dict.fromkeys(cells) if self.world.grid.is_free(c) == block)
+        stood_on = {walker.position: walker.label for walker in self.world.walkers}
+        if block and wanted and all(cell in stood_on for cell in wanted):  # nothing would come of it
+            self.messages.append(f"{self.world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} stands on it")
+        elif wanted:
+            self.do(commands.EditCells(blocked=wanted) if block else commands.EditCells(freed=wanted))
+
+    def move_goal(self, cell: int) -> None:
+        grid = self.world.grid
+        if not grid.is_free(cell):
+            self.messages.append(f"the goal cannot be at {grid.xy(cell)}: that cell is blocked")
+        elif cell != self.world.goal:
+            self.do(commands.MoveGoal(cell))
+
+    def flip_switch(self, name: str) -> None:
+        """Block a switch that is open, free one that is blocked."""
+        self.do(commands.SetSwitch(name, not self.world.switch_states()[name]))
+
+    def take_edits_back(self) -> None:
+        """The map as it was opened."""
+        grid = self.world.grid
+        changed = np.flatnonzero(grid.terrain.reshape(-1) != grid.original.reshape(-1))
+        if changed.size:
+            letters = bytes(grid.original.reshape(-1)[changed].tolist()).decode("ascii")
+            with self.doing("the map as it was opened"):
+                self.do(commands.SetTerrain(tuple(changed.tolist()), letters))
+
+    # --- agents -----------------------------------------------------------------------------------
 
     def move_panel(self, key: PanelKey, by: int) -> None:
         """Another place among the panels. Agents do not meet, so their order changes nothing else."""
-        self._put_panel(key, max(0, self.panel_of(key) + by))
+        walker = self.walker(key)
+        with self.doing(f"{walker.label if walker else 'a panel'} moved"):
+            self._put_panel(key, max(0, self.panel_of(key) + by))
 
     def _put_panel(self, key: PanelKey, place: int) -> None:
         """Give a panel this place among the others, or the last one if there are fewer."""
         others = [panel.key for panel in self.panels if panel.key != key]
-        self.order = [*others[:place], key, *others[place:]]
-        self._panels = None
+        self.run.arrange([*others[:place], key, *others[place:]])
 
     def add_agent(self, config: AgentConfig) -> bool:
         """Put another agent on the start; False (and a message) when it is not legal."""
         try:
             self.world.check_agent(config)
         except ConfigError as error:
-            self.messages += error.problems
+            self.messages.extend(error.problems)
             return False
         self.when_ready(config, partial(self._add, config))
         return True
 
     def _add(self, config: AgentConfig) -> None:
-        self.do(commands.AddAgent(config))
-        self.focus(PanelKey(self.branch, self.world.walkers[-1].id))
+        with self.history.doing():
+            self.do(commands.AddAgent(config))
+            self.focus(PanelKey(self.branch, self.world.walkers[-1].id))
 
     def replace_agent(self, key: PanelKey, config: AgentConfig, then: Callable[[], None] = _nothing) -> bool:
         """Another agent in the same panel; it begins at the start as soon as what it needs is there."""
@@ -668,19 +559,20 @@ class Session(Strokes):
         try:
             self.world.check_agent(config)
         except ConfigError as error:
-            self.messages += error.problems
+            self.messages.extend(error.problems)
             return False
         self.when_ready(config, partial(self._replace, key, config, then))
         return True
 
     def _replace(self, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
         self.focus(key)
-        place = self.panel_of(key)
-        self._add(config)
-        new = self.focused_key
-        self.do(commands.RemoveAgent(key.agent))
-        self._put_panel(new, place)
-        self.focus(new)
+        place, gone = self.panel_of(key), self.focused
+        with self.doing(f"{gone.label if gone else 'an agent'} replaced"):
+            self._add(config)
+            new = self.focused_key
+            self.do(commands.RemoveAgent(key.agent))
+            self._put_panel(new, place)
+            self.focus(new)
         then()
 
     def remove_agent(self, key: PanelKey) -> None:
@@ -705,7 +597,7 @@ class Session(Strokes):
         try:
             legal = param.parse(value, f"{walker.label}: {name}")
         except ConfigError as error:
-            self.messages += error.problems
+            self.messages.extend(error.problems)
             then()
             return
         if legal != walker.params[name]:
@@ -724,126 +616,82 @@ class Session(Strokes):
 
     def configs(self) -> list[AgentConfig]:
         """The agents of the focused branch as they are set now, in the order of the panels."""
-        place = {key: i for i, key in enumerate(self.order)}
+        place = {key: i for i, key in enumerate(self.run.order)}
         first = {w.id: members[0].id for members in groups_of(self.world.walkers).values() for w in members}
         keys = {w.id: PanelKey(self.branch, first.get(w.id, w.id)) for w in self.world.walkers}
         walkers = sorted(self.world.walkers, key=lambda w: place.get(keys[w.id], len(place)))
         return [replace(w.config, params=dict(w.params), budget=w.budget) for w in walkers]
-
-    def free_map(self) -> npt.NDArray[np.bool_]:
-        """bool[height, width], for the flood fill."""
-        grid = self.world.grid
-        return grid.free.reshape(grid.height, grid.width)
-
-    # --- strokes ----------------------------------------------------------------------------------
-
-    def _goes_to_branch_of(self, strokes: list[Stroke]) -> bool:
-        """Go to the branch in which the last of these strokes was made; False when there is none."""
-        while strokes and strokes[-1].branch not in self.tree.branches:
-            strokes.pop()
-        if strokes and strokes[-1].branch != self.branch:
-            self.show_branch(strokes[-1].branch)
-        return bool(strokes)
-
-    def shown_edits(self, panel: PanelKey = FIRST) -> dict[int, tuple[int, bool]]:
-        """The cells that commands have edited lately in a panel's branch, those of the script too."""
-        number = panel.branch
-        if number not in self._edits:
-            self._edits[number] = self._edited_lately(self.tree[number].timeline)
-        return self._edits[number]
-
-    def _edited_lately(self, timeline: Timeline) -> dict[int, tuple[int, bool]]:
-        free, now = timeline.world.grid.free, timeline.tick
-        edited: dict[int, tuple[int, bool]] = {}
-        for entry in timeline.entries():
-            if entry.is_enabled and now - EDIT_SHOWN_TICKS <= entry.tick <= now:
-                for cell in self._cells_of(entry.command):
-                    edited[cell] = (entry.tick, not free[cell])
-        return edited
-
-    def _cells_of(self, command: Command) -> Sequence[int]:
-        match command:
-            case commands.EditCells(blocked, freed):
-                return (*blocked, *freed)
-            case commands.SetTerrain(cells, _):
-                return cells
-            case commands.SetSwitch(name, _):
-                return self.world.switches.get(name, ())
-        return ()
 
     # --- branches ---------------------------------------------------------------------------------
 
     def branch_here(self) -> Branch:
         """Another future from the present tick on, beside the one it comes from."""
         agent = self.focused_key.agent
-        branch = self.tree.branch(self.branch)
-        branch.timeline.settle()
-        self.shown.append(branch.number)
-        self.changed()
-        self.focus(PanelKey(branch.number, agent))
+        with self.doing("branch made"):
+            branch = self.tree.branch(self.branch)
+            branch.timeline.settle()
+            self._show_beside(branch, agent)
         return branch
+
+    def add_branch(self, words: str, make: Callable[[], Branch], agent: int) -> Branch:
+        """A future that somebody else makes, beside the focused one."""
+        with self.doing(words):
+            branch = make()
+            self._show_beside(branch, agent)
+        return branch
+
+    def _show_beside(self, branch: Branch, agent: int) -> None:
+        self.run.show([*self.shown, branch.number])
+        self.focus(PanelKey(branch.number, agent))
 
     def split(self, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
         """One future for each setting of the focused agent; later commands go to all of them."""
         agent = self.focused_key.agent
-        futures = self.tree.split_policy(self.branch, agent, variants)
-        for branch in futures:
-            branch.timeline.settle()
-        self.shown = [branch.number for branch in futures]
-        split = [PanelKey(number, agent) for number in self.shown]
-        self.order = [*split, *(key for key in self.order if key not in split)]  # first: there may be too many panels
-        self.changed()
-        self.focus(split[0])
+        with self.doing(f"split into {len(variants)} futures"):
+            futures = self.tree.split_policy(self.branch, agent, variants)
+            for branch in futures:
+                branch.timeline.settle()
+            self.run.show(branch.number for branch in futures)
+            split = [PanelKey(number, agent) for number in self.shown]
+            others = [key for key in self.run.order if key not in split]
+            self.run.arrange([*split, *others])  # the split first: there may be too many panels
+            self.focus(split[0])
         return futures
 
     def show_branch(self, number: int) -> None:
         """Put a branch on screen, at the tick of the others, and focus it."""
         if number not in self.shown:
-            self.shown.append(number)
-            self.tree[number].timeline.seek(self.tick)
-        self.changed()
+            self.run.show([*self.shown, number])
+        self.run.front = number
+        self.run.changed()
         first = next((p.key for p in self.panels if p.key.branch == number), None)
         if first is not None:
             self.focus(first)
-        else:
-            self.branch = number
 
     def hide_branch(self, number: int) -> None:
         """Take a branch off the screen; the last one stays."""
-        if len(self.shown) == 1 or number not in self.shown:
-            return
-        self.shown.remove(number)
-        if self.branch == number:
-            self.branch = self.shown[0]
-        self.changed()
+        if len(self.shown) > 1 and number in self.shown:
+            self.run.show(shown for shown in self.shown if shown != number)
+            self._keep_focus()
 
     def rename_branch(self, number: int, name: str) -> None:
         if name.strip():
-            self.tree.rename(number, name.strip())
-            self.changed()
+            with self.doing(f'"{self.tree[number].name}" renamed'):
+                self.tree.rename(number, name.strip())
 
     def delete_branch(self, number: int) -> None:
-        if len(self.tree.branches) == 1:
-            raise ConfigError("the only branch cannot be deleted")
-        if self.shown == [number]:
-            self.show_branch(next(n for n in self.tree.branches if n != number))
-        self.hide_branch(number)
-        self.tree.delete(number)
-        self.changed()
+        with self.doing(f'"{self.tree[number].name}" deleted'):
+            self.run.delete(number)
 
     def compare_with_parent(self) -> bool:
         """Put the focused branch and its parent side by side; False when it has none."""
-        parent = self.tree[self.branch].parent
+        parent, focused = self.tree[self.branch].parent, self.focused_key
         if parent is None:
             return False
-        number, focused = self.branch, self.focused_key
-        self.shown = [parent, number]
-        self.tree[parent].timeline.seek(self.tick)
-        self.order = []
-        self.changed()
-        self.show_branch(number)
-        if focused.branch == number:
-            self.focus(focused)
+        self.run.show([parent, self.branch])
+        self.run.arrange([])
+        self.focus(focused)
+        self._keep_focus()
         return True
 
     # --- the script -------------------------------------------------------------------------------
@@ -854,72 +702,41 @@ class Session(Strokes):
 
     def deeds(self) -> list[Deed]:
         """The same as a user sees it: a stroke is one."""
-        return deeds_of(self.entries(), self.world.grid.width, self.strokes_of_entries)
+        return deeds_of(self.entries())
 
     def move_deed(self, deed: Deed, by: int) -> None:
         """The same so many ticks later or earlier; the run is computed again from there."""
-        ticks = {entry.id: entry.tick for entry in deed.entries}
-        by = max(by, -deed.tick)
-
-        def move(offset: int) -> None:
-            for number in self._still_there(ticks):
-                self.timeline.move(number, ticks[number] + offset)
-
-        self._rewrite_script(lambda: move(by), lambda: move(0))
+        self._rewrite(deed, "moved in time", lambda line, there: script.move(line, there, by))
 
     def toggle_deed(self, deed: Deed) -> None:
-        def switch(is_enabled: bool) -> None:
-            for number in self._still_there(deed.ids):
-                self.timeline.set_enabled(number, is_enabled)
-
-        self._rewrite_script(lambda: switch(not deed.is_enabled), lambda: switch(deed.is_enabled))
+        self._rewrite(deed, "switched off" if deed.is_enabled else "switched on", script.toggle)
 
     def delete_deed(self, deed: Deed) -> None:
-        self._rewrite_script(lambda: self._take_out(deed.entries), lambda: self._put_back(deed.entries))
+        self._rewrite(deed, "deleted", script.delete)
 
     def duplicate_deed(self, deed: Deed) -> None:
-        made = tuple(self.timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER) for entry in deed.entries)
-        self.strokes_of_entries |= dict.fromkeys((entry.id for entry in made), -made[0].id)  # apart from the first
-        self._rewrite_script(lambda: self._put_back(made), lambda: self._take_out(made))
+        self._rewrite(deed, "done once more", script.duplicate)
 
-    def _take_out(self, entries: Sequence[Entry]) -> None:
-        for number in self._still_there(entry.id for entry in entries):
-            self.timeline.delete(number)
-
-    def _still_there(self, numbers: Iterable[int]) -> list[int]:
-        """Those entries that are in the log: what is done in the past leaves later ones to another branch."""
-        there = {entry.id for entry in self.timeline.entries()}
-        return [number for number in numbers if number in there]
-
-    def _put_back(self, entries: Sequence[Entry]) -> None:
-        for entry in entries:
-            self.timeline.put_back(entry)
-
-    def _rewrite_script(self, do: Callable[[], None], take_back: Callable[[], None]) -> None:
-        """Change the script, as a stroke that can be undone."""
-        do()
-        self.strokes.append(Stroke(name="script", branch=self.branch, turns=(take_back, do)))
-        self.undone.clear()
-        self.changed()
+    def _rewrite(self, deed: Deed, words: str, rewrite: Callable[[Timeline, Deed], None]) -> None:
+        """Change the script where it still has what is to be changed."""
+        there = {entry.id for entry in self.entries()}
+        entries = tuple(entry for entry in deed.entries if entry.id in there)
+        if entries:
+            with self.doing(f"{deed.command.say(RunNames(self.timeline))}: {words}"):
+                rewrite(self.timeline, Deed(entries))
 
 
-def world_maker(
-    scenario: Scenario, problems: list[str] | None = None, *, measures_at_once: bool = False
-) -> Callable[[], World]:
-    """What makes the world of tick 0 to be watched; agents that are not legal are left out, and `problems` told."""
+@dataclass
+class _AnotherRun:
+    """A run was left for another one: taking that back swaps them."""
 
-    def complain(error: ConfigError) -> None:
-        if problems is not None:
-            problems.extend(error.problems)
+    session: Session
+    other: LeftRun
 
-    def make() -> World:
-        world = build_world(scenario, BY_KEY, complain=complain, watched=True)
-        world.clock = time.perf_counter
-        if not measures_at_once:
-            world.measuring.allowance = A_TICK
-        return world
-
-    return make
+    def turn(self, forwards: bool) -> None:
+        mine = self.session.as_left()
+        self.session.go_back_to(self.other)
+        self.other = mine
 
 
 def _as_in_a_file(config: AgentConfig) -> AgentConfig:

@@ -95,9 +95,9 @@ def _draw_history(desk: Desk, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.px
     third = (width - px(12)) // 3
-    session = desk.session
+    history = desk.session.history
     for i, (command, label, count) in enumerate(
-        (("undo", "Undo", len(session.strokes)), ("redo", "Redo", len(session.undone)), ("clear_edits", "Take back", 1))
+        (("undo", "Undo", len(history.done)), ("redo", "Redo", len(history.undone)), ("clear_edits", "Take back", 1))
     ):
         shown = f"{label} {count}" if command != "clear_edits" and count else label
         canvas.button(

@@ -1,0 +1,345 @@
+"""One undo for everything: whatever was done, in whatever branch, is taken back as if it had never been done."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig, EditCells, SetBudget, SetChanges, SetParam, SetTrials
+from sim.files.journal import Journal, restore
+from sim.files.session import dump_session, parse_session
+from sim.time.branches import BranchTree
+from tests.runs import scenario_on
+from tests.test_session import SIDE, arrive, setup, stroke, terrain
+from ui.model import saving
+from ui.model.history import Done
+from ui.model.keys import PanelKey
+from ui.model.session import Session
+
+Act = Callable[[Session], object]
+
+
+def free_cells(session: Session, count: int = 6) -> list[int]:
+    stood_on = {walker.position for walker in session.world.walkers}
+    return [int(c) for c in np.flatnonzero(session.world.grid.free)[40:] if int(c) not in stood_on][:count]
+
+
+def as_seen(session: Session) -> object:
+    """Everything that a user can tell two runs by."""
+    arrive(session)
+    tree = session.tree
+    for branch in tree.branches.values():
+        branch.timeline.apply_now()
+    branches = [(b.number, b.name, b.parent, b.at, b.timeline.entries()) for b in tree.branches.values()]
+    digests = [branch.timeline.world.digest() for branch in session.shown_branches]
+    panels = [(panel.key, panel.view.label) for panel in session.panels]
+    return branches, tree.groups(), list(session.shown), digests, panels, session.scenario
+
+
+def in_the_past(session: Session) -> None:
+    session.seek(session.tick - 2)
+    stroke(session, free_cells(session, 3), True)
+
+
+ACTS: dict[str, Act] = {
+    "stroke": lambda s: stroke(s, free_cells(s), True),
+    "switch": lambda s: s.flip_switch("gate"),
+    "goal": lambda s: s.move_goal(free_cells(s, 9)[-1]),
+    "start": lambda s: s.restart_with(start=s.world.grid.xy(free_cells(s)[2])),
+    "add": lambda s: s.add_agent(AgentConfig("tb-wa", "new")),
+    "remove": lambda s: s.remove_agent(s.panels[1].key),
+    "kind": lambda s: s.replace_agent(s.panels[0].key, AgentConfig("tb-gbfs")),
+    "order": lambda s: s.move_panel(s.panels[0].key, 1),
+    "weight": lambda s: s.set_param(PanelKey(s.branch, 1), "weight", 2.75),
+    "budget": lambda s: s.do(SetBudget(9)),
+    "own budget": lambda s: s.set_budget(s.panels[0].key, 7),
+    "trials": lambda s: s.do(SetTrials(5)),
+    "changes": lambda s: s.do(SetChanges(3, 10.0)),
+    "branch": lambda s: s.branch_here(),
+    "split": lambda s: (s.focus(PanelKey(s.branch, 1)), s.split([{"weight": 1.0}, {"weight": 4.0}])),
+    "rename": lambda s: s.rename_branch(s.branch, "another name"),
+    "map as opened": lambda s: (s.paint(free_cells(s), block=True), s.history.done.pop(), s.take_edits_back()),
+    "R": lambda s: s.reset(keeps_map=False),
+    "Ctrl+R": lambda s: s.reset(keeps_map=True),
+    "script off": lambda s: s.toggle_deed(s.deeds()[0]),
+    "script moved": lambda s: s.move_deed(s.deeds()[0], 3),
+    "script deleted": lambda s: s.delete_deed(s.deeds()[0]),
+    "script again": lambda s: s.duplicate_deed(s.deeds()[0]),
+}
+
+
+def a_run_with_things_done() -> Session:
+    session = Session(setup())
+    session.advance(5)
+    stroke(session, free_cells(session, 2), True)
+    session.advance(4)
+    return session
+
+
+@pytest.mark.parametrize("name", [name for name in ACTS if name != "map as opened"])
+@pytest.mark.parametrize("ticks", [0, 6])
+def test_whatever_was_done_is_taken_back_and_done_again(name: str, ticks: int) -> None:
+    session = a_run_with_things_done()
+    before, count = as_seen(session), len(session.history.done)
+    tick = session.tick
+    ACTS[name](session)
+    assert len(session.history.done) == count + 1, "one thing"
+    session.advance(ticks)
+    after, there = as_seen(session), session.tick
+    done = session.undo()
+    assert isinstance(done, Done) and done.words and done.tick == tick
+    session.seek(tick)
+    assert as_seen(session) == before
+    assert session.redo() is done
+    session.seek(there)
+    assert as_seen(session) == after
+
+
+def test_a_branch_that_was_deleted_comes_back_with_its_children_and_links() -> None:
+    session = a_run_with_things_done()
+    child = session.branch_here().number
+    stroke(session, free_cells(session), True)
+    session.branch_here()
+    session.focus(PanelKey(child, 1))
+    session.split([{"weight": 1.0}, {"weight": 4.0}])
+    session.show_branch(child)
+    before = as_seen(session)
+    session.delete_branch(child)
+    assert child not in session.tree.branches
+    session.undo()
+    assert as_seen(session) == before
+    session.redo()
+    assert child not in session.tree.branches and session.branch in session.tree.branches
+
+
+def test_a_change_of_the_past_is_taken_back_with_the_branch_that_kept_the_future() -> None:
+    session = a_run_with_things_done()
+    stroke(session, free_cells(session, 2), True)
+    session.advance(6)
+    session.seek(11)
+    before = as_seen(session)
+    in_the_past(session)
+    assert len(session.tree.branches) == 2
+    session.undo()
+    session.seek(11)
+    assert as_seen(session) == before and len(session.tree.branches) == 1
+
+
+def test_undo_goes_to_the_branch_in_which_it_was_done() -> None:
+    session = a_run_with_things_done()
+    child = session.branch_here().number
+    session.advance(2)
+    stroke(session, free_cells(session), True)
+    session.show_branch(0)
+    session.hide_branch(child)
+    assert session.branch == 0 and session.shown == [0]
+    done = session.undo()
+    assert done is not None and "branch 1" in str(done)
+    assert session.branch == child and child in session.shown
+    assert len(session.entries()) == 2, "those of the first stroke"
+
+
+def test_turns_of_one_knob_are_one_thing_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.model.history.TURN_TICKS", 5)
+    session = Session(setup())
+    for weight in (1.6, 1.7, 1.8):
+        session.set_param(PanelKey(0, 1), "weight", weight)
+    session.advance(5)
+    session.set_param(PanelKey(0, 1), "weight", 1.9)
+    assert len(session.history.done) == len(session.deeds()) == 1
+    session.do(SetBudget(5))
+    session.set_param(PanelKey(0, 1), "weight", 2.0)
+    assert len(session.history.done) == len(session.deeds()) == 3
+    session.advance(6)
+    session.set_param(PanelKey(0, 1), "weight", 2.1)
+    assert len(session.history.done) == 4
+    for left in (3, 2, 1, 0):
+        session.undo()
+        assert len(session.deeds()) == left
+    arrive(session)
+    assert session.world.walker(1).params["weight"] == 1.5
+
+
+def test_a_place_of_the_history_is_gone_to() -> None:
+    session = Session(setup())
+    seen = [as_seen(session)]
+    for act in ("stroke", "branch", "weight", "R", "switch", "add"):
+        ACTS[act](session)
+        seen.append(as_seen(session))
+    for place in (2, 5, 0, 6, 3):
+        session.go_to(place)
+        assert len(session.history.done) == place
+        assert as_seen(session) == seen[place]
+
+
+def test_settings_of_the_window_that_belong_to_the_work_are_taken_back() -> None:
+    session, marks = Session(setup()), {"in": None}
+    for tick in (3, 8):
+        session.history.set(f"range begins at {tick}", lambda value: marks.update({"in": value}), marks["in"], tick)
+    assert session.undo().words == "range begins at 8" and marks["in"] == 3
+    session.undo()
+    assert marks["in"] is None
+    session.redo()
+    assert marks["in"] == 3
+
+
+def test_what_is_undone_leaves_no_marks_on_the_map() -> None:
+    session = a_run_with_things_done()
+    marked = session.shown_edits()
+    stroke(session, free_cells(session, 200), True)
+    assert len(session.shown_edits()) > 100
+    session.undo()
+    arrive(session)
+    assert session.shown_edits() == marked
+
+
+def test_ctrl_z_after_agents_and_branch_were_removed_and_r_was_pressed() -> None:
+    """KeyError: the focus stayed on a branch that was gone (issue 10, point 2)."""
+    session = Session(setup())
+    session.advance(4)
+    child = session.branch_here().number
+    session.show_branch(0)
+    while any(panel.key.branch == 0 for panel in session.panels):
+        session.remove_agent(next(panel.key for panel in session.panels if panel.key.branch == 0))
+    session.show_branch(child)
+    session.delete_branch(child)
+    assert session.focused is None and session.focused_key.branch == session.branch == 0
+    session.reset(keeps_map=False)
+    while session.undo():
+        arrive(session)
+    assert len(session.panels) == 3 and not session.entries()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_things_done_are_taken_back_one_by_one(seed: int) -> None:
+    chance, session = random.Random(seed), Session(setup(seed))
+    seen: list[tuple[int, object]] = []
+    for _ in range(9):
+        session.advance(chance.randrange(6))
+        usable = [name for name in ACTS if "script" not in name or session.deeds()]
+        usable.remove("map as opened")
+        name, count = chance.choice(usable), len(session.history.done)
+        if len(session.panels) < 2 or session.world.walker(1) is None:
+            name = "stroke"
+        tick = session.tick
+        before = as_seen(session)
+        ACTS[name](session)
+        if len(session.history.done) > count:
+            seen.append((tick, before))
+    for tick, before in reversed(seen):
+        assert session.undo() is not None
+        session.seek(tick)
+        found = as_seen(session)
+        assert found[0] == before[0] and found[3:5] == before[3:5]  # type: ignore[index]
+
+
+# --- a stroke from the brush to the file ----------------------------------------------------------------
+
+
+def painted_over_time() -> Session:
+    session = Session(setup(density=0.0))
+    session.advance(3)
+    session.begin_stroke()
+    for cell in (100, 101, 140):  # apart, and two of them side by side
+        session.paint([cell], block=True)
+        session.advance(2)
+    session.end_stroke()
+    session.paint([102], block=True)  # beside the stroke, and not of it
+    return session
+
+
+def test_strokes_are_the_same_after_saving_and_opening(tmp_path: Path) -> None:
+    session = painted_over_time()
+    wanted = [[entry.tick for entry in deed.entries] for deed in session.deeds()]
+    assert wanted == [[3, 5, 7], [9]]
+    path = saving.save(session, tmp_path / "mine.yaml")
+    text = path.read_text()
+    assert text.count("stroke:") == 4
+    other = Session(setup())
+    saving.restore(other, parse_session(text, "mine.yaml", BY_KEY), path)
+    assert [[entry.tick for entry in deed.entries] for deed in other.deeds()] == wanted
+
+
+def test_strokes_are_the_same_after_a_crash(tmp_path: Path) -> None:
+    session = Session(setup(density=0.0))
+    journal = Journal(session.scenario, session.tree, folder=tmp_path)
+    session.begin_stroke()
+    for cell in (100, 140):
+        session.paint([cell], block=True)
+        session.advance(2)
+    session.end_stroke()
+    session.paint([101], block=True)
+    saved = restore(journal.path, BY_KEY)
+    assert [entry.stroke for entry in saved.branches[0].state.entries] == [e.stroke for e in session.entries()]
+    journal.close()
+
+
+def test_a_file_that_does_not_say_its_strokes_is_read_as_before() -> None:
+    session = painted_over_time()
+    text = dump_session(saving.describe(session))
+    old = re.sub(r", stroke: \d+", "", text)
+    assert "stroke" not in old and old != text
+    saved = parse_session(old, "old.yaml", BY_KEY)
+    strokes = [entry.stroke for entry in saved.branches[0].state.entries]
+    assert len(strokes) == 4 and strokes[0] == strokes[1] and strokes[2] not in strokes[:2]
+
+
+def test_undo_is_in_the_journal_at_once_and_does_not_write_the_whole_log(tmp_path: Path) -> None:
+    session = Session(setup())
+    journal = Journal(session.scenario, session.tree, folder=tmp_path)
+    for _ in range(4):
+        stroke(session, free_cells(session), True)
+        session.advance(3)
+    size = journal.path.stat().st_size
+    session.undo()
+    arrive(session)
+    written = journal.path.read_bytes()[size:]
+    assert json.loads(written.splitlines()[0])["gone"] and len(written) < 300
+    for act in ("branch", "weight", "rename"):
+        ACTS[act](session)
+    session.go_to(2)
+    session.go_to(6)
+    session.go_to(4)
+    arrive(session)
+    saved = restore(journal.path, BY_KEY)
+    again = saved.plant(BY_KEY)
+    assert [s.entries for s in again.states()] == [s.entries for s in session.tree.states()]
+    assert [(b.number, b.name, b.parent) for b in again.branches.values()] == [
+        (b.number, b.name, b.parent) for b in session.tree.branches.values()
+    ]
+    journal.close()
+
+
+def test_a_log_is_put_back_in_its_order_within_a_tick() -> None:
+    """Two edits of one cell at one tick: which comes last decides."""
+    tree = BranchTree(lambda: Session(scenario_on_empty()).world)
+    session = Session(scenario_on_empty())
+    session.do(EditCells(blocked=(20,)))
+    session.do(EditCells(freed=(20,)))
+    wanted = terrain(session)
+    session.delete_deed(session.deeds()[0])
+    session.undo()
+    arrive(session)
+    assert terrain(session) == wanted and len(tree.branches) == 1
+    assert isinstance(session.entries()[0].command, EditCells) and session.entries()[0].command.blocked
+
+
+def scenario_on_empty():
+    grid = setup(density=0.0).grid
+    return scenario_on(grid.copy(), 0, SIDE * SIDE - 1, (AgentConfig("tba"),))
+
+
+def test_a_parameter_of_a_branch_is_taken_back_there_alone() -> None:
+    session = Session(setup())
+    session.branch_here()
+    session.set_param(PanelKey(1, 1), "weight", 3.0)
+    assert isinstance(session.entries()[-1].command, SetParam)
+    session.undo()
+    arrive(session)
+    weights = [b.timeline.world.walker(1).params["weight"] for b in session.shown_branches]
+    assert weights == [1.5, 1.5] and len(session.tree.branches) == 2

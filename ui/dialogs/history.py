@@ -1,0 +1,72 @@
+"""The history: everything that was done, and what of it was taken back. A click goes to that place.
+
+The dialog stands beside the map and darkens nothing: one looks at what was done there.
+"""
+
+import pygame
+
+from ui.dialogs.base import Dialog, Host
+from ui.model.history import Done
+from ui.widgets.lists import Col, Item, Rows
+
+
+class HistoryList(Dialog):
+    title = "History"
+    hint = "a click goes to that place"
+    size = (420, 640)
+    veils = False
+    closes_outside = False
+    place = "right"
+    command = "history"
+
+    def __init__(self, host: Host) -> None:
+        self._shown: tuple[int, Done | None] = (0, None)
+        super().__init__(host)
+
+    def build(self) -> None:
+        columns = [Col(), Col(width=110, align="right", face="mono", role="dim")]
+        self.rows = Rows(self, self.area, columns, self._items(), place=self._place, selected=self._go_to)
+        self.add(self.rows)
+        self.add_footer(("Close", self.cancel, "main"))
+        self._shown = self._now()
+
+    @property
+    def _place(self) -> int:
+        return len(self.host.session.history.done)
+
+    def _now(self) -> tuple[int, Done | None]:
+        """What tells whether the list is still right."""
+        history = self.host.session.history
+        return len(history.undone), history.done[-1] if history.done else None
+
+    def _items(self) -> list[Item]:
+        history = self.host.session.history
+        done = [_item(done) for done in history.done]
+        undone = [_item(done, is_dim=True) for done in reversed(history.undone)]
+        return [Item(("as it was opened", "")), *done, *undone]
+
+    def _go_to(self, place: int) -> None:
+        if place != self._place:
+            self.host.session.go_to(place)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self._shown = self._now()
+        self.rows.set(self._items(), self._place, tells=False)
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        """Follow what is done meanwhile."""
+        super().update(seconds)
+        if self._now() != self._shown:
+            self._refresh()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        return self.focused is not None and self.rows.key(event)
+
+    def confirm(self) -> None:
+        self.cancel()
+
+
+def _item(done: Done, is_dim: bool = False) -> Item:
+    where = f" ({done.branch})" if done.branch else ""
+    return Item((f"{done.words}{where}", f"{done.tick:,}"), is_dim=is_dim)

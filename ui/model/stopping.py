@@ -1,0 +1,45 @@
+"""When a run that was started with "run until" pauses."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.kernels import log
+from ui.model.keys import PanelKey
+from ui.model.run import Run
+
+
+@dataclass(frozen=True)
+class Step:
+    """What an agent did in the last tick."""
+
+    row: np.void  # log.ROW
+    has_moved: bool
+    is_focused: bool
+
+
+@dataclass(frozen=True)
+class StopRule:
+    name: str
+    is_met: Callable[[Step], bool]  # asked for every panel after every tick
+
+    def is_met_in(self, run: Run, focused: PanelKey) -> bool:
+        """Whether an agent has done it in the last tick."""
+        for branch in run.shown_branches:
+            for walker in branch.timeline.world.walkers:
+                if walker.rows.size and walker.rows_tick + walker.rows.size == run.tick:
+                    key = PanelKey(branch.number, walker.id)
+                    trail = run.trails[key].cells
+                    has_moved = len(trail) > 1 and bool(trail[-1] != trail[-2])
+                    if self.is_met(Step(walker.rows[-1], has_moved, key == focused)):
+                        return True
+        return False
+
+
+STOP_RULES = {
+    "move": StopRule("next move", lambda step: step.is_focused and step.has_moved),
+    "back_move": StopRule("next back-move", lambda step: bool(step.row["marks"] & log.BACK_MOVE)),
+    "restart": StopRule("next restart", lambda step: bool(step.row["marks"] & log.RESTARTED)),
+    "arrival": StopRule("next arrival", lambda step: bool(step.row["marks"] & log.ARRIVED)),
+}
