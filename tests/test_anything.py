@@ -1,17 +1,32 @@
-"""Anything at all: random keys, clicks, drags and turns of the wheel must leave the window alive and its run sound."""
+"""Anything at all: random keys, clicks, drags, sizes and jumps in time leave the window alive and its run sound.
+
+The short runs are small enough for every check; `make slow` goes through long ones: thousands of ticks, eight agents,
+maps of all examples. A run is sound when every branch comes to the same again from tick 0, when all that was done can
+be taken back until nothing is left of it, and done again.
+"""
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pygame
 import pytest
 
+from sim.commands import AgentConfig
+from sim.files.scenario import Scenario
 from tests.test_app import setup
+from tests.test_history import ACTS as ACTS_OF_HISTORY
 from tests.window import App, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS as TABLE
+from ui.model.turning import UI_SCALES
 
 LEFT_OUT = {"quit", "full_screen", "record", "export_video"}  # they end the test, or begin another process
+OTHER_RUNS = {"gallery", "open", "recent", "problems", "generate"}  # what was done before cannot be taken back then
 COMMANDS = [command for command in TABLE if command.id not in LEFT_OUT]
+OWN_COMMANDS = [
+    command for command in COMMANDS if command.id not in OTHER_RUNS and not command.id.startswith("picture")
+]
 DIALOG_KEYS = (
     pygame.K_TAB,
     pygame.K_DOWN,
@@ -21,54 +36,232 @@ DIALOG_KEYS = (
     pygame.K_9,
     pygame.K_DELETE,
 )
+SIZES = ((640, 400), (800, 500), (420, 300), (1000, 420), (200, 150), (1280, 720))
+KINDS = ("tba", "tb-wa", "rtb-wa", "tb-gbfs", "lss-lrta", "dstar-lite", "rtaa", "astar")
+
+Act = Callable[["Chaos"], None]
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_anything(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "BACKMOVE_RECORDINGS"):
-        monkeypatch.setenv(name, str(tmp_path))
-    chance = random.Random(seed)
-    size = chance.choice([(1280, 720), (1600, 900), (800, 500)])
-    app = make_app(setup(), size)
-    app.window.documents.open_path(chance.choice(open_app_files()))
-    for _ in range(70):
-        do_something(app, chance, size)
+class Chaos:
+    """Somebody who does anything."""
+
+    def __init__(self, app: App, seed: int, commands: list[object], far: int) -> None:
+        self.app, self.chance, self.commands, self.far = app, random.Random(seed), commands, far
+        self.done: list[str] = []  # for whoever wants to know what led to it
+
+    def somewhere(self) -> tuple[int, int]:
+        width, height = self.app.window.surface.get_size()
+        return self.chance.randrange(width), self.chance.randrange(height)
+
+    def go_on(self, acts: int) -> None:
+        for _ in range(acts):
+            name = self.chance.choice(ACTS)
+            self.done.append(name)
+            DO[name](self)
+
+    def key(self) -> None:
+        combination = self.chance.choice(self.chance.choice(self.commands).keys)  # type: ignore[attr-defined]
+        self.done[-1] += f" {combination}"
+        press_combination(self.app, combination)
+
+    def drag(self) -> None:
+        drag(self.app, self.somewhere(), self.somewhere(), button=self.chance.choice([1, 1, 2, 3]))
+
+    def stroke(self) -> None:
+        """A drag that goes on while time passes."""
+        drag(self.app, self.somewhere(), self.somewhere(), release=False)
+        for _ in range(self.chance.randrange(4)):
+            self.app.frame(0.1)
+            pygame.event.post(
+                pygame.event.Event(pygame.MOUSEMOTION, pos=self.somewhere(), rel=(0, 0), buttons=(1, 0, 0))
+            )
+        if self.chance.random() < 0.3:
+            self.key()
+        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=self.somewhere()))
+        settle(self.app)
+
+    def click(self) -> None:
+        spots = [spot for spot in self.app.window.canvas.spots if spot.action and "record" not in spot.id]
+        if self.app.window.dialogs.dialog is None and spots:
+            spot = self.chance.choice(spots)
+            self.done[-1] += f" {spot.id}"
+            x, y, width, height = spot.box
+            drag(self.app, (x + width // 2, y + height // 2), (x + width // 2, y + height // 2), steps=1)
+
+    def wheel(self) -> None:
+        place = self.somewhere()
+        pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=place, rel=(0, 0), buttons=(0, 0, 0)))
+        pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=self.chance.choice([-2, 1]), x=0, pos=place))
+        settle(self.app)
+
+    def dialog(self) -> None:
+        if self.app.window.dialogs.dialog is not None:
+            for _ in range(self.chance.randrange(4)):
+                press(self.app, self.chance.choice(DIALOG_KEYS), 0, "9")
+            press(self.app, pygame.K_ESCAPE)
+
+    def time(self) -> None:
+        for _ in range(self.chance.randrange(1, 6)):
+            self.app.frame(0.05)
+
+    def ahead(self) -> None:
+        """Far ahead, all branches on screen; those that are not stay where they were."""
+        self.app.session.advance(self.chance.randrange(1, self.far))
+        settle(self.app)
+
+    def jump(self) -> None:
+        """To any tick; and perhaps on to something else before it has arrived."""
+        self.app.window.player.seek(self.chance.randrange(self.far))
+        for _ in range(self.chance.randrange(4)):
+            settle(self.app)
+
+    def deed(self) -> None:
+        """One of the things that the history is there for, whatever dialog is open."""
+        session = self.app.session
+        name = self.chance.choice([name for name in ACTS_OF_HISTORY if "map as" not in name])
+        agents = {panel.key.agent for panel in session.panels if panel.key.branch == session.branch}
+        if len(session.tree.branches) < 6 and {0, 1} <= agents and (session.deeds() or "script" not in name):
+            if len(session.panels) > 8 and name in ("branch", "split", "add"):
+                name = "remove"
+            self.done[-1] += f" {name}"
+            session.history.end()
+            ACTS_OF_HISTORY[name](session)
+        settle(self.app)
+
+    def undo(self) -> None:
+        for _ in range(self.chance.randrange(1, 5)):
+            press_combination(self.app, self.chance.choice(["Ctrl+Z", "Ctrl+Z", "Ctrl+Y"]))
+
+    def history(self) -> None:
+        session = self.app.session
+        session.go_to(self.chance.randrange(len(session.history.done) + len(session.history.undone) + 1))
+        settle(self.app)
+
+    def branch(self) -> None:
+        press_combination(self.app, self.chance.choice(["Ctrl+B", "Alt+H", "N", "Alt+Delete", "Alt+P"]))
+
+    def size(self) -> None:
+        self.app.window.resized(pygame.display.set_mode(self.chance.choice(SIZES)))
+        settle(self.app)
+
+    def scale(self) -> None:
+        self.app.window.set_scale(self.chance.choice(UI_SCALES))
+        settle(self.app)
+
+
+DO: dict[str, Act] = {
+    "key": Chaos.key,
+    "drag": Chaos.drag,
+    "stroke": Chaos.stroke,
+    "click": Chaos.click,
+    "wheel": Chaos.wheel,
+    "dialog": Chaos.dialog,
+    "time": Chaos.time,
+    "ahead": Chaos.ahead,
+    "jump": Chaos.jump,
+    "deed": Chaos.deed,
+    "undo": Chaos.undo,
+    "history": Chaos.history,
+    "branch": Chaos.branch,
+    "size": Chaos.size,
+    "scale": Chaos.scale,
+}
+RARE = ("history", "size", "scale", "wheel")
+ACTS = (
+    *DO,
+    *(2 * [act for act in DO if act not in RARE]),
+    *(8 * ["key"]),
+    *(3 * ["stroke", "dialog", "click", "deed"]),
+)
+
+
+def settled(app: App) -> None:
     app.window.dialogs.close_dialog()
+    app.window.player.pause()
+    app.session.history.end()
     settle(app)
     while app.session.is_seeking:
+        app.session.continue_seek(1e9)
         app.frame(0.0)
-    for branch in app.session.shown_branches:
+
+
+def assert_sound(app: App) -> None:
+    """Every branch comes to the same again."""
+    session = app.session
+    for branch in session.tree.branches.values():
         line = branch.timeline
         line.apply_now()
         tick, digest = line.tick, line.world.digest()
         line.seek(0)
         line.seek(tick)
         assert (line.tick, line.world.digest(), line.diverged) == (tick, digest, None)
+    session.changed()
+    shown = {branch.number for branch in session.shown_branches}
+    assert shown <= set(session.tree.branches) and session.branch in shown
+    assert all(session.trails[panel.key].last_tick <= session.run.furthest for panel in session.panels)
 
 
-def do_something(app: App, chance: random.Random, size: tuple[int, int]) -> None:
-    def somewhere() -> tuple[int, int]:
-        return chance.randrange(size[0]), chance.randrange(size[1])
+def logs(app: App) -> object:
+    tree = app.session.tree
+    return app.session.scenario, [(b.number, b.name, b.parent, b.timeline.entries()) for b in tree.branches.values()]
 
-    match chance.choice(["key", "key", "key", "drag", "click", "wheel", "dialog", "time"]):
-        case "key":
-            press_combination(app, chance.choice(chance.choice(COMMANDS).keys))
-        case "drag":
-            drag(app, somewhere(), somewhere(), button=chance.choice([1, 1, 2, 3]))
-        case "click" if app.window.dialogs.dialog is None:
-            spots = [spot for spot in app.window.canvas.spots if spot.action and "record" not in spot.id]
-            x, y, width, height = chance.choice(spots).box
-            drag(app, (x + width // 2, y + height // 2), (x + width // 2, y + height // 2), steps=1)
-        case "wheel":
-            place = somewhere()
-            pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=place, rel=(0, 0), buttons=(0, 0, 0)))
-            pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=chance.choice([-2, 1]), x=0, pos=place))
-            settle(app)
-        case "dialog" if app.window.dialogs.dialog is not None:
-            for _ in range(chance.randrange(4)):
-                press(app, chance.choice(DIALOG_KEYS), 0, "9")
-            press(app, pygame.K_ESCAPE)
-        case _:
-            for _ in range(chance.randrange(1, 6)):
-                app.frame(0.05)
+
+def assert_can_be_taken_back(app: App) -> None:
+    session, done = app.session, len(app.session.history.done)
+    before = logs(app)
+    session.go_to(0)
+    settled(app)
+    assert len(session.tree.branches) == 1
+    assert all(entry.is_scripted and entry.is_enabled for entry in session.entries())
+    assert_sound(app)
+    session.go_to(done)
+    settled(app)
+    assert logs(app) == before
+    assert_sound(app)
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "BACKMOVE_RECORDINGS"):
+        monkeypatch.setenv(name, str(tmp_path))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_anything(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.model.run.SEEK_WORK", 20.0)  # a seek takes many frames
+    chance = random.Random(seed)
+    app = make_app(learning(chance), chance.choice(SIZES[:4]))
+    app.window.settings.keyframe_mb = 1
+    chaos = Chaos(app, seed, OWN_COMMANDS, far=60)
+    chaos.go_on(60)
+    settled(app)
+    assert_sound(app)
+    assert_can_be_taken_back(app)
+
+
+def learning(chance: random.Random) -> Scenario:
+    """A small run that goes on for long: some of its agents walk again and again."""
+    kinds = ("tb-wa", *(chance.choice(KINDS) for _ in range(chance.choice([0, 1, 1, 3]))))
+    return replace(setup(), agents=tuple(AgentConfig(kind) for kind in kinds), trials=20)
+
+
+def many(scenario: Scenario, chance: random.Random) -> Scenario:
+    """The same with eight agents."""
+    return replace(scenario, agents=tuple(AgentConfig(chance.choice(KINDS)) for _ in range(8)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_anything_for_long(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(1000 + seed)
+    monkeypatch.setattr("ui.model.run.SEEK_WORK", chance.choice([20.0, 500.0, 8000.0]))
+    app = make_app(setup(), chance.choice(SIZES))
+    documents = app.window.documents
+    documents.open_path(chance.choice(open_app_files()))
+    if chance.random() < 0.5:
+        documents.open_scenario(many(app.session.scenario, chance))
+    Chaos(app, seed, COMMANDS if seed % 2 else OWN_COMMANDS, far=chance.choice([100, 1000, 4000])).go_on(120)
+    settled(app)
+    assert_sound(app)
+    assert_can_be_taken_back(app)

@@ -61,7 +61,7 @@ ACTS: dict[str, Act] = {
     "trials": lambda s: s.do(SetTrials(5)),
     "changes": lambda s: s.do(SetChanges(3, 10.0)),
     "branch": lambda s: s.branch_here(),
-    "split": lambda s: (s.focus(PanelKey(s.branch, 1)), s.split([{"weight": 1.0}, {"weight": 4.0}])),
+    "split": lambda s: (s.focus(PanelKey(s.branch, 1)), s.split([{"budget": 20}, {"budget": 90}])),
     "rename": lambda s: s.rename_branch(s.branch, "another name"),
     "map as opened": lambda s: (s.paint(free_cells(s), block=True), s.history.done.pop(), s.take_edits_back()),
     "R": lambda s: s.reset(keeps_map=False),
