@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.registry import BY_KEY
@@ -12,9 +12,9 @@ from cli.prepare import prepare
 from cli.progress import Progress
 from cli.results import print_result
 from cli.warm import warm_up
-from sim.commands import LAST_TICK, AddAgent
+from sim.commands import LAST_TICK, TICK_MS, AddAgent, Serve, TimedCommand
 from sim.files.examples import named_file
-from sim.files.scenario import Scenario, build_world, load_scenario
+from sim.files.scenario import Scenario, build_world, load_scenario, save_scenario
 from sim.files.trace import Trace
 from sim.params import Param
 from sim.results import STOPPED, STUCK, group_lines, outcome_of, result
@@ -29,11 +29,17 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("scenario", help="a scenario file, or the name of an example")
     parser.add_argument("--ticks", type=checked(TICKS), default=TICKS.default, metavar="N", help=TICKS.help)
     parser.add_argument("--summary", action="store_true", help="one line for each group of agents, with times of ticks")
+    parser.add_argument(
+        "--tick-ms", type=checked(TICK_MS), metavar="MS", help="milliseconds a tick for all agents together, in turn"
+    )
+    parser.add_argument("--keep", metavar="FILE", help="write a scenario that repeats this run, whatever a clock said")
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
     given = parser.parse_args(argv)
     scenario = load_scenario(named_file(given.scenario), BY_KEY)
-    return run_scenario(scenario, given.ticks, given.trace, given.posthoc, given.summary)
+    if given.tick_ms is not None:
+        scenario = replace(scenario, tick_ms=given.tick_ms)
+    return run_scenario(scenario, given.ticks, given.trace, given.posthoc, given.summary, given.keep)
 
 
 def run_scenario(
@@ -42,6 +48,7 @@ def run_scenario(
     trace_path: str | None = None,
     posthoc_path: str | None = None,
     is_summed_up: bool = False,
+    kept_path: str | None = None,
 ) -> int:
     """Run a scenario to its end, or for so many ticks, and print what became of each agent, or of each group."""
     progress = Progress()
@@ -49,12 +56,18 @@ def run_scenario(
     warm_up([*scenario.agents, *added], progress)
     prepare(scenario.agents, BY_KEY, scenario.grid, (scenario.start_cell, scenario.goal_cell), progress)
     options: dict[str, Any] = {"watched": posthoc_path is not None}
-    if not is_summed_up:  # asked twice for each agent and tick, a clock is no small part of a tick
+    if (
+        not is_summed_up and not scenario.tick_ms
+    ):  # asked twice for each agent and tick, a clock is no small part of a tick
         options["stopwatch"] = time.perf_counter
-    run = ScenarioRun(scenario, build_world(scenario, BY_KEY, **options), progress, is_summed_up)
+    world = build_world(scenario, BY_KEY, **options)
+    world.clock = time.perf_counter if scenario.tick_ms else None
+    run = ScenarioRun(scenario, world, progress, is_summed_up)
     with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
         run.posthoc.begin(run.world)
         was_stopped = run.go(ticks, trace)
+    if kept_path is not None:
+        save_scenario(run.repeated(), kept_path)
     run.report(STOPPED if was_stopped else STUCK)
     return 130 if was_stopped else 0
 
@@ -81,6 +94,12 @@ class ScenarioRun:
         except KeyboardInterrupt:
             return True
         return False
+
+    def repeated(self) -> Scenario:
+        """The scenario of the same run without a clock: it says how many agents had their turn in each tick."""
+        served = (TimedCommand(tick, Serve(agents)) for tick, agents in self.world.served)
+        edits = sorted([*self.scenario.edits, *served], key=lambda edit: edit.tick)
+        return replace(self.scenario, edits=tuple(edits), tick_ms=0.0)
 
     def _step(self, ticks: int, trace: Trace) -> int:
         """Advance to the next edit or random change at most, so that no agent is woken in the middle."""

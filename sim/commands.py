@@ -20,6 +20,10 @@ LAST_TICK = 1_000_000_000
 TICK = Param("tick", int, 0, "when a command is due", 0, LAST_TICK)
 BUDGET = Param("budget", int, 16, "cells that each agent may expand a tick", 1, 1_000_000_000, symbol="k")
 TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
+TICK_MS = Param(
+    "tick_ms", float, 0.0, "milliseconds a tick for all agents together; 0: as long as it takes", 0.0, 10_000.0
+)
+SERVED = Param("serve", int, 0, "so many agents plan in this tick, the others wait their turn", 0, MAX_AGENTS)
 AGENT = Param("agent", int, 0, "the number of an agent", 0, 1_000_000)
 
 
@@ -54,6 +58,8 @@ class Changeable(Protocol):
     def agents_of(self, group: str) -> Sequence[int]: ...
     def set_random_changes(self, changes: RandomChanges) -> None: ...
     def set_trials(self, count: int) -> None: ...
+    def set_tick_ms(self, milliseconds: float) -> None: ...
+    def serve(self, agents: int) -> None: ...
 
 
 class Names(Protocol):
@@ -256,6 +262,32 @@ class SetTrials(Command):
 
     def say(self, names: Names) -> str:
         return f"{self.count:,} trials" if self.count > 1 else "one trial"
+
+
+@dataclass(frozen=True)
+class SetTickMs(Command):
+    """Give all agents together so many milliseconds a tick, as games do; 0: as long as it takes."""
+
+    milliseconds: float
+
+    def apply(self, world: Changeable) -> None:
+        world.set_tick_ms(self.milliseconds)
+
+    def say(self, names: Names) -> str:
+        return f"{self.milliseconds:g} ms a tick for all" if self.milliseconds else "a tick takes as long as it takes"
+
+
+@dataclass(frozen=True)
+class Serve(Command):
+    """Only so many agents plan in this tick, those whose turn it is: what a clock once said, to be repeated."""
+
+    agents: int
+
+    def apply(self, world: Changeable) -> None:
+        world.serve(self.agents)
+
+    def say(self, names: Names) -> str:
+        return f"{self.agents:,} agents had their turn"
 
 
 @dataclass(frozen=True)

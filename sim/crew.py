@@ -104,11 +104,24 @@ class Crew:
 
     def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> Piece:
         """Let all of them plan and act; results say how far each came. `clock` times it, in `seconds`."""
-        rows = np.zeros((len(self.walkers), ticks), log.ROW)
-        self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
+        rows = self.begin(budget, ticks)
         before = clock() if clock else 0.0
-        self.kernel(grid.ground, self._like, self._table, self.results, tick, rows)
+        self.serve(grid, tick, rows, slice(None))
         self.seconds += clock() - before if clock else 0.0
+        return self.end(tick, rows)
+
+    def begin(self, budget: int, ticks: int) -> npt.NDArray[Any]:
+        """Rows for some ticks in which nobody has done anything yet."""
+        self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
+        self.results["done"] = self.results["legal"] = 0
+        return np.zeros((len(self.walkers), ticks), log.ROW)
+
+    def serve(self, grid: Grid, tick: int, rows: npt.NDArray[Any], places: slice) -> None:
+        """Let some of them plan and act."""
+        self.kernel(grid.ground, self._like, self._table[places], self.results[places], tick, rows[places])
+
+    def end(self, tick: int, rows: npt.NDArray[Any]) -> Piece:
+        """What all did that were served."""
         piece = Piece(tick, rows, self.results["done"].copy())
         self.pieces.append(piece)
         acted = np.flatnonzero(piece.done)

@@ -128,6 +128,8 @@ def _group_line(world: World, kind: str, members: Sequence[Walker], tick_ms: Seq
         "max_expansions": max(m.max_expansions for m in every),
         "restarts": sum(m.restarts for m in every),
         "ticks": world.tick,
+        "tick_ms": world.tick_ms or None,  # what they were given together; then nobody else gets the same run
+        "reproducible": not world.tick_ms,
         "tick_ms_median": round(float(np.median(tick_ms)), 3) if tick_ms else None,  # of all groups together
         "tick_ms_p99": round(float(np.percentile(tick_ms, 99)), 3) if tick_ms else None,
         "world_digest": world.digest(),

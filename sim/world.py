@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sim import changes
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Status
 from sim.changes import NO_EVENT, Event, RandomChanges
-from sim.commands import AgentConfig, Command
+from sim.commands import AgentConfig, Command, Serve
 from sim.crew import Crew, Piece, Seat, Told, Turns
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
@@ -31,6 +31,7 @@ from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 
 BULK = 4096  # most ticks in one kernel call
 _FEW_REFUSED = 3  # cells that are named one by one
+_AT_ONCE = 25  # agents of a crew that are served between two looks at the clock
 _MOST_ROWS = 1 << 20  # of all agents together
 
 
@@ -234,9 +235,11 @@ class World:
         measures: bool = True,
         stopwatch: Callable[[], float] | None = None,
         trials: int = 1,
+        tick_ms: float = 0.0,
     ) -> None:
         """`watched`: count expansions per cell for drawing. `measures`: count non-optimal moves.
 
+        `tick_ms`: milliseconds a tick for all agents together, where there is a `clock`; 0: as long as it takes.
         `trials`: agents that learn h walk from start to goal so often, or until there is nothing left to learn.
         `stopwatch` times the agents' planning; the simulation itself never looks at a clock.
         """
@@ -247,6 +250,10 @@ class World:
         self.random_changes = random_changes or RandomChanges(1, 0.0)
         self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
         self.trials = trials
+        self.tick_ms = tick_ms
+        self.served: list[tuple[int, int]] = []  # ticks in which not all had their turn, and how many had
+        self._served_now: int | None = None  # how many have theirs in the coming tick, where that was noted before
+        self._next_turn = 0  # number of the agent whose turn it is
         self.tick = 0
         self.walkers: list[Walker] = []
         self.notes: list[Note] = []
@@ -408,6 +415,9 @@ class World:
 
     def _run(self, ticks: int) -> int:
         """Let every agent plan and act for `ticks` ticks without a command in between."""
+        if self._is_limited or self._served_now is not None:
+            self._run_in_turn()
+            return 1
         turns = self._turns()
         pieces = [self._run_crew(crew, ticks) for crew in turns.crews]
         done = [self._run_walker(walker, ticks) for walker in turns.alone]
@@ -428,9 +438,70 @@ class World:
         """Who advances together, as far as anybody has advanced."""
         return self._turns_kept.crews if self._turns_kept is not None else ()
 
+    @property
+    def _is_limited(self) -> bool:
+        """Whether a clock says how many agents have their turn."""
+        return self.tick_ms > 0.0 and self.is_live and self.clock is not None
+
+    def _run_in_turn(self) -> None:
+        """A tick in which agents plan one after the other until their time is spent; the others wait their turn.
+
+        How many that were is noted in `served`: with a Serve command in its place the same happens again, on any
+        machine. Agents in crews advance some at a time.
+        """
+        turns = self._turns()
+        most, self._served_now = self._served_now, None
+        queue, idle = self._in_turn(), [w for w in self.walkers if w.agent.status is Status.NO_PATH]
+        end = self.clock() + self.tick_ms / 1000.0 if most is None and self.clock else None
+        rows = [crew.begin(self.budget, 1) for crew in turns.crews]
+        place = {crew.walkers[i].id: (n, i) for n, crew in enumerate(turns.crews) for i in range(len(crew.walkers))}
+        served = 0
+        while served < (len(queue) if most is None else min(most, len(queue))):
+            served += self._serve(queue[served:most], turns, rows, place)
+            if end is not None and self.clock is not None and self.clock() >= end:
+                break
+        for crew, own in zip(turns.crews, rows, strict=True):
+            self._take_in(crew, crew.end(self.tick, own))
+        for walker in (*idle, *queue[served:]):
+            walker.metrics[0].waits += 1
+        if served < len(queue):
+            self._next_turn = queue[served].id
+            if most is None:
+                self.served.append((self.tick, served))
+        self.tick += 1
+        self.measuring.spend(1)
+
+    def _in_turn(self) -> list[Walker]:
+        """Those who have something to do, the one whose turn it is first."""
+        waiting = [walker for walker in self.walkers if not walker.is_done]
+        first = next((i for i, walker in enumerate(waiting) if walker.id >= self._next_turn), 0)
+        return waiting[first:] + waiting[:first]
+
+    def _serve(
+        self, queue: list[Walker], turns: Turns, rows: list[np.ndarray], place: Mapping[int, tuple[int, int]]
+    ) -> int:
+        """Let the first of a queue have its turn, and those after it that stand beside it in its crew."""
+        found = place.get(queue[0].id)
+        if found is None:
+            self._run_walker(queue[0], 1)
+            return 1
+        number, first = found
+        count = next(
+            (n for n, walker in enumerate(queue[:_AT_ONCE]) if place.get(walker.id) != (number, first + n)),
+            min(_AT_ONCE, len(queue)),
+        )
+        crew = turns.crews[number]
+        before = self.clock() if self.clock else 0.0
+        crew.serve(self.grid, self.tick, rows[number], slice(first, first + count))
+        crew.seconds += self.clock() - before if self.clock else 0.0
+        return count
+
     def _run_crew(self, crew: Crew, ticks: int) -> Piece:
         """Let those advance who can do it together."""
-        piece = crew.run(self.grid, self.tick, self.budget, ticks, self.clock)
+        return self._take_in(crew, crew.run(self.grid, self.tick, self.budget, ticks, self.clock))
+
+    def _take_in(self, crew: Crew, piece: Piece) -> Piece:
+        """What a crew did."""
         for i in np.flatnonzero(crew.results["legal"] < piece.done).tolist():
             legal = piece.done[i] = int(crew.results["legal"][i])
             self._stop(crew.walkers[i], self._illegal(crew.walkers[i], piece.rows[i], legal), self.tick + legal)
@@ -460,6 +531,9 @@ class World:
             kept = self._turns_kept = Turns(self.walkers, able if self.stopwatch is None else ())
         self._are_turns_old = False
         return kept
+
+    is_live = True
+    """Whether this happens for the first time, so that a clock may have its say. A replay follows what was noted."""
 
     clock: Callable[[], float] | None = None
     """What times crews as a whole, for those who want to see it. Where `stopwatch` times each agent there are none."""
@@ -618,8 +692,8 @@ class World:
                 self._redraw_map()
                 has_applied = True
         while self._queue and self._queue[0][0] <= self.tick:
-            self._are_turns_old = True
             self._applying = self._queue.pop(0)[1]
+            self._are_turns_old = self._are_turns_old or not isinstance(self._applying, Serve)
             self._applying.apply(self)
             has_applied = True
         self._applying = None
@@ -747,6 +821,12 @@ class World:
 
     def set_random_changes(self, changes: RandomChanges) -> None:
         self.random_changes = changes
+
+    def set_tick_ms(self, milliseconds: float) -> None:
+        self.tick_ms = milliseconds
+
+    def serve(self, agents: int) -> None:
+        self._served_now = agents
 
     def set_trials(self, count: int) -> None:
         self.trials = count

@@ -23,6 +23,7 @@ from .conftest import budget_for, problems, settings_of
 _OTHERWISE = {
     "told",
     "seat",
+    "is_live",
     "_bared",
     "_turns_kept",
     "_are_turns_old",

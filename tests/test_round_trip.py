@@ -48,6 +48,7 @@ def full(folder: Path) -> Scenario:
         edits=(TimedCommand(7, EditCells(blocked=(22, 23))),),
         view={"theme": "light", "layers": {"grid": True}},
         trials=40,
+        tick_ms=2.5,
         listed_optimal=12.5,
     )
 

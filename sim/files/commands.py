@@ -7,6 +7,7 @@
     {agent: lazy, set: {weight: 3}}                  parameters of a running agent
     {group: units, set: {weight: 3}}                 every agent of a group; also its budget, and remove: all
     {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
+    {tick_ms: 2}    {serve: 120}                     milliseconds for all agents; how many had their turn in a tick
     {changes: {every: 10, rate: 5}}                  {trials: 20}
 
 Two kinds of files use it. A scenario (edits.py) is written by people: it calls agents by their labels, and whatever
@@ -22,7 +23,7 @@ from typing import Any
 
 from sim import commands
 from sim.changes import RandomChanges
-from sim.commands import BUDGET, TRIALS, AgentConfig, Command
+from sim.commands import BUDGET, SERVED, TICK_MS, TRIALS, AgentConfig, Command
 from sim.files.agents import agent_data, changes_data, read_changes
 from sim.files.fields import Field, require
 from sim.files.yaml import Inline, InlineMap
@@ -316,6 +317,24 @@ def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
     return [commands.ToGroup(name, replace(command, agent=0)) for command in read if isinstance(command, kinds)]
 
 
+def _write_tick_ms(command: commands.SetTickMs, writer: Writer) -> dict[str, Any]:
+    return {"tick_ms": command.milliseconds}
+
+
+def _read_tick_ms(fields: Fields, reader: Reader) -> list[Command]:
+    value = fields["tick_ms"].parse(TICK_MS)
+    return [] if value is None else [commands.SetTickMs(float(value))]
+
+
+def _write_serve(command: commands.Serve, writer: Writer) -> dict[str, Any]:
+    return {"serve": command.agents}
+
+
+def _read_serve(fields: Fields, reader: Reader) -> list[Command]:
+    agents = fields["serve"].integer(SERVED)
+    return [] if agents is None else [commands.Serve(agents)]
+
+
 TABLE = (
     Row(commands.EditCells, ("block", "free"), _write_cells, _read_cells),
     Row(commands.SetSwitch, ("block", "free"), _write_switch, _read_switch),
@@ -327,6 +346,8 @@ TABLE = (
     Row(commands.RemoveAgent, ("remove",), _write_remove, _read_remove),
     Row(commands.SetChanges, ("changes",), _write_changes, _read_changes),
     Row(commands.SetTrials, ("trials",), _write_trials, _read_trials),
+    Row(commands.SetTickMs, ("tick_ms",), _write_tick_ms, _read_tick_ms),
+    Row(commands.Serve, ("serve",), _write_serve, _read_serve),
     Row(commands.ToGroup, ("group", "budget", "set", "remove"), _write_to_group, _read_to_group),
 )
 KEYS = tuple(dict.fromkeys(key for row in TABLE for key in row.keys))

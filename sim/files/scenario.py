@@ -15,7 +15,7 @@ import numpy as np
 
 from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
-from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, TRIALS, AgentConfig, TimedCommand
+from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, TICK_MS, TRIALS, AgentConfig, TimedCommand
 from sim.files.agents import agent_data, changes_data, read_agents, read_changes
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
@@ -47,6 +47,7 @@ KEYS = (
     "seed",
     "budget",
     "trials",
+    "tick_ms",
     "start",
     "goal",
     "listed_optimal",
@@ -113,6 +114,7 @@ class Scenario:
     edits: tuple[TimedCommand, ...] = ()
     view: Mapping[str, Any] = field(default_factory=dict)  # the window's own: layers, panels, camera
     trials: int = 1  # most walks from start to goal of agents that learn h
+    tick_ms: float = 0.0  # milliseconds a tick for all agents together; 0: as long as it takes
     listed_optimal: float | None = None  # the optimal length that a problem list states
     grid: Grid = field(default_factory=lambda: _FROM_SOURCE, compare=False, repr=False)
     """The map at tick 0, and in `original` as it was opened. Only read; by default that of the source."""
@@ -173,6 +175,7 @@ def build_world(
         "switches": scenario.switch_cells,
         "random_changes": scenario.changes,
         "trials": scenario.trials,
+        "tick_ms": scenario.tick_ms,
     }
     ends = scenario.start_cell, scenario.goal_cell
     world = World(scenario.grid.copy(), *ends, specs, **(options | world_options))
@@ -270,7 +273,8 @@ class ScenarioReader:
         trials, listed = self._integer("trials", TRIALS), self._listed_optimal()
         if source is None or start is None or goal is None or self.opened is None:
             return None
-        happens = budget, switches, changes, edits, view, trials, listed
+        tick_ms = self.fields["tick_ms"].parse(TICK_MS) if "tick_ms" in self.fields else None
+        happens = budget, switches, changes, edits, view, trials, float(tick_ms or 0.0), listed
         return Scenario(source, start, goal, agents, title, caption, seed, *happens, self.opened.grid)
 
     def _check_format(self) -> None:
@@ -484,6 +488,8 @@ def dump_scenario(scenario: Scenario) -> str:
     data |= {"seed": scenario.seed, "budget": scenario.budget}
     if scenario.trials != TRIALS.default:
         data["trials"] = scenario.trials
+    if scenario.tick_ms:
+        data["tick_ms"] = scenario.tick_ms
     data |= {"start": Inline(scenario.start), "goal": Inline(scenario.goal)}
     if scenario.listed_optimal is not None:
         data["listed_optimal"] = scenario.listed_optimal

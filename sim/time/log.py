@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sim.commands import Command
+from sim.commands import Command, Serve
 from sim.time.recorded import NO_AGENT, MarkKind
 
 
@@ -66,7 +66,7 @@ def edit_marks(entries: list[Entry], first: int, last: int) -> list[tuple[int, i
     return [
         (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))
         for entry in entries[slice(*places)]
-        if entry.is_enabled
+        if entry.is_enabled and not isinstance(entry.command, Serve)
     ]
 
 

@@ -338,8 +338,9 @@ class Timeline:
         world = head.world
         begin, is_new = world.tick, world.tick >= self.recorded_end
         boundary = DIGEST_EVERY - begin % DIGEST_EVERY
-        if not is_new:
-            boundary = min(boundary, self.recorded_end - begin)
+        world.is_live = begin >= max(self.recorded_end, self.horizon)
+        if not world.is_live:
+            boundary = min(boundary, (self.horizon if is_new else self.recorded_end) - begin)
         done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), BULK))
         if not done:
             return 0
@@ -349,9 +350,19 @@ class Timeline:
         if is_new:
             self.history.take_down(world, begin, before, head.statuses)
             self.horizon = max(self.horizon, world.tick)
+            self._note_served(world)
         else:
             self.history.check(world)
         return done
+
+    def _note_served(self, world: World) -> None:
+        """How many had their turn, where a clock said so, goes into the log: then it can be repeated."""
+        entries = [Entry(self._ids.next(), tick, commands.Serve(served)) for tick, served in world.served]
+        world.served.clear()
+        for entry in entries:
+            self._entries.insert(end_of(self._entries, entry.tick), entry)
+        if entries:
+            self._tell(entries, [])
 
     def _count_work(self, head: _Head, ticks: int) -> None:
         before, head.expansions = head.expansions, expansions_of(head.world)

@@ -223,7 +223,7 @@ def _knob(branch: int, command: Command) -> object:
         case commands.ToGroup(group, told):
             knob = _knob(branch, told)
             return None if knob is None else (group, knob)
-        case commands.SetTrials() | commands.SetChanges():
+        case commands.SetTrials() | commands.SetChanges() | commands.SetTickMs():
             return branch, type(command)
     return None
 

@@ -162,6 +162,7 @@ class Session:
             commands.MoveGoal: {"goal": pair(world.goal)},
             commands.SetBudget: {"budget": world.budget},
             commands.SetTrials: {"trials": world.trials},
+            commands.SetTickMs: {"tick_ms": world.tick_ms},
             commands.SetChanges: {"changes": changes if changes.rate > 0 else None},
         }
         done = {type(command) for _, command in self.log}
@@ -302,7 +303,8 @@ class Session:
     @property
     def log(self) -> list[tuple[int, Command]]:
         """What was done by hand in the focused branch, with its ticks."""
-        return [(e.tick, e.command) for e in self.timeline.entries() if not e.is_scripted and e.is_enabled]
+        entries = (e for e in self.timeline.entries() if not e.is_scripted and e.is_enabled)
+        return [(e.tick, e.command) for e in entries if not isinstance(e.command, commands.Serve)]
 
     def marks(self, kinds: Sequence[MarkKind] = tuple(MarkKind)) -> npt.NDArray[np.void]:
         """What happened when in the focused branch, for the scrubber."""
@@ -702,7 +704,7 @@ class Session:
 
     def deeds(self) -> list[Deed]:
         """The same as a user sees it: a stroke is one."""
-        return deeds_of(self.entries())
+        return deeds_of(entry for entry in self.entries() if not isinstance(entry.command, commands.Serve))
 
     def move_deed(self, deed: Deed, by: int) -> None:
         """The same so many ticks later or earlier; the run is computed again from there."""

@@ -13,6 +13,7 @@ from ui.model.state import State
 CHANGE_RATES = (1.0, 2.0, 5.0, 10.0, 20.0)
 CHANGE_INTERVALS = (1, 2, 5, 10, 20, 50, 100)
 TRIAL_COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+TICK_TIMES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
@@ -106,6 +107,11 @@ def turn_trials(session: Session, step: int) -> str:
     trials = int(neighbour(TRIAL_COUNTS, session.world.trials, step))
     session.do(commands.SetTrials(trials))
     return f"agents that learn walk {f'up to {trials:,} times' if trials > 1 else 'once'}"
+
+
+def turn_tick_ms(session: Session, step: int) -> None:
+    """More or fewer milliseconds for all agents together; the least is none at all: as long as it takes."""
+    session.do(commands.SetTickMs(neighbour(TICK_TIMES, session.world.tick_ms, step)))
 
 
 def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:

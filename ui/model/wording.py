@@ -142,9 +142,6 @@ def crowd_fields(crowd: Crowd) -> list[Shown]:
         ),
         Shown("worst", ratio(numbers.worst_ratio), "the worst cost / optimal of those that have arrived"),
         Shown("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
-        Shown(
-            "tick ms", f"{crowd.median_ms:.1f}", "median of what the last ticks of all together took; no drawing in it"
-        ),
         Shown("longest", f"{crowd.longest_ms:.1f}", "the longest of these ticks, in milliseconds"),
         Shown("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
         Shown("expanded", whole(numbers.total("expansions")), "cells expanded by all together", short="exp"),

@@ -11,6 +11,7 @@ from sim.params import Param, Value
 from sim.world import WalkerView
 from ui.draw.theme import Colour, mix
 from ui.model import turning, wording
+from ui.model.crowds import Crowd
 from ui.model.keys import PanelKey
 from ui.model.layout import HUD, HUD_ROW, Box, PanelBoxes
 from ui.model.session import Panel
@@ -22,6 +23,7 @@ ICON = 20  # side of a button in the header
 PREPARING = "preparing"
 _PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
 _WHOLE = "All agents of this crowd: sort them, and follow one"
+GAME_MS = 3.0  # what a game gives to the pathfinding of a tick, where nothing else is said
 STATE_PAD = 16  # of the chip around a state's word
 NAME_GAP = 7
 LEAST_LABEL = 40
@@ -435,7 +437,7 @@ def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int
     """Expansions of the last tick against the budget. Returns its left end."""
     canvas, view = desk.canvas, panel.view
     if panel.crowd is not None:
-        return right + canvas.px(12)  # what one of them has spent would say nothing of the others
+        return _draw_ms_meter(canvas, panel, panel.crowd, right, label_y, value_y, panel_width)
     used, budget = spent(desk, view)
     label = f"{used:,} of {budget:,} this tick"
     width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
@@ -453,7 +455,7 @@ def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
     px = canvas.px
     x, y, width, height = box
     if panel.crowd is not None:
-        return x + width - px(10)
+        return _draw_thin_ms_meter(canvas, panel, panel.crowd, box, middle)
     used, budget = spent(desk, view)
     right, tip = x + width - px(10), _meter_tip(view, budget)
     label = f"{used:,} of {budget:,}"
@@ -466,6 +468,43 @@ def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
         return right
     canvas.text((left, middle), label, size=12, face="mono", colour=canvas.palette.dim, middle=True)
     canvas.spot(HotSpot(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, tip))
+    return left
+
+
+def _milliseconds(panel: Panel, crowd: Crowd) -> tuple[str, float, bool, str]:
+    """The last ticks of a crowd against what a game gives: words, how full the meter is, whether it is over, a tip."""
+    limit = panel.world.tick_ms or GAME_MS
+    tip = f"milliseconds of a tick, all agents of this crowd together, against the {limit:g} that "
+    tip += "all crowds are given" if panel.world.tick_ms else "a game gives to pathfinding"
+    is_over = crowd.median_ms > limit
+    return f"{crowd.median_ms:.1f} / {limit:g} ms", crowd.median_ms / limit, is_over, tip
+
+
+def _draw_ms_meter(
+    canvas: Canvas, panel: Panel, crowd: Crowd, right: int, label_y: int, value_y: int, panel_width: int
+) -> int:
+    """Returns its left end."""
+    label, share, is_over, tip = _milliseconds(panel, crowd)
+    width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
+    left = right - width
+    canvas.text((left, label_y), label, size=12, face="mono", colour=canvas.palette.dim)
+    colour = canvas.palette.warning if is_over else canvas.palette.accent
+    canvas.meter((left, value_y + canvas.px(6), width, canvas.px(7)), share, colour)
+    canvas.spot(HotSpot(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, tip))
+    return left
+
+
+def _draw_thin_ms_meter(canvas: Canvas, panel: Panel, crowd: Crowd, box: Box, middle: int) -> int:
+    """The same as a bar along the foot of the panel. Returns the left end of its words."""
+    px = canvas.px
+    x, y, width, height = box
+    label, share, is_over, tip = _milliseconds(panel, crowd)
+    thick = px(4) if height >= px(50) else px(2)
+    bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
+    canvas.meter(bar, share, canvas.palette.warning if is_over else canvas.palette.accent)
+    canvas.spot(HotSpot(f"meter_bar:{panel.key}", bar, None, tip))
+    left = x + width - px(10) - canvas.text_width(label, 12, "mono")
+    canvas.text((left, middle), label, size=12, face="mono", colour=canvas.palette.dim, middle=True)
     return left
 
 

@@ -17,6 +17,7 @@ def draw(desk: Desk, box: Box) -> int:
     y = _draw_history(desk, x, y, width)
     y = _draw_switches(desk, x, y, width)
     y = _draw_changes(desk, x, y, width)
+    y = _draw_tick_ms(desk, x, y, width)
     return _draw_rules(desk, x, y, width)
 
 
@@ -176,6 +177,25 @@ def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
     every = changes.every if is_on else desk.state.change_interval
     right += px(8) + stepper.width(canvas)
     stepper.draw(canvas, "every", (right, y), f"/ {every}", turn_interval, "Ticks between two events")
+    return y + px(40)
+
+
+def _draw_tick_ms(desk: Desk, x: int, y: int, width: int) -> int:
+    """The milliseconds that a game gives to pathfinding."""
+    canvas, limit = desk.canvas, desk.session.world.tick_ms
+    px = canvas.px
+    y = _heading(desk, x, y, "Milliseconds a tick, all agents together")
+    tip = (
+        "Agents plan in turn until this time is spent, the others wait. What the clock said is kept in the script, so "
+        "this run can be repeated exactly; begun again, it will be another one"
+    )
+    turn = partial(turning.turn_tick_ms, desk.session)
+    stepper.draw(canvas, "tick_ms", (x + stepper.width(canvas), y), f"{limit:g}" if limit else "off", turn, tip)
+    if limit:
+        words = "not reproducible"
+        canvas.text(
+            (x + stepper.width(canvas) + px(10), y + px(14)), words, size=12, colour=desk.palette.warning, middle=True
+        )
     return y + px(40)
 
 

@@ -1,0 +1,172 @@
+"""Milliseconds for all agents together: they plan in turn, and what a clock said can be repeated exactly."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from cli import run
+from sim import commands, crew
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.time.branches import BranchTree
+from sim.world import World
+from ui.model.session import Session
+
+from .conftest import problems
+from .test_crowds import crowd_scenario
+
+Problem = tuple[list[str], int, int]
+KINDS = (("tb-wa", 2.5), ("tba", None), ("rtb-wa", 1.5), ("lrta", None), ("tb-wa", 2.5))
+
+
+class SomeClock:
+    """Seconds that pass as they like."""
+
+    def __init__(self, seed: int, slowness: float) -> None:
+        self.chance, self.slowness, self.now = random.Random(seed), slowness, 0.0
+
+    def __call__(self) -> float:
+        self.now += self.chance.random() * self.slowness
+        return self.now
+
+
+def some_world(problem: Problem, seed: int, tick_ms: float = 0.0) -> World:
+    rows, start, goal = problem
+    grid, chance = Grid.from_rows(rows), random.Random(seed)
+    world = World(
+        grid, start, goal, BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(9, 10.0), tick_ms=tick_ms
+    )
+    free = grid.free.nonzero()[0].tolist()
+    for kind, weight in KINDS:
+        for _ in range(3):
+            ends = [grid.xy(chance.choice(free)) for _ in range(2)]
+            params = {} if weight is None else {"weight": weight}
+            world.add(AgentConfig(kind, params=params, start=ends[0], goal=ends[1], group=kind))
+    return world
+
+
+def all_of(world: World) -> list[object]:
+    numbers = [(w.position, w.agent.status, w.metrics[0].item()) for w in world.walkers]
+    return [world.tick, world.digest(), numbers]
+
+
+@settings(max_examples=20)
+@given(problems(side=8), st.integers(0, 999), st.sampled_from([1, 3, 40]))
+def test_what_was_served_can_be_repeated_without_a_clock(problem: Problem, seed: int, step: int) -> None:
+    with patch.object(crew, "FEWEST", 2), patch("sim.world._AT_ONCE", 2):
+        world = some_world(problem, seed, tick_ms=1.0)
+        world.clock = SomeClock(seed, 0.0005)
+        for _ in range(0, 60, step):
+            world.advance(step)
+    again = some_world(problem, seed)
+    again.submit_all((tick, commands.Serve(count)) for tick, count in world.served)
+    while again.tick < world.tick:
+        again.advance(world.tick - again.tick)
+    assert all_of(again) == all_of(world)
+
+
+@settings(max_examples=10)
+@given(problems(side=8), st.integers(0, 999))
+def test_with_time_enough_nothing_is_otherwise(problem: Problem, seed: int) -> None:
+    world, free = some_world(problem, seed, tick_ms=1.0), some_world(problem, seed)
+    world.clock = lambda: 0.0
+    for each in (world, free):
+        each.advance(40)
+    assert not world.served and all_of(world) == all_of(free)
+
+
+def test_everybody_has_a_turn() -> None:
+    rows = ["." * 8] * 8
+    world = some_world((rows, 0, 63), 3)
+    there = len([walker for walker in world.walkers if not walker.is_done])
+    world.random_changes = RandomChanges(1, 0.0)
+    world.submit_all((tick, commands.Serve(1)) for tick in range(there))
+    world.advance(there)
+    ticks = [int(walker.metrics[0].ticks) for walker in world.walkers if walker.start != world.goal_of(walker)]
+    assert set(ticks) == {1}
+    assert all(int(walker.metrics[0].waits) >= there - 1 for walker in world.walkers if not walker.is_done)
+
+
+@settings(max_examples=10)
+@given(problems(side=8), st.integers(0, 999))
+def test_a_timeline_repeats_what_a_clock_said(problem: Problem, seed: int) -> None:
+    """However it is wound, forked, edited or made again from its plain values."""
+    chance, clock = random.Random(seed), SomeClock(seed, 0.0006)
+
+    def setup() -> World:
+        world = some_world(problem, seed, tick_ms=1.0)
+        world.clock = clock
+        return world
+
+    tree = BranchTree(setup)
+    timeline = tree[0].timeline
+    seen: dict[int, str] = {}
+    for _ in range(12):
+        if chance.random() < 0.2:
+            tree.do(0, commands.EditCells(blocked=(chance.randrange(timeline.world.grid.cells),)))
+            seen = {tick: digest for tick, digest in seen.items() if tick < timeline.tick}
+        timeline.advance(chance.choice([1, 5]))
+        timeline.apply_now()  # as a seek does
+        seen[timeline.tick] = timeline.world.digest()
+        there = timeline.tick
+        if seen:
+            tick = chance.choice(list(seen))
+            timeline.seek(tick)
+            assert timeline.world.digest() == seen[tick]
+        timeline.seek(there)
+        assert timeline.world.digest() == seen[there]
+    assert timeline.diverged is None
+    made = BranchTree.restored(setup, tree.states())[0].timeline
+    made.settle()
+    assert made.tick == timeline.tick and made.world.digest() == timeline.world.digest()
+    fork = timeline.fork()
+    fork.settle()
+    assert fork.world.digest() == timeline.world.digest()
+
+
+def test_what_was_served_is_no_work_of_the_user() -> None:
+    session = Session(crowd_scenario())
+    session.do(commands.SetTickMs(1.0))
+    session.world.clock = SomeClock(1, 0.001)
+    session.advance(20)
+    served = [entry for entry in session.entries() if isinstance(entry.command, commands.Serve)]
+    assert served and len(session.deeds()) == 1
+    assert [type(command) for _, command in session.log] == [commands.SetTickMs]
+    assert not any(mark["tick"] > 0 and mark["kind"] == 0 for mark in session.marks())
+    assert session.scenario_now(keeps_map=True).tick_ms == 1.0
+
+
+CROWD = """format: backmove-scenario
+version: 1
+map: {rows: ["..........", ".@@@@@@@..", "..........", "..@@@@@@@.", ".........."]}
+budget: 2
+start: [0, 0]
+goal: [9, 4]
+agents:
+  - {kind: tb-wa, weight: 2, count: 40, placing: {pairs: random, seed: 2, min_cost: 6}}
+  - {kind: astar, count: 20, placing: {pairs: random, seed: 3, min_cost: 6}}
+"""
+
+
+def test_a_run_by_the_clock_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, kept = tmp_path / "crowd.yaml", tmp_path / "kept.yaml"
+    path.write_text(CROWD)
+
+    def lines(of: Callable[[], int]) -> list[dict[str, object]]:
+        assert of() == 0
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    first = lines(lambda: run.main([str(path), "--summary", "--tick-ms", "0.05", "--keep", str(kept)]))
+    again = lines(lambda: run.main([str(kept), "--summary"]))
+    assert first[0]["tick_ms"] == 0.05 and not first[0]["reproducible"] and again[0]["reproducible"]
+    assert "serve:" in kept.read_text()
+    assert [line["world_digest"] for line in first] == [line["world_digest"] for line in again]
+    assert [line["arrived"] for line in again] == [40, 20]
