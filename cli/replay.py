@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -11,13 +10,13 @@ from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.bench.problems import MAPS
 from cli.progress import Progress
+from sim.experiments.again import found, scenario_of, specification_of
 from sim.experiments.columns import MEASURED
-from sim.experiments.plan import Job, Keys, code_version, find_row, job_of
-from sim.experiments.problems import Case
-from sim.experiments.runs import config_of, do_job
-from sim.experiments.spec import Specification, parse_experiment
+from sim.experiments.plan import code_version
+from sim.experiments.runs import do_job
+from sim.experiments.spec import Specification
 from sim.experiments.store import Store, open_for_reading
-from sim.files.scenario import MapRows, Scenario, save_scenario
+from sim.files.scenario import save_scenario
 from sim.params import ConfigError, Param
 from sim.program import NAME, ROOT
 
@@ -37,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     store = open_for_reading(Path(given.folder))
     try:
-        spec = specification_of(store, [Path(given.maps)])
+        spec = specification_of(store, BY_KEY, [Path(given.maps)])
         if given.check:
             return check(store, spec, int(given.check))
         if given.row is None:
@@ -49,48 +48,6 @@ def main(argv: Sequence[str]) -> int:
     if given.output is None:
         _open_window(path)
     return 0
-
-
-def specification_of(store: Store, maps: Sequence[Path]) -> Specification:
-    """The specification behind the results, read again from the folder's own copy of its text."""
-    folders = [Path(store.meta("folder") or "."), *maps]
-    name = f"{store.meta('name')}.yaml"
-    return parse_experiment(store.meta("specification"), name, BY_KEY, store.meta("size") or "full", folders)
-
-
-@dataclass(frozen=True)
-class Found:
-    """A row of the results: its world, and who in it the row is about."""
-
-    case: Case
-    job: Job
-    key: bytes
-
-
-def found(spec: Specification, row: int) -> Found:
-    try:
-        batch, case, setting = find_row(spec, row)
-    except IndexError:
-        raise ConfigError(f"replay: expected a row from 0 to {spec.count - 1:,}, got {row:,}") from None
-    keys = Keys(batch).of(case)
-    return Found(case, job_of(batch, case, keys), keys[batch.settings.index(setting)])
-
-
-def scenario_of(spec: Specification, row: int) -> Scenario:
-    """A run as a scenario: its map drawn in the file, so that it can be mailed."""
-    there = found(spec, row)
-    grid, job = there.case.board.grid, there.job
-    return Scenario(
-        MapRows(tuple(grid.rows()), grid.diagonal),
-        there.case.start,
-        there.case.goal,
-        tuple(config_of(walk) for walk in job.walks),
-        title=f"Row {row:,} of {spec.name}",
-        seed=job.seed,
-        budget=job.walks[0].budget,
-        changes=job.changes,
-        trials=job.trials,
-    )
 
 
 def _open_window(path: Path) -> None:

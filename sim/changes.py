@@ -14,6 +14,7 @@ from sim.grid import Grid
 from sim.params import Param
 
 EVERY = Param("every", int, 10, "ticks between random changes", 1, 1_000_000_000)
+REPEAT = Param("repeat", bool, True, "whether the changes go on; false: one, after so many ticks")
 RATE = Param("rate", float, 0.0, "percent of cells that one random change redraws", 0.0, 100.0)
 
 
@@ -21,13 +22,16 @@ RATE = Param("rate", float, 0.0, "percent of cells that one random change redraw
 class RandomChanges:
     every: int  # ticks between events
     rate: float  # percent of cells changed by one event
+    repeats: bool = True  # False: one event, at tick `every`, and no more
 
     def is_due(self, tick: int) -> bool:
-        return self.rate > 0 and tick > 0 and tick % self.every == 0
+        return tick > 0 and self.next_after(tick - 1) == tick
 
     def next_after(self, tick: int) -> int | None:
         """The first tick after `tick` at which an event is due."""
-        return (tick // self.every + 1) * self.every if self.rate > 0 else None
+        if self.rate <= 0 or (not self.repeats and tick >= self.every):
+            return None
+        return (tick // self.every + 1) * self.every
 
 
 @dataclass(frozen=True)

@@ -373,7 +373,7 @@ class World:
         if self._queue or any(not w.is_done for w in self.walkers):
             return False
         waits = any(w.agent.status is Status.NO_PATH for w in self.walkers)
-        return not (waits and self.random_changes.rate > 0)
+        return not (waits and self.random_changes.next_after(self.tick) is not None)
 
     def advance(self, ticks: int) -> int:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""

@@ -18,6 +18,7 @@ from ui.commands.table import COMMANDS
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import FOOTER, Dialog, Host
 from ui.dialogs.comparison import SHOWN, ComparisonTable
+from ui.dialogs.experiment import ExperimentSheet
 from ui.dialogs.file_browser import OpenFile, SaveFile, clean_name
 from ui.dialogs.gallery import Gallery
 from ui.dialogs.generator import GenerateMap
@@ -39,6 +40,7 @@ from ui.model import files
 from ui.model.keys import FIRST, PanelKey
 from ui.model.session import Session
 from ui.model.settings import Settings
+from ui.model.state import State
 from ui.widgets.controls import Button, Check, Choice, Control, Field, Slider
 from ui.widgets.gui_theme import make_manager
 from ui.widgets.lists import ROW
@@ -190,6 +192,7 @@ MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
     "agent": lambda host: AgentEditor(host, FIRST),
     "add agent": lambda host: AgentEditor(host, None),
     "comparison": ComparisonTable,
+    "experiment": lambda host: ExperimentSheet(host, State()),
     "export": lambda host: ExportDialog(host, host.calls.append, 3, 20, has_parent=True),
     "gallery": Gallery,
     "generate": GenerateMap,

@@ -166,6 +166,59 @@ def test_random_pairs_are_solvable_and_their_beginning_stays(tmp_path: Path) -> 
         assert World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal < float("inf")
 
 
+def test_random_pairs_keep_to_the_lengths_asked_for() -> None:
+    text = (
+        HEAD
+        + "problems: {generate: {kind: caves, width: 40, height: 40}, random: 12, optimal: [20, 25]}\nagents: [tba]\n"
+    )
+    cases = spec_of(text).parts[0].cases
+    grid = cases[0].board.grid
+    lengths = [World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal for case in cases]
+    assert len(lengths) == 12 and all(20 <= length <= 25 for length in lengths)
+
+
+def test_a_shrunk_map_is_free_where_most_of_it_was(tmp_path: Path) -> None:
+    grid = generate("caves", {"width": 49, "height": 32, "seed": 1}).grid
+    write_map(grid, tmp_path / "caves.map")
+    text = HEAD + "problems: {map: [caves.map], shrink: 3, random: 5}\nagents: [tba]\n"
+    board = parse_experiment(text, "x.yaml", BY_KEY, folders=[tmp_path]).parts[0].cases[0].board
+    assert board.name == "caves.map / 3" and (board.grid.width, board.grid.height) == (16, 10)
+    free = grid.free.reshape(32, 49)
+    for y in range(10):
+        for x in range(16):
+            assert board.grid.is_free(board.grid.cell(x, y)) == (free[3 * y : 3 * y + 3, 3 * x : 3 * x + 3].sum() >= 5)
+
+
+def test_a_sealed_goal_cannot_be_reached() -> None:
+    text = HEAD + "problems: {generate: {kind: rooms, width: 24, height: 24}, random: 9, sealed: true}\nagents: [tba]\n"
+    cases = spec_of(text).parts[0].cases
+    assert 5 < len(cases) <= 9
+    for case in cases:
+        grid = case.board.grid
+        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY)
+        assert world.optimal == float("inf") and world.optimal_moves is None
+
+
+def test_one_single_change() -> None:
+    text = HEAD + "problems: {generate: {kind: random, width: 24, height: 24, density: 20}}\nagents: [tba]\n"
+    once = spec_of(text + "changes: {every: 5, rate: 10, repeat: false}\n").parts[0]
+    again = spec_of(text + "changes: {every: 5, rate: 10}\n").parts[0]
+    assert not once.changes[0].repeats and again.changes[0].repeats
+    worlds = []
+    for part in (once, again):
+        grid = part.cases[0].board.grid.copy()
+        world = World(grid, grid.cell(*part.cases[0].start), grid.cell(*part.cases[0].goal), BY_KEY)
+        world.set_random_changes(part.changes[0])
+        world.add(AgentConfig("lrta"))
+        maps = []
+        for _ in range(12):
+            world.advance(1)
+            maps.append(world.grid.moves.tobytes())
+        worlds.append(maps)
+    assert worlds[0][:10] == worlds[1][:10]
+    assert worlds[0][4] != worlds[0][5] == worlds[0][11] != worlds[1][11]
+
+
 # --- plans ----------------------------------------------------------------------------------------
 
 

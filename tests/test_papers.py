@@ -13,7 +13,7 @@ from sim.experiments.store import open_for_reading
 from .conftest import SHARED_MAPS
 from .experiments import run_all
 
-NEED_NO_MAPS = ("e6", "e8")
+NEED_NO_MAPS = ("e6", "e8", "e8b", "e10")
 BY_NOISE = ("figure 6: lazy is faster than eager",)  # of times, which are what they are on a busy machine
 
 

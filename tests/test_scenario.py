@@ -441,6 +441,12 @@ def test_bridges() -> None:
     assert found["eager"].cost > 1.3 * found["lazy"].cost and found["eager"].expansions > 2 * found["lazy"].expansions
 
 
+def test_one_single_change_stays_one() -> None:
+    scenario = parse(BASE.replace("rate: 2.5}", "rate: 2.5, repeat: false}"))
+    assert scenario.changes == RandomChanges(7, 2.5, repeats=False)
+    assert parse(dump_scenario(scenario)) == scenario
+
+
 def test_random_changes() -> None:
     found = measures("random-changes")
     assert 0 < 2 * found["lazy"].restarts <= found["eager"].restarts

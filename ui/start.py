@@ -185,6 +185,7 @@ def run(path: Path | None = None) -> int:
     if app.safety.is_hopeless:
         return _end_in_despair(app)
     app.preparation.close()
+    window.stop_study()
     window.recording.close()
     app.keeper.close()
     kept_settings.close()
@@ -195,7 +196,7 @@ def run(path: Path | None = None) -> int:
 def _end_in_despair(app: App) -> int:
     """Frame after frame fails. The journal is left as it is after a kill, so that the next start offers the session."""
     app.safety.last_words()
-    for close in (app.preparation.close, app.window.recording.close, pygame.quit):
+    for close in (app.preparation.close, app.window.stop_study, app.window.recording.close, pygame.quit):
         with suppress(Exception):  # they may be what failed
             close()
     return 1

@@ -118,7 +118,7 @@ class Keys:
 
     def __init__(self, batch: Batch) -> None:
         part, changes = batch.part, batch.changes
-        dynamics = f"{changes.every} {changes.rate}" if changes else "-"
+        dynamics = f"{changes.every} {changes.rate}" + ("" if changes.repeats else " once") if changes else "-"
         limits = f"{part.trials} {part.moves} {part.ticks} {part.measures}"
         company = "; ".join(map(setting_text, batch.settings)) if part.together else ""
         self._batch = batch

@@ -7,7 +7,7 @@ else an experiment holds.
 import itertools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -21,25 +21,36 @@ from sim.files.scenario import DIAGONAL
 from sim.generate import generate, regions
 from sim.grid import Grid
 from sim.params import ConfigError, Param, shown
+from sim.placing import cheapest
 
 MAX_CASES = 1_000_000
 COUNT = Param("count", int, 100, "how many problems", 1, MAX_CASES)
 SEED = Param("seed", int, 0, "of everything that is drawn by lot", 0, (1 << 32) - 1)
 LENGTH = Param("length", float, 0.0, "a length of a cheapest path", 0.0)
 
-KEYS = ("scen", "map", "generate", "rows", "optimal", "sample", "each", "random", "seed", "diagonal", "swamp")
+SHRINK = Param("shrink", int, 1, "cells of the map that become one, on each side", 1, 16)
+SEALED = Param("sealed", bool, False, "whether the goal is walled in, so that there is no path")
+
+KEYS = (
+    *("scen", "map", "generate", "rows", "optimal", "sample", "each", "random"),
+    *("seed", "diagonal", "swamp", "shrink", "sealed"),
+)
 WHAT_PROBLEMS_ARE = (
     "problems such as {scen: [maps/*.scen]}, {map: [maps/*.map], random: 40} or {generate: {kind: rooms}}"
 )
 
 _ONLY_WITH = {  # which sources a key goes with
     "rows": ("scen",),
-    "optimal": ("scen",),
+    "optimal": ("scen", "map", "generate"),
+    "shrink": ("map",),
     "sample": ("scen",),
     "each": ("scen",),
     "random": ("map", "generate"),
     "swamp": ("scen", "map"),
 }
+
+_RING = 2  # how far from a sealed goal its walls are
+_TRIES = 1000  # pairs drawn for each one wanted, before there are not enough of the length asked for
 
 _T = TypeVar("_T")
 
@@ -111,18 +122,48 @@ def sample(items: Sequence[_T], count: int, chance: Random) -> list[_T]:
     return [items[place] for place in sorted(places)]
 
 
-def random_pairs(grid: Grid, count: int, chance: Random) -> list[tuple[int, int]]:
-    """`count` solvable problems, drawn evenly from all pairs of free cells; none on a map that has none."""
+def random_pairs(
+    grid: Grid, count: int, chance: Random, lengths: tuple[float, float] = (0.0, float("inf"))
+) -> list[tuple[int, int]]:
+    """`count` solvable problems, drawn evenly from all pairs of free cells; none on a map that has none.
+
+    With lengths, only those whose cheapest path is neither shorter nor longer; fewer where they are too rare.
+    """
     free = grid.free.nonzero()[0].tolist()
     label = regions(grid)
     if len(free) == len(set(label[free].tolist())):
         return []
     found: list[tuple[int, int]] = []
-    while len(found) < count:
+    is_any_length = lengths == (0.0, float("inf"))
+    tries = 0
+    while len(found) < count and (is_any_length or tries < _TRIES * count):
         start, goal = chance.sample(free, 2)
-        if label[start] == label[goal]:
+        tries += 1
+        if label[start] == label[goal] and (is_any_length or lengths[0] <= cheapest(grid, start, goal) <= lengths[1]):
             found.append((start, goal))
     return found
+
+
+def shrunk(grid: Grid, by: int) -> Grid:
+    """The map with squares of `by` x `by` cells made one, free where most of them are; what is over is cut off."""
+    height, width = grid.height // by, grid.width // by
+    free = grid.free.reshape(grid.height, grid.width)[: height * by, : width * by]
+    share = free.reshape(height, by, width, by).mean(axis=(1, 3))
+    letters = np.where(share > 0.5, ord("."), ord("@")).astype(np.uint8)
+    return Grid(letters, grid.diagonal, f"{grid.name} / {by}")
+
+
+def sealed(case: Case) -> Case | None:
+    """The same problem with a ring of walls around the goal, two cells away; None if the start is inside it."""
+    (x, y), grid = case.goal, case.board.grid
+    if max(abs(case.start[0] - x), abs(case.start[1] - y)) <= _RING:
+        return None
+    letters = grid.original.copy()
+    for column, row in itertools.product(range(x - _RING, x + _RING + 1), range(y - _RING, y + _RING + 1)):
+        if grid.contains(column, row) and max(abs(column - x), abs(row - y)) == _RING:
+            letters[row, column] = ord("@")
+    walled = Grid(letters, grid.diagonal, grid.name)
+    return replace(case, board=board_of(f"{case.board.name}, {x},{y} sealed", walled), listed=None)
 
 
 # --- looking for files ----------------------------------------------------------------------------
@@ -184,6 +225,8 @@ def read_problems(entry: Field, places: Places, notes: list[str]) -> list[Case]:
             fields[key].complain(f"goes with {' or '.join(allowed)} only")
     reader = _Reader(fields, places, notes)
     cases = {"scen": reader.rows, "map": reader.pairs_on_maps, "generate": reader.generated}[sources[0]]()
+    if reader.is_sealed:
+        cases = [walled for case in cases if (walled := sealed(case)) is not None]
     if not cases and not entry.problems.found:
         entry.complain("expected at least one problem, got none")
     return cases
@@ -195,6 +238,8 @@ class _Reader:
         self.seed = self._integer("seed", SEED)
         self.diagonal = float(self._value("diagonal", DIAGONAL))
         self.swamp = str(self._value("swamp", SWAMP))
+        self.shrink = self._integer("shrink", SHRINK)
+        self.is_sealed = bool(self._value("sealed", SEALED))
 
     def _value(self, key: str, param: Param) -> Any:
         value = self.fields[key].parse(param) if key in self.fields else None
@@ -266,7 +311,12 @@ class _Reader:
     def _board(self, path: Path) -> Board:
         key = (path, self.swamp, self.diagonal)
         name = next((_name_below(path, f) for f in self.places.folders if path.is_relative_to(f.resolve())), path.name)
-        return self.places.board(key, name, lambda: read_map(path, self.swamp, self.diagonal))
+        if self.shrink == 1:
+            return self.places.board(key, name, lambda: read_map(path, self.swamp, self.diagonal))
+        small = f"{name} / {self.shrink}"
+        return self.places.board(
+            (*key, self.shrink), small, lambda: shrunk(read_map(path, self.swamp, self.diagonal), self.shrink)
+        )
 
     # --- maps ---
 
@@ -307,7 +357,7 @@ class _Reader:
         return Field(entry.problems, path, {name: field.value for name, field in self.fields.items()})
 
     def _pairs(self, board: Board, name: str, count: int) -> list[Case]:
-        pairs = random_pairs(board.grid, count, chance_of(self.seed, name))
+        pairs = random_pairs(board.grid, count, chance_of(self.seed, name), self._lengths())
         if count and not pairs:
             self.notes.append(f"{name}: no two of its cells are connected; it is left out")
         xy = board.grid.xy

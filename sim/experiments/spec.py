@@ -362,13 +362,14 @@ def _default(param: Param, value: int) -> Param:
 
 def _changes(entry: Field) -> tuple[RandomChanges | None, ...]:
     """Random dynamics, each rate and interval with each other: {every: 10, rate: [1, 5, 10]}."""
-    parts = entry.keys(("every", "rate"), "random changes such as {every: 10, rate: [1, 5]}")
+    parts = entry.keys(("every", "rate", "repeat"), "random changes such as {every: 10, rate: [1, 5]}")
     every = require(parts, "every", entry, "the ticks between changes") if parts else None
     rate = require(parts, "rate", entry, "the percentage of cells that change") if parts else None
     if every is None or rate is None:
         return (None,)
     pairs = itertools.product(_values(rate, RATE), _values(every, EVERY))
-    return tuple(RandomChanges(int(ticks), float(percent)) for percent, ticks in pairs)
+    repeats = _flag(parts, "repeat", True)
+    return tuple(RandomChanges(int(ticks), float(percent), repeats) for percent, ticks in pairs)
 
 
 def _overlaid(entry: Field, other: Field) -> Field:

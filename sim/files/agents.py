@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
-from sim.changes import EVERY, RATE, RandomChanges
+from sim.changes import EVERY, RATE, REPEAT, RandomChanges
 from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, AgentConfig
 from sim.files.fields import Field, require
 from sim.files.map import read_scen, row_numbers
@@ -192,16 +192,21 @@ def agent_data(config: AgentConfig) -> InlineMap:
     return data
 
 
-def read_changes(entry: Field) -> RandomChanges | None:
-    """The random dynamics, written {every: 10, rate: 5}."""
-    parts = entry.keys(("every", "rate"), "random changes such as {every: 10, rate: 5}")
+def read_changes(entry: Field, *, may_be_one: bool = False) -> RandomChanges | None:
+    """The random dynamics, written {every: 10, rate: 5}, of a whole run also with `repeat: false`."""
+    known = ("every", "rate", "repeat") if may_be_one else ("every", "rate")
+    parts = entry.keys(known, "random changes such as {every: 10, rate: 5}")
     every = require(parts, "every", entry, "the ticks between changes") if parts else None
     rate = require(parts, "rate", entry, "the percentage of cells that change") if parts else None
     if every is None or rate is None:
         return None
     ticks, percent = every.integer(EVERY), rate.parse(RATE)
-    return None if ticks is None or percent is None else RandomChanges(ticks, float(percent))
+    repeats = parts["repeat"].parse(REPEAT) if "repeat" in parts else True
+    return None if ticks is None or percent is None else RandomChanges(ticks, float(percent), repeats is not False)
 
 
 def changes_data(changes: RandomChanges) -> InlineMap:
-    return InlineMap(every=changes.every, rate=changes.rate)
+    data = InlineMap(every=changes.every, rate=changes.rate)
+    if not changes.repeats:
+        data["repeat"] = False
+    return data

@@ -299,7 +299,7 @@ class ScenarioReader:
 
     def _changes(self) -> RandomChanges | None:
         entry = self.fields.get("changes")
-        return read_changes(entry) if entry and entry.value is not None else None
+        return read_changes(entry, may_be_one=True) if entry and entry.value is not None else None
 
     def _view(self) -> dict[str, Any]:
         entry = self.fields.get("view")

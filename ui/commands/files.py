@@ -6,6 +6,7 @@ from pathlib import Path
 from sim.files.posthoc import SUFFIXES
 from sim.params import ConfigError
 from ui.commands.window import Window
+from ui.dialogs.experiment import ExperimentSheet
 from ui.dialogs.file_browser import OpenFile, SaveFile
 from ui.dialogs.gallery import Gallery
 from ui.dialogs.generator import GenerateMap
@@ -130,6 +131,11 @@ def export_posthoc(window: Window) -> None:
     window.show(
         SaveFile(window.dialogs, "Export for Posthoc", SUFFIXES[0], f"{walker.label} tick {window.session.tick}", save)
     )
+
+
+@command("Alt+X", "Experiment: these agents on many problems of this map, beside the window")
+def experiment(window: Window) -> None:
+    window.show(ExperimentSheet(window.dialogs, window.state))
 
 
 @command("Ctrl+Q", "Quit")

@@ -99,6 +99,11 @@ class Window:
     def _close(self) -> None:
         self.is_open = False
 
+    def stop_study(self) -> None:
+        """End the experiment beside the window; what it has done stays."""
+        if self.state.study is not None:
+            self.state.study.cancel()
+
     # --- how it looks -----------------------------------------------------------------------------
 
     def set_theme(self, name: str) -> None:

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, field
 
 from sim.grid import Grid
+from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, Point
 
 MESSAGE_S = 6.0
@@ -46,6 +47,7 @@ class State:
     mark_out: int | None = None
     change_rate: float = 5.0  # of random changes while there are none
     change_interval: int = 10
+    study: Study | None = None  # the experiment beside the window
     preparing: tuple[str, ...] = ()  # kinds of agents that cannot walk yet
     messages: Messages = field(default_factory=Messages)
     sidebar_scroll: dict[str, int] = field(default_factory=dict)  # pixels by which each tab is scrolled

@@ -1,0 +1,56 @@
+"""Rows of an experiment's results again: the specification behind them, the world of a row, and that as a scenario."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sim.agent_api import AgentSpec
+from sim.experiments.plan import Job, Keys, find_row, job_of
+from sim.experiments.problems import Case
+from sim.experiments.runs import config_of
+from sim.experiments.spec import Specification, parse_experiment
+from sim.experiments.store import Store
+from sim.files.scenario import MapRows, Scenario
+from sim.params import ConfigError
+
+
+def specification_of(store: Store, specs: Mapping[str, AgentSpec], maps: Sequence[Path] = ()) -> Specification:
+    """The specification behind the results, read again from the folder's own copy of its text."""
+    folders = [Path(store.meta("folder") or "."), *maps]
+    name = f"{store.meta('name')}.yaml"
+    return parse_experiment(store.meta("specification"), name, specs, store.meta("size") or "full", folders)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A row of the results: its world, and who in it the row is about."""
+
+    case: Case
+    job: Job
+    key: bytes
+
+
+def found(spec: Specification, row: int) -> Found:
+    try:
+        batch, case, setting = find_row(spec, row)
+    except IndexError:
+        raise ConfigError(f"replay: expected a row from 0 to {spec.count - 1:,}, got {row:,}") from None
+    keys = Keys(batch).of(case)
+    return Found(case, job_of(batch, case, keys), keys[batch.settings.index(setting)])
+
+
+def scenario_of(spec: Specification, row: int) -> Scenario:
+    """A run as a scenario: its map drawn in the file, so that it can be mailed."""
+    there = found(spec, row)
+    grid, job = there.case.board.grid, there.job
+    return Scenario(
+        MapRows(tuple(grid.rows()), grid.diagonal),
+        there.case.start,
+        there.case.goal,
+        tuple(config_of(walk) for walk in job.walks),
+        title=f"Row {row:,} of {spec.name}",
+        seed=job.seed,
+        budget=job.walks[0].budget,
+        changes=job.changes,
+        trials=job.trials,
+    )

@@ -1,0 +1,222 @@
+"""Experiments from the window: what is written of a run that is open, what is read while it runs, the sheet."""
+
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+
+import pygame
+import pytest
+
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig
+from sim.experiments import sketch
+from sim.experiments.sketch import Axis, Sketch, read_axis, read_budgets
+from sim.experiments.spec import load_experiment
+from sim.experiments.store import open_for_reading
+from sim.files.map import ScenRow
+from sim.files.scenario import build_world
+from sim.generate import generate
+from sim.params import ConfigError
+from ui.dialogs import experiment as sheets
+from ui.dialogs.experiment import ExperimentSheet, setting_of
+from ui.model import study as studies
+from ui.model.study import Study
+
+from .experiments import run_all
+from .filming import setup
+from .window import make_app, settle
+
+AGENTS = (AgentConfig("tb-wa", params={"weight": 3.0}), AgentConfig("lrta"), AgentConfig("tba"))
+
+
+def a_sketch(**more: object) -> Sketch:
+    grid = generate("rooms", {"width": 24, "height": 24, "seed": 2}).grid
+    given = {"agents": AGENTS, "budgets": (1, 16), "count": 6, "seed": 3, **more}
+    return Sketch("rooms: experiment", grid, **given)  # type: ignore[arg-type]
+
+
+class Ended:
+    """A process that has done its work."""
+
+    returncode = 0
+
+    def poll(self) -> int:
+        return 0
+
+    def terminate(self) -> None:
+        raise AssertionError("it has ended")
+
+
+def done(wanted: Sketch, folder: Path) -> Study:
+    """The same experiment, in this process."""
+    path = sketch.write(wanted, folder, BY_KEY)
+    run_all(path.read_text(), folder / "results", folders=[folder])
+    study = Study(wanted, folder, Ended())  # type: ignore[arg-type]
+    assert study.poll() and not study.poll()
+    return study
+
+
+# --- what is written ------------------------------------------------------------------------------
+
+
+def test_a_run_becomes_a_specification(tmp_path: Path) -> None:
+    wanted = a_sketch()
+    spec = load_experiment(sketch.write(wanted, tmp_path, BY_KEY), BY_KEY)
+    part = spec.parts[0]
+    assert len(part.cases) == 6 and (part.cases[0].board.grid.moves == wanted.grid.moves).all()
+    found = {(s.kind, s.budget) for s in part.settings}
+    assert found == {("tb-wa", 1), ("tb-wa", 16), ("lrta", 1), ("lrta", 16), ("tba", 16)}, "TBA* needs more than one"
+    assert next(s for s in part.settings if s.kind == "tb-wa").params["weight"] == 3.0
+
+
+def test_problems_of_a_list(tmp_path: Path) -> None:
+    made = generate("rooms", {"width": 24, "height": 24, "seed": 2})
+    free = [made.grid.xy(int(cell)) for cell in made.grid.free.nonzero()[0][::20]]
+    rows = tuple(ScenRow(i, 0, "other.map", 24, 24, start, made.goal, 9.0) for i, start in enumerate(free))
+    spec = load_experiment(sketch.write(a_sketch(rows=rows, count=4), tmp_path, BY_KEY), BY_KEY)
+    cases = spec.parts[0].cases
+    assert len(cases) == 4 and {case.goal for case in cases} == {made.goal}
+
+
+def test_a_sweep_of_two_parameters(tmp_path: Path) -> None:
+    axes = read_axis("weight: 1, 1.4 3", BY_KEY["tb-wa"]), read_axis("budget: 1 4", BY_KEY["tb-wa"])
+    assert axes == (Axis("weight", (1.0, 1.4, 3.0)), Axis("budget", (1, 4)))
+    study = done(a_sketch(agents=AGENTS[:1], sweep=axes), tmp_path)
+    table = study.table()
+    assert [[(p.params["weight"], p.budget) for p in line if p] for line in table] == [
+        [(w, k) for k in (1, 4)] for w in (1.0, 1.4, 3.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("wieght: 1 2", "no parameter 'wieght'; did you mean 'weight'"),
+        ("weight: 1", "expected 2 to 12 values, got 1"),
+        ("weight: 1 x", "sweep: weight: expected a number"),
+        ("budget: 0 1", "sweep: budget: expected a whole number from 1"),
+        ("", "no parameter ''"),
+    ],
+)
+def test_what_is_wrong_with_a_sweep_is_said(text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        read_axis(text, BY_KEY["tb-wa"])
+
+
+def test_what_is_wrong_with_budgets_is_said(tmp_path: Path) -> None:
+    assert read_budgets("16, 1 16") == (16, 1)
+    for text in ("", "one"):
+        with pytest.raises(ConfigError, match="budgets: expected"):
+            read_budgets(text)
+    with pytest.raises(ConfigError, match="none of them is enough"):
+        sketch.write(a_sketch(agents=AGENTS[2:], budgets=(1,)), tmp_path, BY_KEY)
+
+
+# --- what is read ---------------------------------------------------------------------------------
+
+
+def test_points_are_the_means_of_the_table(tmp_path: Path) -> None:
+    study = done(a_sketch(), tmp_path)
+    assert study.done == study.whole == 6 * 5 and study.failures == 0
+    by_setting = defaultdict(list)
+    store = open_for_reading(study.results)
+    for kind, budget, cost, moves, expansions in store.rows(
+        ("agent", "budget", "suboptimality", "moves", "expansions")
+    ):
+        by_setting[kind, budget].append((cost, moves, expansions))
+    store.close()
+    assert len(study.points) == 5
+    for point in study.points:
+        runs = by_setting[point.kind, point.budget]
+        assert point.cost == fmean(cost for cost, _, _ in runs) and point.runs == point.arrived == 6
+        assert point.work == sum(e for _, _, e in runs) / sum(m for _, m, _ in runs)
+    front = [study.points[i] for i in study.front()]
+    assert front and not any(a.cost < b.cost and a.work < b.work for a in study.points for b in front)
+
+
+def test_a_run_is_opened_as_it_was(tmp_path: Path) -> None:
+    study = done(a_sketch(), tmp_path)
+    point = study.points[0]
+    world = build_world(study.scenario(point.row), BY_KEY)
+    world.advance(100_000)
+    store = open_for_reading(study.results)
+    rows = dict(store.rows(("row", "suboptimality")))
+    store.close()
+    assert world.metrics(world.walkers[0]).suboptimality == rows[point.row]
+
+
+def test_an_experiment_runs_beside_the_window_and_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studies, "state_folder", lambda: tmp_path)
+    started: list[tuple[str, ...]] = []
+
+    def start(module: str, *words: str, **more: object) -> "subprocess.Popen[bytes]":
+        started.append((module, *words))
+        return subprocess.Popen(["sleep", "60"])
+
+    monkeypatch.setattr(studies.child, "start", start)
+    study = studies.begin(a_sketch())
+    assert study.is_running and not study.poll()
+    assert started[0][:2] == ("main", "experiment") and started[0][-2:] == ("--nice", "19")
+    study.cancel()
+    study.process.wait(10)
+    assert not study.is_running and study.was_cancelled and not study.complaint
+
+
+# --- the sheet ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExperimentSheet]:
+    monkeypatch.setattr(sheets.studies, "begin", lambda wanted: done(wanted, tmp_path / "study"))
+    app = make_app(setup(2, budget=16, script=()))
+    app.window.run("experiment")
+    settle(app)
+    dialog = app.window.dialogs.dialog
+    assert isinstance(dialog, ExperimentSheet)
+    dialog.values["problems"] = 3
+    yield dialog
+    app.window.dialogs.close_dialog()
+
+
+def test_the_sheet_shows_table_and_plot_and_opens_the_run_of_a_point(sheet: ExperimentSheet) -> None:
+    host = sheet.host
+    sheet._start()
+    sheet.update(1.0)
+    points = sheet.study.points if sheet.study is not None else []
+    assert points and [item.value for item in sheet.rows.items] == points
+    assert {id(point) for _, point in sheet.plot.places} == {id(point) for point in points}
+    box, point = sheet.plot.places[-1]
+    x, y = sheet.plot.element.rect.x + box.centerx, sheet.plot.element.rect.y + box.centery
+    event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=(x, y))
+    assert sheet.plot.mouse(event, (x, y))
+    walkers = host.session.world.walkers
+    assert [(w.spec.key, w.params) for w in walkers] == [(point.kind, point.params)]
+
+
+def test_the_sheet_shows_a_sweep_as_a_coloured_table(sheet: ExperimentSheet) -> None:
+    sheet._set_first("weight: 1 3")
+    sheet._set_second("budget: 1 16 64")
+    sheet._start()
+    sheet.update(1.0)
+    assert isinstance(sheet.plot, sheets._SweepTable) and len(sheet.plot.places) == 6
+    colours = {tuple(sheet.plot.element.surface.get_at((box.x + 9, box.y + 9)))[:3] for box, _ in sheet.plot.places}
+    assert len(colours) > 1
+
+
+def test_the_sheet_says_what_is_wrong(sheet: ExperimentSheet) -> None:
+    sheet._set_first("weight: 1 3")
+    sheet._start()
+    assert "expected two parameters" in sheet.problem and sheet.study is None
+    sheet._set_second("weight: 1 2")
+    sheet._start()
+    assert "weight twice" in sheet.problem
+
+
+def test_settings_are_told_apart_by_what_differs(tmp_path: Path) -> None:
+    agents = AgentConfig("tb-wa", params={"weight": 1.0}), AgentConfig("tb-wa", params={"weight": 3.0}), AGENTS[1]
+    points = done(a_sketch(agents=agents, budgets=(4,)), tmp_path).points
+    assert [setting_of(point, points) for point in points] == ["TB-WA* weight=1", "TB-WA* weight=3", "LRTA*"]

@@ -1,0 +1,173 @@
+"""An experiment beside the window: another process does the runs, and what it has done so far is read from its folder.
+
+study = begin(sketch, jobs)       writes the experiment and starts it, at the lowest priority
+study.poll()                      reads what is new; study.done, study.whole, study.points
+study.cancel()                    stops it; what is done stays in its folder
+"""
+
+import json
+import os
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from agents.registry import BY_KEY
+from sim.experiments import sketch as sketches
+from sim.experiments.again import scenario_of, specification_of
+from sim.experiments.sketch import BUDGET_AXIS, Axis, Sketch
+from sim.experiments.statistics import pareto
+from sim.experiments.store import FILE, open_for_reading
+from sim.files.folders import keep_newest, state_folder
+from sim.files.scenario import Scenario
+from sim.params import ConfigError, Value
+from ui import child
+
+KEPT = 20  # experiments of the window whose folders are kept
+_COLUMNS = (
+    *("row", "agent", "label", "params", "budget", "outcome", "suboptimality"),
+    *("moves", "expansions", "max_expansions", "planning_ms"),
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """What one setting did on the problems so far."""
+
+    kind: str
+    label: str
+    params: Mapping[str, Value]
+    budget: int
+    runs: int
+    arrived: int
+    cost: float  # mean of cost / optimal of those that arrived; nan: none did
+    work: float  # expansions a move
+    most: int  # expansions in the largest tick
+    us: float  # microseconds of planning a move
+    row: int  # the run whose cost is nearest to the mean
+
+    @property
+    def name(self) -> str:
+        return self.label or BY_KEY[self.kind].name
+
+
+class Study:
+    def __init__(self, sketch: Sketch, folder: Path, process: "subprocess.Popen[bytes]") -> None:
+        self.sketch, self.folder, self.process = sketch, folder, process
+        self.done, self.whole = 0, 0
+        self.points: list[Point] = []
+        self.failures = 0
+        self.was_cancelled = False
+        self.began_s = time.monotonic()
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results"
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    @property
+    def complaint(self) -> str:
+        """Why it ended, if it ended otherwise than it should."""
+        if self.is_running or self.was_cancelled or self.process.returncode in (0, 1):
+            return ""
+        with suppress(OSError):
+            lines = (self.folder / "log").read_text(encoding="utf-8", errors="replace").split("\n")
+            return "\n".join(line for line in lines if line.strip())[-400:]
+        return "it ended without a word"
+
+    def poll(self) -> bool:
+        """Read what is new; whether anything is."""
+        if not (self.results / FILE).is_file():
+            return False
+        try:
+            store = open_for_reading(self.results)
+        except ConfigError:  # it is only being made
+            return False
+        try:
+            before, (self.done, self.whole) = self.done, store.count()
+            if self.done == before:
+                return False
+            self.points = _points(store.rows(_COLUMNS))
+            self.failures = len(store.failures())
+        finally:
+            store.close()
+        return True
+
+    def front(self) -> list[int]:
+        """The places of the settings that no other beats in both cost and work."""
+        return pareto([(point.work, point.cost) for point in self.points])
+
+    def table(self) -> list[list[Point | None]]:
+        """Of a sweep: for each value of the first parameter, and there for each of the second, what came out."""
+        first, second = self.sketch.sweep
+        by_values = {(_value(point, first), _value(point, second)): point for point in self.points}
+        return [[by_values.get((a, b)) for b in second.values] for a in first.values]
+
+    def scenario(self, row: int) -> Scenario:
+        """A run as the scenario that it was."""
+        store = open_for_reading(self.results)
+        try:
+            return scenario_of(specification_of(store, BY_KEY), row)
+        finally:
+            store.close()
+
+    def cancel(self) -> None:
+        """Stop it. What it has done is kept, as with every experiment."""
+        if self.is_running:
+            self.was_cancelled = True
+            self.process.terminate()
+
+
+def begin(sketch: Sketch, jobs: int | None = None) -> Study:
+    """Write the experiment into a folder of its own and start it."""
+    above = state_folder() / "experiments"
+    keep_newest(above, "*", KEPT - 1)
+    folder = above / time.strftime("%Y%m%d-%H%M%S")
+    path = sketches.write(sketch, folder, BY_KEY)
+    workers = jobs or max(1, (os.cpu_count() or 1) - 1)  # one processor is the window's
+    words = "experiment", str(path), "-o", str(folder / "results"), "--jobs", str(workers), "--nice", "19"
+    with open(folder / "log", "wb") as log:
+        process = child.start("main", *words, is_idle=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    return Study(sketch, folder, process)
+
+
+def _value(point: Point, axis: Axis) -> Value | None:
+    return point.budget if axis.name == BUDGET_AXIS else point.params.get(axis.name)
+
+
+def _points(rows: Iterable[Sequence[Any]]) -> list[Point]:
+    """The runs of each setting together, in the order of the plan."""
+    by_setting: dict[tuple[Any, ...], list[Sequence[Any]]] = defaultdict(list)
+    for row in rows:
+        by_setting[tuple(row[1:5])].append(row)
+    return [_point(setting, found) for setting, found in by_setting.items()]
+
+
+def _point(setting: tuple[Any, ...], rows: Sequence[Sequence[Any]]) -> Point:
+    kind, label, params, budget = setting
+    found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    arrived = [run for run in found if run["outcome"] == "reached" and run["suboptimality"] is not None]
+    cost = fmean(run["suboptimality"] for run in arrived) if arrived else float("nan")
+    moves = max(1, sum(run["moves"] for run in found))
+    typical = min(arrived or found, key=lambda run: abs((run["suboptimality"] or 0.0) - cost) if arrived else 0.0)
+    return Point(
+        kind,
+        label or "",
+        json.loads(params),
+        int(budget),
+        len(found),
+        len(arrived),
+        cost,
+        sum(run["expansions"] for run in found) / moves,
+        max(run["max_expansions"] for run in found),
+        1000.0 * sum(run["planning_ms"] for run in found) / moves,
+        int(typical["row"]),
+    )
