@@ -13,10 +13,11 @@ from sim.commands import AgentConfig, SetSwitch
 from sim.files.scenario import Scenario, build_world
 from sim.grid import Grid
 from tests.runs import scenario_on
-from tests.window import App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
+from tests.window import ROOT, App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
-from ui.draw.theme import SERIES
+from ui.draw.theme import RED, SERIES
+from ui.model import files
 from ui.model.command import EDIT
 from ui.model.keys import PanelKey
 from ui.model.turning import turn_budget
@@ -1145,3 +1146,133 @@ def test_a_ratio_says_so_while_the_walk_is_not_over(monkeypatch):
     app.session.advance(10_000)
     texts = drawn_texts(app, monkeypatch)
     assert "cost / optimal" in texts and "cost / optimal so far" not in texts
+
+
+# --- hands that never doubt -------------------------------------------------------------------------
+
+
+def colours_around(app: App, position: tuple[int, int], reach: int = 6) -> set[tuple[int, ...]]:
+    x, y = position
+    surface = app.window.surface
+    return {tuple(surface.get_at((x + i, y + j)))[:3] for i in range(-reach, reach) for j in range(-reach, reach)}
+
+
+@pytest.mark.parametrize("end", ["start", "goal"])
+def test_a_dragged_end_moves_with_the_hand_and_a_refused_one_changes_nothing(app, end):
+    world = app.session.world
+    begin = world.grid.xy(getattr(world, end))
+    blocked = world.grid.xy(int(np.flatnonzero(~world.grid.free)[0]))
+    log, digest = len(app.session.log), world.digest()
+    drag(app, at_cell(app, *begin), at_cell(app, *blocked), release=False)
+    hand = app.pointer.hand(app.session.panels[0])
+    assert hand.carried is not None and hand.carried.is_refused and hand.carried.cell == world.grid.cell(*blocked)
+    assert RED in colours_around(app, at_cell(app, *blocked))
+    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, *blocked)))
+    settle(app)
+    assert len(app.session.log) == log and app.session.world.digest() == digest
+    assert "cannot be" in app.window.state.messages.texts()[-1]
+    assert RED not in colours_around(app, at_cell(app, *blocked))
+
+
+def test_a_click_that_chooses_a_panel_paints_nothing_and_a_drag_does():
+    app = make_app(setup(2))
+    free = app.session.world.grid.free.copy()
+    place = at_cell(app, 8, 6, panel=1)
+    drag(app, place, place)
+    assert app.session.focused_key == PanelKey(0, 1) and (app.session.world.grid.free == free).all()
+    drag(app, place, place)
+    assert (app.session.world.grid.free != free).sum() == 1, "the second click is no choice any more"
+    press_combination(app, "Ctrl+Z")
+    drag(app, at_cell(app, 5, 6, panel=0), at_cell(app, 9, 6, panel=0))
+    assert app.session.focused_key == PanelKey(0, 0) and (app.session.world.grid.free != free).sum() > 2
+
+
+def test_letters_stand_on_tools_only_while_they_work(monkeypatch):
+    app = make_app(setup(1), (1600, 900))
+    app.window.settings.sidebar_tab = "edit"
+    assert not {"B", "E", "L", "R", "F"} & set(drawn_texts(app, monkeypatch))
+    press_combination(app, "M")
+    assert {"E", "L", "R", "F"} <= set(drawn_texts(app, monkeypatch))
+
+
+def test_full_screen_twice_gives_the_window_back(monkeypatch):
+    app = make_app(setup(1), (1111, 699))
+    asked = []
+
+    def set_mode(size, mode):
+        asked.append((size, bool(mode & pygame.FULLSCREEN)))
+        app.window.surface = FakeScreen(bool(mode & pygame.FULLSCREEN))
+        return app.window.surface
+
+    monkeypatch.setattr(pygame.display, "set_mode", set_mode)
+    app.window.toggle_full_screen()
+    app.window.collect_settings()  # as every two seconds
+    app.window.toggle_full_screen()
+    assert asked == [((0, 0), True), ((1111, 699), False)]
+
+
+class FakeScreen:
+    def __init__(self, is_full: bool) -> None:
+        self.is_full = is_full
+
+    def get_flags(self) -> int:
+        return pygame.FULLSCREEN if self.is_full else 0
+
+    def get_size(self) -> tuple[int, int]:
+        return (3840, 2160) if self.is_full else (1111, 699)
+
+
+def test_the_cursor_says_what_the_mouse_would_do(monkeypatch):
+    app = make_app(setup(1), (1280, 720))
+    app.window.settings.sidebar_tab = "edit"
+    app.draw()
+    place = [(0, 0)]
+    monkeypatch.setattr(pygame.mouse, "get_pos", lambda: place[0])
+    shown = []
+    monkeypatch.setattr(pygame.mouse, "set_cursor", shown.append)
+
+    def over(position: tuple[int, int]) -> int:
+        place[0] = position
+        pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=position, rel=(0, 0), buttons=(0, 0, 0)))
+        settle(app)
+        return shown[-1]
+
+    def middle(name: str) -> tuple[int, int]:
+        x, y, width, height = app.window.canvas.spot_named(name).box
+        return x + width // 2, y + height // 2
+
+    assert over(at_cell(app, 8, 6)) == pygame.SYSTEM_CURSOR_CROSSHAIR
+    assert over(at_cell(app, *app.session.world.grid.xy(app.session.world.goal))) == pygame.SYSTEM_CURSOR_HAND
+    assert over(middle("scrubber")) == pygame.SYSTEM_CURSOR_SIZEWE
+    assert over(middle("top:open")) == pygame.SYSTEM_CURSOR_HAND
+    assert over((2, 300)) == pygame.SYSTEM_CURSOR_ARROW
+
+
+def test_switches_are_named_on_the_map_and_a_click_on_the_name_turns_them(monkeypatch):
+    app = make_app(files.open_any(ROOT / "assets" / "scenarios" / "bridges.yaml").scenario, (1600, 900))
+    names = list(app.session.world.switch_states())
+    assert set(names) <= set(drawn_texts(app, monkeypatch))
+    key = app.session.panels[1].key
+    x, y, _, height = app.window.canvas.spot_named(f"bridge:{key}:{names[0]}").box
+    free = int(app.session.world.grid.free.sum())
+    drag(app, (x + 3, y + height // 2), (x + 3, y + height // 2))
+    assert app.session.world.switch_states()[names[0]] and int(app.session.world.grid.free.sum()) < free
+    app.window.settings.sidebar_tab = "edit"
+    app.draw()
+    x, y = app.window.canvas.spot_named(f"switch:{names[1]}").box[:2]
+    monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + 5, y + 5))
+    settle(app)
+    assert app.window.state.pointed_switch == names[1]
+
+
+def test_the_marked_ticks_stand_on_the_line_of_time(app):
+    app.session.advance(30)
+    app.window.player.seek(10)
+    press_combination(app, "I")
+    app.window.player.seek(20)
+    press_combination(app, "Shift+I")
+    bar = app.window.canvas.spot_named("scrubber").box
+    x, y, width, height = bar
+    places = [(x + i, y + j) for i in range(width) for j in range(height)]
+    row = [tuple(app.window.surface.get_at(place))[:3] for place in places]
+    assert app.window.scene.palette.arrived in row

@@ -38,7 +38,7 @@ from ui.draw.kernels import cellwords as bits
 from ui.draw.layers import LAYERS
 from ui.draw.legend import draw_colour_bar, legend_swatch
 from ui.draw.map_colours import detour_colour, hot_edge
-from ui.draw.picture import RECENT_TICKS
+from ui.draw.picture import RECENT_TICKS, Hand
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK, DIVERGING, LIGHT, Colour, Palette, mix, packed
 from ui.draw.thumb import thumbnail
@@ -1005,7 +1005,7 @@ def test_nothing_is_drawn_outside_the_panel(zoom):
     camera = Camera(zoom, 3.3, 2.2)
     everything = layers_with(*(k.key for k in LAYERS))
     edits = {cell: (stage.world.tick, cell % 2 == 0) for cell in range(0, 600, 7)}
-    surface, _ = stage.draw(camera, (90, 70), everything, at=(20, 10), edits=edits, hover=70, preview_cells=[70, 71])
+    surface, _ = stage.draw(camera, (90, 70), everything, at=(20, 10), edits=edits, hover=70, hand=Hand((70, 71)))
     outside = np.ones((97 + 20, 75 + 10), np.bool_)
     outside[20:110, 10:80] = False
     assert (pygame.surfarray.array2d(surface)[outside] == 0xFF00FF).all()
@@ -1084,7 +1084,7 @@ def test_edit_marks_shrink_with_age_and_go():
 def test_hover_and_preview_are_shown():
     stage = scrubbing_stage()
     bare, _ = stage.draw(Camera(10.0), (300, 200), layers_with())
-    shown, _ = stage.draw(Camera(10.0), (300, 200), layers_with(), hover=31, preview_cells=(62, 63))
+    shown, _ = stage.draw(Camera(10.0), (300, 200), layers_with(), hover=31, hand=Hand((62, 63)))
     assert colour_at(shown, 10, 10) != colour_at(bare, 10, 10)
     for cell in (62, 63):
         x, y = stage.grid.xy(cell)

@@ -112,7 +112,7 @@ class App:
         canvas.takes_mouse = not window.dialogs.takes_all
         canvas.begin(surface, desk.palette, desk.scene.scale, pygame.mouse.get_pos())
         surface.fill(desk.palette.window)
-        maps.draw_panels(desk, self.pointer.preview)
+        maps.draw_panels(desk, self.pointer.hand)
         if not desk.state.is_bare:
             maps.draw_bars(desk, window.recording.draw)
         canvas.draw_focus()
@@ -123,3 +123,4 @@ class App:
             window.dialogs.gui.draw_ui(surface)
         else:
             self.tooltip.draw(canvas)
+        self.pointer.show_cursor()

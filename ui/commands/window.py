@@ -122,8 +122,12 @@ class Window:
     def _rebuild(self) -> None:
         self.dialogs.rebuild(self.surface.get_size())
 
+    @property
+    def _is_full(self) -> bool:
+        return bool(self.surface.get_flags() & pygame.FULLSCREEN)
+
     def toggle_full_screen(self) -> None:
-        is_full = bool(self.surface.get_flags() & pygame.FULLSCREEN)
+        is_full = self._is_full
         if not is_full:
             self.settings.window_size = self.surface.get_size()
         size, mode = (self.settings.window_size, pygame.RESIZABLE) if is_full else ((0, 0), pygame.FULLSCREEN)
@@ -164,4 +168,5 @@ class Window:
         settings.heat = self.dressing.own.heat
         settings.linked_cameras = self.cameras.is_linked
         settings.speed = self.player.speed
-        settings.window_size = self.surface.get_size()
+        if not self._is_full:  # or F11 would not give the window back as it was
+            settings.window_size = self.surface.get_size()

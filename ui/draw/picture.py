@@ -4,7 +4,7 @@ All pixels are painted by kernels, straight into the window's memory. That view 
 between `lock` and `unlock`; text is blitted outside.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import atan2, pi
 from typing import Any
@@ -18,7 +18,7 @@ from ui.draw import marks, masks
 from ui.draw.cells import CellWords
 from ui.draw.fonts import Fonts
 from ui.draw.heat import HeatScale
-from ui.draw.kernels import paint
+from ui.draw.kernels import paint, strokes
 from ui.draw.kernels.paint import Frame
 from ui.draw.theme import Colour, Palette, packed
 from ui.model.camera import Camera
@@ -57,6 +57,23 @@ class Scratch:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """The start or the goal in the user's hand."""
+
+    kind: str  # "start" or "goal"
+    cell: int
+    is_refused: bool  # whether it cannot be dropped there
+
+
+@dataclass(frozen=True)
+class Hand:
+    """What the mouse is about to do to a map."""
+
+    cells: Sequence[int] = ()  # that it would change
+    carried: Carried | None = None
+
+
+@dataclass(frozen=True)
 class Moment:
     """What a picture shows beside the world and the agent's mind."""
 
@@ -65,6 +82,7 @@ class Moment:
     fade_ticks: int = EDIT_FADE_TICKS  # after which the mark of an edit is gone
     reveal: int | None = None  # slow motion: so many expansions of the last tick
     region_level: int = 0  # see LayerState
+    carried: Carried | None = None
 
 
 class Picture:
@@ -193,6 +211,16 @@ class Picture:
         for length, tint in ((size - 1.0, marks.casing_of(self.palette, colour)), (size - 6.0, colour)):
             mask = masks.arrow_head(size, length, way)
             paint.stamp(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, packed(tint))
+
+    def cross_out(self, cell: int, colour: Colour) -> None:
+        """A cross over a cell, as large as a marker: what is there cannot stay there."""
+        frame = self.frame
+        column, row = self.snapshot.grid.xy(cell)
+        x, y = (column + 0.5 - frame.left) * frame.zoom, (row + 0.5 - frame.top) * frame.zoom
+        reach = max(7.0 * self.ui_scale, 0.5 * frame.zoom)
+        for extra, ink in ((2 * self.px(1), packed(marks.casing_of(self.palette, colour))), (0, packed(colour))):
+            for sign in (-1.0, 1.0):
+                strokes.stroke(frame, x - reach, y - sign * reach, x + reach, y + sign * reach, self.px(2) + extra, ink)
 
     def outline_cell(self, cell: int) -> None:
         frame = self.frame

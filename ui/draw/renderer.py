@@ -12,7 +12,7 @@ from ui.draw.kernels import paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
 from ui.draw.layers import BY_DEPTH
 from ui.draw.map_colours import DOTS_FROM_PX, Table, fill_table, hot_edge
-from ui.draw.picture import EDIT_FADE_TICKS, Edits, Moment, Picture, Rect, Scratch
+from ui.draw.picture import EDIT_FADE_TICKS, Edits, Hand, Moment, Picture, Rect, Scratch
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
 from ui.model.camera import Camera
@@ -48,7 +48,7 @@ class MapRenderer:
         glide: float = 1.0,
         edits: Edits | None = None,
         hover: int | None = None,
-        preview_cells: Sequence[int] = (),
+        hand: Hand = Hand(),  # noqa: B008 - it cannot be changed
         tick_fade: int = EDIT_FADE_TICKS,
         reveal: int | None = None,
         crowd: Crowd | None = None,
@@ -57,7 +57,7 @@ class MapRenderer:
         late = NO_CELLS
         if reveal is not None and walker is not None:
             late = cells.take_back(snapshot.grid, walker, reveal)
-        moment = Moment(glide, edits or {}, tick_fade, reveal, layers.region_level)
+        moment = Moment(glide, edits or {}, tick_fade, reveal, layers.region_level, hand.carried)
         picture = Picture(
             surface,
             rect,
@@ -74,7 +74,7 @@ class MapRenderer:
             crowd,
         )
         _draw(picture, layers)
-        _draw_pointer(picture, hover, preview_cells)
+        _draw_pointer(picture, hover, hand.cells)
         picture.unlock()
         if late.size and walker is not None:
             cells.put_forward(snapshot.grid, walker, late)

@@ -11,6 +11,7 @@ import pygame
 
 from ui.draw.cells import CellWords, Shown, update_all
 from ui.draw.heat import HeatScale, scale_for
+from ui.draw.picture import Hand
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import Palette
 from ui.model import layout
@@ -131,10 +132,10 @@ class Scene:
         *,
         glide: float = 1.0,
         hover: int | None = None,
-        preview: list[int] | None = None,
+        hand: Hand = Hand(),  # noqa: B008 - it cannot be changed
         reveal: int | None = None,
     ) -> None:
-        """One map. `glide`: how far agents have got to their cell; `preview`: cells that the mouse would change;
+        """One map. `glide`: how far agents have got to their cell; `hand`: what the mouse is about to do;
         `reveal`: so many expansions of the last tick are shown.
         """
         self.renderer.draw(
@@ -151,7 +152,7 @@ class Scene:
             glide=glide,
             edits=self.session.shown_edits(panel.key),
             hover=hover,
-            preview_cells=preview or [],
+            hand=hand,
             reveal=reveal,
             crowd=panel.crowd,
         )

@@ -15,6 +15,10 @@ def rgb(code: str) -> Colour:
     return int(code[1:3], 16), int(code[3:5], 16), int(code[5:7], 16)
 
 
+RED = rgb("#E5484D")
+"""A recording light, and a place where something cannot be dropped: orange has other meanings here."""
+
+
 def packed(colour: Colour) -> int:
     """The colour as the window's pixel format has it: 0x00RRGGBB."""
     return colour[0] << 16 | colour[1] << 8 | colour[2]

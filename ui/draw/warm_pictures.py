@@ -18,6 +18,7 @@ from ui.draw.cells import BANDS, NO_CELLS, CellWords, Shown, update_all
 from ui.draw.kernels import cellwords
 from ui.draw.layers import LAYER_BY_KEY, LAYERS
 from ui.draw.legend import legend_swatch
+from ui.draw.picture import Carried, Hand
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK
 from ui.model.camera import Camera
@@ -50,7 +51,7 @@ def warm_first_picture(kind: str) -> None:
             LayerState(heat=HeatSetting(heat)),
             FIRST_ZOOM,
             edits={23: (snapshot.tick, True)},
-            preview_cells=(4,),
+            hand=Hand((4,), Carried("goal", 4, is_refused=True)),
         )
         world.submit(EditCells(freed=(23,)))
     if search := walker.agent.view().search:
@@ -132,7 +133,7 @@ def _draw_all(
     layers = LayerState(dict.fromkeys(LAYER_BY_KEY, True), HeatSetting(kind))
     shown = [Shown(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
     edits = {23: (snapshot.tick, True), 5: (snapshot.tick, False)}
-    _draw(surface, shown, layers, zoom, edits=edits, hover=3, preview_cells=(4, 5), reveal=2)
+    _draw(surface, shown, layers, zoom, edits=edits, hover=3, hand=Hand((4, 5)), reveal=2)
 
 
 def _draw(surface: pygame.Surface, shown: list[Shown], layers: LayerState, zoom: float, **more: Any) -> None:

@@ -13,7 +13,7 @@ import pygame
 from sim.params import ConfigError, Value
 from ui.dialogs.base import Host
 from ui.dialogs.question import Question
-from ui.draw.theme import rgb
+from ui.draw.theme import RED
 from ui.film import takes
 from ui.film.forms import ExportDialog, RecordDialog, options_of
 from ui.film.messages import Report
@@ -24,8 +24,6 @@ from ui.panels.dressing import Dressing
 from ui.widgets.canvas import HotSpot
 
 Values = dict[str, Value]
-
-RECORDING_RED = rgb("#E5484D")  # what a recording light looks like everywhere; orange has other meanings here
 
 
 class Recording:
@@ -224,7 +222,7 @@ class Recording:
         tip = f"{studio.report.path}. " + ("Click: stop" if is_filming else "Click: cancel" if action else "")
         hot = canvas.spot(HotSpot(f"recording:{id(studio)}", box, action, tip, self.desk.key_of(command)))
         canvas.fill(box, palette.hover if hot else palette.raised, 6)
-        dot = RECORDING_RED if is_filming else palette.dim
+        dot = RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))
         canvas.text((box[0] + px(25), middle), text, size=13, face="mono", middle=True)
         return box[0] - px(8)

@@ -1,8 +1,11 @@
 """The mouse: over a control of the canvas, or over the map of a panel, where it edits, pans and zooms."""
 
+from contextlib import suppress
+
 import pygame
 
 from ui.commands.window import Window
+from ui.draw.picture import Carried, Hand
 from ui.model.keys import PanelKey
 from ui.model.layout import PanelBoxes
 from ui.model.session import Panel
@@ -21,6 +24,8 @@ class Pointer:
     def __init__(self, window: Window) -> None:
         self.window = window
         self.hover_panel: PanelKey | None = None
+        self._shown_cursor: int | None = None
+        self._waiting: tuple[PanelKey, Position] | None = None  # a press that chose a panel
         self._panning: tuple[PanelKey, Position] | None = None  # panel, and where the pointer was
 
     def handle(self, event: pygame.event.Event) -> None:
@@ -38,29 +43,68 @@ class Pointer:
         editing = self.window.editor.panel
         return panel == (self.hover_panel if editing is None else editing)
 
-    def preview(self, panel: Panel) -> list[int]:
-        """The cells that the mouse would change in a panel."""
+    def hand(self, panel: Panel) -> Hand:
+        """What the mouse is about to do in a panel."""
         window = self.window
         if window.state.has_hand or window.dialogs.dialog is not None or not self.edits_in(panel.key):
-            return []
-        grid = window.session.world.grid
-        cells = clipped(window.editor.preview(window.state.hover), grid.width, grid.height)
-        return [grid.cell(x, y) for x, y in cells]
+            return Hand()
+        editor, grid = window.editor, window.session.world.grid
+        if editor.carried is not None:
+            kind, point = editor.carried
+            inside = clipped([point], grid.width, grid.height)
+            return Hand(carried=Carried(kind, grid.cell(*inside[0]), editor.is_refused(point)) if inside else None)
+        return Hand([grid.cell(x, y) for x, y in clipped(editor.preview(window.state.hover), grid.width, grid.height)])
+
+    # --- the cursor -------------------------------------------------------------------------------
+
+    def show_cursor(self) -> None:
+        """The shape that says what the mouse would do here; dialogs set their own."""
+        wanted = self._cursor(pygame.mouse.get_pos())
+        if wanted != self._shown_cursor and self.window.dialogs.dialog is None:
+            with suppress(pygame.error):  # a screen without such cursors
+                pygame.mouse.set_cursor(wanted)
+        self._shown_cursor = None if self.window.dialogs.dialog is not None else wanted
+
+    def _cursor(self, position: Position) -> int:
+        window = self.window
+        spot, panel = window.canvas.held or window.canvas.spot_at(position), window.scene.panel_at(position)
+        carried = window.editor.carried
+        if carried is not None:
+            return pygame.SYSTEM_CURSOR_NO if window.editor.is_refused(carried[1]) else pygame.SYSTEM_CURSOR_SIZEALL
+        if self._panning is not None:
+            return pygame.SYSTEM_CURSOR_SIZEALL
+        if spot is not None and spot.drag is not None:
+            return pygame.SYSTEM_CURSOR_SIZEWE if spot.box[2] > spot.box[3] else pygame.SYSTEM_CURSOR_SIZENS
+        if spot is not None and spot.action is not None:
+            return pygame.SYSTEM_CURSOR_HAND
+        if panel is None:
+            return pygame.SYSTEM_CURSOR_ARROW
+        return self._cursor_on_map()
+
+    def _cursor_on_map(self) -> int:
+        window = self.window
+        grid, world, hover = window.session.world.grid, window.session.world, window.state.hover
+        if window.state.has_hand:
+            return pygame.SYSTEM_CURSOR_HAND
+        is_end = hover is not None and grid.contains(*hover) and grid.cell(*hover) in (world.start, world.goal)
+        return pygame.SYSTEM_CURSOR_HAND if is_end else pygame.SYSTEM_CURSOR_CROSSHAIR
 
     # --- buttons ------------------------------------------------------------------------------------
 
     def _button_down(self, position: Position, button: int) -> None:
         window = self.window
-        panel = window.scene.panel_at(position)
-        if panel is None:
-            spot = window.canvas.spot_at(position)
+        panel, spot = window.scene.panel_at(position), window.canvas.spot_at(position)
+        if panel is None or (spot is not None and spot.action is not None):  # such as a name on the map
             if button == LEFT and spot is not None:
                 self._press_control(spot, position)
             return
         shown, boxes = panel
+        chooses = shown.key != window.session.focused_key
         window.session.focus(shown.key)
         if button == MIDDLE or (button == LEFT and window.state.has_hand):
             self._panning = (shown.key, position)
+        elif button == LEFT and chooses:
+            self._waiting = (shown.key, position)
         elif button in (LEFT, RIGHT):
             self._press_map(shown, boxes, position, button)
 
@@ -107,7 +151,7 @@ class Pointer:
 
     def _button_up(self, button: int) -> None:
         self.window.canvas.held = None
-        self._panning = None
+        self._panning = self._waiting = None
         if button in (LEFT, RIGHT):
             self.window.editor.release()
             self.window.editor.panel = None
@@ -127,21 +171,26 @@ class Pointer:
 
     def _move_over(self, position: Position) -> None:
         """Go on with a stroke, which may leave its panel and come back; and see what is under the pointer."""
-        window = self.window
-        panel = (
-            window.scene.panel_at(position)
-            if window.editor.panel is None
-            else window.scene.panel_of(window.editor.panel)
-        )
+        self._begin_waiting(position)
+        window, editing = self.window, self.window.editor.panel
+        panel = window.scene.panel_at(position) if editing is None else window.scene.panel_of(editing)
         window.state.hover = window.scene.point_at(*panel, position) if panel else None
         self.hover_panel = panel[0].key if panel else None
-        is_looking = panel is not None and window.editor.panel is None
+        is_looking = panel is not None and editing is None
         pointed = self._unit_at(*panel, position) if panel and is_looking else None
         window.session.point_at(self.hover_panel, pointed)
         if window.state.hover and window.editor.drag:
             window.editor.move(window.state.hover)
         if window.state.hover and not window.session.world.grid.contains(*window.state.hover):
             window.state.hover = None
+
+    def _begin_waiting(self, position: Position) -> None:
+        """A click that only chooses a panel changes nothing on its map; a drag does, from where it began."""
+        if self._waiting is None or (found := self.window.scene.panel_of(self._waiting[0])) is None:
+            return
+        if self.window.scene.point_at(*found, position) != self.window.scene.point_at(*found, self._waiting[1]):
+            (_, begun), self._waiting = self._waiting, None
+            self._press_map(*found, begun, LEFT)
 
     def _wheel(self, position: Position, steps: int) -> None:
         window = self.window

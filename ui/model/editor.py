@@ -8,6 +8,8 @@ from ui.model.session import Session
 from ui.model.state import State
 from ui.model.tools import BRUSH, ERASER, FILL, LINE, RECTANGLE, Point
 
+ENDS = ("start", "goal")
+
 
 @dataclass
 class Drag:
@@ -33,11 +35,11 @@ class Editor:
         if not self._is_inside(point):
             return
         kind = self._kind(point, erases, rectangle)
-        blocks = kind in ("start", "goal") or (self._is_free(point) and not erases and kind != ERASER)
+        blocks = kind in ENDS or (self._is_free(point) and not erases and kind != ERASER)
         is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle begins where the drag does
         start = self.last_painted if is_line and self.last_painted else point
         self.drag = Drag(kind, start, point, blocks)
-        if kind in ("start", "goal"):
+        if kind in ENDS:
             return
         self.session.begin_stroke()
         if kind in (BRUSH, ERASER):
@@ -111,26 +113,38 @@ class Editor:
         """The cells that a release, or a press, would change."""
         if self.drag and self.drag.kind in (LINE, RECTANGLE):
             return self._shape(self.drag)
-        if self.drag and self.drag.kind in ("start", "goal"):
-            return [self.drag.last]
-        if hover is None:
+        if hover is None or self.carried is not None:
             return []
         return tools.brush(hover, self.state.brush) if self.state.tool in (BRUSH, ERASER, LINE) else [hover]
 
+    @property
+    def carried(self) -> tuple[str, Point] | None:
+        """The start or the goal while it is dragged, and where it is now."""
+        drag = self.drag
+        return (drag.kind, drag.last) if drag is not None and drag.kind in ENDS else None
+
+    def is_refused(self, point: Point) -> bool:
+        """Whether neither start nor goal can be there."""
+        return not self._is_inside(point) or not self._is_free(point)
+
     def drop_goal(self, point: Point) -> None:
         world = self.session.world
-        if self._is_inside(point) and world.grid.cell(*point) != world.goal:
+        if self.is_refused(point):
+            self._refuse("goal", point)
+        elif world.grid.cell(*point) != world.goal:
             self.session.move_goal(int(world.grid.cell(*point)))
 
     def drop_start(self, point: Point) -> None:
         """Another start: the run begins again there, on the map as it is."""
         world = self.session.world
-        if not self._is_inside(point) or world.grid.cell(*point) == world.start:
-            return
-        if not self._is_free(point):
-            self.session.messages.append(f"the start cannot be at {point}: that cell is blocked")
-            return
-        self.session.restart_with(start=point)
+        if self.is_refused(point):
+            self._refuse("start", point)
+        elif world.grid.cell(*point) != world.start:
+            self.session.restart_with(start=point)
+
+    def _refuse(self, name: str, point: Point) -> None:
+        why = "that cell is blocked" if self._is_inside(point) else "that is beside the map"
+        self.session.messages.append(f"the {name} cannot be at {point}: {why}")
 
     def toggle(self, point: Point) -> None:
         """Block or free one cell, for the keyboard."""

@@ -43,6 +43,7 @@ class State:
     hover: Point | None = None  # cell under the pointer
     cursor: Point | None = None  # the keyboard's own
     pinned: Point | None = None  # kept in the inspector
+    pointed_switch: str | None = None  # whose row is under the pointer
     mark_in: int | None = None  # the range of ticks to export, where the user has marked one
     mark_out: int | None = None
     change_rate: float = 5.0  # of random changes while there are none

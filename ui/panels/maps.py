@@ -2,20 +2,21 @@
 
 from collections.abc import Callable
 
+from ui.draw.picture import Hand
 from ui.model.session import Panel
-from ui.panels import agent_panel, badges, overlay, sidebar, top_bar, transport
+from ui.panels import agent_panel, badges, bridges, overlay, sidebar, top_bar, transport
 from ui.panels.desk import Desk
 
 Indicator = Callable[[int, int], int]
 """Draws what is being recorded, ending at an x, around a y; returns where it begins."""
 
 
-def _no_preview(panel: Panel) -> list[int]:
-    return []
+def _no_hand(panel: Panel) -> Hand:
+    return Hand()
 
 
-def draw_panels(desk: Desk, preview: Callable[[Panel], list[int]] = _no_preview) -> None:
-    """`preview`: the cells of a panel that the mouse would change."""
+def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
+    """`hand`: what the mouse is about to do in a panel."""
     scene, player = desk.scene, desk.player
     scene.refresh()
     compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
@@ -27,11 +28,12 @@ def draw_panels(desk: Desk, preview: Callable[[Panel], list[int]] = _no_preview)
             boxes,
             glide=player.glide,
             hover=desk.inspected_cell(),
-            preview=preview(panel),
+            hand=hand(panel),
             reveal=player.revealed,
         )
         if panel.key in compared:
             badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
+        bridges.draw(desk, boxes, panel)
         agent_panel.draw(desk, boxes, panel, desk.session.panel_of(panel.key))
     if not scene.shown_panels:
         overlay.draw_no_agents(desk, scene.layout)

@@ -43,6 +43,7 @@ def draw(desk: Desk, box: Box) -> None:
     canvas.fill(bar, palette.raised, 4)
     here = bar[0] + round(bar[2] * session.tick / end)
     canvas.fill((bar[0], bar[1], max(px(4), here - bar[0]), bar[3]), mix(palette.raised, palette.accent, 0.45), 4)
+    _draw_export(desk, bar, end)
     _draw_marks(desk, session, bar, end)
     _draw_handle(desk, here, bar)
     canvas.spot(
@@ -87,6 +88,20 @@ def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
             else:
                 inset = 0 if kind is MarkKind.RESTART else height // 3
                 pygame.draw.line(surface, ink, (column, y + inset), (column, y + height - 1 - inset), max(1, px(1.5)))
+
+
+def _draw_export(desk: Desk, bar: Box, end: int) -> None:
+    """The marked range of ticks to export: brackets around it, and a line below it."""
+    canvas, px, state = desk.canvas, desk.canvas.px, desk.state
+    if state.mark_in is None and state.mark_out is None:
+        return
+    first, last = state.mark_in or 0, end if state.mark_out is None else state.mark_out
+    left, right = (bar[0] + round(bar[2] * min(tick, end) / end) for tick in (min(first, last), max(first, last)))
+    top, high, ink = bar[1] - px(3), bar[3] + px(8), desk.palette.arrived
+    canvas.fill((left, bar[1] + bar[3] + px(2), max(px(2), right - left), px(3)), ink)
+    for x, way in ((left, 1), (right, -1)):
+        canvas.fill((x - px(1), top, px(2), high), ink)
+        canvas.fill((min(x, x + way * px(5)), top, px(5), px(2)), ink)
 
 
 def _draw_handle(desk: Desk, here: int, bar: Box) -> None:

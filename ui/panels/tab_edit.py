@@ -5,7 +5,7 @@ from functools import partial
 from ui.model import turning
 from ui.model.layout import Box
 from ui.model.tools import MAX_BRUSH, TOOL_NAMES
-from ui.panels import stepper
+from ui.panels import bridges, stepper
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
@@ -53,7 +53,7 @@ def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
             partial(desk.state.choose_tool, tool),
             is_on=desk.state.tool == tool,
             key=desk.key_of(command),
-            shows_key=True,
+            shows_key=desk.state.is_editing,
             tip=desk.tip_of(command) + " (the key works in edit mode)",
         )
     hand = (x + half + px(6), y + 2 * (height + px(6)), half, height)
@@ -119,6 +119,7 @@ def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     y = _heading(desk, x, y, "Switches")
+    desk.state.pointed_switch = None
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
         key = f"Shift+{i + 1}" if i < 9 else ""
@@ -126,11 +127,13 @@ def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
             HotSpot(
                 f"switch:{name}",
                 row,
-                partial(_flip_switch, desk, name),
+                partial(bridges.flip, desk, name),
                 f"{'Free' if is_blocked else 'Block'} {name}",
                 key,
             )
         )
+        if hot:
+            desk.state.pointed_switch = name
         canvas.fill(row, palette.hover if hot else palette.raised, 6)
         middle = y + px(14)
         canvas.text((x + px(10), middle), name, size=14, middle=True, width=width - px(140))
@@ -147,10 +150,6 @@ def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
         )
         y += px(33)
     return y + px(6)
-
-
-def _flip_switch(desk: Desk, name: str) -> None:
-    desk.say(turning.flip_switch(desk.session, name))
 
 
 def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from ui.draw.drawing import Drawing
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
 from ui.draw.svg_paths import box, hexed, n
 from ui.draw.swatch import Swatch
+from ui.draw.theme import RED
 
 
 def draw(picture: Picture) -> None:
@@ -14,8 +17,15 @@ def draw(picture: Picture) -> None:
     if walker is None and picture.crowd is not None and picture.crowd.has_own_ends:
         return  # hundreds of starts and goals would hide everything
     start, goal = (snapshot.start, snapshot.goal) if walker is None else (walker.start, walker.goal)
+    carried = picture.moment.carried
+    if carried is not None:
+        start, goal = (carried.cell, goal) if carried.kind == "start" else (start, carried.cell)
+        if carried.is_refused:
+            picture.tint(np.array([carried.cell], np.int32), RED, 230)
     picture.stamp_cell("start", start)
     picture.stamp_cell("goal", goal)
+    if carried is not None and carried.is_refused:
+        picture.cross_out(carried.cell, RED)
     picture.point_out(goal, picture.palette.path)
 
 
