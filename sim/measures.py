@@ -34,6 +34,11 @@ class Measure:
     panel: InPanel | None = None
     warns: str = ""  # the measure that makes this one orange when it is not zero
 
+    @property
+    def kind(self) -> type:
+        """What its numbers are."""
+        return float if self.digits else int
+
     def of(self, metrics: Metrics) -> Number:
         value: Number = getattr(metrics, self.key)
         return value

@@ -13,13 +13,15 @@ import main
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig
 from sim.experiments import plan
+from sim.experiments.columns import MEASURED, TIMES
 from sim.experiments.files import write_lab, write_tables
 from sim.experiments.plan import find_row, planned_rows, tasks
 from sim.experiments.spec import parse_experiment
-from sim.experiments.store import open_for_reading, open_for_writing
+from sim.experiments.store import FILE, open_for_reading, open_for_writing
 from sim.files.map import ScenRow, write_map, write_scen
 from sim.generate import generate
 from sim.grid import Grid
+from sim.measures import MEASURES
 from sim.params import ConfigError
 from sim.world import World
 
@@ -469,3 +471,26 @@ def test_a_board_travels_as_it_is() -> None:
     assert again.rows() == grid.rows() and again.diagonal == 1.5
     assert board_of("x", again).key == board_of("y", grid).key
     assert board_of("x", Grid.from_rows(grid.rows(), "x", 1.25)).key != board_of("x", grid).key
+
+
+def test_results_of_a_version_that_measured_less_are_read_and_gone_on_with(tmp_path: Path) -> None:
+    store = open_for_writing(tmp_path)
+    store.close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("ALTER TABLE results DROP COLUMN memory")
+        db.execute("INSERT INTO plan (row, key) VALUES (1, x'01')")
+        db.execute("INSERT INTO results (key, trial, moves) VALUES (x'01', 1, 7)")
+    reader = open_for_reading(tmp_path)
+    assert list(reader.rows(["row", "moves", "memory"])) == [(1, 7, None)]
+    reader.close()
+    store = open_for_writing(tmp_path)
+    store.add([(b"2", *(1 if column.kind is not str else "x" for column in (*MEASURED, *TIMES)))])
+    assert list(store.rows(["row", "moves", "memory"])) == [(1, 7, None)] and store.done() == {b"\x01", b"2"}
+    store.close()
+
+
+def test_every_measure_is_a_column_or_follows_from_columns() -> None:
+    names = {column.name: column.kind for column in MEASURED}
+    missing = {measure.key for measure in MEASURES} - set(names)
+    assert missing == {"back_move_share", "mean_expansions"}
+    assert names["game_time"] is float and names["moves"] is int

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sim.measures import MEASURES
+
 
 @dataclass(frozen=True)
 class Column:
@@ -29,27 +31,15 @@ PLANNED = (
 )
 """What a specification says of a run before it is done."""
 
+_OF_REPORTS = {"trial", "back_move_share", "mean_expansions"}
+"""Measures that stand elsewhere: the trial comes first, and those that follow from others reports compute (DERIVED)."""
+
 MEASURED = (
-    Column("trial", int, "number of the walk, of agents that keep what they learn"),
+    Column("trial", int, "number of the walk, of agents that keep what they learn"),  # with the key it names a line
     Column("outcome", str, "how it ended: reached, no_path, waiting_no_path, move_limit, stuck"),
-    Column("cost", float, "of the walk"),
-    Column("optimal", float, "of the cheapest path, on the map as it was at the start"),
-    Column("suboptimality", float, "cost / optimal"),
-    Column("moves", int, ""),
-    Column("back_moves", int, "moves to the parent because the agent is not on its path"),
-    Column("nonoptimal_moves", int, "moves that are on no cheapest path"),
-    Column("revisits", int, "moves + 1 - different cells"),
-    Column("expansions", int, "in all"),
-    Column("max_expansions", int, "most in one tick"),
-    Column("over_budget", int, "ticks above the budget"),
-    Column("restarts", int, "searches begun again"),
-    Column("ticks", int, ""),
-    Column("waits", int, "ticks without a move"),
-    Column("first_move", int, "tick of the first move"),
+    *(Column(m.key, m.kind, m.words) for m in MEASURES if m.key not in _OF_REPORTS),
+    Column("ticks", int, "moves and waits"),
     Column("no_path_tick", int, "tick of the proof that there is no path"),
-    Column("traced", int, "parents followed to make paths"),
-    Column("bounces", int, "moves to and fro beside the start"),
-    Column("longest_stay", int, "most visits of one cell"),
     Column("h_changes", int, "learned values that changed, by trial"),
     Column("digest", str, "depends on every move and expansion"),
 )

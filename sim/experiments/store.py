@@ -100,9 +100,10 @@ class Store:
 
     def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
         """Keep the results of a task. Lines that are there already are the same and are left."""
-        marks = ", ".join("?" * (1 + len(MEASURED) + len(TIMES)))
+        names = ["key", *(column.name for column in (*MEASURED, *TIMES))]
+        marks = ", ".join("?" * len(names))
         with self._writing():
-            self._db.executemany(f"INSERT OR IGNORE INTO results VALUES ({marks})", lines)
+            self._db.executemany(f"INSERT OR IGNORE INTO results ({', '.join(names)}) VALUES ({marks})", lines)
             self._db.executemany("DELETE FROM failures WHERE key = ?", {(line[0],) for line in lines})
             self._db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", failures)
 
@@ -114,8 +115,9 @@ class Store:
     # --- reading ---
 
     def rows(self, columns: Sequence[str], more: str = "") -> Iterator[tuple[Any, ...]]:
-        """Columns of the finished runs of the plan, in its order."""
-        names = ", ".join(f'"{name}"' for name in columns)
+        """Columns of the finished runs of the plan, in its order; empty those that were not known then."""
+        known = {"row", *_columns_of(self._db, "plan"), *_columns_of(self._db, "results")}
+        names = ", ".join(f'"{name}"' if name in known else "NULL" for name in columns)
         query = f"SELECT {names} FROM plan JOIN results USING (key) {more} ORDER BY row, trial"
         yield from self._db.execute(query)
 
@@ -146,10 +148,23 @@ def open_for_writing(folder: Path) -> Store:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
         db.executescript(_SCHEMA)
+        _add_new_columns(db)
     except sqlite3.Error as error:
         lock.close()
         raise ConfigError(f"{folder / FILE}: cannot be opened: {error}") from error
     return Store(folder, db, lock)
+
+
+def _add_new_columns(db: sqlite3.Connection) -> None:
+    """Results of a version that measured less keep what they have."""
+    known = _columns_of(db, "results")
+    for column in (*MEASURED, *TIMES):
+        if column.name not in known:
+            db.execute(f"ALTER TABLE results ADD COLUMN {_declared((column,))}")
+
+
+def _columns_of(db: sqlite3.Connection, table: str) -> set[str]:
+    return {str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")}
 
 
 def _locked(folder: Path) -> sqlite3.Connection:
