@@ -113,6 +113,8 @@ RUNNING_COMMANDS = {
     "until_tick": lambda a: type(a.window.dialogs.dialog).__name__ == "NumberPrompt",
     "reset": lambda a: a.session.tick == 0 and a.session.runs_left == 1,
     "reset_keep_map": lambda a: a.session.tick == 0 and a.session.runs_left == 1,
+    "moments": lambda a: type(a.window.dialogs.dialog).__name__ == "Moments",
+    "first_difference": lambda a: "never part" in a.window.state.messages.waiting[-1][0],
     "next_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "previous_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "edit_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, field
 
 from sim.grid import Grid
+from ui.model.keys import PanelKey
 from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, Point
 
@@ -53,6 +54,7 @@ class State:
     messages: Messages = field(default_factory=Messages)
     sidebar_scroll: dict[str, int] = field(default_factory=dict)  # pixels by which each tab is scrolled
     sidebar_hidden: int = 0  # pixels of the shown tab that do not fit
+    whys: dict[PanelKey, tuple[object, int, str]] = field(default_factory=dict)  # of a snapshot and agent: why it moved
 
     def choose_tool(self, tool: str) -> None:
         self.tool = tool

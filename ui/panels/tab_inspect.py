@@ -1,4 +1,4 @@
-"""Sidebar: everything about one cell, for every agent."""
+"""Sidebar: why every agent did its last move, and everything that it knows about one cell."""
 
 import math
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from sim.agent_api import AgentView
 from sim.kernels import search as kernels
-from sim.world import WalkerView
 from ui.draw.layers.records import cells_of, records_of
 from ui.model.cell_values import values_of
 from ui.model.layout import Box
 from ui.model.session import Panel
 from ui.model.wording import NOT_YET
+from ui.panels import why_line
 from ui.panels.desk import Desk
 
 LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
@@ -30,10 +30,11 @@ def draw(desk: Desk, box: Box) -> int:
             size=13,
             colour=palette.dim,
         )
-        return y + hint
-    y = _draw_cell(desk, x, y, width, cell)
+        y += hint + canvas.px(6)
+    else:
+        y = _draw_cell(desk, x, y, width, cell)
     for panel in desk.session.panels:
-        y = _draw_agent(desk, x, y, width, panel.view, cell_facts(panel, cell))
+        y = _draw_agent(desk, x, y, width, panel, cell_facts(panel, cell) if cell is not None else [])
     return y
 
 
@@ -117,13 +118,13 @@ def _database_facts(agent: AgentView, cell: int) -> list[tuple[str, str]]:
     return facts
 
 
-def _draw_agent(desk: Desk, x: int, y: int, width: int, view: WalkerView, facts: list[tuple[str, str]]) -> int:
+def _draw_agent(desk: Desk, x: int, y: int, width: int, panel: Panel, facts: list[tuple[str, str]]) -> int:
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     canvas.hline(x, y, width)
     y += px(5)
-    canvas.text((x, y), view.label, size=13, face="bold", width=width)
-    y += px(21)
+    canvas.text((x, y), panel.view.label, size=13, face="bold", width=width)
+    y = why_line.draw(desk, x, y + px(21), width, panel)
     half = width // 2
     for i, (name, value) in enumerate(facts):
         left = x + (i % 2) * (half + px(6))

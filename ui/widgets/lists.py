@@ -55,12 +55,16 @@ class Rows(Scrolled):
         sorted_by: Callable[[int, bool], None] | None = None,
         empty: str = "nothing here",
         container: IContainerLikeInterface | None = None,
+        is_chosen_at_once: bool = False,
     ) -> None:
-        """`sort_by` is (column, descending), or column -1; `sorted_by` is told when the user wants another order."""
+        """`is_chosen_at_once`: a click does, as on a link.
+
+        `sort_by` is (column, descending), or column -1; `sorted_by` is told when the user wants another order.
+        """
         super().__init__(dialog)
         self.columns, self.items = list(columns), list(items)
         self.chosen, self.selected, self.sorted_by = chosen, selected, sorted_by
-        self.sort_by, self.empty = sort_by, empty
+        self.sort_by, self.empty, self.is_chosen_at_once = sort_by, empty, is_chosen_at_once
         self.place = place
         self._hot = -1
         self._clicked = (-1, -10_000)  # row and time of the last click
@@ -156,7 +160,8 @@ class Rows(Scrolled):
         last_row, last_time = self._clicked
         self._clicked = (row, now)
         self.select(row)
-        if row == last_row and now - last_time < _DOUBLE_CLICK_MS and self.chosen:
+        is_second = row == last_row and now - last_time < _DOUBLE_CLICK_MS
+        if self.chosen and (is_second or self.is_chosen_at_once):
             self._clicked = (-1, now)
             self.chosen()
 

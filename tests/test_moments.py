@@ -1,0 +1,140 @@
+"""Moments of a run: each found again by going through the ticks one by one, and reached from the window."""
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pygame
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.commands import AgentConfig, EditCells, SetParam
+from sim.kernels import log
+from sim.time.moments import dearest_restart, dearest_tick, first_difference, largest_scrub, parting
+from sim.time.recorded import Record
+from sim.time.timeline import Timeline
+from tests.window import ROOT, make_app, press_combination, settle
+from ui.model.files import open_any
+from ui.model.moments import first_parting, moments_of
+from ui.model.session import Session
+
+from .runs import setups
+
+SCRUBBING = ROOT / "assets" / "scenarios" / "scrubbing.yaml"
+
+
+def record_of(cells: list[int], expanded: list[int] | None = None, marks: list[int] | None = None) -> Record:
+    """An agent that was put on the first cell at tick 5 and was on the others after each tick from then on."""
+    rows = log.new_log(len(cells) - 1)
+    rows["cell"] = cells[1:]
+    rows["expanded"] = expanded or 0
+    rows["marks"] = marks or 0
+    record = Record(0, "a", "tba", 5, cells[0])
+    record.append(5, rows)
+    return record
+
+
+def test_a_scrub_is_moves_over_old_cells_in_a_row_and_waits_do_not_end_it() -> None:
+    found = largest_scrub(record_of([1, 2, 3, 2, 2, 1, 2, 9, 3, 9]), 99)
+    assert found is not None
+    assert (found.begin, found.end, found.moves, found.cells) == (7, 11, 3, 2)
+    assert largest_scrub(record_of([1, 2, 3, 4]), 99) is None
+    assert largest_scrub(record_of([1, 2, 3, 2, 1]), 7) is None, "later ticks do not count"
+
+
+def test_a_new_trial_knows_no_cell() -> None:
+    assert largest_scrub(record_of([1, 2, 1, 2, 3], marks=[0, log.TRIAL, 0, 0]), 99) is None
+
+
+@given(st.integers(0, 10_000))
+def test_the_largest_scrub_is_that_of_a_plain_count(seed: int) -> None:
+    chance = random.Random(seed)
+    cells = [chance.randrange(8) for _ in range(chance.randrange(2, 40))]
+    seen, runs, run = {cells[0]}, [0], 0
+    for before, cell in pairwise(cells):
+        if cell == before:
+            continue
+        run = run + 1 if cell in seen else 0
+        seen.add(cell)
+        runs.append(run)
+    found = largest_scrub(record_of(cells), 99)
+    assert (found.moves if found else 0) == max(runs)
+
+
+def test_dearest_ticks_and_restarts() -> None:
+    record = record_of([1, 2, 3, 4, 5], [3, 1, 4, 4], [0, log.RESTARTED, 0, log.RESTARTED])
+    tick, restart = dearest_tick(record, 99), dearest_restart(record, 99)
+    assert tick is not None and (tick.tick, tick.expansions) == (8, 4)
+    assert restart is not None and (restart.tick, restart.expansions) == (7, 5)
+    assert dearest_restart(record_of([1, 2]), 99) is None
+
+
+@given(setups(), st.integers(1, 60))
+def test_branches_part_where_stepping_through_both_finds_it(setup, tick: int) -> None:
+    line = Timeline(setup)
+    line.advance(60)
+    other = line.fork(min(tick, line.tick))
+    other.settle()
+    cells = [c for c in range(other.world.grid.cells) if other.world.grid.free[c]]
+    other.do(EditCells(tuple(cells[1:4])))
+    other.advance(40)
+    last = min(line.recorded_end, other.recorded_end)
+    found = first_difference(line, other, last)
+    if other.tick <= tick and found is None:
+        return
+    if last > tick:
+        assert found is not None and found.tick == tick and found.entry is not None and not found.is_own
+    for agent in line.records.keys() & other.records.keys():
+        apart = parting(line.records[agent], other.records[agent], last)
+        if apart and apart.what == "cell":
+            a, b = line.records[agent], other.records[agent]
+            assert a.cell_at(apart.tick) == apart.one != apart.other == b.cell_at(apart.tick)
+            assert all(a.cell_at(t) == b.cell_at(t) for t in range(max(a.joined, b.joined), apart.tick))
+
+
+def test_two_agents_part_in_their_cells_even_if_their_searches_differ_from_the_start() -> None:
+    session = Session(open_any(SCRUBBING).scenario)
+    session.advance(300)
+    found = first_parting(session)
+    assert found is not None
+    one, other = (session.timeline.records[agent] for agent in (0, 1))
+    assert one.cell_at(found.tick) != other.cell_at(found.tick)
+    assert all(one.cell_at(t) == other.cell_at(t) for t in range(found.tick))
+    assert "one cell a tick goes to" in found.text and "sixteen" in found.text
+
+
+def test_branches_say_which_command_or_parameter_made_the_difference() -> None:
+    session = Session(open_any(SCRUBBING).scenario)
+    session.advance(50)
+    session.branch_here()
+    session.do(SetParam(0, "weight", 3.0))
+    session.advance(30)
+    found = first_parting(session)
+    assert found is not None and found.tick == 50 and "only in" in found.text and "weight" in found.text
+
+
+def test_the_list_goes_there_by_one_click_and_by_enter() -> None:
+    scenario = open_any(SCRUBBING).scenario
+    app = make_app(replace(scenario, agents=(*scenario.agents, AgentConfig("rtb-wa", params={"restart": "eager"}))))
+    app.session.advance(400)
+    app.session.do(EditCells((int(np.flatnonzero(app.session.world.grid.free)[600]),)))
+    app.session.advance(200)
+    titles = [moment.title for moment in moments_of(app.session)]
+    assert titles == ["Largest scrub", "Most expensive tick", "Restart that cost most", "First parting of A and B"]
+    press_combination(app, "Alt+O")
+    dialog = app.window.dialogs.dialog
+    rect = dialog.rows.element.rect
+    where = rect.x + 40, rect.y + dialog.px(20)
+    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+        pygame.event.post(pygame.event.Event(kind, button=1, pos=where))
+    settle(app)
+    assert app.window.dialogs.dialog is None and app.session.tick == dialog.moments[0].tick
+    press_combination(app, "Alt+O")
+    dialog = app.window.dialogs.dialog
+    press_combination(app, "Down")
+    press_combination(app, "Return")
+    app.session.timeline.settle()
+    assert app.session.tick == app.session.timeline.tick == dialog.moments[1].tick
+    press_combination(app, "Alt+D")
+    assert "goes to" in app.window.state.messages.texts()[-1]

@@ -1,0 +1,134 @@
+"""What is worth seeing in the run on screen, in words: for the list of moments and for "first difference"."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sim.agent_api import PHASE_WORDS
+from sim.time.moments import (
+    Difference,
+    Parting,
+    dearest_restart,
+    dearest_tick,
+    first_difference,
+    largest_scrub,
+    parting,
+)
+from sim.time.recorded import Record
+from ui.model.keys import PanelKey
+from ui.model.session import Panel, Session
+from ui.model.wording import RunNames
+
+LEAST_SCRUB = 3
+"""Moves: stepping back once and on again is nothing to look at."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    tick: int
+    title: str
+    text: str
+    panel: PanelKey  # whose moment it is
+
+
+def moments_of(session: Session) -> list[Moment]:
+    """Of what is on screen, as far as it was recorded: for each kind that of the agent for which it is largest."""
+    found = [_scrub(session), _tick(session), _restart(session), first_parting(session)]
+    return [moment for moment in found if moment is not None]
+
+
+def first_parting(session: Session) -> Moment | None:
+    """Where the two compared panels part: two agents of one branch, or the two branches that they belong to."""
+    a, b = session.compared()
+    if a == b:
+        return None
+    one, other = session.panels[a], session.panels[b]
+    if one.key.branch != other.key.branch:
+        return _branches_apart(session, one, other)
+    last = session.recorded_end
+    found = parting(_record(session, one), _record(session, other), last)
+    if found is None:
+        return None
+    names = one.view.label, other.view.label
+    return Moment(found.tick, "First parting of A and B", _apart(session, found, names), one.key)
+
+
+def _record(session: Session, panel: Panel) -> Record:
+    return session.tree[panel.key.branch].timeline.records[panel.key.agent]
+
+
+def _records(session: Session) -> Iterator[tuple[Panel, Record]]:
+    for panel in session.panels:
+        if panel.crowd is None:
+            yield panel, _record(session, panel)
+
+
+def _at(session: Session, cell: int) -> str:
+    return "({}, {})".format(*session.world.grid.xy(cell))
+
+
+def _scrub(session: Session) -> Moment | None:
+    last = session.recorded_end
+    found = [(scrub, panel) for panel, record in _records(session) if (scrub := largest_scrub(record, last))]
+    if not found:
+        return None
+    scrub, panel = max(found, key=lambda pair: pair[0].moves)
+    if scrub.moves < LEAST_SCRUB:
+        return None
+    text = f"{panel.view.label}: {scrub.moves:,} moves on end onto cells where it had been, over {scrub.cells:,} cells"
+    return Moment(scrub.begin, "Largest scrub", f"{text}, to tick {scrub.end:,}", panel.key)
+
+
+def _tick(session: Session) -> Moment | None:
+    last = session.recorded_end
+    found = [(tick, panel) for panel, record in _records(session) if (tick := dearest_tick(record, last))]
+    if not found:
+        return None
+    tick, panel = max(found, key=lambda pair: pair[0].expansions)
+    text = f"{panel.view.label}: {tick.expansions:,} {'cell' if tick.expansions == 1 else 'cells'} expanded"
+    return Moment(tick.tick, "Most expensive tick", text, panel.key)
+
+
+def _restart(session: Session) -> Moment | None:
+    last = session.recorded_end
+    found = [(restart, panel) for panel, record in _records(session) if (restart := dearest_restart(record, last))]
+    if not found:
+        return None
+    restart, panel = max(found, key=lambda pair: pair[0].expansions)
+    text = f"{panel.view.label}: {restart.expansions:,} expansions from there to its next restart or its end"
+    return Moment(restart.tick, "Restart that cost most", text, panel.key)
+
+
+# --- in what they differ --------------------------------------------------------------------------
+
+
+def _apart(session: Session, found: Parting, names: tuple[str, str]) -> str:
+    values = _value(session, found.what, found.one), _value(session, found.what, found.other)
+    verb = {"cell": "goes to", "start": "begins at", "expansions": "expands", "marks": "did", "phase": "is"}[found.what]
+    return f"{names[0]} {verb} {values[0]}, {names[1]} {values[1]}"
+
+
+def _value(session: Session, what: str, value: int) -> str:
+    if what in ("cell", "start"):
+        return _at(session, value)
+    if what == "phase":
+        return PHASE_WORDS[value]
+    return f"{value:,}" if what == "expansions" else ("something marked" if value else "nothing marked")
+
+
+def _branches_apart(session: Session, one: Panel, other: Panel) -> Moment | None:
+    branches = session.tree[one.key.branch], session.tree[other.key.branch]
+    last = min(branch.timeline.recorded_end for branch in branches)
+    found = first_difference(branches[0].timeline, branches[1].timeline, last)
+    if found is None:
+        return None
+    names = branches[0].name, branches[1].name
+    return Moment(found.tick, "First difference of the branches", _in_what(session, found, names, one), one.key)
+
+
+def _in_what(session: Session, found: Difference, names: tuple[str, str], one: Panel) -> str:
+    timeline = session.tree[one.key.branch].timeline
+    if found.entry is not None:
+        return f"only in {names[0 if found.is_own else 1]}: {found.entry.command.say(RunNames(timeline))}"
+    assert found.parting is not None
+    label = timeline.records[found.agent].label
+    return f"{label}: {_apart(session, found.parting, names)}"

@@ -1,0 +1,336 @@
+"""Why an agent did its last move, in a sentence, from what it reported of the tick and what it shows of its mind.
+
+    why(snapshot, view, before)     `before`: the cell on which it stood when that tick began
+
+Nothing is remembered between ticks: which cell was best before is the one that the tick expanded first. What
+an agent does not show is not said, so that every sentence is true; agents that are not known here get a
+general one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.agent_api import PHASE_WORDS, AgentView, Status
+from sim.grid import Grid
+from sim.kernels import learned, log
+from sim.kernels import search as kernels
+from sim.kernels.octile import NOWHERE
+from sim.world import Snapshot, WalkerView
+from ui.model.cell_values import values_of
+
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Why:
+    """The sentence, and the cells that it is about where it names them."""
+
+    text: str
+    best: int = NOBODY  # the cell headed for
+    was: int = NOBODY  # the one headed for before this tick
+    fork: int = NOBODY  # where walking back meets the path
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One agent after one tick."""
+
+    snapshot: Snapshot
+    view: WalkerView
+    before: int
+    row: np.void
+
+    @property
+    def grid(self) -> Grid:
+        return self.snapshot.grid
+
+    @property
+    def agent(self) -> AgentView:
+        return self.view.agent
+
+    @property
+    def here(self) -> int:
+        return int(self.row["cell"])
+
+    @property
+    def phase(self) -> int:
+        return int(self.row["phase"])
+
+    @property
+    def has_moved(self) -> bool:
+        return self.here != self.before
+
+    def is_marked(self, mark: int) -> bool:
+        return bool(int(self.row["marks"]) & mark)
+
+    def at(self, cell: int) -> str:
+        return "({}, {})".format(*self.grid.xy(cell))
+
+    def with_f(self, cell: int) -> str:
+        """A cell of the search with its f, "(12, 30), f 93.1"."""
+        if self.agent.search is None or not kernels.is_known(self.agent.search, cell):
+            return self.at(cell)
+        return f"{self.at(cell)}, f {_n(values_of(self.snapshot, self.view, cell)[2])}"
+
+    def cost(self, a: int, b: int) -> float:
+        (ax, ay), (bx, by) = self.grid.xy(a), self.grid.xy(b)
+        return self.grid.diagonal if ax != bx and ay != by else 1.0
+
+
+def _n(number: float) -> str:
+    return f"{number:.1f}"
+
+
+def why(snapshot: Snapshot, view: WalkerView, before: int) -> Why:
+    if not view.rows.size or view.rows_tick + view.rows.size != snapshot.tick:
+        return Why(_at_its_end(view))
+    case = _Case(snapshot, view, before, view.rows[-1])
+    if case.is_marked(log.TRIAL):
+        return Why(f"It came to the goal; trial {view.metrics.trial} begins at the start, with all that was learned.")
+    found = _explainer(case)(case)
+    if case.is_marked(log.RESTARTED):
+        return Why(f"Its search began anew in this tick. {found.text}", found.best, found.was, found.fork)
+    return found
+
+
+def _at_its_end(view: WalkerView) -> str:
+    if view.status is Status.NO_PATH:
+        return "It has proved that no path leads to the goal on this map; it waits for a change that may open one."
+    if view.status is Status.AT_GOAL:
+        return "It stands on its goal."
+    if view.status is Status.GAVE_UP:
+        return "It has given up, and will not go on whatever changes."
+    return "It has not done anything yet."
+
+
+def _explainer(case: _Case) -> Callable[[_Case], Why]:
+    if not case.has_moved:
+        return _stays
+    key, family = case.view.spec.key, case.view.spec.family
+    if key in _BY_KEY:
+        return _BY_KEY[key]
+    return _BY_FAMILY.get(family, _goes)
+
+
+# --- without a move -------------------------------------------------------------------------------
+
+
+def _stays(case: _Case) -> Why:
+    agent, best = case.agent, case.agent.best
+    if case.view.status is Status.NO_PATH:
+        return Why("Nothing is left to search: no path leads to the goal on this map.")
+    if case.view.spec.key == "ribs":
+        limit = _n(agent.numbers["limit"])
+        return Why(f"At the start nothing was left to enter: the limit on f is now {limit}.")
+    if case.phase == log.TRACING:
+        return Why("It waits: the goal is found, and its path is being traced back, not whole yet.")
+    if case.phase == log.SEARCHING and best >= 0:
+        return Why(f"It waits until its search is done; best open cell {case.with_f(best)}.", best)
+    return Why(f"It stays where it is: {PHASE_WORDS[case.phase]}.")
+
+
+# --- along and off the path: TBA*, TB-WA*, their kind ---------------------------------------------
+
+
+def _time_bounded(case: _Case) -> Why:
+    if case.phase == log.SHUTTLING:
+        return Why("It has no path to walk yet: to and fro beside the start, so as not to stand still.")
+    if case.is_marked(log.BACK_MOVE):
+        return _back(case)
+    path = case.agent.path
+    if not path.size:
+        return _goes(case)
+    end, left = int(path[-1]), _left(case)
+    if end == case.view.goal:
+        return Why(f"The path to the goal is known: it walks on along it, {_moves(left)} left.", end, _was(case, end))
+    return Why(
+        f"{_heading(case, end)}; the path there leads on through its cell: along it, {_moves(left)} left.",
+        end,
+        _was(case, end),
+    )
+
+
+def _left(case: _Case) -> int:
+    """Moves from where it stands to the end of its path."""
+    places = np.flatnonzero(case.agent.path == case.here)
+    return int(case.agent.path.size - 1 - places[-1]) if places.size else 0
+
+
+def _moves(count: int) -> str:
+    return "1 move" if count == 1 else f"{count:,} moves"
+
+
+def _is_traced(case: _Case) -> bool:
+    """Whether its path is that to the end traced last, and not always that to the best open cell."""
+    return case.view.spec.key == "tba"
+
+
+def _was(case: _Case, end: int) -> int:
+    """The best open cell when the tick began: the one expanded first in it."""
+    search = case.agent.search
+    expanded = int(case.row["expanded"])
+    if search is None or _is_traced(case) or not expanded or case.is_marked(log.RESTARTED):
+        return end
+    noted = int(search.control[0].noted)
+    is_whole = noted >= expanded and noted < search.order.size and int(search.control[0].expansions) > expanded
+    return int(search.order[noted - expanded]) if is_whole else end
+
+
+def _heading(case: _Case, end: int) -> str:
+    was = _was(case, end)
+    if _is_traced(case):
+        return f"The path traced last leads to {case.with_f(end)}"
+    if was == end or end == case.view.goal:
+        return f"Best open cell {case.with_f(end)}"
+    return f"Best open cell changed from {case.with_f(was)}, to {case.with_f(end)}"
+
+
+def _back(case: _Case) -> Why:
+    path = case.agent.path
+    on_path = np.flatnonzero(path == case.before)
+    if on_path.size:  # TBA*: what lies behind on a path is used up
+        return Why(
+            f"The path that it has is used up at {case.at(case.before)} and no other is traced yet: it walks back "
+            "towards the root of its search."
+        )
+    end = int(path[-1]) if path.size else NOBODY
+    fork, steps = _fork(case)
+    if end < 0 or fork < 0:
+        return Why("It is not on its path: it walks back along the tree of its search.")
+    back = (
+        f"is there at the fork at {case.at(fork)}"
+        if fork == case.here
+        else f"walks back to the fork at {case.at(fork)}"
+    )
+    more = f", {_moves(steps - 1)} more" if steps > 1 else ""
+    return Why(
+        f"{_heading(case, end)}: the path there does not pass its cell; it {back}{more}.", end, _was(case, end), fork
+    )
+
+
+def _fork(case: _Case) -> tuple[int, int]:
+    """The first ancestor of the cell left that is on the path, and the moves to it."""
+    search, on_path = case.agent.search, set(case.agent.path.tolist())
+    if search is None:
+        return NOBODY, 0
+    came, step = search.nodes["came"], case.grid.ground.step
+    cell, steps = case.before, 0
+    while cell not in on_path:
+        if came[cell] == NOWHERE:
+            return NOBODY, 0
+        cell -= int(step[came[cell]])
+        steps += 1
+    return cell, steps
+
+
+# --- those that learn -----------------------------------------------------------------------------
+
+
+def _lrta(case: _Case) -> Why:
+    """LRTA* of any depth: the best cell that it saw, and what that taught it of the cell it left."""
+    best, it = case.agent.best, case.agent.learned
+    if best < 0 or it is None:
+        return _goes(case)
+    taught = f"h of {case.at(case.before)} is {_n(float(it.h[case.before]))} now{_above(case, case.before)}"
+    if best == case.here:
+        cost, h = case.cost(case.before, best), float(it.h[best])
+        text = f"The neighbour {case.at(best)} promises least: {_n(cost)} to it + h {_n(h)} = {_n(cost + h)}. {taught}."
+        return Why(text, best)
+    return Why(f"{_rim(case, best)}: one move towards it. {taught}.", best)
+
+
+def _rim(case: _Case, best: int) -> str:
+    inside = case.agent.groups.get("local space")
+    seen = (
+        f"Of all cells around the {len(inside):,} that it looked at" if inside is not None and len(inside) else "Of all"
+    )
+    return f"{seen}, {case.at(best)} promises least"
+
+
+def _above(case: _Case, cell: int) -> str:
+    assert case.agent.learned is not None
+    more = float(learned.excess(case.agent.learned, cell))
+    return f", {_n(more)} above the octile distance" if more > 0.05 else ""
+
+
+def _one_step(case: _Case) -> Why:
+    """Those that head for the neighbour that promises least, whatever else they learned on the way."""
+    return Why(f"The neighbour {case.at(case.here)} promised least in cost + h.", case.here)
+
+
+def _local_search(case: _Case) -> Why:
+    best = case.agent.best
+    if best < 0 or not case.agent.path.size:
+        return _goes(case)
+    left = _left(case)
+    if case.phase != log.LEARNING:
+        return Why(f"It walks on along its plan to {case.at(best)}: {_moves(left)} left.", best)
+    n, key = int(case.row["expanded"]), case.view.spec.key
+    rule = "where it has learned least" if key == "da-rtaa" and best != case.view.goal else "where cost + h is least"
+    return Why(
+        f"It searched {n:,} {'cell' if n == 1 else 'cells'} around {case.at(case.before)}, raised their h, "
+        f"and heads for the open cell {rule}, {case.at(best)}: {_moves(left)} left.",
+        best,
+    )
+
+
+def _ribs(case: _Case) -> Why:
+    agent, limit = case.agent, case.agent.numbers["limit"]
+    left, here = case.at(case.before), case.at(case.here)
+    if not case.is_marked(log.BACK_MOVE):
+        g, h, f = values_of(case.snapshot, case.view, case.here)
+        return Why(
+            f"Depth first: {here} has f = {_n(g)} + {_n(h)} = {_n(f)}, within the limit of {_n(limit)}.", case.here
+        )
+    if case.before in agent.groups["dead"]:
+        reason = f"No cell is reached best through {left}: it is dead, and never entered again"
+    elif case.before in agent.groups["redundant"]:
+        reason = f"All that {left} leads to is reached as well by another way: it is redundant, never entered again"
+    else:
+        reason = f"Nothing new is left to enter from {left} within the limit of {_n(limit)} on f"
+    return Why(f"{reason}. Back to its tree parent {here}.", case.here, fork=case.here)
+
+
+# --- references and all others --------------------------------------------------------------------
+
+
+def _dstar_lite(case: _Case) -> Why:
+    search = case.agent.search
+    if search is None or not kernels.is_known(search, case.here):
+        return _goes(case)
+    cost, g = case.cost(case.before, case.here), float(search.nodes[case.here].g)
+    return Why(
+        f"Of its neighbours {case.at(case.here)} is nearest to the goal: {_n(cost)} + g {_n(g)} = {_n(cost + g)}; "
+        "nothing on the way is left to repair.",
+        case.here,
+    )
+
+
+def _goes(case: _Case) -> Why:
+    """True of whatever agent: where to, along what, and what it says that it is doing."""
+    agent, here = case.agent, case.here
+    if case.is_marked(log.REENTERED):
+        return Why(f"It had been on {case.at(case.before)} before, so it headed for its goal and for no subgoal.", here)
+    if agent.waypoints.size:
+        target = int(agent.waypoints[0])
+        return Why(f"It heads for its subgoal at {case.at(target)}, by way of {case.at(here)}.", target)
+    if agent.path.size and here in agent.path:
+        end = int(agent.path[-1])
+        goal = "the goal" if end == case.view.goal else case.at(end)
+        return Why(f"It walks on along its path to {goal}: {_moves(_left(case))} left.", end)
+    return Why(f"It went on to {case.at(here)}: {PHASE_WORDS[case.phase]}.", here)
+
+
+_BY_KEY: dict[str, Callable[[_Case], Why]] = {
+    "lrta": _lrta,
+    "p-lrta": _one_step,
+    "ribs": _ribs,
+    "dstar-lite": _dstar_lite,
+    "k-lrta": _local_search,
+    "lss-lrta": _local_search,
+    "rtaa": _local_search,
+    "da-rtaa": _local_search,
+}
+_BY_FAMILY: dict[str, Callable[[_Case], Why]] = {"time-bounded": _time_bounded}

@@ -1,0 +1,31 @@
+"""Sidebar, inspector: in a sentence, why each agent did its last move."""
+
+from ui.model.session import Panel
+from ui.model.why import why
+from ui.panels.desk import Desk
+
+SIZE = 12.5
+
+
+def draw(desk: Desk, x: int, y: int, width: int, panel: Panel) -> int:
+    """Below the agent's name; returns where it ends. Nothing for a crowd of which nobody was chosen."""
+    text = sentence(desk, panel)
+    if not text:
+        return y
+    box = (x, y, width, desk.canvas.surface.get_height())
+    return y + desk.canvas.wrapped(box, text, size=SIZE) + desk.canvas.px(4)
+
+
+def sentence(desk: Desk, panel: Panel) -> str:
+    """Made once for each snapshot: to find a fork takes as many steps as the way there."""
+    mind = panel.mind
+    if mind is None or desk.session.is_seeking:
+        return ""
+    known = desk.state.whys.get(panel.key)
+    if known is None or known[0] is not panel.snapshot or known[1] != mind.id:
+        records = desk.session.tree[panel.key.branch].timeline.records
+        if mind.id not in records:
+            return ""
+        before = records[mind.id].cell_at(panel.snapshot.tick - 1)
+        known = desk.state.whys[panel.key] = (panel.snapshot, mind.id, why(panel.snapshot, mind, before).text)
+    return known[2]
