@@ -240,9 +240,7 @@ def _picture(request: _Request, replay: Replay, look: Look) -> int:
     """The last tick alone."""
     film = picture(replay, request.ticks, request.options, look)
     target = free_name(request.target)
-    data = png_bytes(
-        surface_pixels(film.stage.surface), picture_texts(film.rerun.session, target.parent, view_of(look))
-    )
+    data = png_bytes(surface_pixels(film.stage.surface), picture_texts(film.rerun.run, target.parent, view_of(look)))
     write_atomically(target, data)
     run = film.rerun.run
     done = Done(target, 1, request.options.fps, len(data), film.tick, run.digests(), run.is_over)

@@ -58,7 +58,7 @@ def stage_of(
     session: Session | Rerun, size: tuple[int, int] = SMALL, look: Look | None = None, **more: object
 ) -> Stage:
     part = more.pop("part", Part("panels"))
-    drawn = session.session if isinstance(session, Rerun) else session
+    drawn = session.run if isinstance(session, Rerun) else session
     return Stage(drawn, size, part, look or Look(), **more)  # type: ignore[arg-type]
 
 

@@ -281,7 +281,7 @@ def test_strokes_are_the_same_after_a_crash(tmp_path: Path) -> None:
 
 def test_a_file_that_does_not_say_its_strokes_is_read_as_before() -> None:
     session = painted_over_time()
-    text = dump_session(saving.describe(session))
+    text = dump_session(saving.describe(session.run))
     old = re.sub(r", stroke: \d+", "", text)
     assert "stroke" not in old and old != text
     saved = parse_session(old, "old.yaml", BY_KEY)

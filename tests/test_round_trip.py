@@ -107,7 +107,7 @@ def a_journal(session: Session, folder: Path) -> Scenario:
 
 
 def a_picture(session: Session, folder: Path) -> Scenario:
-    (folder / "a.png").write_bytes(png_bytes(np.zeros((4, 4), np.uint32), picture_texts(session, folder)))
+    (folder / "a.png").write_bytes(png_bytes(np.zeros((4, 4), np.uint32), picture_texts(session.run, folder)))
     return files.open_any(folder / "a.png").scenario
 
 

@@ -534,7 +534,7 @@ def test_a_woken_agents_trail_is_in_step_with_the_clock() -> None:
     session = Session(files.open_any(files.GALLERY_FOLDER / "no-path.yaml").scenario)
     session.advance(300)
     session.advance(200)
-    arrivals = {p.view.label: arrived_at(session, p) for p in session.panels}
+    arrivals = {p.view.label: arrived_at(session.run, p) for p in session.panels}
     assert arrivals["waits"] is not None and arrivals["waits"] > 260
     assert max(a for a in arrivals.values() if a) == session.tick
 

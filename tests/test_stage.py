@@ -71,7 +71,7 @@ def test_mouse_dialogs_messages_focus_and_window_size_do_not_show() -> None:
     app.session.advance(9)
     again = [replay_of(app.session.run).begin() for _ in range(2)]
     kinds = zip(again, ("panels", "window"), strict=True)
-    stages = [Stage(rerun.session, SMALL, Part(kind), app.window.dressing.look()) for rerun, kind in kinds]
+    stages = [Stage(rerun.run, SMALL, Part(kind), app.window.dressing.look()) for rerun, kind in kinds]
     for rerun in again:
         rerun.go_to(9)
     before = [surface_pixels(stage.draw()) for stage in stages]
@@ -179,7 +179,7 @@ def test_a_minus_b_is_of_the_same_panels_in_videos_as_in_the_window() -> None:
     look = app.window.dressing.look()
     session.wear(look)
     session.go_to(app.session.tick)
-    stage = Stage(session.session, (1280, 720), Part("panels"), look)
+    stage = Stage(session.run, (1280, 720), Part("panels"), look)
     stage.draw()
     assert [panel.key for panel in stage.scene.compared_panels()] == pair
     assert badges(stage) == ["-", "B", "-", "A"]

@@ -28,7 +28,7 @@ from ui.film.takes import FOLDER_VARIABLE
 from ui.model.keys import FIRST, PanelKey
 from ui.model.layers import HeatSetting
 from ui.model.look import Look, MapPart
-from ui.model.session import Session
+from ui.model.run import Run
 from ui.model.trails import Trail
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -97,10 +97,10 @@ def test_back_moves_are_runs_with_a_way() -> None:
 # --- whole drawings -----------------------------------------------------------------------------------
 
 
-def session_at(tick: int, **more: object) -> Session:
+def session_at(tick: int, **more: object) -> Run:
     rerun = replay(**more).begin()
     rerun.go_to(tick)
-    return rerun.session
+    return rerun.run
 
 
 def drawing(look: Look | None = None, tick: int = 14, **more: object) -> ElementTree.Element:
@@ -156,8 +156,8 @@ ELSEWHERE = (*WITH_DATABASE, *WITH_RECORDS, "control", "terrain", "grid", "traci
 def test_layers_of_agents_with_a_database(layer: str) -> None:
     run = Replay(replace(setup(), agents=(AgentConfig("d-lrta", params={"level": 1}),)))
     shown = {key: key == layer for key in WITH_DATABASE}
-    with_it = panel_svg(run.begin().session, FIRST, Look(visible=shown))
-    without = panel_svg(run.begin().session, FIRST, Look(visible=dict.fromkeys(WITH_DATABASE, False)))
+    with_it = panel_svg(run.begin().run, FIRST, Look(visible=shown))
+    without = panel_svg(run.begin().run, FIRST, Look(visible=dict.fromkeys(WITH_DATABASE, False)))
     assert len(without) < len(with_it) and ElementTree.fromstring(with_it) is not None
 
 
@@ -166,7 +166,7 @@ def test_layers_of_agents_with_records(layer: str) -> None:
     """Without trying the goal itself it asks for a record, and with a cap of one step every climb is refused."""
     params = {"records": 8, "direct": False, "similar": 3, "cap": 1 if layer == "candidates" else 250}
     run = Replay(replace(setup(), agents=(AgentConfig("knn-lrta", params=params),)))
-    session = run.begin()
+    session = run.begin().run
     session.advance(1)
     with_it = panel_svg(session, FIRST, Look(visible={key: key == layer for key in WITH_RECORDS}))
     without = panel_svg(session, FIRST, Look(visible=dict.fromkeys(WITH_RECORDS, False)))
@@ -198,7 +198,7 @@ def test_a_minus_b_names_the_two_that_it_compares() -> None:
     app = make_app(setup(), (640, 480))
     app.session.advance(6)
     branch = app.session.branch_here()
-    text = panel_svg(app.session, PanelKey(branch.number, 0), Look(heat=HeatSetting("difference")))
+    text = panel_svg(app.session.run, PanelKey(branch.number, 0), Look(heat=HeatSetting("difference")))
     assert "a0 (branch 1) - a0 (run), " in text, "the same agent in the branch that it comes from"
 
 
@@ -227,7 +227,7 @@ def test_a_part_of_the_map_is_cut_out() -> None:
 def test_names_cannot_break_the_drawing() -> None:
     begin = setup(title="a < b & c")
     begin = replace(begin, agents=tuple(replace(config, label="<&\"'>") for config in begin.agents))
-    session = Replay(begin).begin().session
+    session = Replay(begin).begin().run
     session.seek(3)
     root = ElementTree.fromstring(panel_svg(session, FIRST, Look()))
     assert root.findtext(f"{SVG}title") == "a < b & c: <&\"'>, tick 3"

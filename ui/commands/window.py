@@ -50,11 +50,12 @@ class Window:
     def _make_scene(self) -> Scene:
         settings = self.settings
         return Scene(
-            self.session,
+            lambda: self.session.run,
             PALETTES[settings.theme],
             settings.ui_scale,
             LayerState(dict(settings.layers), settings.heat),
             self.cameras,
+            first=lambda: self.session.panel_of(self.session.focused_key),
             chosen=self._chosen_panels,
             places=self._places,
         )

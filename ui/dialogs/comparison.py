@@ -71,7 +71,7 @@ class ComparisonTable(Dialog):
         panels = list(session.panels)
         if self.sort_by[0] >= 0:
             column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
-            keyed = [(_sort_key(column.value(session, panel)), panel) for panel in panels]
+            keyed = [(_sort_key(column.value(session.run, panel)), panel) for panel in panels]
             # What has no number comes last either way.
             keyed.sort(key=lambda pair: pair[0][1], reverse=is_descending)
             keyed.sort(key=lambda pair: pair[0][0])
@@ -79,7 +79,7 @@ class ComparisonTable(Dialog):
         self._state = (session.generation, session.tick, len(session.log))
         return [
             Item(
-                tuple(_shown(column.value(session, panel), column.digits) for column in SHOWN),
+                tuple(_shown(column.value(session.run, panel), column.digits) for column in SHOWN),
                 panel.key,
                 detail=_detail(panel, session.panel_of(panel.key)),
                 roles=_warnings(panel.view),

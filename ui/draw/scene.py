@@ -19,7 +19,7 @@ from ui.model.camera import Camera
 from ui.model.keys import PanelKey
 from ui.model.layers import LayerState
 from ui.model.layout import Layout, PanelBoxes
-from ui.model.session import Panel, Session
+from ui.model.run import Panel, Run
 
 Size = tuple[int, int]
 
@@ -37,26 +37,33 @@ class Views(Protocol):
 class Scene:
     def __init__(
         self,
-        session: Session,
+        run: Callable[[], Run],
         palette: Palette,
         scale: float,
         layers: LayerState,
         views: Views,
         *,
+        first: Callable[[], int],
         chosen: Callable[[], Sequence[Panel]],
         places: Callable[[int], Layout],
     ) -> None:
-        """`chosen`: the panels that are shown; `places`: where so many panels, and what is around them, stand."""
-        self.session, self.palette, self.scale, self.layers, self.views = session, palette, scale, layers, views
-        self._chosen, self._places = chosen, places
+        """`run`: the one that is drawn now; `first`: the place of the panel that a heat map A - B takes for A;
+        `chosen`: the panels that are shown; `places`: where so many panels, and what is around them, stand.
+        """
+        self._run, self.palette, self.scale, self.layers, self.views = run, palette, scale, layers, views
+        self._first, self._chosen, self._places = first, chosen, places
         self.renderer = MapRenderer()
         self.cells: dict[PanelKey, CellWords] = {}
         self.heat_scale: HeatScale = scale_for(layers.heat)
         self.left_out: frozenset[str] = frozenset()  # layers that are on and not drawn all the same
         self.alone: int | None = None  # the place of a panel that stands without the others
-        self._generation = -1
+        self._drawn: tuple[Run, object] | None = None  # the run whose cells are kept here, and its generation
 
     # --- what stands where ------------------------------------------------------------------------
+
+    @property
+    def run(self) -> Run:
+        return self._run()
 
     @property
     def shown_panels(self) -> tuple[Panel, ...]:
@@ -78,14 +85,14 @@ class Scene:
 
     @property
     def map_size(self) -> Size:
-        grid = self.session.world.grid
+        grid = self.run.world.grid
         return grid.width, grid.height
 
     def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
         size = (boxes.map[2], boxes.map[3])
         camera = self.views.of(key, size, self.map_size)
-        if self.views.follows and (walker := self.session.followed(key)):
-            camera = camera.following(self.session.world.grid.xy(walker.position), self.map_size, size)
+        if self.views.follows and (walker := self.run.followed(key)):
+            camera = camera.following(self.run.world.grid.xy(walker.position), self.map_size, size)
         return camera
 
     def point_at(self, panel: Panel, boxes: PanelBoxes, position: Size) -> tuple[int, int]:
@@ -99,27 +106,27 @@ class Scene:
         if self.layers.heat.kind != "difference":
             return ()
         a, b = self._compared()
-        return (self.session.panels[a], self.session.panels[b]) if a != b else ()
+        return (self.run.panels[a], self.run.panels[b]) if a != b else ()
 
     def _compared(self) -> tuple[int, int]:
         """The places of A and B. A panel that stands alone is A if it would have no part in the comparison."""
-        pair = self.session.compared()
-        is_left_out = self.alone is not None and self.alone not in pair
-        return self.session.compared(self.alone) if is_left_out else pair
+        pair = self.run.compared(self._first())
+        return pair if self.alone is None or self.alone in pair else self.run.compared(self.alone)
 
     # --- drawing ----------------------------------------------------------------------------------
 
     def refresh(self) -> None:
         """Bring the cell words of every agent up to the snapshot; another world begins new ones."""
         self.renderer.ui_scale = self.scale
-        if self._generation != self.session.generation:
+        drawn = self.run, self.run.generation
+        if drawn != self._drawn:
             self.cells.clear()
-            self._generation = self.session.generation
-        panels = self.session.panels
+            self._drawn = drawn
+        panels = self.run.panels
         for gone in set(self.cells) - {panel.key for panel in panels}:
             del self.cells[gone]
         shown = [
-            Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.mind, self.session.trails[p.key], p.crowd)
+            Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.mind, self.run.trails[p.key], p.crowd)
             for p in panels
         ]
         self.heat_scale = update_all(shown, self.layers.heat, self._compared())
@@ -144,13 +151,13 @@ class Scene:
             self.camera(panel.key, boxes),
             panel.snapshot,
             panel.mind,
-            self.session.trails[panel.key],
+            self.run.trails[panel.key],
             self.cells[panel.key],
             self.layers.without(self.left_out) if self.left_out else self.layers,
             self.palette,
             scale=self.heat_scale,
             glide=glide,
-            edits=self.session.shown_edits(panel.key),
+            edits=self.run.shown_edits(panel.key),
             hover=hover,
             hand=hand,
             reveal=reveal,

@@ -22,8 +22,7 @@ from ui.model import wording
 from ui.model.keys import PanelKey
 from ui.model.layers import HEAT_NAMES, LayerState, compared_names
 from ui.model.look import Look
-from ui.model.run import Panel
-from ui.model.session import Session
+from ui.model.run import Panel, Run
 from ui.model.trails import Trail
 
 FONT = "Noto Sans, Helvetica, Arial, sans-serif"
@@ -33,22 +32,22 @@ LINES_ACROSS = 260.0  # so many line widths make the shorter side of the drawing
 LEAST_LINE = 0.16  # of a cell
 
 
-def panel_svg(session: Session, key: PanelKey, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
+def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
     """The drawing of one panel, with the layers, theme and map part of a look."""
-    panels = list(session.panels)
+    panels = list(run.panels)
     panel = next(panel for panel in panels if panel.key == key)
-    shown = [Shown(CellWords(), p.snapshot, p.mind, session.trails[p.key], p.crowd) for p in panels]
+    shown = [Shown(CellWords(), p.snapshot, p.mind, run.trails[p.key], p.crowd) for p in panels]
     here = panels.index(panel)
-    compared = session.compared(here)
+    compared = run.compared(here)
     scale = update_all(shown, look.heat, compared)
     names = compared_names(*(panels[place] for place in compared))
-    page = _Page(session, panel, shown[here].cells, session.trails[key], look, scale, names)
+    page = _Page(run, panel, shown[here].cells, run.trails[key], look, scale, names)
     return page.text(has_legend, has_title)
 
 
 @dataclass
 class _Page:
-    session: Session
+    run: Run
     panel: Panel
     cells: CellWords
     trail: Trail
@@ -75,7 +74,7 @@ class _Page:
             self.view,
             self.cells,
             self.trail,
-            self.session.shown_edits(self.panel.key),
+            self.run.shown_edits(self.panel.key),
             self.layers,
             self.scale,
             self.palette,
@@ -137,15 +136,15 @@ class _Page:
             yield '<g clip-path="url(#map)">'
 
     def _name(self) -> str:
-        return f"{self.session.scenario.title}: {self.view.label}, tick {self.session.tick:,}"
+        return f"{self.run.scenario.title}: {self.view.label}, tick {self.run.tick:,}"
 
     def _description(self) -> str:
-        digest = self.session.world.digest()
-        return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, tick {self.session.tick}, digest {digest}"
+        digest = self.run.world.digest()
+        return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, tick {self.run.tick}, digest {digest}"
 
     def _title(self) -> Iterable[str]:
         ink, metrics = hexed(self.palette.text), self.view.metrics
-        numbers = f"tick {self.session.tick:,}, {wording.whole(metrics.moves)} moves"
+        numbers = f"tick {self.run.tick:,}, {wording.whole(metrics.moves)} moves"
         if metrics.suboptimality is not None:
             numbers += f", cost / optimal {wording.ratio(metrics.suboptimality)}"
         yield f'<text x="4" y="22" font-weight="bold" font-size="18" fill="{ink}">{escape(self.view.label)}</text>'

@@ -89,7 +89,7 @@ class Film:
         """Go on with other commands, from the same tick; or with another run, from a tick of that."""
         if not self.rerun.follow(replay):
             self.rerun = replay.begin()
-            self.stage.replace_session(self.rerun.session)
+            self.stage.replace(self.rerun.run)
             self.wear(self.stage.look)
             self.cut_to(tick)
 
@@ -231,8 +231,8 @@ def _rerun_at(replay: Replay, tick: int, part: Part) -> Rerun:
 
 
 def make_stage(rerun: Rerun, options: FilmOptions, look: Look) -> Stage:
-    shown = rerun.session
-    return Stage(shown, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title)
+    run = rerun.run
+    return Stage(run, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title)
 
 
 def _filming(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:

@@ -27,6 +27,7 @@ from ui.model import files, saving
 from ui.model.columns import params_text
 from ui.model.keys import PanelKey
 from ui.model.look import Look
+from ui.model.run import Run
 from ui.model.session import Session
 from ui.panels.dressing import Dressing
 
@@ -98,18 +99,20 @@ def _checked(size: tuple[int, int]) -> tuple[int, int]:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def picture_texts(session: Session, folder: Path, view: Mapping[str, Any] | None = None) -> dict[str, str]:
+def picture_texts(
+    run: Run, folder: Path, view: Mapping[str, Any] | None = None, *, agent: int = 0, source: Path | None = None
+) -> dict[str, str]:
     """What a picture shows, for the texts of its file, which lies in this folder. The last one opens again."""
-    texts = {"Title": session.scenario.title, "Tick": str(session.tick), "Digest": session.world.digest()}
-    if len(session.shown) > 1:
-        texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in session.shown_branches)
-    if session.scenario.caption:
-        texts["Description"] = session.scenario.caption
-    texts["Agents"] = "\n".join(_agent_text(panel.view) for panel in session.panels)
-    texts["Map"] = _map_text(session)
-    if session.path is not None:
-        texts["Source"] = session.path.name
-    texts[files.PICTURE_TEXT] = saving.text_of(session, folder, view)
+    texts = {"Title": run.scenario.title, "Tick": str(run.furthest), "Digest": run.world.digest()}
+    if len(run.shown) > 1:
+        texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in run.shown_branches)
+    if run.scenario.caption:
+        texts["Description"] = run.scenario.caption
+    texts["Agents"] = "\n".join(_agent_text(panel.view) for panel in run.panels)
+    texts["Map"] = _map_text(run)
+    if source is not None:
+        texts["Source"] = source.name
+    texts[files.PICTURE_TEXT] = saving.text_of(run, folder, view, agent)
     return texts
 
 
@@ -117,9 +120,9 @@ def _agent_text(view: WalkerView) -> str:
     return f"{view.label}: {view.spec.key} budget={view.budget} {params_text(view.params)}".rstrip()
 
 
-def _map_text(session: Session) -> str:
-    grid = session.world.grid
-    return f"{grid.name}, {grid.width} x {grid.height}, seed {session.scenario.seed}"
+def _map_text(run: Run) -> str:
+    grid = run.world.grid
+    return f"{grid.name}, {grid.width} x {grid.height}, seed {run.scenario.seed}"
 
 
 def save_window(dressing: Dressing, path: str | os.PathLike[str] | None = None, scale: int = 1) -> Path:
@@ -163,8 +166,10 @@ def _label(dressing: Dressing, panel: PanelKey) -> str:
 
 def _save(dressing: Dressing, picture: pygame.Surface, path: str | os.PathLike[str] | None, labels: list[str]) -> Path:
     folder = recordings_folder() if path is None else Path(path).parent
-    data = png_bytes(surface_pixels(picture), picture_texts(dressing.desk.session, folder, dressing.as_view()))
-    return _write(data, path, default_name(labels, dressing.desk.session.tick, PICTURE))
+    session = dressing.desk.session
+    agent = session.focused_key.agent
+    texts = picture_texts(session.run, folder, dressing.as_view(), agent=agent, source=session.path)
+    return _write(png_bytes(surface_pixels(picture), texts), path, default_name(labels, session.tick, PICTURE))
 
 
 def save_svg(
@@ -173,7 +178,7 @@ def save_svg(
     """Write a panel as a drawing for a paper; returns where."""
     _arrive(dressing.desk.session)
     _check_panel(dressing, panel)
-    text = panel_svg(dressing.desk.session, panel, dressing.look(), has_legend=has_legend)
+    text = panel_svg(dressing.desk.session.run, panel, dressing.look(), has_legend=has_legend)
     return _write(text.encode("utf-8"), path, default_name([_label(dressing, panel)], dressing.desk.session.tick, SVG))
 
 

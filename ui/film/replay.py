@@ -16,7 +16,6 @@ from ui.film.captions import Happening, happenings_of
 from ui.model import files
 from ui.model.look import Look
 from ui.model.run import Run, world_maker
-from ui.model.session import Session
 
 KEYFRAME_BYTES = 64 * 1024 * 1024
 """Memory for winding back: a recording seldom does."""
@@ -82,7 +81,6 @@ class Rerun:
         maker = world_maker(replay.scenario, measures_at_once=True)
         tree = BranchTree.restored(maker, replay.branches, KEYFRAME_BYTES) if replay.branches else BranchTree(maker)
         self.run = Run(replay.scenario, tree, replay.focused, replay.numbers)
-        self.session = Session.watching(self.run)  # what a stage draws
         self.go_to(0)
 
     @property
@@ -97,7 +95,6 @@ class Rerun:
 
     def wear(self, look: Look) -> None:
         """Put the panels in the order of a look."""
-        self.session.watched_from = look.front
         self.run.arrange(look.order)
 
     def follow(self, replay: Replay) -> bool:

@@ -22,7 +22,8 @@ from ui.model.layers import HEAT_NAMES, compared_names
 from ui.model.layout import MOST_PANELS, Box, Layout
 from ui.model.look import Look
 from ui.model.player import Player
-from ui.model.session import Panel, Session
+from ui.model.run import Panel, Run
+from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.state import State
 from ui.panels import maps
@@ -65,11 +66,11 @@ class LookedAt:
 
 
 class Stage:
-    """One session on one surface."""
+    """One run on one surface: as a user sees it, or as somebody who only watches."""
 
     def __init__(
         self,
-        session: Session,
+        shown: Session | Run,
         size: tuple[int, int],
         part: Part,
         look: Look,
@@ -85,17 +86,18 @@ class Stage:
         self.surface = pygame.Surface(size, 0, 32)
         self.canvas = Canvas()
         self.canvas.takes_mouse = False
-        self.replace_session(session)
+        self.replace(shown)
 
-    def replace_session(self, session: Session) -> None:
+    def replace(self, shown: Session | Run) -> None:
         """Another run in the place of the one so far."""
-        self.session = session
+        self.session = session = Session.watching(shown) if isinstance(shown, Run) else shown
         self.scene = Scene(
-            session,
+            lambda: session.run,
             PALETTES[self.look.theme],
             self.scale,
             self.look.layer_state(),
             LookedAt(self.look),
+            first=lambda: session.panel_of(session.focused_key),
             chosen=self._chosen_panels,
             places=self._places,
         )
@@ -113,6 +115,7 @@ class Stage:
         scene, desk, player = self.scene, self.desk, self.desk.player
         scene.palette, scene.layers, scene.views = PALETTES[look.theme], look.layer_state(), LookedAt(look)
         scene.left_out = look.left_out
+        self.session.watch_from(look.front)
         desk.settings.shows_sidebar = look.tab is not None
         desk.settings.sidebar_tab = look.tab or desk.settings.sidebar_tab
         desk.keys = look.keys
@@ -142,7 +145,7 @@ class Stage:
     # --- a picture --------------------------------------------------------------------------------
 
     def draw(self, glide: float = 1.0, captions: Sequence[str] = ()) -> pygame.Surface:
-        """Draw the session as it is. `glide`: how far agents have got from their last cell to this one."""
+        """Draw the run as it is. `glide`: how far agents have got from their last cell to this one."""
         plan = self._plan()
         self.desk.player.held_glide = glide
         self.canvas.begin(self.surface, self.scene.palette, self.scale, (-1, -1))

@@ -7,8 +7,7 @@ from sim.agent_api import Status
 from sim.measures import MEASURES, Measure
 from sim.params import Value
 from sim.world import WalkerView
-from ui.model.run import Panel
-from ui.model.session import Session
+from ui.model.run import Panel, Run
 
 Cell = str | int | float | None
 
@@ -20,7 +19,7 @@ class Column:
     key: str
     title: str
     help: str
-    value: Callable[[Session, Panel], Cell]
+    value: Callable[[Run, Panel], Cell]
     digits: int = 0  # shown after the point
     width: float = 74.0  # in design units
     is_shown: bool = True  # on screen, too
@@ -33,7 +32,7 @@ def _column(measure: Measure) -> Column:
         measure.key,
         measure.title,
         measure.words,
-        lambda session, panel: measure.of(panel.view.metrics),
+        lambda run, panel: measure.of(panel.view.metrics),
         measure.digits,
         measure.width,
         is_shown=measure.width > 0.0,
@@ -41,9 +40,9 @@ def _column(measure: Measure) -> Column:
     )
 
 
-def arrived_at(session: Session, panel: Panel) -> int | None:
+def arrived_at(run: Run, panel: Panel) -> int | None:
     """The tick at which an agent reached the goal."""
-    trail = session.trails.get(panel.key)
+    trail = run.trails.get(panel.key)
     if panel.view.status is not Status.AT_GOAL or trail is None or panel.crowd is not None:
         return None
     return trail.last_tick
@@ -59,18 +58,18 @@ def _plain(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _params_of(session: Session, panel: Panel) -> str:
+def _params_of(run: Run, panel: Panel) -> str:
     return params_text(panel.view.params)
 
 
 COLUMNS: tuple[Column, ...] = (
-    Column("agent", "Agent", "name of the agent", lambda s, p: p.view.label, width=0.0, is_text=True),
-    Column("kind", "Kind", "algorithm", lambda s, p: p.view.spec.key, is_shown=False, is_text=True),
+    Column("agent", "Agent", "name of the agent", lambda _, p: p.view.label, width=0.0, is_text=True),
+    Column("kind", "Kind", "algorithm", lambda _, p: p.view.spec.key, is_shown=False, is_text=True),
     Column(
-        "params", "Parameters", "all parameters", lambda s, p: params_text(p.view.params), is_shown=False, is_text=True
+        "params", "Parameters", "all parameters", lambda _, p: params_text(p.view.params), is_shown=False, is_text=True
     ),
-    Column("budget", "k", "expansions allowed in a tick", lambda s, p: p.view.budget, width=58.0),
-    Column("state", "State", "what it is doing", lambda s, p: p.view.state_word, width=102.0, is_text=True),
+    Column("budget", "k", "expansions allowed in a tick", lambda _, p: p.view.budget, width=58.0),
+    Column("state", "State", "what it is doing", lambda _, p: p.view.state_word, width=102.0, is_text=True),
     *(_column(measure) for measure in MEASURES),
     Column("arrived", "Arrived", "tick of the arrival", arrived_at),
 )

@@ -370,8 +370,8 @@ TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expande
 def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent on screen, of whatever branch; returns where."""
     header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
-    run = session.scenario.title
-    rows = ([run, p.branch, session.tick, *(c.value(session, p) for c in COLUMNS)] for p in session.panels)
+    title, run = session.scenario.title, session.run
+    rows = ([title, p.branch, run.tick, *(c.value(run, p) for c in COLUMNS)] for p in run.panels)
     return _write_csv(path, header, rows)
 
 

@@ -66,7 +66,7 @@ class Keeper:
             self.left.pop().close()
 
     def _new(self) -> Journal:
-        return Journal(looking_at(self.session), self.session.tree)
+        return Journal(looking_at(self.session.run, agent=self.session.focused_key.agent), self.session.tree)
 
     def _retry(self, failed: Journal) -> None:
         """Write all of it anew. What the failed journal holds is worth keeping until that has worked."""

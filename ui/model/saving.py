@@ -10,32 +10,34 @@ from sim.files import session as session_file
 from sim.files.scenario import Scenario
 from sim.files.session import FOCUS_KEY, SHOWN_KEY, Saved
 from ui.model import files
-from ui.model.run import planted, world_maker
+from ui.model.run import Run, planted, world_maker
 from ui.model.session import Session
 
+View = Mapping[str, Any]
 
-def describe(session: Session, view: Mapping[str, Any] | None = None) -> Saved:
+
+def describe(run: Run, view: View | None = None, agent: int = 0) -> Saved:
     """All there is to save. `view` is how the window looks; without one that of the scenario stays."""
-    return session_file.describe(looking_at(session, view), session.tree, session.branch)
+    return session_file.describe(looking_at(run, view, agent), run.tree, run.front)
 
 
-def looking_at(session: Session, view: Mapping[str, Any] | None = None) -> Scenario:
-    """What the session began with, and in its view what is on screen."""
-    shown = {SHOWN_KEY: list(session.shown), FOCUS_KEY: session.focused_key.agent}
-    return replace(session.scenario, view={**(session.scenario.view if view is None else view), **shown})
+def looking_at(run: Run, view: View | None = None, agent: int = 0) -> Scenario:
+    """What the run began with, and in its view what is on screen, and which agent has the focus."""
+    shown = {SHOWN_KEY: list(run.shown), FOCUS_KEY: agent}
+    return replace(run.scenario, view={**(run.scenario.view if view is None else view), **shown})
 
 
-def save(session: Session, path: Path, view: Mapping[str, Any] | None = None) -> Path:
+def text_of(run: Run, folder: Path, view: View | None = None, agent: int = 0) -> str:
+    """Everything as text, for a file in this folder."""
+    return session_file.text_for(describe(run, view, agent), folder)
+
+
+def save(session: Session, path: Path, view: View | None = None) -> Path:
     """Write everything as one file, with how the window looks; returns where."""
     place = files.with_suffix(path, files.SCENARIO_SUFFIXES)
-    session_file.save_session(describe(session, view), place)
+    session_file.save_session(describe(session.run, view, session.focused_key.agent), place)
     session.mark_saved()
     return place
-
-
-def text_of(session: Session, folder: Path, view: Mapping[str, Any] | None = None) -> str:
-    """Everything as text, for a file in this folder."""
-    return session_file.text_for(describe(session, view), folder)
 
 
 def restore(session: Session, saved: Saved, path: Path | None = None) -> None:

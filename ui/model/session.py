@@ -95,6 +95,10 @@ class Session:
         session.watched_from = 0
         return session
 
+    def watch_from(self, place: int) -> None:
+        """Take the panel at a place for A of a heat map A - B, where nothing has the focus."""
+        self.watched_from = self.watched_from if self.watched_from is None else place
+
     # --- opening and starting again ---------------------------------------------------------------
 
     def open(self, scenario: Scenario) -> None:
