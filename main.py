@@ -10,6 +10,8 @@
     main.py replay F ROW  a row of its results again, in the window
     main.py advise ...    which agent to use on a map, for so many units
     main.py bench ...     measure speed
+    main.py new-agent F   write an example of an agent of your own; check-agent F: does it keep the rules?
+    main.py --agent-file F ...     any of these, with the agent of this file; see docs/your-own-agent.md
 
 `main.py COMMAND --help` says more about each.
 """
@@ -28,12 +30,15 @@ from sim.params import ConfigError, did_you_mean, printable
 from sim.program import NAME
 
 COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "bench")
+OWN = ("new-agent", "check-agent")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the arguments say. Returns the exit code: 0 all went well, 2 something given is wrong."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        if any(word.partition("=")[0] == "--agent-file" for word in arguments):
+            arguments = importlib.import_module("cli.own_agents").take_in(arguments)
         code = _dispatch(arguments)
         sys.stdout.flush()
         return code
@@ -52,9 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if arguments and arguments[0] in COMMANDS:
+    if arguments and arguments[0] in (*COMMANDS, *OWN):
         # Imported only now: listing agents needs no window, and a window no benchmark.
-        return int(importlib.import_module(f"cli.{arguments[0]}").main(arguments[1:]))
+        return int(importlib.import_module(f"cli.{arguments[0].replace('-', '_')}").main(arguments[1:]))
     if arguments and arguments[0] in ("-h", "--help"):
         print(__doc__.replace("main.py", NAME))
         return 0
@@ -85,7 +90,7 @@ def _what_is_wrong(name: str) -> str:
         files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
         near = did_you_mean(file, files)
         return f"no such file{near if near.startswith('; did') else ''}"
-    near = did_you_mean(name, (*COMMANDS, *example_names(), "--help"))
+    near = did_you_mean(name, (*COMMANDS, *OWN, *example_names(), "--help"))
     return f"no such command or file{near if near.startswith('; did') else did_you_mean(name, (*COMMANDS, '--help'))}"
 
 

@@ -26,10 +26,10 @@ from agents import (
     tba,
     wastar,
 )
-from sim.agent_api import AgentSpec
-from sim.params import ConfigError, did_you_mean
+from sim.agent_api import AgentSpec, Specs
+from sim.params import ConfigError, unknown_agent
 
-SPECS: tuple[AgentSpec, ...] = (
+SPECS: list[AgentSpec] = [
     astar.SPEC,
     wastar.SPEC,
     gbfs.SPEC,
@@ -54,12 +54,22 @@ SPECS: tuple[AgentSpec, ...] = (
     d_lrta.SPEC,
     dt_lrta.SPEC,
     oracle_lrta.SPEC,
-)
-BY_KEY = {spec.key: spec for spec in SPECS}
+]
+BY_KEY = Specs({spec.key: spec for spec in SPECS})
+
+
+def register(spec: AgentSpec) -> None:
+    """Put an agent of the user's into every menu and table; another version takes the place of the one before."""
+    assert spec.is_own
+    if spec.key in BY_KEY:
+        SPECS[SPECS.index(BY_KEY[spec.key])] = spec
+    else:
+        SPECS.append(spec)
+    BY_KEY[spec.key] = spec
 
 
 def spec_of(key: object, where: str = "agent") -> AgentSpec:
     """The spec with this key, or a ConfigError with the nearest one."""
     if key not in BY_KEY:
-        raise ConfigError(f"{where}: no agent '{key}'{did_you_mean(key, BY_KEY)}")
+        raise ConfigError(f"{where}: no agent '{key}'{unknown_agent(key, BY_KEY)}")
     return BY_KEY[str(key)]

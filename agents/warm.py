@@ -52,13 +52,19 @@ def beginnings_part() -> Part:
 def _make_agents() -> None:
     world = tiny_world(watched=True)
     for spec in SPECS:
-        world.add(AgentConfig(spec.key))
+        if not spec.is_own:
+            world.add(AgentConfig(spec.key))
     world.snapshot()
 
 
 def agent_parts(kinds: Iterable[str], *, watched: bool) -> list[Part]:
     """What agents of these kinds need, whatever their settings; `watched`: in the window."""
-    return [_part(kind, watched=watched) for kind in dict.fromkeys(kinds)]
+    return [_part(kind, watched=watched) for kind in dict.fromkeys(kinds) if has_kernels(kind)]
+
+
+def has_kernels(kind: str) -> bool:
+    """Whether there is anything to compile before these walk: agents of the user's own are plain Python."""
+    return kind not in BY_KEY or not BY_KEY[kind].is_own
 
 
 def all_agent_parts(*, watched: bool) -> list[Part]:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from agents.registry import BY_KEY
-from agents.warm import walk, walk_together
+from agents.warm import has_kernels, walk, walk_together
 from cli.progress import Progress
 from sim.commands import AgentConfig
 
 
 def warm_up(configs: Sequence[AgentConfig], progress: Progress) -> None:
     """Let every agent walk over a tiny map once, so that its first real tick is no slower than the others."""
+    configs = [config for config in configs if has_kernels(config.kind)]
     different = list({(config.kind, *sorted(config.params.items())): config for config in configs}.values())
     for i, config in enumerate(different):
         progress.show(f"preparing {BY_KEY[config.kind].name} (takes long the first time only)", i / len(different))

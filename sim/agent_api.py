@@ -224,3 +224,7 @@ class AgentSpec:
             "has_data": self.has_data,
             "params": [p.describe() for p in self.params],
         }
+
+
+class Specs(dict[str, AgentSpec]):
+    """All agents by key. A world looks them up in the table itself, so that one that came later can join it."""

@@ -36,6 +36,14 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f"; known: {', '.join(names)}" if names else ""
 
 
+def unknown_agent(name: object, known: Iterable[str]) -> str:
+    """What to say of an agent that is not there: the nearest, and how to bring in one of the user's own."""
+    near, word = did_you_mean(name, known), str(name)[:40]
+    if "did you mean" in near:
+        return near
+    return f"{near}; if it is one of your own, name its file: --agent-file {word}.py, or drop {word}.py onto the window"
+
+
 def shown(value: object) -> str:
     """A short, printable form of any value for an error message."""
     text = repr(value)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim import changes
-from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Status
+from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Specs, Status
 from sim.changes import NO_EVENT, Event, RandomChanges
 from sim.commands import AgentConfig, Command, Serve
 from sim.crew import Crew, Piece, Seat, Told, Turns
@@ -25,7 +25,7 @@ from sim.kernels.jit import bare
 from sim.kernels.memory import zeros
 from sim.measuring import Measuring
 from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
-from sim.params import ConfigError, Value, did_you_mean, parse_params
+from sim.params import ConfigError, Value, did_you_mean, parse_params, unknown_agent
 from sim.placing import cheapest_way
 from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 
@@ -245,7 +245,8 @@ class World:
         """
         _check_ends(grid, start, goal)
         self.grid, self.start, self.goal = grid, start, goal
-        self.specs, self.budget, self.seed = dict(specs), budget, seed
+        self.specs = specs if isinstance(specs, Specs) else dict(specs)
+        self.budget, self.seed = budget, seed
         self.switches = dict(switches or {})
         self.random_changes = random_changes or RandomChanges(1, 0.0)
         self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
@@ -325,7 +326,7 @@ class World:
         """The spec, all parameters and the budget that this configuration stands for."""
         spec = self.specs.get(config.kind)
         if spec is None:
-            raise ConfigError(f"{where}: no agent '{config.kind}'{did_you_mean(config.kind, self.specs)}")
+            raise ConfigError(f"{where}: no agent '{config.kind}'{unknown_agent(config.kind, self.specs)}")
         problems: list[str] = []
         params = parse_params(spec.params, config.params, where, problems)
         budget = config.budget or self.budget

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
+from agents.contract import budget_for, random_rows, settings_of
 from agents.registry import BY_KEY
 from agents.warm import all_agent_parts
-from sim.agent_api import AgentSpec
 from sim.commands import AgentConfig
 from sim.files.folders import config_folder, state_folder
 from sim.grid import Grid
@@ -28,6 +27,7 @@ from ui.warmup import all_parts
 
 from .naive import Board
 
+__all__ = ["budget_for", "random_rows", "settings_of"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_MAPS = Path(os.environ.get("BACKMOVE_MAPS", ROOT.parent / "shared" / "maps"))
 UNLIMITED = 10**9  # a budget that no small map can use up
@@ -116,11 +116,6 @@ def problems(draw: st.DrawFn, side: int = 12, water: bool = True, low: int = 1) 
     return [text[i : i + width] for i in range(0, width * height, width)], start, goal
 
 
-def random_rows(seed: int, width: int, height: int, density: float) -> list[str]:
-    solid = np.random.default_rng(seed).random((height, width)) < density
-    return ["".join("@" if cell else "." for cell in row) for row in solid]
-
-
 def board_of(grid: Grid) -> Board:
     return Board(grid.rows(), grid.diagonal)
 
@@ -166,34 +161,6 @@ def drawn(picture: str) -> tuple[list[str], int, int]:
 
 
 # --- settings of agents -------------------------------------------------------------------------------
-
-
-ONLY_WITH: dict[str, dict[str, Value]] = {"gmax": {"lookahead_by": "cost"}, "shortcut_budget": {"shortcut": True}}
-"""Parameters that do nothing but with another one."""
-
-
-def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
-    """The defaults, and every parameter at its low, its high, a value off its default, and each of its choices."""
-    chosen: list[dict[str, Value]] = [{}]
-    for param in spec.params:
-        values: list[Value]
-        if param.kind is bool:
-            values = [not param.default]
-        elif param.choices:
-            values = [c for c in param.choices if c != param.default]
-        else:
-            low, high = param.low, param.high
-            values = [param.kind(v) for v in (low, high) if v is not None]
-            values.append(param.kind((low or 0.0) + (1 if param.kind is int else 0.37)))
-        mate = ONLY_WITH.get(param.name, {})
-        chosen += [{param.name: v, **mate} for v in dict.fromkeys(values) if v != param.default]
-    return chosen
-
-
-def budget_for(spec: AgentSpec, params: Mapping[str, Value], at_least: int = 1) -> int:
-    """The least budget from `at_least` on that the agent accepts with these parameters."""
-    whole = {p.name: p.default for p in spec.params} | dict(params)
-    return next(b for b in range(at_least, 100_000) if spec.check_budget(b, whole) is None)
 
 
 def every_setting() -> list[object]:

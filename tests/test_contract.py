@@ -3,25 +3,22 @@
 Adding an agent to the registry adds its tests. The judge is naive code on the map of each tick.
 """
 
-import itertools
-import math
 import pickle
 import random
 from collections.abc import Mapping
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.contract import judged_tick, must_end_well
 from agents.registry import BY_KEY
-from sim.agent_api import GROUP_NAMES, AgentSpec, AgentView, Status
+from sim.agent_api import AgentSpec, AgentView, Status
 from sim.commands import Command, EditCells, MoveGoal, SetBudget, SetParam
 from sim.params import Value
-from sim.world import Walker, World
+from sim.world import World
 
-from .conftest import board_of, budget_for, drawn, every_setting, make_world, problems, random_rows, settings_of
-from .naive import Board
+from .conftest import budget_for, drawn, every_setting, make_world, problems, random_rows, settings_of
 
 every_setting_of_every_agent = pytest.mark.parametrize("spec, params", every_setting())
 every_agent = pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
@@ -70,70 +67,6 @@ def patience(world: World) -> int:
     return 200 * world.grid.cells + 1000
 
 
-def judged_tick(world: World) -> bool:
-    """One tick, its rows judged by naive code. False when the world is over."""
-    walker = world.walkers[0]
-    stood, metrics = walker.position, world.metrics(walker)
-    if not world.advance(1):
-        return False
-    board, budget = board_of(world.grid), walker.budget or world.budget
-    needed = walker.spec.needed(walker.params)
-    after = world.metrics(walker)
-    step = 0.0
-    if walker.position != stood:
-        cost = board.cost(board.at(stood), board.at(walker.position))
-        assert cost is not None, f"illegal move {board.at(stood)} -> {board.at(walker.position)}"
-        step = cost
-    assert after.cost == metrics.cost + step and after.moves == metrics.moves + (walker.position != stood)
-    for row in walker.rows:
-        assert row.cell == walker.position
-        assert not walker.spec.is_real_time or row.expanded <= max(budget, needed)
-    assert after.over_budget == metrics.over_budget or not walker.spec.is_real_time or needed > budget
-    check_view(walker, board)
-    return True
-
-
-def check_view(walker: Walker, board: Board) -> None:
-    view, cells = walker.agent.view(), board.width * board.height
-    for way in (view.path, view.tracing):
-        places = [board.at(int(c)) for c in way]
-        assert len(set(places)) == len(places), "a way crosses itself"
-        assert all(max(abs(ax - bx), abs(ay - by)) == 1 for (ax, ay), (bx, by) in itertools.pairwise(places))
-    assert -1 <= view.best < cells and -1 <= view.root < cells
-    assert 0 <= view.head <= view.path.size
-    ahead = [board.at(int(c)) for c in view.path[view.head :]]
-    if ahead and ahead[0] == board.at(walker.position) and walker.agent.status is Status.ACTIVE:
-        assert board.length(ahead) >= 0.0, "the path ahead is legal"
-    for search in (view.search, view.detour):
-        assert search is None or search.nodes.size in (cells, 1)
-    assert view.learned is None or view.learned.h.size == cells
-    for name, group in view.groups.items():
-        assert name in GROUP_NAMES and np.all((group >= 0) & (group < cells))
-    assert np.all((view.waypoints >= 0) & (view.waypoints < cells))
-    assert view.depths is None or view.depths.size == cells
-    assert all(candidate.record >= 0 and candidate.verdict for candidate in view.candidates)
-    counts = walker.agent.own_counts()
-    assert counts.memory > 0 and counts.max_climbed <= counts.climbed
-    assert (counts.database > 0) == walker.spec.has_data
-    if view.regions is not None:
-        shown = np.concatenate(view.regions.cells)
-        assert len(set(shown.tolist())) == shown.size and view.regions.x.size > view.regions.arcs.max(initial=-1)
-    assert all(math.isfinite(number) for number in view.numbers.values())
-
-
-def assert_ended_well(world: World) -> None:
-    """At the goal if and only if there is a way; a claim that there is none must be true."""
-    walker, board = world.walkers[0], board_of(world.grid)
-    is_reachable = board.at(walker.position) in board.distances(board.at(world.goal))
-    if is_reachable:
-        is_complete = walker.spec.is_complete and not walker.spec.may_loop(walker.params)
-        assert not is_complete or walker.agent.status is Status.AT_GOAL
-        assert walker.agent.status is not Status.NO_PATH
-    elif walker.spec.proves_no_path:
-        assert walker.agent.status in (Status.NO_PATH, Status.GAVE_UP)
-    assert (walker.agent.status is Status.AT_GOAL) == (walker.position == world.goal)
-
-
 @every_setting_of_every_agent
 def test_legal_within_budget_and_complete(spec: AgentSpec, params: dict[str, Value]) -> None:
     for number, problem in enumerate(PROBLEMS):
@@ -141,7 +74,7 @@ def test_legal_within_budget_and_complete(spec: AgentSpec, params: dict[str, Val
         for _ in range(patience(world)):
             if not judged_tick(world):
                 break
-        assert_ended_well(world)
+        must_end_well(world)
         metrics = world.metrics(world.walkers[0])
         assert world.walkers[0].agent.status is not Status.AT_GOAL or metrics.cost >= metrics.optimal
 
@@ -157,7 +90,7 @@ def test_legal_within_budget_and_complete_on_any_map(
     for _ in range(patience(world)):
         if not judged_tick(world):
             break
-    assert_ended_well(world)
+    must_end_well(world)
 
 
 @every_setting_of_every_agent
@@ -178,7 +111,7 @@ def test_legal_and_complete_while_the_map_changes(spec: AgentSpec, params: dict[
             for _ in range(patience(world)):
                 if not judged_tick(world):
                     break
-            assert_ended_well(world)
+            must_end_well(world)
 
 
 @every_setting_of_every_agent
@@ -196,7 +129,7 @@ def test_moved_goals_and_parameters_are_heeded(spec: AgentSpec, params: dict[str
     for _ in range(patience(world)):
         if not judged_tick(world):
             break
-    assert_ended_well(world)
+    must_end_well(world)
     refused = [note for note in world.notes if "budget" in note.text or "stays free" in note.text]
     assert len(refused) == len(world.notes), (
         "only a budget too small for a value, or the agent on the cell, may stop it"

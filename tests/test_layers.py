@@ -14,6 +14,7 @@ from .conftest import ROOT, run_python
 PACKAGES = ("sim", "agents", "ui", "cli")
 ALLOWED = {"sim": {"sim"}, "agents": {"agents", "sim"}, "ui": {"ui", "agents", "sim"}, "cli": {*PACKAGES}}
 DRAWING = {"pygame", "pygame_gui"}
+ENDS_ENDLESS_CALLS = {"watchdog.py"}  # it must not decide what an agent does, but whether it ever comes back
 
 
 def sources(package: str) -> list[Path]:
@@ -69,7 +70,7 @@ def test_the_simulation_looks_at_no_clock() -> None:
         for package in ("sim", "agents")
         for path in sources(package)
         for line, name in imports(path)
-        if name.split(".")[0] in {"time", "datetime", "threading"}
+        if name.split(".")[0] in {"time", "datetime", "threading"} and path.name not in ENDS_ENDLESS_CALLS
     ]
     assert not wrong
 

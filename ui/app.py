@@ -85,6 +85,7 @@ class App:
         window.recording.keep()
         if self.keeper is not None:
             self.keeper.keep()
+        window.documents.look_at_agents()
         self._tell_hidden()
         for text in session.messages:
             window.say(text)

@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from agents.warm import CROWD, part_key
+from agents.warm import CROWD, has_kernels, part_key
 from sim.kernels.ready import is_ready
 from ui import child
 from ui.model.session import Panel
@@ -43,7 +43,7 @@ class Preparation:
         if self._process.poll() is not None:
             self.close()
             return []
-        return [kind for kind in dict.fromkeys(kinds) if not self._is_ready(kind)]
+        return [kind for kind in dict.fromkeys(kinds) if has_kernels(kind) and not self._is_ready(kind)]
 
     def _is_ready(self, kind: str) -> bool:
         key = part_key(kind, watched=True)

@@ -162,6 +162,7 @@ def run(path: Path | None = None) -> int:
     app = App(Session(opened.scenario), settings, surface)
     window = app.window
     window.documents.complete(opened)
+    window.documents.own_agents.put_named()
     app.session.path = path
     if complaint:
         window.say(complaint)

@@ -22,6 +22,7 @@ BENCHES = (
     "ticks",
     "scaling",
     "crowd",
+    "own-agent",
     "memory",
     "seek",
     "databases",
@@ -46,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
         progress.say(f"{given.maps}: no search-set.tsv there; generated maps instead, so targets do not apply")
     tables = []
     for name in chosen:
-        table: Table = importlib.import_module(f"cli.bench.{name}").run(setup)
+        table: Table = importlib.import_module(f"cli.bench.{name.replace('-', '_')}").run(setup)
         tables.append((name, table))
         progress.clear()
         print("\n".join([*lines_of(table), ""]), flush=True)

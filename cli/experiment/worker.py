@@ -7,6 +7,7 @@ import time
 from functools import lru_cache
 from multiprocessing import parent_process
 
+from agents.own_files import load_named_before
 from agents.registry import BY_KEY
 from sim.experiments.plan import Task, code_version
 from sim.experiments.problems import Packed
@@ -15,6 +16,9 @@ from sim.grid import Grid
 from sim.params import ConfigError
 
 Done = tuple[list[Line], list[Failure]]
+
+
+load_named_before()
 
 
 def begin(niceness: int = 0) -> None:

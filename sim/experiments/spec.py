@@ -28,7 +28,7 @@ from sim.files.agent_text import parse_agent
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.yaml import read_yaml
-from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown
+from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown, unknown_agent
 
 FORMAT, VERSION = "backmove-experiment", 1
 MAX_BYTES = 1 << 20
@@ -300,7 +300,7 @@ class _Reader:
         kind = require(fields, "kind", part, "the key of an agent") if fields else None
         spec = self.specs.get(kind.value) if kind and isinstance(kind.value, str) else None
         if kind and spec is None:
-            kind.complain(f"no agent {shown(kind.value)}{did_you_mean(kind.value, self.specs)}")
+            kind.complain(f"no agent {shown(kind.value)}{unknown_agent(kind.value, self.specs)}")
         if spec is None:
             return
         budgets = self._list(fields, "budgets", BUDGET) if "budgets" in fields else list(shared)

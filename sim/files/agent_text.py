@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sim.agent_api import AgentSpec
 from sim.commands import BUDGET, MAX_NAME, AgentConfig
-from sim.params import ConfigError, did_you_mean, parse_params
+from sim.params import ConfigError, parse_params, unknown_agent
 
 
 def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: str = "") -> AgentConfig:
@@ -17,7 +17,7 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
     key, colon, rest = text.partition(":")
     spec = specs.get(key.strip())
     if spec is None:
-        raise ConfigError(f"{where}: no agent '{key.strip()}'{did_you_mean(key.strip(), specs)}")
+        raise ConfigError(f"{where}: no agent '{key.strip()}'{unknown_agent(key.strip(), specs)}")
     problems: list[str] = []
     if colon and not rest.strip():
         problems.append(f"{where}: expected parameter=value after the colon, got nothing")

@@ -11,7 +11,7 @@ from sim.files.fields import Field, require
 from sim.files.map import read_scen, row_numbers
 from sim.files.yaml import Inline, InlineMap
 from sim.grid import MAX_SIDE, Grid
-from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown
+from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown, unknown_agent
 from sim.placing import Drawn, Listed, Placing, Zone, spread
 
 AGENT_KEYS = ("kind", "label", "budget", "start", "goal", "group")
@@ -150,7 +150,7 @@ def read_agent(
         return None
     spec = specs.get(kind.value) if isinstance(kind.value, str) else None
     if spec is None:
-        kind.complain(f"no agent {shown(kind.value)}{did_you_mean(kind.value, specs)}")
+        kind.complain(f"no agent {shown(kind.value)}{unknown_agent(kind.value, specs)}")
         return None
     others = {key: part for key, part in fields.items() if key not in (*AGENT_KEYS, *CROWD_KEYS)}
     params = _agent_params(entry, spec, others)

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim import commands
-from sim.agent_api import AgentSpec
+from sim.agent_api import AgentSpec, Specs
 from sim.params import Param
 from sim.prepared import Prepared
 from sim.time.pool import Bytes, Content, Pool
@@ -54,6 +54,7 @@ _KEPT_TYPES = (
     FunctionType,
     np.dtype,
     AgentSpec,
+    Specs,
     Param,
     Prepared,
     Note,

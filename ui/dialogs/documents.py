@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from agents import own_files
 from sim.commands import AgentConfig
 from sim.files.journal import find_crashed
 from sim.files.map import ScenFile
@@ -14,9 +15,11 @@ from sim.params import ConfigError, printable
 from ui.dialogs.base import Host
 from ui.dialogs.crashed import CrashedQuestion
 from ui.dialogs.file_browser import SaveFile
+from ui.dialogs.own_agent import OwnAgentQuestion
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.model import files, saving
 from ui.model.job import Job
+from ui.model.own_agents import OwnAgents
 from ui.model.preparing import agents_of, needs_data, prepare, prepare_agents
 from ui.panels.desk import Desk
 from ui.panels.dressing import Dressing
@@ -31,13 +34,39 @@ class Documents:
         self.desk, self.dressing, self.host = desk, dressing, host
         self.session = desk.session
         self.problems: ScenFile | None = None  # the open problem list
+        self.own_agents = OwnAgents(desk.session)
         desk.session.when_ready = self.with_data
         self.forget: list[Callable[[], None]] = []  # called when another run begins
 
     # --- opening ----------------------------------------------------------------------------------
 
     def open_path(self, path: str | os.PathLike[str]) -> None:
-        self.with_edits_kept(lambda: self._open_now(Path(path)))
+        if Path(path).suffix.lower() == own_files.SUFFIX:
+            self._take_agent(str(path))
+        else:
+            self.with_edits_kept(lambda: self._open_now(Path(path)))
+
+    def _take_agent(self, path: str) -> None:
+        """A program of the user's, whose agent joins the run that is open, once they have agreed to run it."""
+        try:
+            own_files.key_of(own_files.place_of(path))
+            if own_files.is_trusted(path):
+                self.own_agents.take(path)
+            else:
+                self.host.show(OwnAgentQuestion(self.host, path, partial(self._take_trusted, path)))
+        except ConfigError as error:
+            self.host.complain(error, f"{printable(Path(path).name)} cannot run")
+
+    def _take_trusted(self, path: str) -> None:
+        own_files.trust(path)
+        self._take_agent(path)
+
+    def look_at_agents(self) -> None:
+        """Once a frame: run anew the agents whose files were saved."""
+        try:
+            self.own_agents.look()
+        except ConfigError as error:
+            self.host.complain(error, "What was saved cannot run; the version before goes on")
 
     def _open_now(self, path: Path) -> None:
         name = printable(path.name)

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from agents.own_files import load_named_before
 from sim.params import ConfigError
 from ui.film.film import Cancelled, Film, begin_film, export
 from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Report, RunTo, Stop, Wear
@@ -101,6 +102,7 @@ class _Reporter:
 
 def main() -> int:
     """Work for the process that has started this one."""
+    load_named_before()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else prints must not get in between
     if hasattr(os, "nice"):

@@ -14,8 +14,9 @@ is a Session (session.py). A panel is named by its branch and its agent (keys.py
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from agents.own_files import pinned
 from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import Command
@@ -435,11 +436,17 @@ def begin(
     told: Told | None = None,
 ) -> Run:
     """A run at tick 0."""
-    problems: list[str] = []
+    scenario, problems = with_versions(scenario), list[str]()
     tree = BranchTree(world_maker(scenario, problems, measures_at_once=measures_at_once), most_bytes)
     run = Run(scenario, tree, told=told)
     run.told.messages += dict.fromkeys(problems)  # once, however often the world of tick 0 was made
     return run
+
+
+def with_versions(scenario: Scenario) -> Scenario:
+    """Agents of the user's own stay what their files are now, whatever is saved later."""
+    agents = tuple(pinned(config) for config in scenario.agents)
+    return scenario if agents == scenario.agents else replace(scenario, agents=agents)
 
 
 def planted(scenario: Scenario, tree: BranchTree, front: int, shown: Iterable[int], told: Told | None = None) -> Run:

@@ -10,7 +10,7 @@ from sim.files import session as session_file
 from sim.files.scenario import Scenario
 from sim.files.session import FOCUS_KEY, SHOWN_KEY, Saved
 from ui.model import files
-from ui.model.run import Run, planted, world_maker
+from ui.model.run import Run, planted, with_versions, world_maker
 from ui.model.session import Session
 
 View = Mapping[str, Any]
@@ -42,7 +42,7 @@ def save(session: Session, path: Path, view: View | None = None) -> Path:
 
 def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     """Put a saved session in place of the open one; its branches are on their way to their ticks."""
-    scenario, problems = files.titled(saved.scenario, path), list[str]()
+    scenario, problems = with_versions(files.titled(saved.scenario, path)), list[str]()
     tree = saved.plant(BY_KEY, setup=world_maker(scenario, problems))
     shown = (*saved.shown, saved.branch)
     session.take(planted(scenario, tree, saved.branch, shown, session.told), saved.focus)

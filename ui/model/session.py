@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from agents.own_files import pinned
 from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import AgentConfig, Command
@@ -556,7 +557,7 @@ class Session:
 
     def _add(self, config: AgentConfig) -> None:
         with self.history.doing():
-            self.do(commands.AddAgent(config))
+            self.do(commands.AddAgent(pinned(config)))
             self.focus(PanelKey(self.branch, self.world.walkers[-1].id))
 
     def replace_agent(self, key: PanelKey, config: AgentConfig, then: Callable[[], None] = _nothing) -> bool:

@@ -44,8 +44,8 @@ def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
     if param.kind is bool:
         session.set_param(key, param.name, not value)
     elif param.kind is str:
-        after = (param.choices.index(str(value)) + 1) % len(param.choices)
-        session.set_param(key, param.name, param.choices[after])
+        choices = tuple(dict.fromkeys((*param.choices, str(value))))
+        session.set_param(key, param.name, choices[(choices.index(str(value)) + 1) % len(choices)])
     return param.kind in (bool, str)
 
 

@@ -42,6 +42,8 @@ def draw(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
     _draw_hud(desk, boxes, panel)
     if panel.branch:
         _draw_branch(canvas, boxes.map, panel)
+    if panel.view.offence is not None:
+        _draw_offence(canvas, boxes.map, panel)
     if panel.crowd is not None and panel.member is not None:
         _draw_member(canvas, boxes.map, panel.member)
     edge = canvas.palette.accent if is_focused and len(desk.scene.shown_panels) > 1 else canvas.palette.edge
@@ -75,6 +77,23 @@ def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
         middle=True,
     )
     canvas.spot(HotSpot(f"branch_of:{panel.key}", place, None, f"Branch: {panel.branch}"))
+
+
+def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:
+    """Why the referee has stopped the agent, or what failed in its file, over the foot of the map."""
+    offence, px = panel.view.offence, canvas.px
+    assert offence is not None
+    x, y = offence.place
+    text = f"Tick {offence.tick:,}, ({x}, {y}): {offence.what}"
+    width = box[2] - px(12)
+    lines = canvas.wrap_lines(text, width - px(16), 13)[:4]
+    height = len(lines) * px(18) + px(12)
+    place = (box[0] + px(6), box[1] + box[3] - height - px(6), width, height)
+    canvas.fill(place, mix(canvas.palette.surface, canvas.palette.warning, 0.16), 8)
+    for number, line in enumerate(lines):
+        middle = place[1] + px(6) + number * px(18) + px(9)
+        canvas.text((place[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
+    canvas.spot(HotSpot(f"offence:{panel.key}", place, None, f"The agent {offence.word}, and stands still: {text}"))
 
 
 def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:

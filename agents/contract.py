@@ -1,0 +1,335 @@
+"""What every agent must hold to, checked by naive code that shares nothing with what it checks.
+
+`check(spec)` runs all of it and yields, for each rule, its name and what is wrong (an empty text: nothing). The tests
+of Backmove's own agents use the same judge (tests/test_contract.py), and `main.py check-agent FILE` is made of it.
+"""
+
+import heapq
+import itertools
+import math
+import pickle
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from agents.registry import BY_KEY
+from sim.agent_api import GROUP_NAMES, AgentSpec, Status
+from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, SetParam
+from sim.grid import Grid
+from sim.params import Value
+from sim.world import Walker, World
+
+Place = tuple[int, int]
+Params = Mapping[str, Value]
+
+ONLY_WITH: dict[str, dict[str, Value]] = {"gmax": {"lookahead_by": "cost"}, "shortcut_budget": {"shortcut": True}}
+"""Parameters that do nothing but with another one."""
+
+
+class BrokenError(AssertionError):
+    """A rule is broken: the text says how."""
+
+
+def must(holds: object, what: str) -> None:
+    if not holds:
+        raise BrokenError(what)
+
+
+class Board:
+    """A map as a dictionary from (x, y) to the kind of land there; what is solid is not in it."""
+
+    def __init__(self, rows: list[str], diagonal: float) -> None:
+        self.width, self.height, self.diagonal = len(rows[0]), len(rows), diagonal
+        kinds = {**dict.fromkeys(".GSB", "ground"), "W": "water"}
+        self.land = {(x, y): kinds[c] for y, row in enumerate(rows) for x, c in enumerate(row) if c in kinds}
+
+    def at(self, cell: int) -> Place:
+        return cell % self.width, cell // self.width
+
+    def cost(self, a: Place, b: Place) -> float | None:
+        """The cost of the move from a to b, None when it is not legal."""
+        (ax, ay), (bx, by) = a, b
+        if max(abs(ax - bx), abs(ay - by)) != 1 or a not in self.land:
+            return None
+        if any(self.land.get(place) != self.land[a] for place in {a, b, (ax, by), (bx, ay)}):
+            return None
+        return 1.0 if ax == bx or ay == by else self.diagonal
+
+    def distances(self, source: Place) -> dict[Place, float]:
+        """Dijkstra from `source`; what cannot be reached is missing."""
+        done: dict[Place, float] = {}
+        queue = [(0.0, source)] if source in self.land else []
+        while queue:
+            d, a = heapq.heappop(queue)
+            if a not in done:
+                done[a] = d
+                around = ((a[0] + dx, a[1] + dy) for dx, dy in itertools.product((-1, 0, 1), repeat=2))
+                for b in around:
+                    if (cost := self.cost(a, b)) is not None:
+                        heapq.heappush(queue, (d + cost, b))
+        return done
+
+
+def board_of(grid: Grid) -> Board:
+    return _board(tuple(grid.rows()), grid.diagonal)
+
+
+@lru_cache(maxsize=16)
+def _board(rows: tuple[str, ...], diagonal: float) -> Board:
+    return Board(list(rows), diagonal)
+
+
+# --- the judge ------------------------------------------------------------------------------------
+
+
+def judged_tick(world: World) -> bool:
+    """One tick of a world with one agent, its row judged by naive code. False when the world is over."""
+    walker = world.walkers[0]
+    stood, metrics = walker.position, world.metrics(walker)
+    if not world.advance(1):
+        must_be_honest(walker)
+        return False
+    must_be_honest(walker)
+    board, budget = board_of(world.grid), walker.budget or world.budget
+    needed = walker.spec.needed(walker.params)
+    after = world.metrics(walker)
+    here, there, step = board.at(stood), board.at(walker.position), 0.0
+    if walker.position != stood:
+        cost = board.cost(here, there)
+        must(cost is not None, f"moved from {here} to {there}, which is no legal move, in tick {world.tick - 1}")
+        step = cost or 0.0
+    is_counted = after.cost == metrics.cost + step and after.moves == metrics.moves + (walker.position != stood)
+    must(is_counted, "cost and moves are not those of the walk")
+    for row in walker.rows:
+        must(row.cell == walker.position, "stands elsewhere than it says")
+        is_within = not walker.spec.is_real_time or row.expanded <= max(budget, needed)
+        must(is_within, f"expanded {row.expanded} cells in tick {world.tick - 1}, with a budget of {budget}")
+    is_marked = after.over_budget == metrics.over_budget or not walker.spec.is_real_time or needed > budget
+    must(is_marked, f"was over its budget in tick {world.tick - 1}")
+    check_view(walker, board)
+    return True
+
+
+def must_be_honest(walker: Walker) -> None:
+    if walker.offence is not None:
+        must(False, walker.offence.told(walker.label))
+
+
+def check_view(walker: Walker, board: Board) -> None:
+    """What it shows can be drawn."""
+    view, cells = walker.agent.view(), board.width * board.height
+    for way in (view.path, view.tracing):
+        places = [board.at(int(c)) for c in way]
+        must(len(set(places)) == len(places), "shows a path that crosses itself")
+        is_way = all(max(abs(ax - bx), abs(ay - by)) == 1 for (ax, ay), (bx, by) in itertools.pairwise(places))
+        must(is_way, "shows a path with gaps")
+    must(-1 <= view.best < cells and -1 <= view.root < cells, "shows cells that are not on the map")
+    must(0 <= view.head <= view.path.size, "shows a path that begins behind its end")
+    ahead = [board.at(int(c)) for c in view.path[view.head :]]
+    if ahead and ahead[0] == board.at(walker.position) and walker.agent.status is Status.ACTIVE:
+        is_legal = all(board.cost(a, b) is not None for a, b in itertools.pairwise(ahead))
+        must(is_legal, "shows a path ahead that is not legal")
+    for search in (view.search, view.detour):
+        must(search is None or search.nodes.size in (cells, 1), "shows a search of another map")
+    must(view.learned is None or view.learned.h.size == cells, "shows values of another map")
+    for name, group in view.groups.items():
+        must(name in GROUP_NAMES and np.all((group >= 0) & (group < cells)), f"shows '{name}', which is not known")
+    must(np.all((view.waypoints >= 0) & (view.waypoints < cells)), "shows waypoints that are not on the map")
+    if view.regions is not None:
+        shown = np.concatenate(view.regions.cells)
+        is_sound = len(set(shown.tolist())) == shown.size and view.regions.x.size > view.regions.arcs.max(initial=-1)
+        must(is_sound, "shows regions that overlap")
+    must(all(math.isfinite(number) for number in view.numbers.values()), "shows numbers that are not finite")
+
+
+def must_end_well(world: World) -> None:
+    """At the goal if and only if there is a way; a claim that there is none must be true."""
+    walker, board = world.walkers[0], board_of(world.grid)
+    must_be_honest(walker)
+    status = walker.agent.status
+    is_reachable = board.at(walker.position) in board.distances(board.at(world.goal))
+    if is_reachable:
+        is_complete = walker.spec.is_complete and not walker.spec.may_loop(walker.params)
+        must(not is_complete or status is Status.AT_GOAL, f"did not come to its goal in {world.tick:,} ticks")
+        must(status is not Status.NO_PATH, "says that there is no path; there is one")
+    elif walker.spec.proves_no_path:
+        must(status in (Status.NO_PATH, Status.GAVE_UP), "does not say that there is no path")
+    must((status is Status.AT_GOAL) == (walker.position == world.goal), "is at its goal, and does not know")
+
+
+# --- problems and settings ------------------------------------------------------------------------
+
+
+def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
+    """The defaults, and every parameter at its low, its high, a value off its default, and each of its choices."""
+    chosen: list[dict[str, Value]] = [{}]
+    for param in spec.params:
+        values: list[Value]
+        if param.kind is bool:
+            values = [not param.default]
+        elif param.choices:
+            values = [c for c in param.choices if c != param.default]
+        else:
+            low, high = param.low, param.high
+            values = [param.kind(v) for v in (low, high) if v is not None]
+            values.append(param.kind((low or 0.0) + (1 if param.kind is int else 0.37)))
+        mate = ONLY_WITH.get(param.name, {})
+        chosen += [{param.name: v, **mate} for v in dict.fromkeys(values) if v != param.default]
+    return chosen
+
+
+def budget_for(spec: AgentSpec, params: Params, at_least: int = 1) -> int:
+    """The least budget from `at_least` on that the agent accepts with these parameters."""
+    whole = {p.name: p.default for p in spec.params} | dict(params)
+    return next(b for b in range(at_least, 100_000) if spec.check_budget(b, whole) is None)
+
+
+TRAP = (".........", ".@@@@@@..", "......@..", "......@..", "......@..", ".@@@@@@..", ".........")
+_BUDGETS = (1, 5, 9, 3000)
+
+
+def random_rows(seed: int, width: int, height: int, density: float) -> list[str]:
+    solid = np.random.default_rng(seed).random((height, width)) < density
+    return ["".join("@" if cell else "." for cell in row) for row in solid]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A small problem; a path need not exist."""
+
+    rows: tuple[str, ...]
+    start: int
+    goal: int
+
+
+def _random_case(seed: int) -> Case:
+    rows = random_rows(seed, 4 + seed, 12 - seed, 0.1 * (seed % 4) + 0.05)
+    free = [i for i, letter in enumerate("".join(rows)) if letter == "."]
+    chance = random.Random(seed)
+    return Case(tuple(rows), chance.choice(free), chance.choice(free))
+
+
+CASES = (
+    Case(TRAP, 27, 35),
+    Case(("...@..",), 0, 5),
+    Case(("..",), 0, 1),
+    Case((".",), 0, 0),
+    Case((".@.", "@@.", "..."), 0, 8),
+    *(_random_case(seed) for seed in range(6)),
+)
+
+
+def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **more: object) -> World:
+    budget = budget_for(spec, params, at_least)
+    world = World(Grid.from_rows(list(case.rows)), case.start, case.goal, BY_KEY, budget=budget, **more)  # type: ignore[arg-type]
+    world.add(AgentConfig(spec.key, params=params))
+    return world
+
+
+_A_WHILE = 100  # ticks of an agent that looks for a way where there is none
+
+
+def _patience(world: World) -> int:
+    return 60 * world.grid.cells + 500
+
+
+def _walk(world: World) -> None:
+    walker, board = world.walkers[0], board_of(world.grid)
+    may_end = walker.spec.proves_no_path or board.at(walker.position) in board.distances(board.at(world.goal))
+    for _ in range(_patience(world) if may_end else _A_WHILE):
+        if not judged_tick(world):
+            return
+
+
+# --- the rules ------------------------------------------------------------------------------------
+
+
+def walks_legally(spec: AgentSpec) -> None:
+    for params in settings_of(spec):
+        for number, case in enumerate(CASES):
+            world = world_of(case, spec, params, _BUDGETS[number % len(_BUDGETS)])
+            _walk(world)
+            must_end_well(world)
+
+
+def minds_changes(spec: AgentSpec) -> None:
+    for seed in range(3):
+        world = world_of(_random_case(seed + 1), spec, {}, 1 + 3 * seed)
+        chance = random.Random(seed)
+        for _ in range(25):
+            cells = chance.sample(range(world.grid.cells), 2)
+            free = tuple(c for c in cells if world.grid.is_free(c))
+            world.submit(EditCells(blocked=free, freed=tuple(set(cells) - set(free))), world.tick)
+            judged_tick(world)
+        if world.walkers[0].agent.status is not Status.GAVE_UP:
+            world.submit(EditCells(freed=(world.goal,)))
+            _walk(world)
+            must_end_well(world)
+
+
+def minds_goals_and_parameters(spec: AgentSpec) -> None:
+    world = world_of(CASES[0], spec, {}, 30)
+    walker = world.walkers[0]
+    for number, setting in enumerate(settings_of(spec)):
+        judged_tick(world)
+        for name, value in setting.items():
+            world.submit(SetParam(walker.id, name, value))
+        world.submit(MoveGoal((world.start, 8, 62, 35)[number % 4]))
+    _walk(world)
+    must_end_well(world)
+
+
+def is_the_same_every_time(spec: AgentSpec) -> None:
+    """Once more, tick by tick, watched, and set aside in the middle: always the same walk."""
+    case = _random_case(4)
+    chance = random.Random(1)
+    cells = len("".join(case.rows))
+    script: list[tuple[int, Command]] = [(9, SetBudget(40)), (14, MoveGoal(case.start))]
+    script += [(t, EditCells(tuple(chance.sample(range(cells), 2)), ())) for t in (2, 5, 7, 12)]
+
+    def fresh(**more: object) -> World:
+        world = world_of(case, spec, {}, 2, seed=3, **more)
+        world.submit_all(sorted(script, key=lambda timed: timed[0]))
+        return world
+
+    def end_of(world: World) -> tuple[object, ...]:
+        world.advance(300 - world.tick)
+        return world.digest(), world.tick, world.walkers[0].position, world.walkers[0].agent.status
+
+    once = end_of(fresh())
+    must(end_of(fresh()) == once, "walks another way when it is run again: it depends on something that changes")
+    must(end_of(fresh(watched=True)) == once, "walks another way when it is watched")
+    single = fresh()
+    while single.tick < 300 and single.advance(1):
+        single.apply_now()
+    must(end_of(single) == once, "walks another way when time passes tick by tick")
+    for cut in (3, 8):
+        world = fresh()
+        world.advance(cut)
+        try:
+            copy: World = pickle.loads(pickle.dumps(world))
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            raise BrokenError(f"cannot be set aside for going back in time: {error}") from None
+        must(end_of(copy) == once, f"walks another way when it is set aside in tick {cut} and goes on from there")
+
+
+RULES: tuple[tuple[str, Callable[[AgentSpec], None]], ...] = (
+    ("legal moves within the budget, to the goal where it promises so", walks_legally),
+    ("the same while cells are blocked and freed under it", minds_changes),
+    ("the same when the goal is moved and parameters change", minds_goals_and_parameters),
+    ("the same walk every time", is_the_same_every_time),
+)
+
+
+def check(spec: AgentSpec) -> Iterator[tuple[str, str]]:
+    """Each rule, and what is wrong with it."""
+    for name, rule in RULES:
+        try:
+            rule(spec)
+        except BrokenError as error:
+            yield name, str(error)
+        else:
+            yield name, ""

@@ -1,0 +1,133 @@
+"""What stands between the world and an agent from a user's file: its errors and endless loops end with a message."""
+
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from agents.watchdog import WATCHDOG, TooLongError
+from sim.agent_api import Agent, AgentView, Problem, Status
+from sim.grid import MapChange
+from sim.metrics import OwnCounts
+from sim.params import Value, printable
+from sim.rules import AgentFailedError
+
+T = TypeVar("T")
+
+VERSION = "version"
+"""The parameter that every agent of a user's has: which state of its file it is."""
+
+PATIENCE_S = 1.0
+"""How long a call may take; to begin, which may prepare something, ten times as long."""
+
+MakeVersion = Callable[[str], Callable[[Problem, Mapping[str, Value]], Agent]]
+
+
+class GuardedAgent:
+    """An agent of the user's. After an error it does nothing any more, and tells it when it is asked to move."""
+
+    def __init__(self, path: Path, versions: MakeVersion, problem: Problem, params: Mapping[str, Value]) -> None:
+        self.path, self.versions, self.problem, self.params = path, versions, problem, dict(params)
+        self.error = ""
+        self._begin(problem)
+
+    def _begin(self, problem: Problem) -> None:
+        self.cell, self.goal = problem.start, problem.goal
+        self.error = ""
+        self.agent: Agent | None = None
+        own = {name: value for name, value in self.params.items() if name != VERSION}
+        make = self.versions(str(self.params[VERSION]))
+        self.agent = self._call(lambda: make(problem, own), None, 10 * PATIENCE_S)
+
+    def _call(self, do: Callable[[], T], otherwise: T, patience_s: float = PATIENCE_S) -> T:
+        if self.error:
+            return otherwise
+        try:
+            with WATCHDOG.watching(patience_s):
+                return do()
+        except TooLongError as error:
+            self.error = f"{place_of(error, self.path)}: did not return within {patience_s:g} s, and was stopped there"
+        except Exception as error:
+            self.error = told(error, self.path)
+        return otherwise
+
+    # --- what the world asks ------------------------------------------------------------------------
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        agent = self.agent
+        done = 0 if agent is None else self._call(lambda: agent.advance(budget, rows), 0)
+        if self.error:
+            raise AgentFailedError(self.error)
+        self.cell = int(rows["cell"][0])
+        return done
+
+    def on_change(self, change: MapChange) -> None:
+        self._tell("on_change", change)
+
+    def set_goal(self, goal: int) -> None:
+        self.goal = goal
+        self._tell("set_goal", goal)
+
+    def set_param(self, name: str, value: Value) -> None:
+        self.params[name] = value
+        if name == VERSION:
+            problem = self.problem
+            here = Problem(problem.grid, self.cell, self.goal, problem.seed, problem.budget, problem.watched)
+            self._begin(here)
+        else:
+            self._tell("set_param", name, value)
+
+    def begin_trial(self, start: int) -> None:
+        self.cell = start
+        self._tell("begin_trial", start)
+
+    def refused(self, cell: int) -> None:
+        self.cell = cell
+        self._tell("refused", cell)
+
+    def _tell(self, name: str, *given: Any) -> None:
+        agent = self.agent
+        self._call(lambda: getattr(agent, name)(*given), None)
+
+    @property
+    def status(self) -> Status:
+        """Active where there is an error to tell."""
+        agent = self.agent
+        status = self._call(lambda: agent.status, Status.ACTIVE) if agent is not None else Status.ACTIVE
+        return Status.ACTIVE if self.error or not isinstance(status, Status) else status
+
+    @property
+    def h_changes(self) -> int:
+        return self._call(lambda: int(getattr(self.agent, "h_changes", 0)), 0)
+
+    def own_counts(self) -> OwnCounts:
+        agent = self.agent
+        return self._call(agent.own_counts, OwnCounts()) if agent is not None else OwnCounts()
+
+    def view(self) -> AgentView:
+        """What cannot be drawn is left out: a wrong cell would take the drawing along."""
+        agent = self.agent
+        view = self._call(agent.view, AgentView()) if agent is not None else AgentView()
+        return view if isinstance(view, AgentView) and _is_sound(view, self.problem.grid.cells) else AgentView()
+
+
+def _is_sound(view: AgentView, cells: int) -> bool:
+    lists = (view.path, view.tracing, view.waypoints, *view.groups.values())
+    are_on_map = all(np.all((np.asarray(cell) >= 0) & (np.asarray(cell) < cells)) for cell in lists)
+    return are_on_map and -1 <= view.best < cells and -1 <= view.root < cells
+
+
+def told(error: BaseException, path: Path) -> str:
+    """An error of the code in this file, in a line: where and what."""
+    what = error.msg if isinstance(error, SyntaxError) else str(error)
+    return printable(f"{place_of(error, path)}: {type(error).__name__}{f': {what}' if what else ''}")
+
+
+def place_of(error: BaseException, path: Path) -> str:
+    """File and line, the last ones in this file that led to the error."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        lines.append(error.lineno)
+    return f"{path.name}:{lines[-1]}" if lines else path.name

@@ -1,0 +1,27 @@
+"""`check-agent`: whether an agent of one's own keeps the rules that all agents keep."""
+
+from collections.abc import Sequence
+
+from agents import contract, own_files
+from cli.arguments import Arguments
+from cli.own_agents import ask
+
+OK, BROKEN = 0, 1
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = Arguments("check-agent", "Let an agent of your own walk over small maps, and judge every move of it.")
+    parser.add_argument("file", metavar="FILE.py")
+    file = parser.parse_args(argv).file
+    own_files.key_of(own_files.place_of(file))
+    ask(file)
+    spec = own_files.load(file)
+    print(f"{spec.name} ({spec.key}): {spec.summary}")
+    broken = 0
+    for rule, wrong in contract.check(spec):
+        broken += bool(wrong)
+        print(f"  {'BROKEN' if wrong else 'ok    '}  {rule}", flush=True)
+        if wrong:
+            print(f"          {wrong}")
+    print("all rules are kept" if not broken else f"{broken} of {len(contract.RULES)} rules are broken")
+    return BROKEN if broken else OK

@@ -1,0 +1,30 @@
+"""`new-agent`: a short working example of an agent of one's own."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents import own_files
+from cli.arguments import Arguments
+from sim.files.disk import write_atomically
+from sim.params import ConfigError
+from sim.program import NAME, ROOT
+
+EXAMPLE = ROOT / "assets" / "own-agent" / "example.py"
+_NAMED = 'name = "real-time A*"'
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = Arguments("new-agent", "Write an agent of your own to begin with: real-time A* in 40 lines.")
+    parser.add_argument("file", metavar="FILE.py", help="the name of the file is the key of the agent")
+    path = Path(parser.parse_args(argv).file)
+    key = own_files.key_of(path)
+    if path.exists():
+        raise ConfigError(f"{path}: is there already; nothing was written")
+    text = EXAMPLE.read_text(encoding="utf-8").replace(_NAMED, f'name = "{key}"')
+    write_atomically(path, text.encode())
+    own_files.trust(path)
+    print(f"wrote {path}; now")
+    print(f"    {NAME} --agent-file {path}              open the window with it; save the file, and it runs anew")
+    print(f"    {NAME} check-agent {path}               see whether it keeps the rules")
+    print(f"    {NAME} --agent-file {path} solve --map assets/maps/rooms-64.map --from 0,0 --to 63,63 --agent {key}")
+    return 0

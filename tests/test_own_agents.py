@@ -1,0 +1,396 @@
+"""Agents from the user's own files: loaded when named, judged like ours, reloaded when saved, and never run unasked."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pygame
+import pytest
+
+import main
+from agents import contract, guarded, own_files
+from agents.guarded import VERSION
+from agents.registry import BY_KEY, SPECS
+from cli.bench import own_agent, problems
+from cli.bench.setup import Setup
+from cli.new_agent import EXAMPLE
+from cli.own_agents import OPTION
+from cli.progress import Progress
+from sim.agent_api import Status
+from sim.commands import AgentConfig, EditCells
+from sim.files import session as session_file
+from sim.grid import Grid
+from sim.params import ConfigError
+from sim.world import World
+from tests.test_app import setup
+from tests.window import App, make_app, press
+from ui.dialogs.own_agent import OwnAgentQuestion
+from ui.model import files, saving
+from ui.model.session import Session
+
+from .conftest import ROOT, drawn
+
+HEAD = """
+from agents.own import OwnAgent, Param
+
+class Mine(OwnAgent):
+    def step(self):
+"""
+WALKS = f"{HEAD}        return min(self.expand(self.position), key=lambda arc: self.distance(arc[0], self.goal))[0]\n"
+TRAP = """
+    .........
+    .######..
+    ......#..
+    S.....#.G
+    ......#..
+    .######..
+    .........
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A test leaves the registry as it was."""
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.setenv(own_files.VARIABLE, "[]")
+    keys, specs = dict(BY_KEY), list(SPECS)
+    yield
+    BY_KEY.clear()
+    BY_KEY.update(keys)
+    SPECS[:] = specs
+    own_files.LOADED.clear()
+
+
+def written(folder: Path, text: str, name: str = "mine.py") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def example(folder: Path, name: str = "mine.py") -> Path:
+    return written(folder, EXAMPLE.read_text(), name)
+
+
+def world_of(key: str, budget: int = 4, **options: object) -> World:
+    rows, start, goal = drawn(TRAP)
+    world = World(Grid.from_rows(rows), start, goal, BY_KEY, budget=budget, **options)  # type: ignore[arg-type]
+    world.add(AgentConfig(key))
+    world.add(AgentConfig("lrta"))
+    return world
+
+
+# --- loading ----------------------------------------------------------------------------------------------
+
+
+def test_the_example_is_short_and_keeps_all_rules(tmp_path: Path) -> None:
+    assert len(EXAMPLE.read_text().splitlines()) <= 45
+    spec = own_files.load(example(tmp_path))
+    assert spec.key == "mine" and BY_KEY["mine"] is spec and SPECS[-1] is spec
+    wrong = {rule: told for rule, told in contract.check(spec) if told}
+    assert not wrong
+
+
+BAD_FILES = {
+    "def step(:\n": "mine.py:1: SyntaxError",
+    "x = 1\n\nraise ValueError('no')\n": "mine.py:3: ValueError: no",
+    "import nothing_of_this_name\n": "mine.py:1: ModuleNotFoundError",
+    "x = 1\n": "expected one class that inherits from OwnAgent",
+    f"{WALKS}\nclass Other(Mine): pass\n": "expected one class that inherits from OwnAgent, got Mine, Other",
+    f"{WALKS}    params = (3,)\n": "Mine.params: expected Params",
+    f"{WALKS}    params = (Param('goal', int, 1, 'x'),)\n": "expected Params"
+    if False
+    else "'goal' has a meaning already",
+    "raise SystemExit\n": "mine.py:1: SystemExit",
+}
+
+
+@pytest.mark.parametrize("text, told", BAD_FILES.items())
+def test_what_is_wrong_with_a_file_is_told_with_its_line(text: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="mine") as caught:
+        own_files.load(written(tmp_path, text))
+    assert told in str(caught.value) and "mine" not in BY_KEY
+
+
+def test_a_file_cannot_take_the_name_of_ours_or_be_anything_else(tmp_path: Path) -> None:
+    for name, told in (
+        ("lrta.py", "of Backmove's own"),
+        ("a b.py", "expected a file such as"),
+        ("x.txt", "expected a"),
+    ):
+        with pytest.raises(ConfigError, match=told):
+            own_files.load(example(tmp_path, name))
+
+
+# --- walking ----------------------------------------------------------------------------------------------
+
+FAILURES = {
+    "        return 1 // 0\n": "mine.py:6: ZeroDivisionError",
+    "        return 'there'\n": "ValueError",
+    "        self.grid.moves[0] = 255\n": "mine.py:6: ValueError",
+    "        self.grid.edit([], [1])\n": "mine.py:6: TypeError: an agent cannot change the map",
+}
+
+
+@pytest.mark.parametrize("body, told", FAILURES.items())
+def test_an_error_is_told_with_file_and_line_and_the_others_walk_on(body: str, told: str, tmp_path: Path) -> None:
+    own_files.load(written(tmp_path, HEAD + body))
+    world = world_of("mine")
+    world.advance(5000)
+    mine, other = world.walkers
+    assert mine.offence is not None and mine.offence.is_failure and told in mine.offence.what
+    assert mine.state_word == "failed" and other.has_arrived and mine.agent.status is Status.GAVE_UP
+
+
+@pytest.mark.parametrize("place", ["begin", "changed", "set_goal"])
+def test_errors_anywhere_are_told(place: str, tmp_path: Path) -> None:
+    own_files.load(written(tmp_path, f"{WALKS}    def {place}(self, *given):\n        raise KeyError('here')\n"))
+    world = world_of("mine")
+    world.submit(EditCells(blocked=(8,)))
+    if place == "set_goal":
+        world.move_goal(7)
+    world.advance(3)
+    assert "mine.py:8: KeyError: 'here'" in world.walkers[0].offence.what
+
+
+def test_an_illegal_move_is_stopped_and_a_budget_that_is_exceeded_is_marked(tmp_path: Path) -> None:
+    own_files.load(written(tmp_path, f"{HEAD}        return self.goal\n"))
+    world = world_of("mine")
+    world.advance(3)
+    told = world.walkers[0].offence.told("Mine")
+    assert told == "Mine broke the rules in tick 0 on (0, 3): moved from (0, 3) to (8, 3), which is no legal move"
+    own_files.load(written(tmp_path, f"{HEAD}        [self.expand(self.position) for _ in range(9)]\n", "much.py"))
+    world = world_of("much")
+    world.advance(3)
+    metrics = world.metrics(world.walkers[0])
+    assert (metrics.over_budget, metrics.max_expansions, metrics.expansions) == (3, 9, 27)
+
+
+@pytest.mark.parametrize(
+    "body", ["while True: pass", "try:\n            while True: pass\n        except Exception: pass"]
+)
+def test_an_agent_that_never_returns_is_stopped_and_named(body: str, tmp_path: Path) -> None:
+    own_files.load(written(tmp_path, f"{HEAD}        {body}\n"))
+    world = world_of("mine")
+    world.advance(400)
+    mine, other = world.walkers
+    assert "did not return within 1 s" in mine.offence.what and "mine.py:" in mine.offence.what
+    assert other.has_arrived
+
+
+def test_the_same_file_gives_the_same_digest_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = example(tmp_path)
+    ends = ["--map", "assets/maps/rooms-32.map", "--from", "0,0", "--to", "31,31"]
+    assert main.main(["solve", "--agent-file", str(path), *ends, "--agent", "mine", "--budget", "3"]) == 0
+    solved = json.loads(capsys.readouterr().out)
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(
+        f"format: backmove-scenario\nversion: 1\nmap: {{file: {ROOT / 'assets/maps/rooms-32.map'}}}\nbudget: 3\n"
+        "start: [0, 0]\ngoal: [31, 31]\nagents: [{kind: mine}]\n"
+    )
+    (tmp_path / "rooms-32.map").write_bytes((ROOT / "assets/maps/rooms-32.map").read_bytes())
+    scenario.write_text(scenario.read_text().replace(str(ROOT / "assets/maps/rooms-32.map"), "rooms-32.map"))
+    done = subprocess.run(
+        [sys.executable, "main.py", "run", str(scenario), f"--agent-file={path}"],
+        cwd=ROOT,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr
+    ran = json.loads(done.stdout)
+    session = Session(files.open_any(scenario).scenario)
+    session.advance(10_000)
+    walker = session.world.walkers[0]
+    assert solved["outcome"] == "reached" and solved["params"][VERSION] == walker.params[VERSION]
+    assert solved["digest"] == ran["digest"] == session.world.walker_digest(walker)
+    assert ran["world_digest"] == session.world.digest()
+
+
+def test_an_experiment_runs_it_in_its_workers(tmp_path: Path) -> None:
+    path = example(tmp_path)
+    spec = written(
+        tmp_path,
+        "format: backmove-experiment\nversion: 1\ntitle: Mine\n"
+        "problems: {generate: {kind: rooms, width: 24, height: 24, seed: 1}}\n"
+        "agents: [{kind: mine}, {kind: lrta}]\nbudgets: [4]\n",
+        "own.yaml",
+    )
+    words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "2", OPTION, str(path)]
+    done = subprocess.run(
+        [sys.executable, "main.py", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "out" / "results.csv").read_text().splitlines()
+    mine = [line for line in lines if "mine" in line]
+    assert mine and all("reached" in line for line in mine)
+
+
+# --- unasked, nothing -------------------------------------------------------------------------------------
+
+
+def test_a_scenario_never_runs_a_file_and_says_which_to_name(tmp_path: Path) -> None:
+    written(tmp_path, "raise AssertionError('it was run')\n")
+    text = (ROOT / "assets/scenarios/bridges.yaml").read_text()
+    scenario = written(tmp_path, text.replace("kind: rtb-wa", "kind: mine"), "s.yaml")
+    with pytest.raises(ConfigError, match=r"no agent 'mine'.*--agent-file mine\.py"):
+        files.open_any(scenario)
+
+
+def test_one_question_before_a_file_runs_and_none_after(tmp_path: Path) -> None:
+    path = example(tmp_path)
+    app = make_app(setup(1))
+    drop(app, path)
+    assert isinstance(app.window.dialogs.dialog, OwnAgentQuestion) and not own_files.LOADED
+    press(app, pygame.K_ESCAPE)
+    assert not own_files.LOADED and not own_files.is_trusted(path)
+    drop(app, path)
+    press(app, pygame.K_RETURN)
+    assert own_files.is_trusted(path)
+    assert [w.spec.key for w in app.session.world.walkers] == ["tb-wa", "mine"]
+    own_files.LOADED.clear()
+    drop(app, path)
+    assert app.window.dialogs.dialog is None and len(app.session.world.walkers) == 3
+    path.write_text(WALKS)
+    assert not own_files.is_trusted(path), "another text is another program"
+
+
+def drop(app: App, path: Path) -> None:
+    pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(path)))
+    app.frame(0.0)
+
+
+# --- saved again ------------------------------------------------------------------------------------------
+
+
+def save_again(app: App, path: Path, text: str) -> None:
+    about = path.stat()
+    path.write_text(text)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns + 1_000_000_000))
+    app.window.documents.own_agents._looked_s = 0.0
+    app.frame(0.0)
+    while app.session.is_seeking:
+        app.frame(0.0)
+
+
+def test_saving_a_file_runs_it_anew_beside_the_old_run(tmp_path: Path) -> None:
+    path = example(tmp_path)
+    own_files.trust(path)
+    app = make_app(setup(1))
+    session = app.session
+    drop(app, path)
+    session.advance(5)
+    session.do(EditCells(blocked=(3, 4)))
+    session.advance(4)
+    old = session.world.digest()
+    save_again(app, path, WALKS)
+    assert len(session.shown) == 2 and session.tick == 9 and not session.is_seeking
+    before, after = (branch.timeline for branch in session.shown_branches)
+    assert before.world.digest() == old and before.tick == after.tick == 9
+    assert EditCells(blocked=(3, 4)) in [entry.command for entry in after.entries()], "edits are kept"
+    walkers = [line.world.walker(1) for line in (before, after)]
+    assert walkers[0].params[VERSION] != walkers[1].params[VERSION] and old != after.world.digest()
+    # The same as if the new file had been there from the beginning.
+    fresh = Session(setup(1))
+    fresh.add_agent(AgentConfig("mine"))
+    fresh.advance(5)
+    fresh.do(EditCells(blocked=(3, 4)))
+    fresh.advance(4)
+    assert fresh.world.digest() == after.world.digest()
+    for line in (before, after):
+        line.seek(2)
+        line.seek(9)
+        assert line.diverged is None
+
+
+def test_a_file_that_breaks_is_told_and_mended(tmp_path: Path) -> None:
+    path = written(tmp_path, WALKS)
+    own_files.trust(path)
+    app = make_app(setup(1))
+    drop(app, path)
+    app.session.advance(4)
+    save_again(app, path, WALKS + "    ???\n")
+    assert "mine.py:7: SyntaxError" in app.window.dialogs.dialog.problems[0]
+    app.window.dialogs.close_dialog()
+    assert len(app.session.shown) == 1, "the old version goes on"
+    save_again(app, path, f"{HEAD}        return self.nothing\n")
+    broken = app.session.walker(app.session.focused_key)
+    assert "mine.py:6: AttributeError" in broken.offence.what
+    app.draw()
+    assert any(spot.id.startswith("offence:") for spot in app.window.canvas.spots)
+    save_again(app, path, WALKS + "# mended\n")
+    mended = app.session.walker(app.session.focused_key)
+    assert mended.offence is None and app.session.tick == 4 and len(app.session.shown) == 2
+
+
+def test_a_saved_session_opens_with_the_code_that_it_was_saved_with(tmp_path: Path) -> None:
+    path = example(tmp_path)
+    own_files.load(path)
+    session = Session(setup(1))
+    session.add_agent(AgentConfig("mine"))
+    session.advance(9)
+    saved = saving.save(session, tmp_path / "session")
+    version = session.world.walkers[1].params[VERSION]
+    own_files.LOADED.clear()
+    del BY_KEY["mine"], SPECS[-1]
+    path.write_text(WALKS)
+    unnamed = Session(setup(1))
+    saving.restore(unnamed, files.open_any(saved).saved)
+    unnamed.timeline.settle()
+    unnamed.changed()
+    assert any("--agent-file mine.py" in text for text in unnamed.messages)
+    own_files.load(path)
+    opened = files.open_any(saved)
+    other = Session(opened.scenario)
+    saving.restore(other, opened.saved)
+    other.timeline.settle()
+    assert other.world.walkers[1].params[VERSION] == version
+    assert other.world.digest() == session.world.digest() and other.timeline.diverged is None
+    assert session_file.is_session(saved.read_bytes())
+
+
+# --- the command line -------------------------------------------------------------------------------------
+
+
+def test_new_agent_and_check_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my_agent.py"
+    assert main.main(["new-agent", str(path)]) == 0 and 'name = "my_agent"' in path.read_text()
+    assert main.main(["new-agent", str(path)]) == 2 and "is there already" in capsys.readouterr().err
+    assert main.main(["check-agent", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "all rules are kept" in told and told.count("ok ") == len(contract.RULES)
+
+
+BROKEN = {
+    "        return self.goal\n": "no legal move",
+    "        [self.expand(0) for _ in range(self.budget + 1)]\n": "with a budget of",
+    "        import random; return random.choice(self.expand(self.position))[0]\n": "walks another way",
+    "        while True: pass\n": "did not return",
+    "        self.gone = (i for i in ())\n": "cannot be set aside",
+    "        return self.now\n": "AttributeError",
+}
+
+
+@pytest.mark.parametrize("body, told", BROKEN.items())
+def test_check_agent_tells_what_is_broken(
+    body: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guarded, "PATIENCE_S", 0.25)
+    path = written(tmp_path, HEAD + body)
+    assert main.main(["check-agent", str(path)]) == 1
+    assert told in capsys.readouterr().out
+
+
+def test_the_bench_compares_it_with_a_compiled_agent() -> None:
+    table = own_agent.run(Setup(problems.load(Path("nowhere")), 1, Progress()), side=32, ticks=20)
+    assert table.rows[0].measured > 0 and table.rows[0].control and table.rows[0].target.limit == 30

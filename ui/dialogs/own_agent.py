@@ -1,0 +1,20 @@
+"""One question before a program that somebody has written is run for the first time."""
+
+from collections.abc import Callable
+
+from sim.params import printable
+from ui.dialogs.base import Host
+from ui.dialogs.question import Question
+
+
+class OwnAgentQuestion(Question):
+    def __init__(self, host: Host, path: str, run: Callable[[], None]) -> None:
+        text = (
+            f"{printable(path)} is a program: it may do anything on this computer that you may do. Run it only if you "
+            "wrote it, or know who did. While this window is open, it is run again whenever it is saved."
+        )
+        super().__init__(host, "Run this agent?", text, [("Cancel", _nothing, ""), ("Run it", run, "main")])
+
+
+def _nothing() -> None:
+    """It is not run."""

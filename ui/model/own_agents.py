@@ -1,0 +1,88 @@
+"""Agents from the user's files in the window: a file that is saved again is run anew, beside what it did before.
+
+No pygame here. Files are looked at, not watched: what tells a change from none is the text.
+"""
+
+import time
+from contextlib import suppress
+
+from agents import own_files
+from agents.guarded import VERSION
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig, SetParam
+from sim.time.branches import Branch
+from ui.model.session import Session
+
+_LOOK_EVERY_S = 0.4
+
+
+class OwnAgents:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._looked_s = 0.0
+        self._seen: dict[str, tuple[int, int]] = {}  # by key: time and size of the file when it was read last
+
+    def look(self) -> None:
+        """Once a frame: run anew what was saved. A ConfigError says what is wrong with it; the old version stays."""
+        now = time.monotonic()
+        if now - self._looked_s < _LOOK_EVERY_S:
+            return
+        self._looked_s = now
+        for key in own_files.LOADED:
+            if self._is_changed(key):
+                self._run_anew(key)
+
+    def _is_changed(self, key: str) -> bool:
+        with suppress(OSError):  # gone for a moment, while an editor writes it
+            about = own_files.LOADED[key].path.stat()
+            before, self._seen[key] = self._seen.get(key), (about.st_mtime_ns, about.st_size)
+            return before is not None and before != self._seen[key]
+        return False
+
+    def _run_anew(self, key: str) -> None:
+        spec = BY_KEY[key]
+        before = spec.param(VERSION)
+        path = own_files.LOADED[key].path
+        spec = own_files.reload(key)
+        own_files.trust(path)  # who saves the file that they have named wants it run
+        which = spec.param(VERSION)
+        assert before is not None and which is not None
+        if which.default != before.default:
+            name = f"{path.name} {which.default}"
+            branch = run_anew(self.session, key, str(which.default), name)
+            if branch is not None:
+                self.session.messages.append(f"{path.name} was saved: its run is computed anew, beside the old one")
+
+    def take(self, path: str) -> None:
+        """Run a file that a person has dropped or named, and put its agent on the start."""
+        spec = own_files.load(path)
+        self._is_changed(spec.key)
+        if self.session.add_agent(AgentConfig(spec.key)):
+            self.session.messages.append(f"{spec.name} is on the start; save its file, and its run is computed anew")
+
+    def put_named(self) -> None:
+        """Those named on the command line join a run that has none of them."""
+        there = {walker.spec.key for walker in self.session.world.walkers}
+        for key in own_files.LOADED:
+            self._is_changed(key)
+            if key not in there:
+                self.session.add_agent(AgentConfig(key))
+
+
+def run_anew(session: Session, key: str, version: str, name: str) -> Branch | None:
+    """The focused run once more with this version of an agent from the beginning, up to the present tick, beside it."""
+    before, agent = session.tree[session.branch], session.focused_key.agent
+    walkers = [w for w in before.timeline.world.walkers if w.spec.key == key and w.params[VERSION] != version]
+    if not walkers:
+        return None
+
+    def make() -> Branch:
+        branch = session.tree.branch(before.number, 0, name)
+        for walker in walkers:
+            branch.timeline.insert(walker.joined, SetParam(walker.id, VERSION, version))
+        branch.timeline.settle()
+        return branch
+
+    branch = session.add_branch(f"{name} run anew", make, agent)
+    session.run.show([before.number, branch.number])
+    return branch
