@@ -18,7 +18,7 @@ from agents.best_first import BestFirstAgent
 from agents.sliced import MODE
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
 from sim.grid import MapChange
-from sim.kernels import dstar_lite
+from sim.kernels import crew, dstar_lite
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.labels import new_labels
 from sim.kernels.search import Search
@@ -40,6 +40,14 @@ class DstarLite(BestFirstAgent):
     def set_param(self, name: str, value: Value) -> None:
         """The mode says how much is done in one tick, not what: all that is known stays true."""
         self.params[name] = value
+
+    @property
+    def crew_kernel(self) -> Any:
+        return None if self.params["mode"] == "instant" else crew.run_dstar_lite
+
+    @property
+    def crew_change(self) -> Any:
+        return crew.change_dstar_lite
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.memory, self.state

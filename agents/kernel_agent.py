@@ -35,6 +35,15 @@ class KernelAgent:
         """The kernel that runs many of these at once (sim/crew.py), None where there is none."""
         return None
 
+    @property
+    def crew_change(self) -> Any:
+        """The kernel that tells many of them at once of a change of the map; None: each is told by itself."""
+        return None
+
+    def crew_rule(self) -> tuple[int, int, float]:
+        """How this one meets a change, see sim.kernels.crew.RULE."""
+        return 0, 0, 0.0
+
     def crew_memory(self) -> tuple[Any, ...]:
         """What that takes of each."""
         return self.arguments()[1:]

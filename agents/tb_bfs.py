@@ -61,6 +61,15 @@ class TbBfs(BestFirstAgent):
     def crew_kernel(self) -> Any:
         return crew.run_tb_bfs
 
+    @property
+    def crew_change(self) -> Any:
+        return crew.change_tb_bfs
+
+    def crew_rule(self) -> tuple[int, int, float]:
+        policy = tb_bfs.LAZY if self.params.get("restart") == "lazy" else tb_bfs.EAGER
+        heeds = tb_bfs.AS_PRINTED if self.params.get("lazy_rule") == "printed" else tb_bfs.ARC_AHEAD
+        return policy, heeds, self._shortcut_weight()
+
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.route, self.links, self.state
 
@@ -80,9 +89,7 @@ class TbBfs(BestFirstAgent):
             change.tails,
             change.heads,
             change.rose,
-            tb_bfs.LAZY if self.params.get("restart") == "lazy" else tb_bfs.EAGER,
-            tb_bfs.AS_PRINTED if self.params.get("lazy_rule") == "printed" else tb_bfs.ARC_AHEAD,
-            self._shortcut_weight(),
+            *self.crew_rule(),
         )
 
     def view(self) -> AgentView:

@@ -16,7 +16,7 @@ import numpy as np
 from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.grid import MapChange
-from sim.kernels import tba
+from sim.kernels import crew, tba
 from sim.kernels.route import new_route
 from sim.kernels.search import Search, new_search
 from sim.params import Param, Value
@@ -52,6 +52,14 @@ class Tba(BestFirstAgent):
         self.params[name] = value
         self.detour = self._new_detour()
         super().set_param(name, value)
+
+    @property
+    def crew_kernel(self) -> Any:
+        return None if self.params["shortcut"] else crew.run_tba
+
+    @property
+    def crew_change(self) -> Any:
+        return crew.change_tba
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.detour, self.path, self.trace, self.state

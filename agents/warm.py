@@ -27,6 +27,8 @@ CROWD = "crowd"
 """Stands among kinds of agents for what many together need."""
 
 _IN_CREWS: tuple[tuple[str, dict[str, Value]], ...] = (
+    ("tba", {}),
+    ("dstar-lite", {}),
     ("tb-wa", {"weight": 1.0}),
     ("tb-wa", {"weight": 2.0}),
     ("lrta", {}),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.grid import Grid
+from sim.grid import Grid, MapChange
 from sim.kernels import log
-from sim.kernels.crew import RESULT
+from sim.kernels.crew import RESULT, RULE
 from sim.kernels.jit import JIT_ON
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class Crew:
 
     def __init__(self, kernel: Any, walkers: "list[Walker]") -> None:
         self.kernel, self.walkers = kernel, walkers
+        self._change = walkers[0].agent.crew_change  # type: ignore[attr-defined]
+        self._rules = np.zeros(len(walkers), RULE)
         self._memories: list[Any] = [None] * len(walkers)
         self._like = _memory_of(walkers[0])
         self._table = np.zeros((len(walkers), sum(1 for _ in _arrays(self._like))), np.int64)
@@ -86,6 +88,7 @@ class Crew:
         Returns whether all still belong here: a parameter may ask for another kernel or for other memory.
         """
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
+        self._rules[:] = [walker.agent.crew_rule() for walker in self.walkers]  # type: ignore[attr-defined]
         for i, walker in enumerate(self.walkers):
             arguments = walker.agent.arguments()  # type: ignore[attr-defined]
             if arguments is self._memories[i]:
@@ -95,6 +98,13 @@ class Crew:
             self._memories[i] = arguments
             self._table[i] = [array.ctypes.data for array in _arrays(_memory_of(walker))]
         return True
+
+    def tell(self, grid: Grid, change: MapChange) -> bool:
+        """Tell all of them of a change of the map, at once; False if each has to be told by itself."""
+        if self._change is not None:
+            arcs = change.tails, change.heads, change.rose
+            self._change(grid.ground, self._like, self._table, self._rules, *arcs)
+        return self._change is not None
 
     def forget_rows(self) -> None:
         """Another advance begins."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sim import changes
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Specs, Status
 from sim.changes import NO_EVENT, Event, RandomChanges
-from sim.commands import AgentConfig, Command, Serve
+from sim.commands import AgentConfig, Command, EditCells, Serve, SetSwitch, SetTerrain
 from sim.crew import Crew, Piece, Seat, Told, Turns
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
@@ -30,6 +30,7 @@ from sim.placing import cheapest_way
 from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 
 BULK = 4096  # most ticks in one kernel call
+_FOR_NO_AGENT = (Serve, EditCells, SetTerrain, SetSwitch)  # what agents hear of these, `_announce` tells them
 _FEW_REFUSED = 3  # cells that are named one by one
 _AT_ONCE = 25  # agents of a crew that are served between two looks at the clock
 _MOST_ROWS = 1 << 20  # of all agents together
@@ -694,7 +695,7 @@ class World:
                 has_applied = True
         while self._queue and self._queue[0][0] <= self.tick:
             self._applying = self._queue.pop(0)[1]
-            self._are_turns_old = self._are_turns_old or not isinstance(self._applying, Serve)
+            self._are_turns_old = self._are_turns_old or not isinstance(self._applying, _FOR_NO_AGENT)
             self._applying.apply(self)
             has_applied = True
         self._applying = None
@@ -762,12 +763,22 @@ class World:
             return
         self._distances_changed()
         self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
-        self._are_turns_old = True
+        told = self._told_together(change)
         for walker in self.walkers:
+            if walker.id in told:
+                continue
+            self._are_turns_old = True  # it may get other memory
             before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)
             if self.stopwatch:
                 self.changing_s[walker.id] += self.stopwatch() - before
+
+    def _told_together(self, change: MapChange) -> Container[int]:
+        """Tell crews of a change, as far as they are right now. Returns the numbers of those who know of it."""
+        kept = self._turns_kept
+        if kept is None or not kept.are_of(self.walkers) or (self._are_turns_old and not kept.look_again()):
+            return ()
+        return {number for crew in kept.crews if crew.tell(self.grid, change) for number in crew.ids}
 
     def move_goal(self, cell: int) -> None:
         if not self.grid.is_free(cell):

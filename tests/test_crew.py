@@ -35,6 +35,8 @@ KINDS = (
     ("rtb-gbfs", {"restart": "eager"}),
     ("lrta", {}),
     ("tba", {}),
+    ("tba", {"shortcut": True}),
+    ("dstar-lite", {}),
 )
 
 
@@ -53,7 +55,7 @@ def crowd(problem: Problem, seed: int) -> World:
 
 
 def some_command(world: World, chance: random.Random) -> commands.Command:
-    agent, cell = chance.randrange(25), chance.randrange(world.grid.cells)
+    agent, cell = chance.randrange(31), chance.randrange(world.grid.cells)
     return chance.choice(
         [
             commands.EditCells(blocked=(cell,)),
@@ -61,6 +63,9 @@ def some_command(world: World, chance: random.Random) -> commands.Command:
             commands.MoveGoal(cell),
             commands.SetParam(agent, "weight", chance.choice([1.0, 1.5, 3.0])),
             commands.SetParam(agent, "depth", chance.choice([1, 2])),
+            commands.SetParam(agent, "restart", chance.choice(["lazy", "eager"])),
+            commands.SetParam(agent, "shortcut", chance.choice([True, False])),
+            commands.SetParam(agent, "mode", chance.choice(["sliced", "instant"])),
             commands.SetBudget(chance.choice([5, 7]), chance.choice([None, agent])),
             commands.RemoveAgent(agent),
             commands.AddAgent(AgentConfig("tb-wa", params={"weight": 2.0}, goal=world.grid.xy(cell))),

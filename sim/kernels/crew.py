@@ -12,11 +12,14 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from sim.kernels import lrta, referee, tb_bfs
+from sim.kernels import dstar_lite, lrta, referee, tb_bfs, tba
 from sim.kernels.jit import kernel
 
 RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
 """Of each agent: what it may expand a tick, and then the ticks it did, those that were legal, how it stands."""
+
+RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8")], align=True)
+"""How an agent meets a change of the map, see tb_bfs.on_change; others have none to choose."""
 
 
 @intrinsic
@@ -67,3 +70,53 @@ def run_classic_lrta(ground, like, table, results, tick, rows):
         result.done = lrta.run_classic(ground, learned, state, rows[i])
         result.legal = referee.judge(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
+
+
+@kernel
+def run_tba(ground, like, table, results, tick, rows):
+    """TBA* without shortcuts. Writes: rows, results, everything at the addresses."""
+    for i in range(table.shape[0]):
+        result = results[i]
+        (search, detour, path, trace, state), metrics, visits = _memory_at(like, table, i)
+        result.done = tba.run(ground, search, detour, path, trace, state, result.budget, rows[i])
+        result.legal = referee.judge(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.status = state[0].status
+
+
+@kernel
+def run_dstar_lite(ground, like, table, results, tick, rows):
+    """D* Lite within its budget. Writes: rows, results, everything at the addresses."""
+    for i in range(table.shape[0]):
+        result = results[i]
+        (search, memory, state), metrics, visits = _memory_at(like, table, i)
+        result.done = dstar_lite.run(ground, search, memory, state, result.budget, rows[i])
+        result.legal = referee.judge(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.status = state[0].status
+
+
+# --- changes of the map ---------------------------------------------------------------------------
+
+
+@kernel
+def change_tb_bfs(ground, like, table, rules, tails, heads, rose):
+    """Tell all of them what changed. Writes: everything at the addresses."""
+    for i in range(table.shape[0]):
+        rule = rules[i]
+        (search, route, _, state), _, _ = _memory_at(like, table, i)
+        tb_bfs.on_change(ground, search, route, state, tails, heads, rose, rule.policy, rule.heeds, rule.weight)
+
+
+@kernel
+def change_tba(ground, like, table, rules, tails, heads, rose):
+    """The same for TBA*."""
+    for i in range(table.shape[0]):
+        (search, _, _, _, state), _, _ = _memory_at(like, table, i)
+        tba.on_change(ground, search, state, tails, rose)
+
+
+@kernel
+def change_dstar_lite(ground, like, table, rules, tails, heads, rose):
+    """The same for D* Lite."""
+    for i in range(table.shape[0]):
+        (search, memory, state), _, _ = _memory_at(like, table, i)
+        dstar_lite.on_change(ground, search, memory, state, tails, rose)

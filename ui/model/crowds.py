@@ -16,6 +16,7 @@ TAIL = 24
 """Ticks that the tail of a dot is long."""
 
 _AT_ONCE = 256  # ticks followed one after the other; after more of them everything is counted anew
+_LATELY = 30  # of them, for the median
 _TIMES = 600  # ticks whose times are kept
 
 
@@ -45,7 +46,7 @@ class Crowd:
 
     @property
     def median_ms(self) -> float:
-        return float(np.median(self.tick_ms)) if self.tick_ms else 0.0
+        return float(np.median(self.tick_ms[-_LATELY:])) if self.tick_ms else 0.0
 
     def nearest(self, width: int, x: float, y: float, reach: float) -> int | None:
         """The agent whose dot is nearest to a place of the map, in cells, within so many."""
