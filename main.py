@@ -7,6 +7,7 @@
     main.py record FILE   film a scenario without a window: video, GIF, pictures
     main.py experiment F  run a thousand problems, on all processors or on a cluster
     main.py report F      tables, figures and claims of its results
+    main.py check-lesson F  play a lesson and check what it claims
     main.py replay F ROW  a row of its results again, in the window
     main.py advise ...    which agent to use on a map, for so many units
     main.py bench ...     measure speed
@@ -29,7 +30,7 @@ from sim.files.examples import example_names, named_file
 from sim.params import ConfigError, did_you_mean, printable
 from sim.program import NAME
 
-COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "bench")
+COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "check-lesson", "bench")
 OWN = ("new-agent", "check-agent")
 
 

@@ -19,7 +19,7 @@ from ui.model.layout import MOST_PANELS
 from ui.model.player import TICKING_SHARE
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.panels import maps, overlay
+from ui.panels import lesson_card, maps, overlay, pointing
 from ui.preparation import Preparation, needed_by
 from ui.safety import Safety
 
@@ -80,6 +80,8 @@ class App:
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
         if not session.is_seeking:
             session.go_on_measuring()
+        if window.state.lesson is not None:
+            window.state.lesson.look(session, window.player)
         if told := window.player.look_for_the_end():
             window.say(told)
         window.recording.keep()
@@ -105,6 +107,14 @@ class App:
             )
         self._hidden = hidden
 
+    def _draw_lesson(self) -> None:
+        """What its step points at; and the step itself where there is no sidebar for it."""
+        desk = self.window.desk
+        if desk.state.lesson is not None:
+            pointing.draw(desk, desk.state.lesson.step.highlights)
+            if desk.state.is_bare or not desk.scene.layout.sidebar:
+                lesson_card.draw_over_maps(desk, desk.scene.layout, desk.state.lesson)
+
     # --- the picture ------------------------------------------------------------------------------
 
     def draw(self) -> None:
@@ -117,6 +127,7 @@ class App:
         if not desk.state.is_bare:
             maps.draw_bars(desk, window.recording.draw)
         canvas.draw_focus()
+        self._draw_lesson()
         overlay.draw_messages(desk, desk.scene.layout)
         if window.dialogs.takes_all:
             overlay.dim(desk)

@@ -69,6 +69,9 @@ class Window:
         panels = self.session.panels
         if self.state.is_maximised:
             return tuple(panel for panel in panels if panel.key == self.session.focused_key)
+        shown = self.state.lesson.shows(self.session) if self.state.lesson is not None else None
+        if shown is not None:
+            return tuple(panel for panel in panels if panel.key in shown)[:MOST_PANELS]
         return panels[:MOST_PANELS]
 
     # --- commands, dialogs, messages --------------------------------------------------------------

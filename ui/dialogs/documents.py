@@ -6,11 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from agents import own_files
+from agents.registry import BY_KEY
 from sim.commands import AgentConfig
 from sim.files.journal import find_crashed
 from sim.files.map import ScenFile
 from sim.files.scenario import Scenario
 from sim.files.session import Saved
+from sim.lesson import Lesson, settled
 from sim.params import ConfigError, printable
 from ui.dialogs.base import Host
 from ui.dialogs.crashed import CrashedQuestion
@@ -19,6 +21,7 @@ from ui.dialogs.own_agent import OwnAgentQuestion
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.model import files, saving
 from ui.model.job import Job
+from ui.model.lesson import Playing
 from ui.model.own_agents import OwnAgents
 from ui.model.preparing import agents_of, needs_data, prepare, prepare_agents
 from ui.panels.desk import Desk
@@ -94,6 +97,28 @@ class Documents:
         if opened.saved is not None:
             saving.restore(self.session, opened.saved, opened.path)
         self.dressing.put_on(opened.scenario.view)
+        if opened.lesson is not None:
+            self._begin_lesson(opened.lesson)
+
+    def _begin_lesson(self, lesson: Lesson) -> None:
+        playing = Playing(lesson, settled(lesson, BY_KEY))
+        playing.begin(self.session, self.desk.player)
+        self.desk.state.lesson = playing
+        self.look_as_in_lesson(playing)
+
+    def look_as_in_lesson(self, playing: Playing) -> None:
+        """The heat and the panels of its step."""
+        self.dressing.put_on({"heat": playing.lesson.heat_at(playing.place)})
+        shown = playing.shows(self.session)
+        if shown is not None and self.session.focused_key not in shown:
+            self.session.focus(min(shown))
+
+    def end_lesson(self) -> None:
+        """The run stays as it is, and all of it is seen."""
+        if self.desk.state.lesson is not None:
+            self.desk.state.lesson.end(self.desk.player)
+            self.desk.state.lesson = None
+            self.dressing.take_off()
 
     def open_scenario(self, scenario: Scenario) -> None:
         self.with_edits_kept(partial(self._begin_with_data, scenario))
@@ -120,6 +145,7 @@ class Documents:
         self.session.path = None
         self.dressing.take_off()
         self.desk.state.forget_places()
+        self.end_lesson()
         for forget in self.forget:
             forget()
         self.desk.player.reveal = None

@@ -16,6 +16,7 @@ import numpy as np
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, Command, EditCells, SetChanges, SetSwitch, SetTerrain, TimedCommand
 from sim.files.disk import open_regular, read_file, write_atomically
+from sim.files.lesson import is_lesson, load_lesson
 from sim.files.map import (
     ScenFile,
     ScenRow,
@@ -33,8 +34,10 @@ from sim.files.session import Saved, is_session, load_session, parse_session
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
 from sim.kernels import log
+from sim.lesson import Lesson
 from sim.params import ConfigError, did_you_mean, printable
 from ui.model.columns import COLUMNS, Cell
+from ui.model.layers import HEAT_KINDS
 from ui.model.run import Panel, Run
 from ui.model.session import Session
 
@@ -79,6 +82,9 @@ _EXAMPLE_ORDER = (
 )
 """From what everybody should see first to the finer points; further examples come after these, by name."""
 
+LESSON_FOLDER = ROOT / "assets" / "lessons"
+_LESSON_ORDER = ("why-agents-scrub", "weight-tames-it", "lazy-or-eager", "what-learning-costs")
+
 _MOST_MAPS = 32  # different maps of one problem list that are looked at when it is opened
 
 
@@ -90,6 +96,7 @@ class Opened:
     path: Path
     problems: ScenFile | None = None
     saved: Saved | None = None  # a session, with its branches and everything that was done
+    lesson: Lesson | None = None  # a guided run
 
 
 # --- opening --------------------------------------------------------------------------------------
@@ -104,6 +111,9 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     if suffix == PICTURE_SUFFIX and (text := _session_in_picture(place)) is not None:
         saved = parse_session(text, str(place), BY_KEY, place.parent, (ROOT / "assets",))
         return _opened_session(saved, place)
+    if suffix in SCENARIO_SUFFIXES and is_lesson_file(place):
+        lesson = read_lesson(place)
+        return Opened(replace(lesson.scenario, title=lesson.title), place, lesson=lesson)
     if is_map(place):
         return Opened(scenario_from_map(place, agents), place)
     if suffix in SCENARIO_SUFFIXES:
@@ -134,6 +144,19 @@ def is_session_file(place: Path) -> bool:
             return is_session(file.read(4096))
     except ConfigError:
         return False  # whoever reads it next says what is wrong
+
+
+def is_lesson_file(place: Path) -> bool:
+    """Whether a file holds a lesson rather than a scenario."""
+    try:
+        with open_regular(place, SCENARIO_SUFFIXES[0]) as file:
+            return is_lesson(file.read(4096))
+    except ConfigError:
+        return False  # whoever reads it next says what is wrong
+
+
+def read_lesson(place: Path) -> Lesson:
+    return load_lesson(place, BY_KEY, (ROOT / "assets",), HEAT_KINDS)
 
 
 def _unknown_kind(place: Path, suffix: str) -> str:
@@ -182,6 +205,13 @@ def examples() -> list[Path]:
     """The scenarios of the gallery, in their order."""
     found = {path.stem: path for suffix in SCENARIO_SUFFIXES for path in GALLERY_FOLDER.glob(f"*{suffix}")}
     known = [name for name in _EXAMPLE_ORDER if name in found]
+    return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
+
+
+def lessons() -> list[Path]:
+    """The lessons that ship, in their order."""
+    found = {path.stem: path for path in LESSON_FOLDER.glob("*.yaml")}
+    known = [name for name in _LESSON_ORDER if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 
 

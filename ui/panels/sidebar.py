@@ -1,9 +1,10 @@
 """The bar at the right: tabs of what to show, what to change, what is under the pointer, how they compare, and time."""
 
+from collections.abc import Callable
 from functools import partial
 
 from ui.model.layout import Box
-from ui.panels import tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
+from ui.panels import code_card, lesson_card, tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 from ui.widgets.scrolling import LEAST_THUMB, ScrollBar
@@ -21,8 +22,13 @@ def draw(desk: Desk, box: Box) -> None:
     canvas, palette = desk.canvas, desk.palette
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.edge, 8)
+    box = _draw_code(desk, box)
     x, y, width, height = box
     px = canvas.px
+    if desk.state.lesson is not None:
+        step = partial(lesson_card.draw, playing=desk.state.lesson)
+        _draw_body(desk, (x + px(1), y + px(4), width - px(2), height - px(6)), "lesson", step)
+        return
     tab_height = px(36)
     names = [name for _, name, _ in TABS]
     gap = (width - px(12) - sum(canvas.text_width(name, 13, "bold") for name in names)) / len(TABS)
@@ -32,7 +38,23 @@ def draw(desk: Desk, box: Box) -> None:
         _draw_tab(desk, tab, key, name)
         left += canvas.text_width(name, 13, "bold") + gap
     canvas.hline(x + px(1), y + tab_height, width - px(2))
-    _draw_body(desk, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)))
+    key = desk.settings.sidebar_tab
+    draw_tab = next(function for name, _, function in TABS if name == key)
+    _draw_body(desk, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)), key, draw_tab)
+
+
+def _draw_code(desk: Desk, box: Box) -> Box:
+    """In slow motion the algorithm of the focused agent at the foot; returns what is left."""
+    found = code_card.reading_of(desk)
+    if found is None:
+        return box
+    panel, reading = found
+    x, y, width, height = box
+    most = min(code_card.height_of(desk, reading), height * 2 // 3)
+    part = (x, y + height - most, width, most)
+    with desk.canvas.clipped(part):
+        code_card.draw(desk, part, panel, reading)
+    return x, y, width, height - most
 
 
 def _draw_tab(desk: Desk, box: Box, key: str, name: str) -> None:
@@ -49,12 +71,10 @@ def _draw_tab(desk: Desk, box: Box, key: str, name: str) -> None:
         canvas.fill((x + canvas.px(5), y + height - bar, width - canvas.px(10), bar), palette.accent)
 
 
-def _draw_body(desk: Desk, box: Box) -> None:
-    """The chosen tab, scrolled by the wheel when it is higher than its room."""
+def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], int]) -> None:
+    """The chosen tab or a lesson's step, scrolled by the wheel when it is higher than its room."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
-    key = desk.settings.sidebar_tab
-    draw_tab = next(function for name, _, function in TABS if name == key)
     canvas.spot(HotSpot("sidebar", box, None, wheel=partial(scroll, desk, key)))
     offset = desk.state.sidebar_scroll.get(key, 0)
     inner = (x + px(11), y + px(8) - offset, width - px(22), height - px(16))

@@ -1,0 +1,24 @@
+"""`check-lesson`: play lessons to their ends and say what in them the run does not show."""
+
+import sys
+from collections.abc import Sequence
+
+from agents.registry import BY_KEY
+from cli.arguments import Arguments
+from sim.files.lesson import load_lesson
+from sim.lesson import broken_claims
+from sim.program import ROOT
+from ui.model.layers import HEAT_KINDS
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = Arguments("check-lesson", "Play lessons to their ends and say what in them the run does not show.")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a lesson, see docs/lessons.md")
+    problems = []
+    for name in parser.parse_args(argv).files:
+        lesson = load_lesson(name, BY_KEY, (ROOT / "assets",), HEAT_KINDS)
+        problems += [f"{name}: {problem}" for problem in broken_claims(lesson, BY_KEY)]
+        print(f"{name}: {len(lesson.steps)} steps, {sum(len(step.claims) for step in lesson.steps)} claims")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 2 if problems else 0

@@ -1,0 +1,256 @@
+"""Lesson files, which a teacher can write without code (docs/lessons.md). Everything wrong is said at once, with lines.
+
+format: backmove-lesson
+version: 1
+title: Why agents scrub
+about: One sentence for the gallery.
+speed: 12
+run: {map: {rows: [...]}, start: [0, 0], goal: [9, 9], agents: [{kind: tb-wa, label: A}]}
+steps:
+  - text: What there is to see.
+  - text: What happens, and why.
+    to: {agent: A, event: back_move}
+    claims: [{agent: A, measure: back_moves, least: 1}]
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sim.agent_api import AgentSpec
+from sim.commands import MAX_NAME, TICK
+from sim.files.disk import read_file
+from sim.files.fields import Field, Problems, require
+from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, open_places
+from sim.files.yaml import MAX_BYTES, read_yaml
+from sim.lesson import CONVERGED, EVENTS, NO_PATH, PARTS, Claim, Highlight, Lesson, Question, Step, When, settled
+from sim.measures import MEASURES
+from sim.params import ConfigError, Param, did_you_mean, shown
+
+FORMAT, VERSION = "backmove-lesson", 1
+MOST_STEPS, MOST_ANSWERS = 60, 5
+LONGEST_TEXT = 600
+
+_SPEED = Param("speed", int, 30, "ticks a second while it runs to a step", 1, 2000)
+_COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
+_NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
+_RIGHT = Param("right", int, 1, "number of the right answer, from 1", 1, MOST_ANSWERS)
+_MEASURE_KEYS = tuple(measure.key for measure in MEASURES)
+_STEP_KEYS = (
+    "text",
+    "to",
+    "question",
+    "answers",
+    "right",
+    "because",
+    "highlight",
+    "show",
+    "heat",
+    "speed",
+    "claims",
+)
+
+
+def is_lesson(data: bytes) -> bool:
+    """Whether the beginning of a file says that it is one."""
+    return any(line.split(b"#")[0].split() == [b"format:", FORMAT.encode()] for line in data.splitlines()[:40])
+
+
+def load_lesson(
+    path: str | os.PathLike[str],
+    specs: Mapping[str, AgentSpec],
+    allowed_folders: Iterable[str | os.PathLike[str]] = (),
+    heats: Iterable[str] = (),
+) -> Lesson:
+    """The lesson in a file; `heats` are the heat maps that the window has."""
+    data = read_file(path, MAX_BYTES, SUFFIX)
+    return parse_lesson(data, str(path), specs, Path(path).parent, allowed_folders, heats)
+
+
+def parse_lesson(
+    data: bytes | str,
+    name: str,
+    specs: Mapping[str, AgentSpec],
+    folder: str | os.PathLike[str] | None = None,
+    allowed_folders: Iterable[str | os.PathLike[str]] = (),
+    heats: Iterable[str] = (),
+) -> Lesson:
+    problems = Problems(read_yaml(data, name))
+    root = Field(problems, (), problems.document.data)
+    reader = _LessonReader(root, specs, tuple(heats))
+    lesson = reader.read(lambda part: _RunReader(part, specs, open_places(folder, allowed_folders)).read())
+    problems.raise_any()
+    assert lesson is not None
+    try:
+        settled(lesson, specs)
+    except ConfigError as error:
+        raise ConfigError([f"{name}: {text}" for text in error.problems]) from None
+    return lesson
+
+
+class _RunReader(ScenarioReader):
+    """The run of a lesson is a scenario without the two lines that begin its file."""
+
+    def _check_format(self) -> None:
+        for key in ("format", "version"):
+            if key in self.fields:
+                self.fields[key].complain("does not belong into the run of a lesson")
+
+
+class _LessonReader:
+    def __init__(self, root: Field, specs: Mapping[str, AgentSpec], heats: tuple[str, ...]) -> None:
+        self.root, self.specs, self.heats = root, specs, heats
+        keys = ("format", "version", "title", "about", "speed", "run", "steps")
+        self.fields = root.keys(keys, f"a lesson, which begins with 'format: {FORMAT}'")
+        self.labels: tuple[str, ...] = ()
+        self.size = (1, 1)
+
+    def read(self, read_run: Any) -> Lesson | None:
+        for key, wanted in (("format", FORMAT), ("version", VERSION)):
+            field = require(self.fields, key, self.root, str(wanted))
+            if field and (field.value != wanted or isinstance(field.value, bool)):
+                field.complain(f"expected {wanted}, got {shown(field.value)}")
+        title = self._text(self.fields, "title", 80)
+        about = self._text(self.fields, "about", 300)
+        speed = self.fields["speed"].integer(_SPEED) if "speed" in self.fields else None
+        run = require(self.fields, "run", self.root, "a run: map, agents and so on, as in a scenario")
+        scenario: Scenario | None = read_run(run) if run else None
+        if run and scenario is not None:
+            self._note_agents(run, scenario)
+        steps = self._steps() if scenario is not None else ()
+        if scenario is None or title is None or about is None:
+            return None
+        return Lesson(title, about, scenario, steps, speed or int(_SPEED.default))
+
+    def _note_agents(self, run: Field, scenario: Scenario) -> None:
+        self.labels = tuple(config.label or self.specs[config.kind].name for config in scenario.agents)
+        self.size = scenario.grid.width, scenario.grid.height
+        for label in sorted({label for label in self.labels if self.labels.count(label) > 1}):
+            run.complain(f"expected agents with labels of their own, got {shown(label)} more than once")
+
+    def _text(self, fields: Mapping[str, Field], key: str, longest: int) -> str | None:
+        field = require(fields, key, self.root, "text")
+        text = field.text(longest, lines=True) if field else None
+        return " ".join(text.split()) if text is not None else None
+
+    # --- steps ---
+
+    def _steps(self) -> tuple[Step, ...]:
+        field = require(self.fields, "steps", self.root, "a list of steps such as [{text: Look here.}]")
+        parts = field.items("a list of steps such as [{text: Look here.}]") if field else []
+        if field and not 1 <= len(parts) <= MOST_STEPS:
+            field.complain(f"expected 1 to {MOST_STEPS} steps, got {len(parts)}")
+        return tuple(step for part in parts[:MOST_STEPS] if (step := self._step(part)) is not None)
+
+    def _step(self, part: Field) -> Step | None:
+        fields = part.keys(_STEP_KEYS, "a step such as {text: Look here.}")
+        text_field = require(fields, "text", part, "what the step says")
+        text = text_field.text(LONGEST_TEXT, lines=True) if text_field else None
+        claims = fields["claims"].items("a list of claims") if "claims" in fields else []
+        marks = fields["highlight"].items("a list such as [{agent: A, what: best}]") if "highlight" in fields else []
+        speed = fields["speed"].integer(_SPEED) if "speed" in fields else None
+        step = Step(
+            " ".join((text or "").split()),
+            self._when(fields["to"]) if "to" in fields else None,
+            self._question(part, fields),
+            tuple(ring for mark in marks if (ring := self._highlight(mark)) is not None),
+            self._shown(fields["show"]) if "show" in fields else None,
+            self._one_of(fields["heat"], self.heats) if "heat" in fields else None,
+            speed,
+            tuple(found for claim in claims if (found := self._claim(claim)) is not None),
+        )
+        return step if text is not None else None
+
+    def _when(self, part: Field) -> When | None:
+        if not part.is_mapping:
+            tick = part.integer(TICK)
+            return None if tick is None else When(tick=tick)
+        fields = part.keys(("agent", "event", "count", "measure", "reaches"), "a tick, or {agent: A, event: back_move}")
+        agent = self._agent(fields, part)
+        if ("event" in fields) == ("measure" in fields):
+            part.complain("expected an event, or a measure with what it reaches")
+            return None
+        if "event" in fields:
+            event = self._one_of(fields["event"], (*EVENTS, NO_PATH, CONVERGED))
+            count = fields["count"].integer(_COUNT) if "count" in fields else 1
+            return When(agent=agent, event=event, count=count) if agent and event and count else None
+        measure = self._one_of(fields["measure"], _MEASURE_KEYS)
+        reaches = require(fields, "reaches", part, "the number at which the step has come")
+        number = reaches.parse(_NUMBER) if reaches else None
+        if agent is None or measure is None or number is None:
+            return None
+        return When(agent=agent, measure=measure, reaches=float(number))
+
+    def _question(self, part: Field, fields: Mapping[str, Field]) -> Question | None:
+        if "question" not in fields:
+            for key in ("answers", "right", "because"):
+                if key in fields:
+                    fields[key].complain("goes with a question only")
+            return None
+        text = fields["question"].text(LONGEST_TEXT, lines=True)
+        answers_field = require(fields, "answers", part, "a list of answers")
+        answers = [f.text(120) for f in answers_field.items("a list of answers")] if answers_field else []
+        if answers_field and not 2 <= len(answers) <= MOST_ANSWERS:
+            answers_field.complain(f"expected 2 to {MOST_ANSWERS} answers, got {len(answers)}")
+        right_field = require(fields, "right", part, "the number of the right answer, from 1")
+        right = right_field.integer(_RIGHT) if right_field else None
+        if right_field and right is not None and right > len(answers):
+            right_field.complain(f"expected the number of an answer, of which there are {len(answers)}, got {right}")
+        because = self._text(fields, "because", LONGEST_TEXT)
+        if text is None or right is None or because is None or None in answers:
+            return None
+        return Question(" ".join(text.split()), tuple(str(answer) for answer in answers), right - 1, because)
+
+    def _highlight(self, part: Field) -> Highlight | None:
+        fields = part.keys(("agent", "what", "cells"), "something to point at such as {agent: A, what: best}")
+        agent = self._agent(fields, part)
+        what = self._one_of(fields["what"], (*PARTS, *_MEASURE_KEYS)) if "what" in fields else ""
+        cells = fields["cells"].cells(*self.size) if "cells" in fields else ()
+        if ("what" in fields) == ("cells" in fields):
+            part.complain("expected either what to point at, or cells")
+            return None
+        return Highlight(agent, what, cells) if agent and what is not None and cells is not None else None
+
+    def _claim(self, part: Field) -> Claim | None:
+        keys = ("agent", "measure", "least", "most", "more_than", "less_than", "state")
+        fields = part.keys(keys, "a claim such as {agent: A, measure: back_moves, least: 1}")
+        agent = self._agent(fields, part)
+        line = part.problems.document.line_of(part.path)
+        if "state" in fields:
+            state = fields["state"].text(MAX_NAME)
+            return Claim(agent, state=state, line=line) if agent and state else None
+        measure_field = require(fields, "measure", part, "a measure, or a state")
+        measure = self._one_of(measure_field, _MEASURE_KEYS) if measure_field else None
+        limits = {key: fields[key].parse(_NUMBER) for key in ("least", "most") if key in fields}
+        others = {key: self._label(fields[key]) for key in ("more_than", "less_than") if key in fields}
+        if not limits and not others:
+            part.complain("expected a limit: least, most, more_than or less_than")
+        if agent is None or measure is None or None in limits.values() or None in others.values():
+            return None
+        return Claim(agent, measure, **limits, **others, line=line)  # type: ignore[arg-type]
+
+    # --- parts of steps ---
+
+    def _shown(self, part: Field) -> tuple[str, ...]:
+        found = [self._label(item) for item in part.items("a list of the labels of agents")]
+        if part.value == []:
+            part.expect("at least one agent")
+        return tuple(label for label in found if label is not None)
+
+    def _agent(self, fields: Mapping[str, Field], part: Field) -> str | None:
+        field = require(fields, "agent", part, "the label of an agent")
+        return self._label(field) if field else None
+
+    def _label(self, part: Field) -> str | None:
+        return self._one_of(part, self.labels)
+
+    def _one_of(self, part: Field, known: Iterable[str]) -> str | None:
+        names = tuple(known)
+        if part.value in names:
+            return str(part.value)
+        near = (
+            did_you_mean(part.value, names) if isinstance(part.value, str) else f"; expected one of {', '.join(names)}"
+        )
+        part.complain(f"nothing here is called {shown(part.value)}{near}")
+        return None

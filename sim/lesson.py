@@ -1,0 +1,178 @@
+"""Lessons: a run that is shown step by step, and what each step says of it. No window, no files here.
+
+ticks = settled(lesson, specs)          at which tick each step stands: found by running once, as runs are the same
+broken_claims(lesson, specs)            what the steps say that the run does not show
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sim.agent_api import AgentSpec, Status
+from sim.files.scenario import Scenario, build_world
+from sim.kernels import log
+from sim.params import ConfigError
+from sim.world import Walker, World
+
+MOST_TICKS = 200_000
+"""A step that has not come by then never comes."""
+
+EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
+"""What a step can wait for, by the marks of an agent's row; the two below are asked of the agent."""
+NO_PATH, CONVERGED = "no_path", "converged"
+
+
+@dataclass(frozen=True)
+class When:
+    """When a step has come: at a tick, at an event of an agent, or when a measure of it is large enough."""
+
+    tick: int | None = None
+    agent: str = ""
+    event: str = ""
+    count: int = 1  # which of the events since the step before
+    measure: str = ""
+    reaches: float = 0.0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that a step says of an agent: a measure within limits or beside that of another one, or its state."""
+
+    agent: str
+    measure: str = ""
+    least: float | None = None
+    most: float | None = None
+    more_than: str = ""
+    less_than: str = ""
+    state: str = ""
+    line: int = 0  # of the file, for messages
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    answers: tuple[str, ...]
+    right: int  # place among the answers, from 0
+    because: str
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """What to point at in the panel of an agent: a part of it, a measure below it, or cells."""
+
+    agent: str
+    what: str = ""
+    cells: tuple[tuple[int, int], ...] = ()
+
+
+PARTS = ("agent", "best", "goal", "start", "panel")
+"""What of a panel can be pointed at, beside measures."""
+
+
+@dataclass(frozen=True)
+class Step:
+    text: str
+    when: When | None = None  # None: at the tick of the step before
+    question: Question | None = None
+    highlights: tuple[Highlight, ...] = ()
+    shown: tuple[str, ...] | None = None  # the agents whose panels are shown; None: as in the step before
+    heat: str | None = None
+    speed: int | None = None
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lesson:
+    title: str
+    about: str
+    scenario: Scenario
+    steps: tuple[Step, ...]
+    speed: int = 30
+
+    def shown_at(self, place: int) -> tuple[str, ...] | None:
+        """The agents that are shown in a step: as it says, or the last one before it that says so."""
+        return next((step.shown for step in reversed(self.steps[: place + 1]) if step.shown is not None), None)
+
+    def heat_at(self, place: int) -> str:
+        return next((step.heat for step in reversed(self.steps[: place + 1]) if step.heat is not None), "off")
+
+    def speed_at(self, place: int) -> int:
+        return self.steps[place].speed or self.speed
+
+
+def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
+    """The tick of each step. A ConfigError says which never comes."""
+    return tuple(world.tick for world, _ in _walked(lesson, specs))
+
+
+def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
+    """What the lesson says and the run does not show, each with step and line."""
+    return [
+        f"step {place + 1}, line {claim.line}: {problem}"
+        for world, place in _walked(lesson, specs)
+        for claim in lesson.steps[place].claims
+        if (problem := _problem_of(claim, world))
+    ]
+
+
+def _walked(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
+    """The world at each step, in their order."""
+    world = build_world(lesson.scenario, specs, watched=True)
+    for place, step in enumerate(lesson.steps):
+        if step.when is not None:
+            _run_to(world, step.when, place)
+        world.apply_now()
+        yield world, place
+
+
+def _run_to(world: World, when: When, place: int) -> None:
+    if when.tick is not None:
+        if when.tick < world.tick:
+            raise ConfigError(f"step {place + 1}: tick {when.tick} is before tick {world.tick} of the step before")
+        world.advance(when.tick - world.tick)
+        if world.tick < when.tick:
+            raise ConfigError(f"step {place + 1}: the run is over at tick {world.tick}, before tick {when.tick}")
+        return
+    left = when.count
+    while left and not (when.measure and _measure(world, when.agent, when.measure) >= when.reaches):
+        if world.tick >= MOST_TICKS or not world.advance(1):
+            raise ConfigError(f"step {place + 1}: what it waits for never comes; the run is at tick {world.tick:,}")
+        left -= bool(when.event) and _happens(named(world, when.agent), when.event)
+
+
+def _happens(walker: Walker, event: str) -> bool:
+    if event == NO_PATH:
+        return walker.agent.status is Status.NO_PATH
+    if event == CONVERGED:
+        return walker.is_converged
+    return bool(walker.rows.size and int(walker.rows[-1].marks) & EVENTS[event])
+
+
+def named(world: World, label: str) -> Walker:
+    return next(walker for walker in world.walkers if walker.label == label)
+
+
+def _measure(world: World, label: str, measure: str) -> float:
+    value = getattr(world.metrics(named(world, label)), measure)
+    return float("nan") if value is None else float(value)
+
+
+def _problem_of(claim: Claim, world: World) -> str:
+    """What is wrong with a claim, "": nothing."""
+    if claim.state:
+        state = named(world, claim.agent).state_word
+        return "" if state == claim.state else f"{claim.agent} is said to be {claim.state}, and is {state}"
+    value = _measure(world, claim.agent, claim.measure)
+    limits = [
+        ("at least", claim.least, lambda limit: value >= limit),
+        ("at most", claim.most, lambda limit: value <= limit),
+        (f"more than {claim.more_than}, which has", _of(world, claim.more_than, claim), lambda limit: value > limit),
+        (f"less than {claim.less_than}, which has", _of(world, claim.less_than, claim), lambda limit: value < limit),
+    ]
+    for words, limit, holds in limits:
+        if limit is not None and not holds(limit):
+            return f"{claim.agent} is said to have {claim.measure} {words} {limit:g}, and has {value:g}"
+    return ""
+
+
+def _of(world: World, label: str, claim: Claim) -> float | None:
+    return _measure(world, label, claim.measure) if label else None

@@ -1,0 +1,209 @@
+"""Lessons: ours are played to their ends and what they claim is checked; wrong files say where; a window gives them."""
+
+import re
+from dataclasses import replace
+
+import pygame
+import pytest
+
+from agents.registry import BY_KEY
+from sim.files.lesson import parse_lesson
+from sim.lesson import Claim, broken_claims, settled
+from sim.params import ConfigError
+from tests.window import ROOT, make_app, press_combination, settle
+from ui.app import App
+from ui.model import files
+from ui.model.lesson import Playing
+from ui.model.player import Player
+from ui.model.session import Session
+
+LESSONS = files.lessons()
+SMALL = """format: backmove-lesson
+version: 1
+title: Small
+about: A lesson for tests.
+run:
+  map: {rows: [".....", ".@@@.", "....."]}
+  start: [0, 1]
+  goal: [4, 1]
+  agents: [{kind: tb-wa, label: A}, {kind: tba, label: B, budget: 10}]
+steps:
+  - text: One.
+    show: [A]
+  - text: Two.
+    question: Well?
+    answers: [this, that]
+    right: 2
+    because: So it is.
+  - text: Three.
+    to: {agent: A, event: arrival}
+    claims: [{agent: A, state: arrived}]
+"""
+
+
+def test_there_are_four_and_each_is_known_by_its_title() -> None:
+    titles = [files.read_lesson(path).title for path in LESSONS]
+    assert titles == ["Why agents scrub", "Weight tames it", "Lazy or eager", "What learning costs"]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_what_a_lesson_claims_at_each_step_the_run_shows(path) -> None:
+    assert broken_claims(files.read_lesson(path), BY_KEY) == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_asks_before_the_run_shows_it_and_claims_something_in_most_steps(path) -> None:
+    lesson = files.read_lesson(path)
+    asked = [place for place, step in enumerate(lesson.steps) if step.question is not None]
+    assert asked and all(step.text for step in lesson.steps)
+    for place in asked:
+        after = lesson.steps[place + 1 :]
+        assert any(step.when is not None or step.shown is not None for step in after), "nothing is shown after it"
+    assert sum(bool(step.claims) for step in lesson.steps) * 2 > len(lesson.steps)
+
+
+def test_every_number_that_a_text_tells_of_is_claimed_or_in_the_run() -> None:
+    """Numbers of the form 577 or 10.9 in texts of steps with claims: each is within a limit of one of them."""
+    for path in LESSONS:
+        for step in files.read_lesson(path).steps:
+            limits = [limit for claim in step.claims for limit in (claim.least, claim.most) if limit is not None]
+            for number in re.findall(r"(?<![\w.])\d{2,}(?:\.\d+)?(?![\w.]*\d)", step.text):
+                if step.claims and float(number) not in (16, 66, 100):
+                    near = any(abs(float(number) - limit) <= 0.1 + 0.01 * abs(limit) for limit in limits)
+                    assert near, f"{path.stem}: {number} in {step.text!r}"
+
+
+def test_a_wrong_claim_is_told_with_step_and_line() -> None:
+    lesson = parse_lesson(SMALL.replace("state: arrived", "state: waiting"), "x.yaml", BY_KEY)
+    assert broken_claims(lesson, BY_KEY) == ["step 3, line 20: A is said to be waiting, and is arrived"]
+    claims = (Claim("A", "moves", least=1000), Claim("A", "moves", more_than="A"), Claim("A", "moves", most=0))
+    wrong = replace(lesson, steps=(replace(lesson.steps[2], claims=claims),))
+    assert len(broken_claims(wrong, BY_KEY)) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("version: 1", "version: 2", "x.yaml:2: version: expected 1, got 2"),
+        ("title: Small\n", "", "title: expected text, got nothing"),
+        ("show: [A]", "show: [C]", "x.yaml:12: steps[0].show[0]: nothing here is called 'C'"),
+        (
+            "right: 2",
+            "right: 3",
+            "x.yaml:16: steps[1].right: expected the number of an answer",
+        ),
+        (
+            "event: arrival",
+            "event: arival",
+            "x.yaml:19: steps[2].to.event: nothing here is called 'arival'; did you",
+        ),
+        ("text: One.", "txt: One.", "x.yaml:11: steps[0].txt: no such key; did you mean 'text'?"),
+        ("label: B", "label: A", "expected agents with labels of their own, got 'A' more than once"),
+        ("goal: [4, 1]", "goal: [2, 1]", "x.yaml:8: run.goal: expected a free cell"),
+        (
+            "to: {agent: A, event: arrival}",
+            "to: {agent: A, event: restart}",
+            "x.yaml: step 3: what it waits",
+        ),
+        ("    show: [A]", "    right: 1", "x.yaml:12: steps[0].right: goes with a question only"),
+        ("run:\n", "run:\n  format: backmove-scenario\n", "run.format: does not belong into the run of a lesson"),
+    ],
+)
+def test_a_wrong_file_gets_its_errors_with_lines(old: str, new: str, said: str) -> None:
+    assert old in SMALL
+    with pytest.raises(ConfigError) as error:
+        parse_lesson(SMALL.replace(old, new), "x.yaml", BY_KEY)
+    assert any(said in problem for problem in error.value.problems), error.value.problems
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_played_to_its_end_and_back_each_step_stands_where_it_stood(path) -> None:
+    lesson = files.read_lesson(path)
+    session = Session(lesson.scenario)
+    player = Player(session, 30)
+    playing = Playing(lesson, settled(lesson, BY_KEY))
+    playing.begin(session, player)
+    digests = []
+    for place in range(len(lesson.steps)):
+        assert playing.place == place
+        while playing.is_on_its_way(session):
+            player.pass_time(1.0, 10.0)
+            player.look_for_the_end()
+            playing.look(session, player)
+        assert session.tick == playing.tick and not player.clock.is_running
+        digests.append(session.world.digest())
+        if playing.step.question is not None:
+            playing.go_on(session, player)
+            assert playing.place == place, "the answer comes first"
+            playing.answer(0)
+        playing.go_on(session, player)
+    assert playing.is_last
+    for place in reversed(range(len(lesson.steps) - 1)):
+        playing.go_back(session, player)
+        session.timeline.settle()
+        assert (playing.place, session.tick, session.world.digest()) == (place, playing.tick, digests[place])
+
+
+# --- in the window --------------------------------------------------------------------------------
+
+
+def click(app: App, spot_id: str) -> None:
+    spot = app.window.canvas.spot_named(spot_id)
+    assert spot is not None, spot_id
+    where = spot.box[0] + spot.box[2] // 2, spot.box[1] + spot.box[3] // 2
+    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+        pygame.event.post(pygame.event.Event(kind, button=1, pos=where))
+    settle(app)
+    settle(app)
+
+
+@pytest.fixture
+def app() -> App:
+    made = make_app(files.open_any(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1280, 720))
+    press_combination(made, "Shift+G")
+    settle(made)
+    press_combination(made, "Return")
+    settle(made)
+    settle(made)
+    return made
+
+
+def test_a_lesson_is_begun_from_the_list_answered_and_gone_through_both_ways(app: App) -> None:
+    playing = app.window.state.lesson
+    assert playing is not None and playing.lesson.title == "Why agents scrub"
+    assert [panel.view.label for panel, _ in app.window.scene.panels()] == ["one cell a tick"]
+    click(app, "lesson:lesson_next")
+    press_combination(app, "Ctrl+PageDown")  # at once
+    settle(app)
+    assert app.session.tick == 3
+    press_combination(app, "Ctrl+PageDown")
+    assert playing.place == 2 and playing.waits_for_answer
+    press_combination(app, "Ctrl+PageDown")
+    assert playing.place == 2
+    click(app, "lesson:answer:1")
+    assert playing.answered == 1
+    click(app, "lesson:lesson_next")
+    for _ in range(400):
+        app.frame(0.05)
+    assert app.session.tick == playing.tick and not app.window.player.clock.is_running
+    assert int(app.session.panels[0].view.rows[-1].marks) & 1
+    click(app, "lesson:lesson_back")
+    click(app, "lesson:lesson_back")
+    assert playing.place == 1 and app.session.tick == 3
+    click(app, "lesson:lesson_end")
+    assert app.window.state.lesson is None and len(app.window.scene.panels()) == 3
+    assert app.window.player.speed == 30
+
+
+def test_another_run_ends_the_lesson(app: App) -> None:
+    app.window.documents.open_path(ROOT / "assets" / "scenarios" / "weights.yaml")
+    settle(app)
+    assert app.window.state.lesson is None and len(app.window.scene.panels()) == 4
+
+
+def test_without_a_sidebar_the_step_stands_over_the_maps(app: App) -> None:
+    app.window.settings.shows_sidebar = False
+    settle(app)
+    assert app.window.canvas.spot_named("lesson:lesson_next") is not None
+    press_combination(app, "Ctrl+Shift+PageDown")
+    assert app.window.state.lesson is None

@@ -1,0 +1,44 @@
+"""Lessons: choosing one, and going through its steps."""
+
+from ui.commands.window import Window
+from ui.dialogs.lessons import Lessons
+from ui.model.command import Topic
+
+command = Topic("Lessons")
+
+
+@command("Shift+G", "Lessons: guided runs, step by step")
+def lessons(window: Window) -> None:
+    window.show(Lessons(window.dialogs, window.documents.open_path))
+
+
+@command("Ctrl+PageDown", "Next step of the lesson")
+def lesson_next(window: Window) -> None:
+    if playing := window.state.lesson:
+        if playing.waits_for_answer and not playing.is_on_its_way(window.session):
+            window.say("choose an answer first")
+        playing.go_on(window.session, window.player)
+        window.documents.look_as_in_lesson(playing)
+    else:
+        _say_none(window)
+
+
+@command("Ctrl+PageUp", "Previous step of the lesson")
+def lesson_back(window: Window) -> None:
+    if playing := window.state.lesson:
+        playing.go_back(window.session, window.player)
+        window.documents.look_as_in_lesson(playing)
+    else:
+        _say_none(window)
+
+
+@command("Ctrl+Shift+PageDown", "End the lesson; its run stays open")
+def lesson_end(window: Window) -> None:
+    if window.state.lesson is not None:
+        window.documents.end_lesson()
+    else:
+        _say_none(window)
+
+
+def _say_none(window: Window) -> None:
+    window.say("no lesson is open; Shift+G lists them")

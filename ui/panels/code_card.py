@@ -1,0 +1,47 @@
+"""Beside the panels, in slow motion: the algorithm of the focused agent, and the line of it that is carried out."""
+
+from ui.draw.theme import mix
+from ui.model.layout import Box
+from ui.model.pseudocode import Reading, read
+from ui.model.session import Panel
+from ui.panels.desk import Desk
+
+LINE, HEAD, PAD, INDENT = 17, 26, 8, 12
+
+
+def reading_of(desk: Desk) -> tuple[Panel, Reading] | None:
+    """Of the focused agent; None out of slow motion, and for agents without lines."""
+    session = desk.session
+    panel = next((p for p in session.panels if p.key == session.focused_key), None)
+    if panel is None or panel.mind is None or not desk.player.is_slow_motion or session.is_seeking:
+        return None
+    record = session.tree[panel.key.branch].timeline.records.get(panel.mind.id)
+    before = record.cell_at(panel.snapshot.tick - 1) if record else panel.mind.position
+    reading = read(panel.mind, before, desk.player.revealed)
+    return (panel, reading) if reading is not None else None
+
+
+def height_of(desk: Desk, reading: Reading) -> int:
+    return desk.canvas.px(HEAD + len(reading.lines) * LINE + 2 * PAD)
+
+
+def draw(desk: Desk, box: Box, panel: Panel, reading: Reading) -> None:
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    x, y, width, _ = box
+    canvas.hline(x, y, width)
+    name = panel.view.spec.name
+    canvas.text((x + px(PAD), y + px(PAD)), f"{name}: {panel.view.label}", size=13, face="bold", width=width - px(16))
+    y += px(HEAD + 2)
+    for place, line in enumerate(reading.lines):
+        row = (x + px(3), y, width - px(6), px(LINE))
+        if place == reading.at:
+            canvas.fill(row, mix(palette.surface, palette.accent, 0.35), 4)
+        is_done = place in reading.done
+        ink = palette.text if is_done or place == reading.at else palette.dim
+        if is_done:
+            canvas.fill((x + px(6), y + px(6), px(4), px(4)), palette.accent, 2)
+        left = x + px(14) + line.depth * px(INDENT)
+        canvas.text(
+            (left, y + px(LINE) // 2), line.text, size=11.5, colour=ink, middle=True, width=x + width - left - px(4)
+        )
+        y += px(LINE)

@@ -1,0 +1,135 @@
+"""Sidebar, or at the foot of the maps where there is none: the present step of a lesson."""
+
+from functools import partial
+
+from ui.draw.theme import mix
+from ui.model.layout import Box, Layout
+from ui.model.lesson import Playing
+from ui.panels.desk import Desk
+from ui.widgets.canvas import HotSpot
+
+BUTTON = 32
+ANSWER_SIDES = 66  # beside the words of an answer: its number, and whether it is right
+WIDTH, MARGIN = 560, 12  # of the card where there is no sidebar
+
+
+def draw(desk: Desk, box: Box, playing: Playing) -> int:
+    """The step inside a box: heading, text, question, and buttons below them. Returns where it ends."""
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    x, y, width, height = box
+    count = len(playing.lesson.steps)
+    used = canvas.text(
+        (x + width, y + px(3)), f"{playing.place + 1} of {count}", size=12, colour=palette.dim, align="right"
+    )
+    canvas.text((x, y), playing.lesson.title, size=15, face="bold", width=width - used - px(8))
+    y += px(26)
+    canvas.meter((x, y, width, px(4)), (playing.place + 1) / count, palette.accent)
+    y += px(14)
+    y += canvas.wrapped((x, y, width, height), playing.step.text, size=14) + px(10)
+    if playing.step.question is not None:
+        y = _draw_question(desk, x, y, width, playing)
+    if playing.is_on_its_way(desk.session):
+        y += canvas.wrapped((x, y, width, height), f"running to tick {playing.tick:,} ...", size=12, colour=palette.dim)
+    return _draw_buttons(desk, x, y + px(4), width, playing)
+
+
+def _draw_question(desk: Desk, x: int, y: int, width: int, playing: Playing) -> int:
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    question = playing.step.question
+    assert question is not None
+    for line in canvas.wrap_lines(question.text, width, 14, "bold"):
+        canvas.text((x, y), line, size=14, face="bold")
+        y += px(20)
+    y += px(6)
+    for place, answer in enumerate(question.answers):
+        y = _draw_answer(desk, x, y, width, playing, place, answer) + px(6)
+    if playing.answered is not None:
+        word = "Yes. " if playing.answered == question.right else "No. "
+        y += canvas.wrapped((x, y, width, px(400)), word + question.because, size=14, colour=palette.text) + px(10)
+    return y
+
+
+def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place: int, answer: str) -> int:
+    """A button as high as its words; once answered, the right one and the one given are marked."""
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    question = playing.step.question
+    assert question is not None
+    lines = canvas.wrap_lines(answer, width - px(ANSWER_SIDES), 13)
+    box = (x, y, width, len(lines) * px(19) + px(10))
+    is_open = playing.answered is None
+    action = partial(playing.answer, place) if is_open else None
+    hot = canvas.spot(HotSpot(f"lesson:answer:{place}", box, action, "Choose this answer")) and is_open
+    is_right = not is_open and place == question.right
+    is_given = place == playing.answered
+    tone = palette.arrived if is_right else palette.warning if is_given else None
+    ground = palette.hover if hot else palette.raised
+    canvas.fill(box, mix(palette.surface, tone, 0.25) if tone else ground, 6)
+    sign = "right" if is_right else "yours" if is_given else ""
+    canvas.text((x + px(10), y + px(5)), f"{place + 1}", size=12, face="mono", colour=palette.dim)
+    for line in lines:
+        canvas.text((x + px(28), y + px(5)), line, size=13)
+        y += px(19)
+    if sign:
+        canvas.text((x + width - px(8), box[1] + px(5)), sign, size=11, colour=palette.dim, align="right")
+    return box[1] + box[3]
+
+
+def _draw_buttons(desk: Desk, x: int, y: int, width: int, playing: Playing) -> int:
+    canvas, px = desk.canvas, desk.canvas.px
+    third = (width - px(12)) // 3
+    is_running = playing.is_on_its_way(desk.session)
+    can_go_on = is_running or not (playing.waits_for_answer or playing.is_last)
+    buttons = (
+        ("lesson_back", "Back", playing.place > 0, False),
+        ("lesson_next", "At once" if is_running else "Next", can_go_on, can_go_on),
+        ("lesson_end", "End", True, playing.is_last),
+    )
+    for place, (command, label, is_possible, is_main) in enumerate(buttons):
+        box = (x + place * (third + px(6)), y, third, px(BUTTON))
+        action = partial(desk.run, command) if is_possible else None
+        canvas.button(
+            f"lesson:{command}",
+            box,
+            label,
+            action,
+            tip=desk.tip_of(command) if is_possible else _why_not(playing, command),
+            key=desk.key_of(command),
+            is_on=is_main,
+        )
+    return y + px(BUTTON) + px(6)
+
+
+def _why_not(playing: Playing, command: str) -> str:
+    if command == "lesson_back":
+        return "This is the first step"
+    return "Choose an answer first" if playing.waits_for_answer else "This is the last step"
+
+
+def draw_over_maps(desk: Desk, plan: Layout, playing: Playing) -> None:
+    """A card at the foot of the maps, for windows without a sidebar."""
+    canvas, px = desk.canvas, desk.canvas.px
+    if not plan.panels:
+        return
+    width = min(px(WIDTH), plan.size[0] - 2 * px(MARGIN))
+    inner = width - 2 * px(MARGIN)
+    height = min(_height(desk, inner, playing), plan.size[1] - 2 * px(MARGIN))
+    foot = plan.transport[1] or plan.size[1]
+    box = ((plan.size[0] - width) // 2, max(px(MARGIN), foot - height - px(MARGIN)), width, height)
+    canvas.fill(box, desk.palette.surface, 8)
+    canvas.outline(box, desk.palette.accent, 8)
+    canvas.spot(HotSpot("lesson:card", box, None))
+    draw(desk, (box[0] + px(MARGIN), box[1] + px(MARGIN), inner, height), playing)
+
+
+def _height(desk: Desk, width: int, playing: Playing) -> int:
+    canvas, px = desk.canvas, desk.canvas.px
+    lines = len(canvas.wrap_lines(playing.step.text, width, 14)) * px(14 * 1.45)
+    question = playing.step.question
+    if question is not None:
+        lines += len(canvas.wrap_lines(question.text, width, 14, "bold")) * px(20) + px(6)
+        for answer in question.answers:
+            lines += len(canvas.wrap_lines(answer, width - px(ANSWER_SIDES), 13)) * px(19) + px(16)
+        if playing.answered is not None:
+            lines += len(canvas.wrap_lines("Yes. " + question.because, width, 14)) * px(14 * 1.45) + px(10)
+    running = px(20) if playing.is_on_its_way(desk.session) else 0
+    return lines + running + px(26 + 14 + 10 + 4 + BUTTON + 6) + 2 * px(MARGIN)

@@ -1,0 +1,62 @@
+"""Rings around what a lesson or a note points at: cells, agents, goals, numbers below the maps."""
+
+import pygame
+
+from sim.lesson import Highlight
+from sim.measures import MEASURES
+from ui.model.layout import Box, PanelBoxes
+from ui.model.session import Panel
+from ui.panels.desk import Desk
+
+LEAST_RING = 11  # radius in design units
+_IN_PANEL = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
+
+
+def draw(desk: Desk, highlights: tuple[Highlight, ...]) -> None:
+    """As far as the panels are on screen."""
+    for panel, boxes in desk.scene.panels():
+        for highlight in highlights:
+            if highlight.agent == panel.view.label:
+                _draw_one(desk, panel, boxes, highlight)
+
+
+def _draw_one(desk: Desk, panel: Panel, boxes: PanelBoxes, highlight: Highlight) -> None:
+    for cell in cells_of(panel, highlight):
+        ring(desk, panel, boxes, cell)
+    if highlight.what == "panel":
+        frame(desk, boxes.whole)
+    elif (shown := _IN_PANEL.get(highlight.what)) is not None:
+        spots = (desk.canvas.spot_named(f"hud:{panel.key}:{name}") for name in (shown.name, shown.short))
+        spot = next((spot for spot in spots if spot is not None), None)
+        if spot is not None:
+            frame(desk, spot.box)
+
+
+def cells_of(panel: Panel, highlight: Highlight) -> list[int]:
+    grid, view = panel.snapshot.grid, panel.view
+    named = {"agent": view.position, "best": view.agent.best, "goal": view.goal, "start": view.start}
+    cells = [named[highlight.what]] if highlight.what in named else []
+    return [cell for cell in cells if cell >= 0] + [grid.cell(x, y) for x, y in highlight.cells]
+
+
+def middle_of(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> tuple[int, int]:
+    """Where the middle of a cell is in the window."""
+    x, y = panel.snapshot.grid.xy(cell)
+    px, py = desk.scene.camera(panel.key, boxes).to_px(x + 0.5, y + 0.5)
+    return boxes.map[0] + round(px), boxes.map[1] + round(py)
+
+
+def ring(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
+    canvas, palette = desk.canvas, desk.palette
+    centre = middle_of(desk, panel, boxes, cell)
+    radius = max(canvas.px(LEAST_RING), round(desk.scene.camera(panel.key, boxes).zoom))
+    with canvas.clipped(boxes.map):
+        for more, colour in ((2, palette.casing_dark), (1, palette.casing_light)):
+            pygame.draw.circle(canvas.surface, colour, centre, radius + canvas.px(more), canvas.px(3 + more))
+        pygame.draw.circle(canvas.surface, palette.accent, centre, radius, canvas.px(3))
+
+
+def frame(desk: Desk, box: Box) -> None:
+    x, y, width, height = box
+    gap = desk.canvas.px(3)
+    desk.canvas.outline((x - gap, y - gap, width + 2 * gap, height + 2 * gap), desk.palette.accent, 7, 2.5)
