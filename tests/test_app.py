@@ -19,11 +19,12 @@ from ui.draw.layers import LAYERS
 from ui.draw.theme import RED, SERIES
 from ui.model import files
 from ui.model.command import EDIT
-from ui.model.keys import PanelKey
+from ui.model.keys import FIRST, PanelKey
 from ui.model.turning import turn_budget
 from ui.model.wording import hud_fields, next_label
-from ui.panels import agent_panel, overlay, sidebar, tab_layers
+from ui.panels import agent_panel, charts, overlay, sidebar, tab_layers
 from ui.panels.badges import BADGE_COLOURS
+from ui.widgets.controls import Field
 
 ROWS = [
     "........................",
@@ -187,6 +188,7 @@ RUNNING_COMMANDS = {
     "save_map_as": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "save_session": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "save_scenario": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
+    "save_charts": lambda a: type(a.window.dialogs.dialog).__name__ == "Question",
     "export_csv": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "export_posthoc": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "find_command": lambda a: type(a.window.dialogs.dialog).__name__ == "CommandPalette",
@@ -1282,3 +1284,79 @@ def test_the_marked_ticks_stand_on_the_line_of_time(app):
     places = [(x + i, y + j) for i in range(width) for j in range(height)]
     row = [tuple(app.window.surface.get_at(place))[:3] for place in places]
     assert app.window.scene.palette.arrived in row
+
+
+# --- charts -----------------------------------------------------------------------------------------
+
+
+def comparing(size: tuple[int, int] = (1600, 900)) -> App:
+    app = make_app(setup(2, budget=1), size)
+    app.window.settings.sidebar_tab = "compare"
+    app.session.advance(60)
+    for _ in range(30):  # distances are measured a little in each frame
+        app.frame(0.0)
+    return app
+
+
+def test_a_click_on_a_chart_goes_to_its_tick_and_the_playhead_follows():
+    app = comparing()
+    x, y, width, height = app.window.canvas.spot_named("chart:cost").box
+    drag(app, (x + 2, y + height // 2), (x + width // 2, y + height // 2))
+    assert abs(app.session.tick - app.session.recorded_end / 2) <= 1
+    app.draw()
+    column = [tuple(app.window.surface.get_at((x + width // 2, y + j)))[:3] for j in range(height)]
+    near = [tuple(app.window.surface.get_at((x + width // 2 + i, y + 30)))[:3] for i in range(-4, 5)]
+    assert app.window.scene.palette.text in column + near
+
+
+def test_charts_say_the_values_under_the_pointer(monkeypatch):
+    app = comparing()
+    x, y, width, height = app.window.canvas.spot_named("chart:expansions").box
+    monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + width // 2, y + height // 2))
+    texts = drawn_texts(app, monkeypatch)
+    assert any(text.startswith("tick ") and text != f"tick {app.session.tick:,}" for text in texts)
+
+
+def test_the_chart_of_distances_is_that_of_an_oracle_and_back_moves_are_rises():
+    app = comparing()
+    chart = next(chart for chart in charts.CHARTS if chart.key == "distance")
+    line = charts.lines_of(app.window.desk, chart)[0]
+    world, trail = app.session.world, app.session.trails[FIRST]
+    for cell, value in list(zip(trail.cells.tolist(), line.values.tolist(), strict=True))[::7]:
+        assert value == pytest.approx(world.measuring.distance(cell))
+    assert (np.diff(line.values) > 0).any() or not trail.is_back_move.any()
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".csv"])
+def test_charts_are_saved_as_files(tmp_path, suffix):
+    app = comparing()
+    app.window.settings.remember(tmp_path / "any.map")
+    press_combination(app, "Ctrl+Shift+E")
+    dialog = app.window.dialogs.dialog
+    next(control for control in dialog.controls if getattr(control, "label", "") == suffix[1:].upper()).press()
+    press(app, pygame.K_RETURN)
+    (path,) = tmp_path.glob(f"*{suffix}")
+    data = path.read_bytes()
+    assert len(data) > 500
+    if suffix == ".csv":
+        rows = data.decode().splitlines()
+        assert rows[0] == "chart,panel,agent,tick,value" and len(rows) > 4 * 60
+
+
+def test_enter_in_the_agent_editor_keeps_the_letters_for_the_field():
+    app = make_app(setup(1))
+    app.window.run("edit_agent")
+    dialog = app.window.dialogs.dialog
+    field = next(control for control in dialog.controls if isinstance(control, Field))
+    dialog.focus(field)
+    field.set("")
+    for letter in "3":
+        press(app, getattr(pygame, f"K_{letter}"), unicode=letter)
+        pygame.event.post(pygame.event.Event(pygame.TEXTINPUT, text=letter))
+        settle(app)
+    press(app, pygame.K_RETURN)
+    assert app.window.dialogs.dialog is dialog and dialog.focused is field
+    tick, theme = app.session.tick, app.window.settings.theme
+    press(app, pygame.K_t, unicode="t")
+    press(app, pygame.K_PERIOD, unicode=".")
+    assert (app.session.tick, app.window.settings.theme) == (tick, theme)

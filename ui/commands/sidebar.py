@@ -1,8 +1,15 @@
 """The sidebar and the comparison of all agents."""
 
+from functools import partial
+from pathlib import Path
+
 from ui.commands.window import Window
 from ui.dialogs.comparison import ComparisonTable
+from ui.dialogs.file_browser import SaveFile
+from ui.dialogs.question import Question
 from ui.model.command import Action, Topic
+from ui.panels import chart_files
+from ui.panels.chart_files import SUFFIXES
 
 command = Topic("Sidebar")
 
@@ -39,3 +46,22 @@ def pin_cell(window: Window) -> None:
 @command("Ctrl+T", "Comparison table of all agents")
 def compare_table(window: Window) -> None:
     window.show(ComparisonTable(window.dialogs))
+
+
+@command("Ctrl+Shift+E", "Save the charts as SVG, PNG or CSV")
+def save_charts(window: Window) -> None:
+    if not window.session.panels:
+        window.say("there is no agent, and no chart of one")
+        return
+    name = f"{window.session.scenario.title} charts"
+
+    def ask(suffix: str) -> None:
+        window.show(SaveFile(window.dialogs, "Save the charts", suffix, name, save))
+
+    def save(path: Path) -> None:
+        chart_files.save(window.desk, path)
+        window.say(f"wrote {path.name}")
+
+    answers = [(suffix[1:].upper(), partial(ask, suffix), "main" * (suffix == ".svg")) for suffix in SUFFIXES]
+    text = "All charts of the sidebar: SVG for papers, PNG for slides, CSV with every value."
+    window.show(Question(window.dialogs, "Save the charts", text, answers))

@@ -12,10 +12,10 @@ from sim.agent_api import AgentSpec
 from sim.commands import BUDGET, AgentConfig
 from sim.params import ConfigError, Param, Value
 from sim.world import Walker
-from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.base import ENTER, Dialog, Host, take_top
 from ui.model.keys import NOBODY, PanelKey
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Control, Note
+from ui.widgets.controls import Control, Field, Note
 from ui.widgets.forms import ParamForm
 from ui.widgets.lists import ROW, Col, Item, Rows
 
@@ -257,6 +257,11 @@ class AgentEditor(Dialog):
         self.host.close_dialog()
 
     def key(self, event: pygame.event.Event) -> bool:
+        if event.key in ENTER and not self.is_new and isinstance(self.focused, Field):
+            # What was typed works now. The field keeps the keyboard: the next letters must not become commands.
+            if not self.form.stops():
+                self.focused.place_cursor()
+            return True
         # Without a focus the user is at the map, and the arrows are the window's.
         return self.focused is not None and self._walk_key(event)
 

@@ -57,7 +57,7 @@ REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
 
 _MOUSE = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
 _TEXT = (pygame.TEXTINPUT, pygame.TEXTEDITING)
-_ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
+ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
 
 
 class Host(Screen, Protocol):
@@ -399,7 +399,7 @@ class Dialog:
             return True
         if self.key(event):
             return True
-        if event.key in _ENTER and not event.mod & pygame.KMOD_ALT and (self.veils or control is not None):
+        if event.key in ENTER and not event.mod & pygame.KMOD_ALT and (self.veils or control is not None):
             self.confirm()
             return True
         return self._is_own_key(event)

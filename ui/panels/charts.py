@@ -1,7 +1,9 @@
-"""Small time charts: one line per agent, thinned to the width of the chart."""
+"""Small time charts: one line per agent, thinned to the width of the chart. A click or a drag goes to a tick."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -9,14 +11,18 @@ import pygame
 
 from ui.draw.theme import SERIES, mix
 from ui.model import wording
+from ui.model.distances import Distances
 from ui.model.layout import Box
 from ui.model.session import Panel
+from ui.panels import mark
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
 Values = npt.NDArray[np.float64]
 
 _MOST_POINTS = 40
+_LINES = 3  # about so many lines of the grid
+_PAD = 4
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,16 @@ def _trial_costs(desk: Desk, panel: Panel) -> Values:
 
 
 def _over_optimal(cost: Values, panel: Panel) -> Values:
-    """The cost over that of the cheapest path between the agent's ends; in a crowd, of the one that is shown."""
-    optimal = panel.mind.metrics.optimal if panel.mind else 0.0
+    """The cost over that of the cheapest path in the panel's own world."""
+    optimal = panel.world.optimal
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
+
+
+def _distances(desk: Desk, panel: Panel) -> Values:
+    session = desk.session
+    timeline = session.tree[panel.key.branch].timeline
+    known = desk.distances.setdefault(panel.key.branch, Distances())
+    return known.along(timeline, session.trails[panel.key].cells, session.generation)
 
 
 TRIALS = Chart(
@@ -60,6 +73,13 @@ TRIALS = Chart(
 CHARTS = (
     Chart("cost", "Cost / optimal", "Cost walked so far over the optimal cost, by tick", _suboptimality, wording.ratio),
     Chart(
+        "distance",
+        "Distance to the goal",
+        "True distance from the agent to the goal, by tick, on the map as it is now: back-moves are rises",
+        _distances,
+        wording.cost,
+    ),
+    Chart(
         "expansions",
         "Expansions",
         "Cells expanded so far, by tick",
@@ -76,41 +96,170 @@ CHARTS = (
 )
 
 
+def shown_charts(desk: Desk) -> list[Chart]:
+    learns = any(panel.view.most_trials > 1 for panel in desk.session.panels)
+    return [*([TRIALS] if learns else []), *CHARTS]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One agent's values in a chart."""
+
+    place: int  # of its panel
+    label: str
+    first: int  # number of the first value
+    values: Values
+
+    @property
+    def last(self) -> int:
+        return self.first + self.values.size - 1
+
+    def at(self, number: int) -> float | None:
+        if not self.first <= number <= self.last:
+            return None
+        value = float(self.values[number - self.first])
+        return value if math.isfinite(value) else None
+
+
+def lines_of(desk: Desk, chart: Chart) -> list[Line]:
+    lines = []
+    for place, panel in enumerate(desk.session.panels):
+        values = chart.values(desk, panel)
+        first = desk.session.trails[panel.key].first_tick if chart.unit == "tick" else chart.first
+        if values.size:
+            lines.append(Line(place, panel.view.label, first, values))
+    return lines
+
+
+# --- drawing --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From numbers to pixels."""
+
+    plot: Box
+    first: int
+    last: int
+    top: float
+    pad: int
+
+    def x(self, number: float) -> float:
+        x, _, width, _ = self.plot
+        return x + self.pad + (number - self.first) / max(1, self.last - self.first) * (width - 2 * self.pad)
+
+    def y(self, value: float) -> float:
+        _, y, _, height = self.plot
+        return y + height - self.pad - value / self.top * (height - 2 * self.pad)
+
+    def number(self, x: int) -> int:
+        left, _, width, _ = self.plot
+        share = (x - left - self.pad) / max(1, width - 2 * self.pad)
+        return round(self.first + min(1.0, max(0.0, share)) * (self.last - self.first))
+
+
 def draw(desk: Desk, box: Box, chart: Chart) -> None:
-    """Title, frame, lines, and the two ends of both axes."""
+    """Title, lines over a grid, the tick that is shown, and below the pointer the values there."""
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     px = canvas.px
     canvas.text((x, y), chart.title, size=13, colour=palette.dim)
-    canvas.spot(HotSpot(f"chart:{chart.key}", box, None, chart.tip))
     plot = (x, y + px(20), width, height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    series = [(i, chart.values(desk, panel)) for i, panel in enumerate(desk.session.panels)]
-    series = [(i, values) for i, values in series if values.size]
-    top = max((float(values.max()) for _, values in series), default=0.0)
-    last = max((values.size - 1 for _, values in series), default=0)
-    end = f"{chart.unit} {last + chart.first:,}" if series else ""
-    canvas.text((x + width, y), chart.shown(top), size=12, face="mono", colour=palette.dim, align="right")
-    canvas.text((x, y + height - px(15)), "0", size=12, face="mono", colour=palette.dim)
-    canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
-    if top <= 0:
+    lines = lines_of(desk, chart)
+    recorded = desk.session.recorded_end if chart.unit == "tick" else 0  # the line of time is as long
+    scale = scale_of(lines, plot, px(_PAD), recorded)
+    goes = chart.unit == "tick" and scale is not None
+    drag = partial(_go_to, desk, scale) if goes and scale is not None else None
+    tip = chart.tip + (". Click or drag: go to that tick" if goes else "")
+    canvas.spot(HotSpot(f"chart:{chart.key}", box, None, tip, drag=drag))
+    if scale is None:
         return
-    for i, values in series:
-        colour = SERIES[i % len(SERIES)]
-        points = _points(values, plot, max(1, last), top, px(4))
-        if len(points) > 1:
-            pygame.draw.lines(canvas.surface, colour, False, points, max(1, px(1.5)))
-        if chart.has_points and len(points) <= _MOST_POINTS:
-            for point in points:
-                pygame.draw.circle(canvas.surface, colour, point, max(2, px(2.5)))
+    _draw_grid(desk, chart, scale)
+    for i, line in enumerate(lines):
+        _draw_line(desk, chart, scale, line, len(lines) - 1 - i)
+    if chart.unit == "tick" and scale.first <= desk.session.tick <= scale.last:
+        here = round(scale.x(desk.session.tick))
+        pygame.draw.line(canvas.surface, palette.text, (here, plot[1]), (here, plot[1] + plot[3] - 1))
+    end = f"{chart.unit} {scale.last:,}"
+    canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
+    canvas.text((x, y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
+    if canvas.is_hot(plot):
+        _draw_values(desk, chart, scale, lines)
 
 
-def _points(values: Values, plot: Box, last: int, top: float, pad: int) -> list[tuple[float, float]]:
+def scale_of(lines: Sequence[Line], plot: Box, pad: int, end: int = 0) -> Scale | None:
+    finite = [line.values[np.isfinite(line.values)] for line in lines]
+    top = max((float(values.max()) for values in finite if values.size), default=0.0)
+    if top <= 0:
+        return None
+    return Scale(plot, min(line.first for line in lines), max(end, *(line.last for line in lines)), top, pad)
+
+
+def _go_to(desk: Desk, scale: Scale, position: tuple[int, int]) -> None:
+    desk.player.seek(scale.number(position[0]))
+
+
+def _draw_grid(desk: Desk, chart: Chart, scale: Scale) -> None:
+    """Lines at round values, each with its number at the left."""
+    canvas, palette = desk.canvas, desk.palette
+    x, _, width, _ = scale.plot
+    ink = mix(palette.surface, palette.edge, 0.8)
+    for value in round_values(scale.top):
+        at = round(scale.y(value))
+        pygame.draw.line(canvas.surface, ink, (x, at), (x + width - 1, at))
+        if at - scale.plot[1] > canvas.px(10):
+            text = chart.shown(value)
+            canvas.text((x + canvas.px(3), at - canvas.px(14)), text, size=11, face="mono", colour=palette.dim)
+    top = chart.shown(scale.top)
+    right, above = x + width, scale.plot[1] - canvas.px(20)
+    canvas.text((right, above), top, size=12, face="mono", colour=palette.dim, align="right")
+
+
+def round_values(top: float) -> list[float]:
+    """Some values between 0 and the top, at steps of 1, 2 or 5 times a power of ten."""
+    step = 10.0 ** math.floor(math.log10(top / _LINES))
+    step *= next(factor for factor in (1, 2, 5, 10) if top / (factor * step) <= _LINES + 1)
+    return [i * step for i in range(1, int(top / step) + 1)]
+
+
+def _draw_line(desk: Desk, chart: Chart, scale: Scale, line: Line, below: int) -> None:
+    """Lines that come later are thinner: where several lie on each other, each can be seen."""
+    canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
+    points = points_of(line, scale)
+    if len(points) > 1:
+        pygame.draw.lines(canvas.surface, colour, False, points, max(1, canvas.px(1.3 + 1.5 * min(3, below))))
+    if chart.has_points and len(points) <= _MOST_POINTS:
+        for point in points:
+            pygame.draw.circle(canvas.surface, colour, point, max(2, canvas.px(2.5)))
+
+
+def points_of(line: Line, scale: Scale) -> list[tuple[float, float]]:
     """The line in pixels: at most one point per two pixels, the last value always among them."""
-    x, y, width, height = plot
-    count = values.size
-    wanted = max(2, (width - 2 * pad) // 2)
-    ticks = np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
-    across = x + pad + ticks / last * (width - 2 * pad)
-    down = y + height - pad - values[ticks] / top * (height - 2 * pad)
-    return list(zip(across.tolist(), down.tolist(), strict=True))
+    count = line.values.size
+    wanted = max(2, (scale.plot[2] - 2 * scale.pad) // 2)
+    places = np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
+    places = places[np.isfinite(line.values[places])]
+    return [(scale.x(line.first + i), scale.y(float(line.values[i]))) for i in places.tolist()]
+
+
+def _draw_values(desk: Desk, chart: Chart, scale: Scale, lines: Sequence[Line]) -> None:
+    """What every agent has at the place under the pointer, in a small box beside it."""
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    number = scale.number(canvas.mouse[0])
+    rows = [(line, value) for line in lines if (value := line.at(number)) is not None]
+    at = round(scale.x(number))
+    x, y, width, height = scale.plot
+    pygame.draw.line(canvas.surface, palette.accent, (at, y), (at, y + height - 1))
+    head = f"{chart.unit} {number:,}"
+    wide = max(
+        [canvas.text_width(head, 12)] + [canvas.text_width(chart.shown(v), 12, "mono") + px(24) for _, v in rows]
+    )
+    wide, high = wide + px(12), px(18) * (1 + len(rows)) + px(6)
+    left = at + px(6) if at + px(6) + wide <= x + width else at - px(6) - wide
+    canvas.fill((left, y, wide, high), palette.raised, 4)
+    canvas.text((left + px(6), y + px(2)), head, size=12)
+    for row, (line, value) in enumerate(rows, 1):
+        middle = y + px(11) + row * px(18)
+        end = mark.draw(canvas, left + px(6), middle, line.place)
+        canvas.text((end + px(6), middle), chart.shown(value), size=12, face="mono", middle=True)

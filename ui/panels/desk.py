@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ui.draw.scene import Scene
 from ui.draw.theme import Palette
+from ui.model.distances import Distances
 from ui.model.keys import PanelKey
 from ui.model.layout import Layout, lay_out
 from ui.model.player import Player
@@ -32,6 +33,7 @@ class Desk:
     run: Callable[[str], None] = _nothing_runs  # carries out a command
     keys: Mapping[str, str] = field(default_factory=dict)  # by command
     tips: Mapping[str, str] = field(default_factory=dict)
+    distances: dict[int, Distances] = field(default_factory=dict)  # to the goal, by branch
     is_picture: bool = False  # whether nobody can click on what is drawn
 
     @property

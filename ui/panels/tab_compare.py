@@ -20,11 +20,12 @@ def draw(desk: Desk, box: Box) -> int:
     px = desk.canvas.px
     y = _draw_table(desk, x, y, width)
     y = _draw_reference(desk, x, y, width)
-    half = (width - px(6)) // 2
-    for i, (command, label) in enumerate((("compare_table", "All numbers"), ("export_csv", "Export CSV"))):
+    third = (width - px(12)) // 3
+    buttons = (("compare_table", "All numbers"), ("export_csv", "Export CSV"), ("save_charts", "Charts ..."))
+    for i, (command, label) in enumerate(buttons):
         desk.canvas.button(
             f"compare:{command}",
-            (x + i * (half + px(6)), y, half, px(28)),
+            (x + i * (third + px(6)), y, third, px(28)),
             label,
             partial(desk.run, command),
             tip=desk.tip_of(command),
@@ -32,10 +33,7 @@ def draw(desk: Desk, box: Box) -> int:
         )
     y += px(38)
     y = _draw_trials(desk, x, y, width)
-    shown = [
-        *([charts.TRIALS] if any(panel.view.most_trials > 1 for panel in desk.session.panels) else []),
-        *charts.CHARTS,
-    ]
+    shown = charts.shown_charts(desk)
     room = box[1] + height - y
     each = max(px(84), min(px(150), room // len(shown)))
     for chart in shown:

@@ -1,0 +1,103 @@
+"""The charts of the sidebar as files: SVG for papers, PNG for slides, CSV for one's own tools."""
+
+import csv
+import io
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pygame
+
+from sim.files.disk import write_atomically
+from sim.files.png import png_bytes
+from ui.draw.svg_paths import hexed, n
+from ui.draw.theme import SERIES
+from ui.panels import charts, mark
+from ui.panels.charts import Chart, Line
+from ui.panels.desk import Desk
+from ui.widgets.canvas import Canvas
+
+SUFFIXES = (".svg", ".png", ".csv")
+WIDTH, HEIGHT, LEGEND = 640, 240, 28
+PNG_SCALE = 2.0
+
+
+def save(desk: Desk, path: Path) -> None:
+    """All charts that are shown, in the format of the file's ending."""
+    make = {".svg": _svg, ".png": _png, ".csv": _csv}[path.suffix.lower()]
+    write_atomically(path, make(desk))
+
+
+def _csv(desk: Desk) -> bytes:
+    """A row for each value: chart, agent, number of tick or trial, value."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("chart", "panel", "agent", "tick", "value"))
+    for chart in charts.shown_charts(desk):
+        for line in charts.lines_of(desk, chart):
+            numbers = range(line.first, line.last + 1)
+            for number, value in zip(numbers, line.values.tolist(), strict=True):
+                if np.isfinite(value):
+                    table.writerow((chart.key, line.place + 1, line.label, number, f"{value:.10g}"))
+    return text.getvalue().encode()
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def _png(desk: Desk) -> bytes:
+    """Drawn by the window's own code, at twice the usual size."""
+    shown = charts.shown_charts(desk)
+    size = (round(WIDTH * PNG_SCALE), round((LEGEND + HEIGHT * len(shown)) * PNG_SCALE))
+    surface, before = pygame.Surface(size, 0, 32), desk.canvas
+    surface.fill(desk.palette.surface)
+    desk.canvas = Canvas()
+    desk.canvas.takes_mouse = False
+    desk.canvas.begin(surface, desk.palette, PNG_SCALE, (-1, -1))
+    px = desk.canvas.px
+    left = px(12)
+    for place, panel in enumerate(desk.session.panels):
+        left = mark.draw(desk.canvas, left, px(LEGEND) // 2, place) + px(6)
+        left += desk.canvas.text((left, px(LEGEND) // 2), panel.view.label, size=13, middle=True) + px(16)
+    for i, chart in enumerate(shown):
+        charts.draw(desk, (px(12), px(LEGEND + i * HEIGHT), px(WIDTH - 24), px(HEIGHT - 10)), chart)
+    desk.canvas = before
+    return png_bytes(np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF)))
+
+
+def _svg(desk: Desk) -> bytes:
+    """Lines and words alone, on no ground: a paper has its own."""
+    shown = charts.shown_charts(desk)
+    height = LEGEND + HEIGHT * len(shown)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    parts = [f'{head} font-family="sans-serif" font-size="12" fill="#222222">']
+    left = 12
+    for place, panel in enumerate(desk.session.panels):
+        colour, label = hexed(SERIES[place % len(SERIES)]), escape(panel.view.label)
+        parts.append(f'<rect x="{left}" y="8" width="12" height="12" fill="{colour}"/>')
+        parts.append(f'<text x="{left + 17}" y="18">{label}</text>')
+        left += 34 + 7 * len(panel.view.label)
+    for i, chart in enumerate(shown):
+        parts += _svg_chart(chart, charts.lines_of(desk, chart), LEGEND + i * HEIGHT)
+    return "\n".join([*parts, "</svg>", ""]).encode()
+
+
+def _svg_chart(chart: Chart, lines: list[Line], top: int) -> list[str]:
+    scale = charts.scale_of(lines, (56, top + 22, WIDTH - 68, HEIGHT - 52), 0)
+    parts = [f'<text x="12" y="{top + 14}" font-weight="bold">{escape(chart.title)}</text>']
+    if scale is None:
+        return parts
+    x, y, width, height = scale.plot
+    parts.append(f'<path d="M{x} {y}V{y + height}H{x + width}" stroke="#888888" fill="none"/>')
+    for value in charts.round_values(scale.top):
+        at = n(scale.y(value))
+        parts.append(f'<path d="M{x} {at}H{x + width}" stroke="#dddddd"/>')
+        parts.append(f'<text x="{x - 5}" y="{at}" text-anchor="end" dy="4">{chart.shown(value)}</text>')
+    for number, anchor in ((scale.first, "start"), (scale.last, "end")):
+        at = n(scale.x(number))
+        parts.append(f'<text x="{at}" y="{y + height + 15}" text-anchor="{anchor}">{chart.unit} {number:,}</text>')
+    for line in lines:
+        points = " ".join(f"{n(px)},{n(py)}" for px, py in charts.points_of(line, scale))
+        colour = hexed(SERIES[line.place % len(SERIES)])
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+    return parts
