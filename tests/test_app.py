@@ -188,6 +188,7 @@ RUNNING_COMMANDS = {
     "save_map_as": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "save_session": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "save_scenario": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
+    "experiment": lambda a: type(a.window.dialogs.dialog).__name__ == "ExperimentSheet",
     "save_charts": lambda a: type(a.window.dialogs.dialog).__name__ == "Question",
     "export_csv": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "export_posthoc": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",

@@ -1109,7 +1109,9 @@ def test_a_number_is_typed_and_a_wrong_one_is_told(host: FakeHost) -> None:
     host.type("7")
     assert dialog.form.problems == []
     host.press("Return")
-    assert walker.params["weight"] == 7.0 and host.dialog is None
+    assert walker.params["weight"] == 7.0 and host.dialog is dialog, "what is typed next must not become commands"
+    host.press("Escape")
+    assert host.dialog is None
 
 
 def test_leaving_a_field_with_nonsense_gives_the_value_back(host: FakeHost) -> None:
@@ -1183,7 +1185,7 @@ def test_a_long_refusal_is_shown_whole(host: FakeHost) -> None:
     host.frame(1.0)
     assert "one trace step a tick, got 1, which at share" in dialog.note.text
     assert dialog.note.has_room_for(dialog.note.text)
-    host.press("Return")
+    dialog.confirm()
     assert host.dialog is None, "the value has gone back: nothing is left to be put right"
 
 
