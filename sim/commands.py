@@ -44,12 +44,17 @@ class AgentConfig:
     group: str = ""  # the group that it belongs to, for summaries; "": none
 
 
-class Changeable(Protocol):
-    """What commands can do to a world. What is not possible there, the world refuses with a note."""
+class Drawable(Protocol):
+    """What can be drawn on: a map with its switches, in a world or apart."""
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
     def put_terrain(self, cells: Sequence[int], letters: str) -> None: ...
     def set_switch(self, name: str, is_blocked: bool) -> None: ...
+
+
+class Changeable(Drawable, Protocol):
+    """What commands can do to a world. What is not possible there, the world refuses with a note."""
+
     def move_goal(self, cell: int) -> None: ...
     def set_budget(self, budget: int | None, agent: int | None) -> None: ...
     def set_param(self, agent: int, name: str, value: Value) -> None: ...
@@ -86,14 +91,29 @@ class Command(ABC):
 
 
 @dataclass(frozen=True)
-class EditCells(Command):
+class MapEdit(Command):
+    """What somebody draws on the map."""
+
+    @abstractmethod
+    def apply(self, world: Drawable) -> None: ...
+
+    @abstractmethod
+    def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
+        """The cells that it is about, on a map with these switches."""
+
+
+@dataclass(frozen=True)
+class EditCells(MapEdit):
     """Block some cells and free others. One stroke of the brush is one command."""
 
     blocked: tuple[int, ...] = ()
     freed: tuple[int, ...] = ()
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: Drawable) -> None:
         world.edit_cells(self.blocked, self.freed)
+
+    def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
+        return (*self.blocked, *self.freed)
 
     def say(self, names: Names) -> str:
         parts = ((self.blocked, "blocked"), (self.freed, "freed"))
@@ -106,14 +126,17 @@ class EditCells(Command):
 
 
 @dataclass(frozen=True)
-class SetTerrain(Command):
+class SetTerrain(MapEdit):
     """Put exact terrain characters on cells: what undoes an EditCells."""
 
     cells: tuple[int, ...]
     letters: str
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: Drawable) -> None:
         world.put_terrain(self.cells, self.letters)
+
+    def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
+        return self.cells
 
     def say(self, names: Names) -> str:
         return f"{_cells(self.cells, names)} changed"
@@ -126,14 +149,17 @@ class SetTerrain(Command):
 
 
 @dataclass(frozen=True)
-class SetSwitch(Command):
+class SetSwitch(MapEdit):
     """Block or free a named group of cells, such as a bridge."""
 
     name: str
     blocked: bool
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: Drawable) -> None:
         world.set_switch(self.name, self.blocked)
+
+    def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
+        return switches.get(self.name, ())
 
     def say(self, names: Names) -> str:
         return f"{self.name} {'blocked' if self.blocked else 'open'}"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig, Command, EditCells, SetChanges, SetSwitch, SetTerrain, TimedCommand
+from sim.commands import AgentConfig, MapEdit, SetChanges, SetTerrain, TimedCommand
 from sim.files.disk import open_regular, read_file, write_atomically
 from sim.files.lesson import is_lesson, load_lesson
 from sim.files.map import (
@@ -336,30 +336,37 @@ def letters_by_hand(run: Run) -> dict[int, int]:
     What a command was refused, because an agent stood there, only the map itself can tell; it is asked where nothing
     else may have changed it since.
     """
-    bare, commands = run.scenario.grid.copy(), [e for e in run.timeline.entries() if e.is_enabled]
+    bare = _Bare(run.scenario.grid.copy(), run.world.switches)
+    commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
     cells: dict[int, None] = {}
     for entry in commands:
-        if not entry.is_scripted:
-            _draw(bare, entry.command, run)
+        if not entry.is_scripted and isinstance(entry.command, MapEdit):
+            entry.command.apply(bare)
             cells |= dict.fromkeys(run.cells_of(entry.command))
     is_calm = run.scenario.changes is None and not any(isinstance(e.command, SetChanges) for e in commands)
     is_calm = is_calm and all(entry.tick <= run.tick for entry in commands)
     restless = {cell for entry in commands if entry.is_scripted for cell in run.cells_of(entry.command)}
-    drawn, now, first = (grid.terrain.reshape(-1) for grid in (bare, run.world.grid, run.scenario.grid))
+    drawn, now, first = (grid.terrain.reshape(-1) for grid in (bare.grid, run.world.grid, run.scenario.grid))
     chosen = {cell: int(now[cell] if is_calm and cell not in restless else drawn[cell]) for cell in cells}
     return {cell: letter for cell, letter in chosen.items() if letter != first[cell] or cell in restless}
 
 
-def _draw(grid: Grid, command: Command, run: Run) -> None:
-    cells = np.asarray(run.cells_of(command), np.int32)
-    none = np.empty(0, np.int32)
-    match command:
-        case EditCells(blocked, freed):
-            grid.edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
-        case SetTerrain(_, letters):
-            grid.put_terrain(cells, np.frombuffer(letters.encode("ascii"), np.uint8))
-        case SetSwitch(_, is_blocked):
-            grid.edit(*((cells, none) if is_blocked else (none, cells)))
+@dataclass
+class _Bare:
+    """A map that nobody walks on, for what was drawn on it."""
+
+    grid: Grid
+    switches: Mapping[str, Sequence[int]]
+
+    def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
+        self.grid.edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
+
+    def put_terrain(self, cells: Sequence[int], letters: str) -> None:
+        self.grid.put_terrain(np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8))
+
+    def set_switch(self, name: str, is_blocked: bool) -> None:
+        cells = self.switches.get(name, ())
+        self.edit_cells(*((cells, ()) if is_blocked else ((), cells)))
 
 
 def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from agents.own_files import pinned
 from agents.registry import BY_KEY
-from sim import commands
-from sim.commands import Command
+from sim.commands import Command, MapEdit
 from sim.crowd import groups_of
 from sim.files.scenario import Scenario, build_world
 from sim.measuring import A_TICK
@@ -415,14 +414,7 @@ class Run:
 
     def cells_of(self, command: Command) -> Sequence[int]:
         """The cells of the map that a command is about."""
-        match command:
-            case commands.EditCells(blocked, freed):
-                return (*blocked, *freed)
-            case commands.SetTerrain(cells, _):
-                return cells
-            case commands.SetSwitch(name, _):
-                return self.world.switches.get(name, ())
-        return ()
+        return command.drawn(self.world.switches) if isinstance(command, MapEdit) else ()
 
 
 # --- making one -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from agents.own_files import pinned
 from agents.registry import BY_KEY
 from sim import commands
-from sim.commands import AgentConfig, Command
+from sim.commands import AgentConfig, Command, MapEdit
 from sim.crowd import groups_of
 from sim.files.scenario import Scenario
 from sim.grid import Grid
@@ -41,8 +41,7 @@ from ui.model.stopping import STOP_RULES, StopRule
 from ui.model.trails import Trail
 from ui.model.wording import RunNames
 
-MAP_EDITS = (commands.EditCells, commands.SetTerrain, commands.SetSwitch)
-WORTH_ASKING = (*MAP_EDITS, commands.MoveGoal)
+WORTH_ASKING = (MapEdit, commands.MoveGoal)
 
 Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
 T = TypeVar("T")
@@ -133,7 +132,7 @@ class Session:
 
         What was drawn at tick 0, before the run began, stays in any case.
         """
-        drawn = [] if keeps_map else [c for tick, c in self.log if tick == 0 and isinstance(c, MAP_EDITS)]
+        drawn = [] if keeps_map else [c for tick, c in self.log if tick == 0 and isinstance(c, MapEdit)]
         self._begin_again("begun again", drawn, keeps_map=keeps_map)
 
     def restart_with(self, **changes: object) -> None:
@@ -336,7 +335,7 @@ class Session:
     @property
     def is_map_alone(self) -> bool:
         """Whether nothing but the map was changed."""
-        return len(self.tree.branches) == 1 and all(isinstance(c, MAP_EDITS) for _, c in self.log)
+        return len(self.tree.branches) == 1 and all(isinstance(c, MapEdit) for _, c in self.log)
 
     @property
     def has_unsaved_edits(self) -> bool:
