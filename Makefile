@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 FOLDERS := main.py sim agents ui cli tests packaging
 
-.PHONY: run test check slow mutants bench readme shots setup clean wheel hook
+.PHONY: run test check slow mutants bench readme shots thumbs setup clean wheel hook
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -34,6 +34,9 @@ shots: $(VENV)/.run-ready
 	$(BIN)/python -m cli.shots
 	rm -f docs/shots/lazy-eager.gif
 	$(BIN)/python main.py record assets/scenarios/bridges.yaml -o docs/shots/lazy-eager.gif --size 900x520 --fps 20 --captions
+
+thumbs: $(VENV)/.run-ready
+	$(BIN)/python -m cli.thumbs
 
 readme: $(VENV)/.run-ready
 	$(BIN)/python -m cli.readme

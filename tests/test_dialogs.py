@@ -81,6 +81,9 @@ class FakeHost:
     def open_path(self, path: str | os.PathLike[str]) -> None:
         self.paths.append(Path(path))
 
+    def open_example(self, path: str | os.PathLike[str]) -> None:
+        self.open_path(path)
+
     def open_scenario(self, setup: Scenario) -> None:
         self.setups.append(setup)
 

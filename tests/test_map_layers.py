@@ -2,12 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ui.draw.layers
 from sim.kernels import log
+from sim.kernels.octile import DX, DY
+from sim.kernels.search import is_known
 from sim.params import Value
+from ui.draw.kernels.flow import stamp_flow
+from ui.draw.kernels.paint import Frame
 from ui.draw.layers import LAYERS, control
+from ui.draw.layers.flow import arrows_of
 from ui.model.layers import LayerState
 from ui.model.trails import Trail
 
@@ -56,3 +62,26 @@ def test_only_what_is_not_as_usual_is_noted() -> None:
         assert not state.without([layer.key]).shows(layer)
         state.toggle(layer)
         assert state.visible == {}
+
+
+def test_flow_arrows_point_to_the_parent() -> None:
+    """The tip of each arrow is nearer to the cell it was reached from than its tail."""
+    arrows = arrows_of(15)
+    for d in range(8):
+        rows, columns = np.nonzero(arrows[d] > 200)
+        across = np.abs((columns - 7) * DY[d] - (rows - 7) * DX[d])
+        along = -(columns - 7) * DX[d] - (rows - 7) * DY[d]
+        tip, tail = along > along.max() * 0.5, along < along.min() * 0.5
+        assert across[tip].mean() < across[tail].mean() and tip.any() and tail.any()
+
+
+def test_flow_arrows_stand_in_known_cells_only() -> None:
+    world = make_world(["......", "......", "......"], 0, 17, ("tb-wa", {}), budget=2)
+    world.advance(2)
+    frame = Frame(np.zeros((60, 120), np.uint32), 0, 0, 120, 60, 20.0, 0.0, 0.0, 6, 3)
+    search = world.walkers[0].agent.view().search
+    stamp_flow(frame, search.nodes, int(search.control[0].search), arrows_of(15), 0xFFFFFF)
+    for cell in range(18):
+        y, x = divmod(cell, 6)
+        has_arrow = bool(frame.pixels[y * 20 : y * 20 + 20, x * 20 : x * 20 + 20].any())
+        assert has_arrow == (is_known(search, cell) and cell != 0), cell

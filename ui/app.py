@@ -19,7 +19,7 @@ from ui.model.layout import MOST_PANELS
 from ui.model.player import TICKING_SHARE
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.panels import lesson_card, maps, overlay, pointing
+from ui.panels import lesson_card, maps, note_bubble, overlay, pointing
 from ui.preparation import Preparation, needed_by
 from ui.safety import Safety
 
@@ -80,6 +80,8 @@ class App:
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
         if not session.is_seeking:
             session.go_on_measuring()
+        if window.state.notes is not None:
+            window.state.notes.look(session)
         if window.state.lesson is not None:
             window.state.lesson.look(session, window.player)
         if told := window.player.look_for_the_end():
@@ -128,6 +130,8 @@ class App:
             maps.draw_bars(desk, window.recording.draw)
         canvas.draw_focus()
         self._draw_lesson()
+        if desk.state.notes is not None and desk.state.notes.shown is not None and not desk.state.is_bare:
+            note_bubble.draw(desk, desk.state.notes.shown)
         overlay.draw_messages(desk, desk.scene.layout)
         if window.dialogs.takes_all:
             overlay.dim(desk)

@@ -21,6 +21,7 @@ from ui.app import FRAMES_PER_SECOND, App
 from ui.draw.theme import PALETTES
 from ui.model import files
 from ui.model.keeper import Keeper, SettingsKeeper
+from ui.model.notes import Notes
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 from ui.status import StatusFile
@@ -173,6 +174,7 @@ def run(path: Path | None = None) -> int:
         settings.remember(path)
     elif window.dialogs.dialog is None:
         window.player.play()
+        window.state.notes = Notes(settings.closed_notes)
     gc.collect()
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
     kept_settings = SettingsKeeper(settings, window.collect_settings)

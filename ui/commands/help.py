@@ -34,7 +34,7 @@ def about(window: Window) -> None:
 @command("Escape", "Cancel the stroke, the dialog, the tool")
 def cancel(window: Window) -> None:
     """What Escape means depends on what is going on; it never quits."""
-    if window.editor.cancel():
+    if window.editor.cancel() or (window.state.notes is not None and window.state.notes.close()):
         return
     if window.session.has_stop_rule:
         window.session.run_until(None)

@@ -171,6 +171,6 @@ class Window:
         settings.layers = dict(self.dressing.own.visible)
         settings.heat = self.dressing.own.heat
         settings.linked_cameras = self.cameras.is_linked
-        settings.speed = self.player.speed
+        settings.speed = self.dressing.own_speed if self.state.lesson is None else self.state.lesson.speed_before
         if not self._is_full:  # or F11 would not give the window back as it was
             settings.window_size = self.surface.get_size()

@@ -80,6 +80,9 @@ class Host(Screen, Protocol):
     def open_path(self, path: str | os.PathLike[str]) -> None:
         """Open a file, after asking about unsaved edits; what is wrong with it is shown."""
 
+    def open_example(self, path: str | os.PathLike[str]) -> None:
+        """The same with an example, which runs at once."""
+
     def open_scenario(self, scenario: Scenario) -> None:
         """Begin another run, after asking about unsaved edits."""
 

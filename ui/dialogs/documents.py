@@ -71,10 +71,14 @@ class Documents:
         except ConfigError as error:
             self.host.complain(error, "What was saved cannot run; the version before goes on")
 
-    def _open_now(self, path: Path) -> None:
+    def open_example(self, path: str | os.PathLike[str]) -> None:
+        """An example of the gallery runs as soon as it is open."""
+        self.with_edits_kept(lambda: self._open_now(Path(path), self.desk.player.play))
+
+    def _open_now(self, path: Path, then: Callable[[], None] = _nothing) -> None:
         name = printable(path.name)
         job = Job(lambda job: self._opened_with_data(path, job))
-        self.host.work(f"Opening {name}", job, partial(self._opened, path), f"{name} could not be opened")
+        self.host.work(f"Opening {name}", job, partial(self._opened, path, then), f"{name} could not be opened")
 
     @staticmethod
     def _opened_with_data(path: Path, job: Job[files.Opened]) -> files.Opened:
@@ -82,7 +86,7 @@ class Documents:
         prepare(opened.scenario, job.told)
         return opened
 
-    def _opened(self, path: Path, opened: files.Opened) -> None:
+    def _opened(self, path: Path, then: Callable[[], None], opened: files.Opened) -> None:
         self.host.close_dialog()
         self._begin(opened.scenario)
         self.complete(opened)
@@ -90,6 +94,7 @@ class Documents:
         self.desk.settings.remember(path)
         if opened.problems is not None:
             self.desk.run("problems")
+        then()
 
     def complete(self, opened: files.Opened) -> None:
         """What a file holds beside the run that it begins, which is open already."""
@@ -146,6 +151,7 @@ class Documents:
         self.dressing.take_off()
         self.desk.state.forget_places()
         self.end_lesson()
+        self.desk.state.notes = None
         for forget in self.forget:
             forget()
         self.desk.player.reveal = None

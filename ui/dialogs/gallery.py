@@ -11,8 +11,8 @@ from sim.commands import AgentConfig
 from sim.files.scenario import Scenario
 from sim.params import ConfigError
 from ui.dialogs.base import Dialog, Host, take_right
-from ui.draw.theme import SERIES, mix
-from ui.draw.thumb import thumbnail
+from ui.draw.theme import SERIES, Palette, mix
+from ui.draw.thumb import example_picture, thumbnail
 from ui.model import files
 from ui.model.columns import params_text
 from ui.widgets.canvas import Canvas
@@ -35,7 +35,7 @@ class Example:
 
 class Gallery(Dialog):
     title = "Gallery"
-    hint = "each example shows one thing; arrows choose, Enter or a click opens"
+    hint = "each example shows one thing; arrows choose, Enter or a click opens; Shift+G: lessons"
     size = (1260, 700)
     command = "gallery"
     has_footer = False
@@ -67,10 +67,7 @@ class Gallery(Dialog):
         y = 0
         if shown.scenario:
             side = min(width, height * 45 // 100)
-            scenario = shown.scenario
-            picture = thumbnail(
-                scenario.grid, scenario.start_cell, scenario.goal_cell, (width, side), self.host.palette
-            )
+            picture = _picture_of(shown, shown.scenario, (width, side), self.host.palette)
             pen.surface.blit(picture, ((width - picture.get_width()) // 2, 0))
             y = picture.get_height() + pen.px(14)
         pen.text((0, y), shown.title, size=17, face="bold", width=width)
@@ -88,7 +85,7 @@ class Gallery(Dialog):
         if self.paths:
             path = self.paths[self.cards.place]
             self.host.close_dialog()
-            self.host.open_path(path)
+            self.host.open_example(path)
 
 
 @lru_cache(maxsize=64)
@@ -116,6 +113,12 @@ def example(path: Path) -> Example:
     except OSError:
         changed = 0
     return _read(path, changed)
+
+
+def _picture_of(shown: Example, scenario: Scenario, size: tuple[int, int], palette: Palette) -> pygame.Surface:
+    """What happens in it where there is a picture of that, else its map."""
+    found = example_picture(shown.path.stem, size, palette) if files.is_shipped(shown.path) else None
+    return found or thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
 
 
 class _Cards(Scrolled):
@@ -264,7 +267,5 @@ class _Cards(Scrolled):
         if scenario is None:
             return None
         if place not in self._pictures:
-            self._pictures[place] = thumbnail(
-                scenario.grid, scenario.start_cell, scenario.goal_cell, size, self.dialog.host.palette
-            )
+            self._pictures[place] = _picture_of(shown, scenario, size, self.dialog.host.palette)
         return self._pictures[place]

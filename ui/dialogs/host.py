@@ -122,6 +122,9 @@ class Dialogs:
     def open_path(self, path: str | os.PathLike[str]) -> None:
         self.documents.open_path(path)
 
+    def open_example(self, path: str | os.PathLike[str]) -> None:
+        self.documents.open_example(path)
+
     def open_scenario(self, scenario: Scenario) -> None:
         self.documents.open_scenario(scenario)
 

@@ -3,9 +3,16 @@
 import pygame
 
 from sim.grid import Grid
+from sim.program import ROOT
 from ui.draw.cells import TerrainWords
 from ui.draw.map_colours import fill_table
 from ui.draw.theme import Palette
+
+FOLDER = ROOT / "assets" / "thumbs"
+"""Pictures of the examples, made by `make thumbs`."""
+
+SIDE = 220
+"""Pixels of the longer side of one."""
 
 
 def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
@@ -27,6 +34,21 @@ def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette:
         pygame.draw.circle(picture, palette.casing_dark, centre, casing)
         pygame.draw.circle(picture, colour, centre, radius)
     return picture
+
+
+def example_picture(name: str, size: tuple[int, int], palette: Palette) -> pygame.Surface | None:
+    """What happens in an example that ships, as large as it fits; None where there is no picture of it."""
+    path = FOLDER / name_of(name, palette.name)
+    if not path.is_file():
+        return None
+    picture = pygame.image.load(path)
+    scale = min(size[0] / picture.get_width(), size[1] / picture.get_height())
+    shown = max(1, round(picture.get_width() * scale)), max(1, round(picture.get_height() * scale))
+    return pygame.transform.smoothscale(picture.convert(24), shown)
+
+
+def name_of(example: str, theme: str) -> str:
+    return f"{example}-{theme}.jpg"
 
 
 def _within(place: int, scale: float, length: int, margin: int) -> int:

@@ -45,3 +45,8 @@ def slower(speed: int) -> int:
     if speed == AS_FAST_AS_POSSIBLE:
         return SPEEDS[-1]
     return next((s for s in reversed(SPEEDS) if s < speed), SPEEDS[0])
+
+
+def nearest(speed: int) -> int:
+    """The speed of the slider that is nearest to one; no limit stays none."""
+    return min(SPEEDS, key=lambda known: abs(known - speed)) if speed > 0 else AS_FAST_AS_POSSIBLE

@@ -11,7 +11,7 @@ playing.look(session, player)           once a frame: ends a run that has come t
 from dataclasses import dataclass, field
 
 from sim.lesson import Lesson, Step
-from ui.model.clock import SPEEDS
+from ui.model.clock import nearest
 from ui.model.keys import PanelKey
 from ui.model.player import Player
 from ui.model.session import Session
@@ -23,7 +23,7 @@ class Playing:
     ticks: tuple[int, ...]
     place: int = 0
     answers: dict[int, int] = field(default_factory=dict)  # given to questions, by step
-    speed_before: int | None = None  # the user's own, while a step has its say
+    speed_before: int = 0  # the user's own, while a step has its say
 
     @property
     def step(self) -> Step:
@@ -57,8 +57,7 @@ class Playing:
     def end(self, player: Player) -> None:
         """The user's own speed again."""
         player.pause()
-        if self.speed_before is not None:
-            player.set_speed(self.speed_before)
+        player.set_speed(self.speed_before)
 
     def answer(self, place: int) -> None:
         if self.step.question is not None and self.answered is None:
@@ -86,8 +85,7 @@ class Playing:
         if not (self.ticks[self.place - 1] <= session.tick < self.tick):
             self._stand(session, player)
             return
-        wanted = self.lesson.speed_at(self.place)
-        player.set_speed(min(SPEEDS, key=lambda speed: abs(speed - wanted)))  # the slider has no others
+        player.set_speed(nearest(self.lesson.speed_at(self.place)))
         player.reveal = None
         session.run_until(None, self.tick)
         player.play()

@@ -10,6 +10,7 @@ It comes from the window (ui/panels/dressing.py), or from the `view` of a scenar
       cameras: {0: fit, 1: {x: 9, y: 9, cells: 12}}      # of panels that look elsewhere, by their number
       scale: 1.25                           # size of texts and lines; left out: chosen by the size of the picture
       sidebar: compare                      # or false; only where the whole window is drawn
+      speed: 120                            # ticks a second in the window; the user's own comes back with the next file
 
 No pygame here.
 """
@@ -22,7 +23,7 @@ from sim.params import ConfigError, Param, did_you_mean, shown
 from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
 from ui.model.keys import PanelKey
 from ui.model.layers import HeatSetting, LayerState
-from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, THEME
+from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, SPEED, THEME
 
 SCALE = Param("scale", float, 1.0, "size of texts and lines", 0.5, 8.0)
 CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_000, 10_000)
@@ -30,7 +31,7 @@ CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a p
 
 REGION_LEVEL = Param("region_level", int, 0, "level of the regions drawn; 0: that of each agent", 0, 30)
 
-KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar")
+KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar", "speed")
 OTHER_KEYS = ("branches", "focus")  # what a session keeps there (ui/model/saving.py)
 
 
@@ -118,6 +119,7 @@ class _LookReader:
             follows=follows,
             scale=self._value(view, SCALE, None),
             tab=self._tab(view.get("sidebar", base.tab)),
+            speed=int(self._value(view, SPEED, base.speed)),
         )
 
     def _check_keys(self, data: Mapping[str, Any], known: tuple[str, ...], path: str) -> None:

@@ -49,6 +49,7 @@ class Settings:
     shows_sidebar: bool = True
     keyframe_mb: int = 0  # megabytes for going back in time; 0: as many as the run itself takes, and 190 at least
     recent_files: list[str] = field(default_factory=list)  # the latest first
+    closed_notes: list[str] = field(default_factory=list)  # on the first example: they never come again
 
     def remember(self, path: str | os.PathLike[str]) -> None:
         """Put a file at the head of the recent ones."""
@@ -129,6 +130,7 @@ class _SettingsReader:
             shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
             keyframe_mb=self._value(self.data, KEYFRAMES, base.keyframe_mb),
             recent_files=self._recent_files(),
+            closed_notes=[name for name in self._part("closed_notes", list) if isinstance(name, str)],
         )
 
     def _value(self, data: Mapping[str, Any], param: Param, default: Any) -> Any:
@@ -211,6 +213,7 @@ def settings_text(settings: Settings) -> str:
             "sidebar_tab": settings.sidebar_tab,
             "shows_sidebar": settings.shows_sidebar,
             "keyframe_mb": settings.keyframe_mb,
+            "closed_notes": [name for name in settings.closed_notes if name.isprintable()],
             "recent_files": [name for name in settings.recent_files if name.isprintable()],
         }
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sim.grid import Grid
 from ui.model.keys import PanelKey
 from ui.model.lesson import Playing
+from ui.model.notes import Notes
 from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, Point
 
@@ -50,6 +51,7 @@ class State:
     mark_out: int | None = None
     change_rate: float = 5.0  # of random changes while there are none
     change_interval: int = 10
+    notes: Notes | None = None  # on the first example, at a start without a file
     lesson: Playing | None = None  # the one that is being given
     study: Study | None = None  # the experiment beside the window
     preparing: tuple[str, ...] = ()  # kinds of agents that cannot walk yet

@@ -10,6 +10,7 @@ from typing import Any
 
 from sim.params import ConfigError
 from ui.draw.layers import LAYER_BY_KEY
+from ui.model import clock
 from ui.model.cameras import Cameras
 from ui.model.keys import PanelKey
 from ui.model.layers import LayerState
@@ -21,14 +22,23 @@ class Dressing:
     def __init__(self, desk: Desk, cameras: Cameras) -> None:
         self.desk, self.cameras = desk, cameras
         self._own: LayerState | None = None  # what the user had before, while a file has its say
+        self._speeds: tuple[int, int] | None = None  # the user's and that of the file
 
     @property
     def own(self) -> LayerState:
         """The layers and the heat to keep as settings."""
         return self._own or self.desk.scene.layers
 
+    @property
+    def own_speed(self) -> int:
+        """The speed to keep as a setting: the user's, unless they have turned that of a file."""
+        now = self.desk.player.speed
+        return self._speeds[0] if self._speeds is not None and self._speeds[1] == now else now
+
     def take_off(self) -> None:
         self.desk.scene.layers, self._own = self.own, None
+        self.desk.player.set_speed(self.own_speed)
+        self._speeds = None
 
     def put_on(self, view: Mapping[str, Any]) -> None:
         """Look as this view says; a view that cannot be understood is told of and left alone."""
@@ -40,6 +50,9 @@ class Dressing:
             return
         if {"layers", "heat", "region_level"} & view.keys():
             self._dress_layers(look, view)
+        if "speed" in view:
+            self._speeds = self.desk.player.speed, clock.nearest(look.speed)
+            self.desk.player.set_speed(self._speeds[1])
         if "camera" in view or "cameras" in view:
             self._turn_cameras(look)
         if look.tab is not None and "sidebar" in view:

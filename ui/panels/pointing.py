@@ -7,6 +7,7 @@ from sim.measures import MEASURES
 from ui.model.layout import Box, PanelBoxes
 from ui.model.session import Panel
 from ui.panels.desk import Desk
+from ui.widgets.canvas import HotSpot
 
 LEAST_RING = 11  # radius in design units
 _IN_PANEL = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
@@ -25,11 +26,16 @@ def _draw_one(desk: Desk, panel: Panel, boxes: PanelBoxes, highlight: Highlight)
         ring(desk, panel, boxes, cell)
     if highlight.what == "panel":
         frame(desk, boxes.whole)
-    elif (shown := _IN_PANEL.get(highlight.what)) is not None:
-        spots = (desk.canvas.spot_named(f"hud:{panel.key}:{name}") for name in (shown.name, shown.short))
-        spot = next((spot for spot in spots if spot is not None), None)
-        if spot is not None:
-            frame(desk, spot.box)
+    elif (spot := number_spot(desk, panel, highlight)) is not None:
+        frame(desk, spot.box)
+
+
+def number_spot(desk: Desk, panel: Panel, highlight: Highlight) -> HotSpot | None:
+    """Where a measure stands in the foot of a panel; None: it is none, or has no room."""
+    shown = _IN_PANEL.get(highlight.what)
+    names = (shown.name, shown.short) if shown is not None else ()
+    spots = (desk.canvas.spot_named(f"hud:{panel.key}:{name}") for name in names)
+    return next((spot for spot in spots if spot is not None), None)
 
 
 def cells_of(panel: Panel, highlight: Highlight) -> list[int]:

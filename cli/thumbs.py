@@ -1,0 +1,89 @@
+"""Pictures of the examples for the gallery: `make thumbs` writes assets/thumbs/, dark and light.
+
+Each shows what its example is about: the map of one agent at a tick at which it can be seen, and not bare walls.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+import pygame
+
+from ui.app import App
+from ui.draw.thumb import FOLDER, SIDE, name_of
+from ui.model import files
+from ui.model.session import Session
+from ui.model.settings import THEMES, Settings
+
+WINDOW = (900, 900)
+MOMENTS = {
+    "scrubbing": (0, 1236),
+    "weights": (0, 895),
+    "bridges": (1, 150),
+    "rooms": (0, 600),
+    "corner": (0, 1500),
+    "learning": (0, 4000),
+    "subgoals": (0, 2000),
+    "stale": (0, 1000),
+    "no-path": (0, 340),
+    "crowd-bridge": (0, 44),
+    "crowd-budget": (0, 60),
+}
+"""Which panel and tick; others: the first one, after two thirds of the run."""
+_LONGEST = 6000
+
+
+def main() -> int:
+    pygame.display.init()
+    pygame.font.init()
+    FOLDER.mkdir(exist_ok=True)
+    for path in files.examples():
+        for theme in THEMES:
+            _write(path, theme)
+    return 0
+
+
+def _write(path: Path, theme: str) -> None:
+    opened = files.open_any(path)
+    app = App(Session(opened.scenario), Settings(theme=theme, window_size=WINDOW, shows_sidebar=False), _window())
+    app.window.documents.complete(opened)
+    panel, tick = MOMENTS.get(path.stem) or (0, _two_thirds(app))
+    session = app.session
+    session.seek(0)
+    session.advance(tick)
+    session.focus(session.panels[panel].key)
+    app.window.state.is_maximised = app.window.state.is_bare = True
+    app.frame(0.0)
+    app.window.state.messages.waiting.clear()
+    app.frame(0.0)
+    pygame.image.save(_map_of(app), FOLDER / name_of(path.stem, theme))
+    print(path.stem, theme, tick)
+
+
+def _window() -> pygame.Surface:
+    return pygame.display.set_mode(WINDOW)
+
+
+def _two_thirds(app: App) -> int:
+    app.session.advance(_LONGEST)
+    return app.session.tick * 2 // 3
+
+
+def _map_of(app: App) -> pygame.Surface:
+    """The map alone, as large as it goes into a square of SIDE pixels."""
+    shown, boxes = app.window.scene.panels()[0]
+    camera = app.window.scene.camera(shown.key, boxes)
+    width, height = app.window.scene.map_size
+    corner, end = camera.to_px(0, 0), camera.to_px(width, height)
+    area = pygame.Rect(boxes.map[0] + round(corner[0]), boxes.map[1] + round(corner[1]), 0, 0)
+    area.size = round(end[0] - corner[0]), round(end[1] - corner[1])
+    area = area.clip(pygame.Rect(boxes.map))
+    scale = SIDE / max(area.size)
+    size = max(1, round(area.width * scale)), max(1, round(area.height * scale))
+    return pygame.transform.smoothscale(app.window.surface.subsurface(area), size)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""The notes of the first example: each comes when what it tells of happens, goes with a key, and never comes again."""
+
+from pathlib import Path
+
+import pygame
+import pytest
+
+from sim.kernels import log
+from tests.window import make_app, press_combination, settle
+from ui.app import App
+from ui.model import files
+from ui.model.notes import FIRST_EXAMPLE, NOTES, Notes
+from ui.model.settings import load_settings, save_settings
+
+
+@pytest.fixture
+def app() -> App:
+    made = make_app(files.open_any(files.examples()[0]).scenario, (1600, 900))
+    made.window.state.notes = Notes(made.window.settings.closed_notes)
+    return made
+
+
+def test_they_are_about_the_example_that_everybody_sees_first() -> None:
+    assert files.examples()[0].stem == FIRST_EXAMPLE
+    labels = {config.label for config in files.open_any(files.examples()[0]).scenario.agents}
+    assert {note.points_at.agent for note in NOTES} <= labels and 3 <= len(NOTES) <= 4
+
+
+def test_each_note_comes_when_it_happens_and_goes_with_escape(app: App, tmp_path: Path) -> None:
+    settle(app)
+    assert app.window.state.notes.shown is None, "nothing has happened yet"
+    app.window.player.play()
+    seen = []
+    for _ in range(4000):
+        app.frame(0.02)
+        note = app.window.state.notes.shown
+        if note is not None:
+            view = app.session.panels[0].view
+            if note.key == "back-move":
+                assert int(view.rows[-1].marks) & log.BACK_MOVE
+            assert app.window.canvas.spot_named("note") is not None
+            seen.append(note.key)
+            was_running = app.window.player.clock.is_running
+            press_combination(app, "Escape")
+            assert app.window.player.clock.is_running == was_running
+            assert app.window.state.notes.shown is not note
+        if len(seen) == len(NOTES):
+            break
+    assert seen == [note.key for note in NOTES]
+    path = tmp_path / "settings.yaml"
+    save_settings(app.window.settings, path)
+    again = Notes(load_settings(path)[0].closed_notes)
+    again.look(app.session)
+    assert again.shown is None and not again.left
+
+
+def test_a_click_closes_it_and_paints_nothing(app: App) -> None:
+    press_combination(app, ".")
+    settle(app)
+    spot = app.window.canvas.spot_named("note")
+    assert spot is not None
+    where = spot.box[0] + 20, spot.box[1] + 20
+    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+        pygame.event.post(pygame.event.Event(kind, button=1, pos=where))
+    settle(app)
+    assert app.window.settings.closed_notes == ["best-cell"] and not app.session.log
+
+
+def test_another_run_has_no_notes(app: App) -> None:
+    app.window.documents.open_path(files.examples()[1])
+    settle(app)
+    assert app.window.state.notes is None
+
+
+def test_examples_of_the_gallery_run_at_their_own_speed_and_the_users_comes_back(app: App) -> None:
+    app.window.player.set_speed(60)
+    press_combination(app, "G")
+    settle(app)
+    press_combination(app, "Right")
+    press_combination(app, "Right")
+    press_combination(app, "Return")
+    settle(app)
+    own = app.session.scenario.view["speed"]
+    assert app.window.player.clock.is_running and app.window.player.speed == own != 60
+    app.window.collect_settings()
+    assert app.window.settings.speed == 60
+    app.window.documents.open_path(files.GALLERY_FOLDER / "no-path.yaml")
+    settle(app)
+    assert not app.window.player.clock.is_running

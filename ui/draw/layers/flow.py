@@ -1,0 +1,80 @@
+"""Flow arrows: in each known cell an arrow to the cell it was reached from: where walking back leads."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from math import atan2, pi
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kernels.octile import DX, DY, NOWHERE
+from ui.draw import masks
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import paint
+from ui.draw.kernels.flow import stamp_flow
+from ui.draw.layer import Layer
+from ui.draw.picture import Picture
+from ui.draw.svg_paths import hexed, n
+from ui.draw.swatch import Swatch
+from ui.draw.theme import packed
+
+FROM_PX = 7.0  # smaller cells have no room for an arrow
+SHARE, LENGTH = 0.72, 0.92  # of a cell that an arrow takes, and of that its length
+
+
+def draw(picture: Picture) -> None:
+    search = picture.walker.agent.search if picture.walker else None
+    if search is None or picture.zoom < FROM_PX:
+        return
+    arrows = arrows_of(max(5, round(picture.zoom * SHARE)) | 1)
+    stamp_flow(picture.frame, search.nodes, int(search.control[0].search), arrows, packed(picture.palette.tree))
+
+
+@lru_cache(maxsize=64)
+def arrows_of(size: int) -> npt.NDArray[np.uint8]:
+    """For each direction of a move the arrow that leads back."""
+    ways = [round(atan2(-DY[d], -DX[d]) * 8 / pi) % 16 for d in range(8)]
+    return np.ascontiguousarray(np.stack([masks.arrow_head(size, size * LENGTH, way) for way in ways]))
+
+
+def swatch(swatch: Swatch) -> None:
+    size = min(swatch.height, swatch.width) * 3 // 4 | 1
+    x, y = round((swatch.width - size) / 2), round((swatch.height - size) / 2)
+    paint.stamp(swatch.frame, arrows_of(size)[1], x, y, packed(swatch.palette.tree))
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    search = drawing.agent.search
+    if search is None:
+        return
+    nodes, number = search.nodes, int(search.control[0]["search"])
+    parts = []
+    for cell in np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NOWHERE)).tolist():
+        x, y = drawing.xy(cell)
+        way = int(nodes[cell]["came"])
+        dx, dy = -float(DX[way]), -float(DY[way])
+        length = (dx * dx + dy * dy) ** 0.5
+        dx, dy = dx / length * 0.33, dy / length * 0.33
+        tail_x, tail_y = x - dx, y - dy
+        left, right = (tail_x - dy * 0.62, tail_y + dx * 0.62), (tail_x + dy * 0.62, tail_y - dx * 0.62)
+        parts.append(f"M{n(x + dx)} {n(y + dy)}L{n(left[0])} {n(left[1])}L{n(right[0])} {n(right[1])}z")
+    if parts:
+        yield f'<path fill="{hexed(drawing.palette.tree)}" stroke="none" d="{"".join(parts)}"/>'
+
+
+def svg_swatch(drawing: Drawing) -> str:
+    return f'<path d="M1.3 .5L.8 .2L.8 .8z" fill="{hexed(drawing.palette.tree)}"/>'
+
+
+LAYER = Layer(
+    key="flow",
+    name="Flow arrows",
+    place=21,
+    depth=45,
+    legend="in each known cell, to the cell it was reached from",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=svg_swatch,
+    is_on=False,
+)

@@ -1,0 +1,94 @@
+"""Notes on the first example: what to see in it, one after the other, each until it is closed. No pygame.
+
+notes = Notes(settings.closed_notes)    what was closed once never comes again
+notes.look(session)                     once a frame: the next note comes when what it tells of happens
+notes.close()
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sim.kernels import log
+from sim.lesson import Highlight
+from sim.world import WalkerView
+from ui.model.session import Session
+
+
+@dataclass(frozen=True)
+class Note:
+    key: str  # in settings
+    points_at: Highlight
+    text: str
+    is_due: Callable[[WalkerView], bool]
+
+
+def _has_moved(view: WalkerView) -> bool:
+    return view.metrics.moves >= 1
+
+
+def _walks_back(view: WalkerView) -> bool:
+    return bool(view.rows.size and int(view.rows[-1].marks) & log.BACK_MOVE)
+
+
+def _scrubs(view: WalkerView) -> bool:
+    return view.metrics.revisits >= 30
+
+
+def _has_gone_far(view: WalkerView) -> bool:
+    return view.metrics.moves >= 40
+
+
+FIRST_EXAMPLE = "scrubbing"
+NOTES = (
+    Note(
+        "best-cell",
+        Highlight("one cell a tick", "best"),
+        "The diamond is the cell that looks best so far. This agent may look at one cell a tick, and walks towards "
+        "the best while it searches.",
+        _has_moved,
+    ),
+    Note(
+        "back-move",
+        Highlight("one cell a tick", "agent"),
+        "The frontier jumped: another cell looks better now, on another branch. So it walks back along its own way: "
+        "orange arrows.",
+        _walks_back,
+    ),
+    Note(
+        "scrubbing",
+        Highlight("one cell a tick", "revisits"),
+        "To and fro over the same cells: scrubbing. The heat shows where, this number how often. F4 says why it moves.",
+        _scrubs,
+    ),
+    Note(
+        "compare",
+        Highlight("sixteen", "agent"),
+        "The same search with sixteen cells a tick hardly scrubs at all. G has more examples, Shift+G lessons, "
+        "? all keys.",
+        _has_gone_far,
+    ),
+)
+
+
+class Notes:
+    def __init__(self, closed: list[str]) -> None:
+        """`closed`: the keys of those that were closed, kept up to date."""
+        self.closed = closed
+        self.left = [note for note in NOTES if note.key not in closed]
+        self.shown: Note | None = None
+
+    def look(self, session: Session) -> None:
+        if self.shown is None and self.left and not session.is_seeking:
+            note = self.left[0]
+            views = (panel.view for panel in session.panels if panel.view.label == note.points_at.agent)
+            if any(note.is_due(view) for view in views):
+                self.shown = note
+
+    def close(self) -> bool:
+        """Whether there was one to close."""
+        if self.shown is None:
+            return False
+        self.closed.append(self.shown.key)
+        self.left.remove(self.shown)
+        self.shown = None
+        return True
