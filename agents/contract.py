@@ -115,7 +115,7 @@ def judged_tick(world: World) -> bool:
 
 def must_be_honest(walker: Walker) -> None:
     if walker.offence is not None:
-        must(False, walker.offence.told(walker.label))
+        must(False, f"{walker.offence.told(walker.label)}, in tick {walker.offence.tick:,}")
 
 
 def check_view(walker: Walker, board: Board) -> None:

@@ -33,9 +33,9 @@ class Offence:
         return "failed" if self.is_failure else "broke the rules"
 
     def told(self, label: str) -> str:
-        """One sentence for messages."""
+        """One sentence, for messages that name their tick."""
         x, y = self.place
-        return f"{label} {self.word} in tick {self.tick:,} on ({x}, {y}): {self.what}"
+        return f"{label} {self.word} on ({x}, {y}): {self.what}"
 
 
 class StoppedAgent:

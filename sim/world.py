@@ -653,7 +653,7 @@ class World:
         walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
         self._are_turns_old = True
-        self.note(walker.offence.told(walker.label))
+        self.notes.append(Note(tick, walker.offence.told(walker.label)))
 
     def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
         """Put an agent that has arrived back on the start, which takes a tick; it waits while that is blocked."""

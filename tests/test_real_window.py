@@ -197,3 +197,32 @@ def test_painting_resizing_full_screen_and_quitting_with_unsaved_edits(window):
     w.until(lambda s: s["dialog"] is None)
     w.keys("ctrl+z", "ctrl+q")
     assert w.process.wait(PATIENCE_S) == 0
+
+
+def test_an_agent_of_ones_own_is_broken_and_mended_while_it_walks(window, tmp_path):
+    path = tmp_path / "mine.py"
+    works = (ROOT / "assets/own-agent/example.py").read_text()
+    path.write_text(works)
+    w = window("--agent-file", str(path), "assets/scenarios/rooms.yaml")
+
+    def mine(status: dict) -> dict:
+        return next(agent for agent in status["agents"] if agent["kind"] == "mine")
+
+    begun = w.until(lambda s: any(agent["kind"] == "mine" for agent in s["agents"]))
+    panels = len(begun["panels"])
+    w.keys(*["period"] * 6)
+    before = w.until(lambda s: s["tick"] == 6)
+    time.sleep(0.5)  # the file has been looked at
+    path.write_text(works.replace("best, second, target = inf, inf, None", "best, second, target = inf, 1 / 0, None"))
+    broken = w.until(lambda s: mine(s)["state"] == "failed")
+    assert broken["tick"] == 6 and len(broken["panels"]) == 2 * panels, "beside the run before"
+    if shot := os.environ.get("BACKMOVE_SHOT"):
+        subprocess.run(["import", "-window", "root", shot], env=w.environment, check=True)
+    path.write_text(works.replace("weight of the heuristic", "the weight of h"))
+    mended = w.until(lambda s: mine(s)["state"] != "failed" and s["tick"] == 6)
+    assert mine(mended)["position"] == mine(before)["position"]
+    assert mine(mended)["params"]["version"] != mine(before)["params"]["version"]
+    path.write_text("this is no Python")
+    w.until(lambda s: s["dialog"] == "MessageBox")
+    w.keys("Return", "period")
+    w.until(lambda s: s["dialog"] is None and s["tick"] == 7)

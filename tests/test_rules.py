@@ -185,7 +185,7 @@ def test_every_lie_is_told_with_tick_and_cell_and_the_others_walk_on(liar: type,
     assert outcome_of(world, caught, "stuck") == ("failed" if liar is WritesTheMap else "broke_rules")
     assert honest.has_arrived and honest.offence is None and world.is_over
     assert [note.text for note in world.notes] == [caught.offence.told("Liar")]
-    assert "in tick 2 on (2, 0)" in world.notes[0].text
+    assert "on (2, 0)" in world.notes[0].text and world.notes[0].tick == 2
     assert (world.grid.moves == before).all()
     assert world.metrics(caught).moves == 2 and world.metrics(caught).expansions >= 2
     world.submit(EditCells(blocked=(11,)))
