@@ -117,8 +117,10 @@ MUTANTS = (
     world("if self._event_tick != self.tick:", "if self._event_tick < 0 or self.tick:"),
     world("self._queue[place - 1][0] > due:", "self._queue[place - 1][0] >= due:"),
     world("self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))", "self.grid.edit(blocked, freed)"),
-    world("        self.optimal = self.true_distance(self.start)\n        for walker", "        for walker"),
-    world("return not (waits and self.random_changes.rate > 0)", "return True"),
+    world(
+        "self.optimal_moves = self.measuring.cheapest_way(self.start)", "_ = self.measuring.cheapest_way(self.start)"
+    ),
+    world("return not (waits and self.random_changes.next_after(self.tick) is not None)", "return True"),
     world("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, protected[:0])"),
     world("in_order = sorted(self.walkers, key=lambda w: w.id)", "in_order = self.walkers"),
     world(
@@ -127,11 +129,11 @@ MUTANTS = (
     world("self._next_id = max(self._next_id, number + 1)", "self._next_id = number + 1"),
     # time
     timeline("not e.is_scripted and now < e.tick <= self", "not e.is_scripted and now <= e.tick <= self"),
-    history("and world.digest() != self.digests[place]:", "and not self.digests[place]:"),
+    history("and (now := world.digest()) != self.digests[place]:", "and not (now := self.digests[place]):"),
     history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("head.is_stale or head.tick > tick or (", "head.is_stale or ("),
-    timeline("boundary = min(boundary, self.recorded_end - begin)", "boundary = min(boundary, BULK)"),
+    timeline("(self.horizon if is_new else self.recorded_end) - begin)", "BULK)"),
     timeline("is_active = record.last_active(tick) == tick", "is_active = record.last_active(tick) > 0"),
     # journals and sessions
     journal('if not line.endswith(b"\\n"):', 'if not line.strip(b"\\0"):'),
