@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sim.files import yaml as yaml_file
+from sim.files.telling import telling
 from sim.files.yaml import Document, Inline, InlineMap, path_text, plain_value, read_yaml, write_yaml
 from sim.params import ConfigError
 
@@ -196,3 +197,31 @@ def test_what_is_written_reads_back_equal(data: object) -> None:
     assert repr(read_yaml(write_yaml(data), "x").data) == repr(data)  # also 1 and True differ
     for value in (Inline([data]), InlineMap(a=data)):
         assert read_yaml(write_yaml(value), "x").data == value
+
+
+def test_the_lines_of_what_stands_on_one_are_those_of_its_parts() -> None:
+    text = "a: [1, [2, 3]]\nb:\n  [4,\n   5]\nc:\n  [6, {d: 7}]\ne: {f: 8,\n  g: 9}\n"
+    document = read_yaml(text, "x.yaml")
+    places = {("a", 1, 0): 1, ("b",): 2, ("b", 0): 3, ("b", 1): 4, ("c",): 5, ("c", 0): 6, ("c", 1, "d"): 6}
+    places |= {("e", "f"): 7, ("e", "g"): 8, ("a", 7): 1}
+    assert {path: document.line_of(path) for path in places} == places
+
+
+def test_the_reading_of_a_large_file_is_told_and_can_be_given_up() -> None:
+    text = "".join(f"- {{tick: {i}, block: [[{i}, 4]]}}\n" for i in range(20_000))
+    shares: list[float] = []
+    with telling(shares.append):
+        document = read_yaml(text, "x.yaml")
+    assert len(document.data) == 20_000 and len(shares) > 5
+    assert shares == sorted(shares) and 0.0 <= shares[0] < 0.1 and 0.8 < shares[-1] <= 1.0
+
+    class GivenUpError(Exception):
+        pass
+
+    def give_up(share: float) -> None:
+        if share > 0.5:
+            raise GivenUpError
+
+    with telling(give_up), pytest.raises(GivenUpError):
+        read_yaml(text, "x.yaml")
+    read_yaml("a: 1", "x.yaml")  # nobody listens any more

@@ -7,17 +7,21 @@ be called `on` or `no`), and a date or `1:30` is text. Keys are always text.
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from sim.files.telling import tell
 from sim.params import ConfigError, shown
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 32
 MAX_VALUES = 1_500_000  # a value takes some hundred bytes and four microseconds
+
+_TELL_EVERY = 20_000  # events; a tenth of a second or less
 
 Path = Sequence[str | int]
 """Where a value stands in a document: keys and places from the top, such as ("agents", 0, "kind")."""
@@ -36,7 +40,7 @@ class Document:
 
     name: str  # how messages call the file
     data: Any
-    lines: Any  # shaped as `data`: a line for a scalar, (line, children) for a list or a mapping
+    lines: Any  # shaped as `data`: a line for what stands on one, (line, children) for a longer list or mapping
 
     def line_of(self, path: Path) -> int:
         """The line of the value at this path, or of the innermost part on the way that exists."""
@@ -78,9 +82,9 @@ def read_yaml(source: bytes | str, name: str) -> Document:
     """The document in `source`; a ConfigError that begins with `name` and a line when there is none."""
     if len(source) > MAX_BYTES:
         raise ConfigError(f"{name}: expected at most {MAX_BYTES:,} bytes, got {len(source):,}")
-    builder = _Builder(name)
-    for event in _events(_as_text(source, name), name):
-        builder.take(event)
+    text = _as_text(source, name)
+    builder = _Builder(name, len(text))
+    builder.take_all(_events(text, name))
     if builder.root is None:
         raise ConfigError(f"{name}: expected a YAML document, got an empty file")
     return Document(name, builder.root[0], builder.root[1])
@@ -113,57 +117,84 @@ def _events(text: str, name: str) -> Iterator[Any]:
 
 
 class _Builder:
-    """Puts events together. What is open lies on a list, so depth costs no stack."""
+    """Puts events together. What is open lies on a list, so depth costs no stack.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    A large file is two million events, so the way of a scalar is short: few calls, and what a word stands for is
+    looked up, not worked out, when it comes again.
+    """
+
+    def __init__(self, name: str, length: int) -> None:
+        self.name, self.length = name, length
         self.root: tuple[Any, Any] | None = None  # (data, lines)
         self.open: list[_Part] = []
         self.values = 0
         self.line = 1  # of the event at hand
 
-    def take(self, event: Any) -> None:
-        self.line = event.start_mark.line + 1
-        match event:
-            case yaml.ScalarEvent():
+    def take_all(self, events: Iterator[Any]) -> None:
+        known: dict[str, Any] = {}
+        scalar: Any = yaml.ScalarEvent
+        for count, event in enumerate(events):
+            if not count % _TELL_EVERY and self.length:
+                tell(event.start_mark.index / self.length)
+            if type(event) is not scalar:
+                self._take(event)
+                continue
+            mark = event.start_mark
+            self.line = mark.line + 1
+            self.values += 1
+            if event.tag is not None or event.anchor is not None or self.values > MAX_VALUES:
                 self._check(event)
-                self._scalar(event)
-            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+            text, part = event.value, self.open[-1] if self.open else None
+            if part is not None and part.awaits_key:
+                self._key(part, text)
+                continue
+            if event.tag is None and not event.style:
+                if text in known:
+                    value = known[text]
+                else:
+                    value = known[text] = plain_value(text)
+            else:  # a lone "!" before a scalar means "text, whatever it looks like"
+                value = text
+            if part is None:
+                self.root = (value, self.line)
+            else:
+                part.put(value, self.line)
+
+    def _take(self, event: Any) -> None:
+        """Anything but a scalar."""
+        self.line, kind = event.start_mark.line + 1, type(event)
+        if kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
+            part = self.open.pop()
+            lines = part.line if part.is_on_one_line else (part.line, part.lines)
+            if self.open:
+                self.open[-1].put(part.data, lines)
+            else:
+                self.root = (part.data, lines)
+        elif kind is yaml.SequenceStartEvent or kind is yaml.MappingStartEvent:
+            self.values += 1
+            if event.tag is not None or event.anchor is not None or self.values > MAX_VALUES:
                 self._check(event)
-                self._begin(isinstance(event, yaml.MappingStartEvent))
-            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                part = self.open.pop()
-                self._put(part.data, (part.line, part.lines))
-            case yaml.AliasEvent():
-                self._refuse("an alias (*name)")
-            case yaml.DocumentStartEvent() if self.root is not None:
-                self._refuse("a second document")
+            self._begin(kind is yaml.MappingStartEvent)
+        elif kind is yaml.AliasEvent:
+            self._refuse("an alias (*name)")
+        elif kind is yaml.DocumentStartEvent and self.root is not None:
+            self._refuse("a second document")
 
     def _check(self, event: Any) -> None:
         if event.anchor is not None:
             self._refuse("an anchor (&name)")
         if event.tag is not None and event.tag != "!":
             self._refuse(f"the tag {shown(event.tag.replace('tag:yaml.org,2002:', '!!'))}")
-        self.values += 1
         if self.values > MAX_VALUES:
             self._refuse(f"more than {MAX_VALUES:,} values")
 
     def _refuse(self, got: str) -> None:
         raise ConfigError(f"{self.name}:{self.line}: expected plain data, got {got}")
 
-    def _scalar(self, event: Any) -> None:
-        if self.open and self.open[-1].awaits_key:
-            self._key(event.value)
-            return
-        # A lone "!" before a scalar means "text, whatever it looks like".
-        is_plain = event.style is None or event.style == ""
-        self._put(plain_value(event.value) if is_plain and event.tag is None else event.value, self.line)
-
-    def _key(self, key: str) -> None:
-        part = self.open[-1]
+    def _key(self, part: "_Part", key: str) -> None:
         if key in part.data:
             self._refuse(f"the key {shown(key)} a second time")
-        part.key, part.key_line, part.awaits_key = key, self.line, False
+        part.key, part.key_line, part.awaits_key = sys.intern(key), self.line, False
 
     def _begin(self, is_mapping: bool) -> None:
         if self.open and self.open[-1].awaits_key:
@@ -172,33 +203,38 @@ class _Builder:
             self._refuse(f"more than {MAX_DEPTH} levels")
         self.open.append(_Part(is_mapping, self.line))
 
-    def _put(self, value: Any, lines: Any) -> None:
-        """Store a finished value in the list or mapping that is open, or as the document."""
-        if not self.open:
-            self.root = (value, lines)
-            return
-        self.open[-1].put(value, lines)
-
 
 class _Part:
     """A list or a mapping under construction."""
+
+    __slots__ = ("awaits_key", "data", "is_mapping", "is_on_one_line", "key", "key_line", "line", "lines")
 
     def __init__(self, is_mapping: bool, line: int) -> None:
         self.is_mapping, self.line = is_mapping, line
         self.data: Any = {} if is_mapping else []
         self.lines: Any = {} if is_mapping else []
+        self.is_on_one_line = True  # all of it: then that line is enough to keep, as of most of a large file
         self.awaits_key = is_mapping
         self.key = ""
         self.key_line = 0
 
     def put(self, value: Any, lines: Any) -> None:
+        if lines != self.line:
+            self.is_on_one_line = False
         if not self.is_mapping:
             self.data.append(value)
             self.lines.append(lines)
             return
-        self.data[self.key] = value
+        key, key_line = self.key, self.key_line
+        self.data[key] = value
         # A value is looked for where its key stands, also when it begins a line further down.
-        self.lines[self.key] = (self.key_line, lines[1]) if isinstance(lines, tuple) else self.key_line
+        if isinstance(lines, tuple):
+            self.lines[key] = (key_line, lines[1])
+        elif isinstance(value, list | dict) and lines != key_line:
+            self.lines[key] = (key_line, dict.fromkeys(value if isinstance(value, dict) else range(len(value)), lines))
+        else:
+            self.lines[key] = key_line
+        self.is_on_one_line = self.is_on_one_line and key_line == self.line
         self.awaits_key = True
 
 

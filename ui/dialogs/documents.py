@@ -12,6 +12,7 @@ from sim.files.journal import find_crashed
 from sim.files.map import ScenFile
 from sim.files.scenario import Scenario
 from sim.files.session import Saved
+from sim.files.telling import telling
 from sim.lesson import Lesson, settled
 from sim.params import ConfigError, printable
 from ui.dialogs.base import Host
@@ -82,7 +83,8 @@ class Documents:
 
     @staticmethod
     def _opened_with_data(path: Path, job: Job[files.Opened]) -> files.Opened:
-        opened = files.open_any(path)
+        with telling(job.told):
+            opened = files.open_any(path)
         prepare(opened.scenario, job.told)
         return opened
 
