@@ -148,15 +148,16 @@ class Turns:
     """All walkers of a world: crews of those that are able to be in one, and the others, each alone."""
 
     def __init__(self, walkers: "Sequence[Walker]", able: "Iterable[Walker]") -> None:
-        self._of = _signs(walkers)
+        self._list, self._of = walkers, _signs(walkers)
         self.crews = _crews_of(able)
         joined = [walker for crew in self.crews for walker in crew.walkers]
         numbers = {walker.id for walker in joined}
         self.alone = [walker for walker in walkers if walker.id not in numbers]
 
     def are_of(self, walkers: "Sequence[Walker]") -> bool:
-        """Whether these are the same walkers, with as many trials."""
-        return self._of == _signs(walkers)
+        """Whether these are the same walkers, with as many trials as they had."""
+        is_same_list = walkers is self._list and len(walkers) == len(self._of)
+        return is_same_list or self._of == _signs(walkers)
 
     def look_again(self) -> bool:
         """See where everybody's memory lies; whether the crews can stay as they are."""

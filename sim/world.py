@@ -8,6 +8,7 @@ because nothing but a command can come between an agent's ticks.
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +31,7 @@ from sim.placing import cheapest_way
 from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 
 BULK = 4096  # most ticks in one kernel call
+_OF_TURNS = ("_turns_kept", "_are_turns_old", "_has_new_trials")
 _FOR_NO_AGENT = (Serve, EditCells, SetTerrain, SetSwitch)  # what agents hear of these, `_announce` tells them
 _FEW_REFUSED = 3  # cells that are named one by one
 _AT_ONCE = 25  # agents of a crew that are served between two looks at the clock
@@ -147,19 +149,17 @@ class Walker:
 
     def put_rows_together(self) -> None:
         """Take in the rows of an advance, once: a long run has thousands of pieces."""
-        if self.new_rows:
-            if self.seat is not None:  # it joined a crew meanwhile
-                tick = self.told.tick
-                self.new_rows.append(self.seat.rows())
-                self.leave_seat()
-                self.told = replace(self.told, tick=tick)
-            rows = self.new_rows[0] if len(self.new_rows) == 1 else np.concatenate(self.new_rows)
-            self.told, self.new_rows = replace(self.told, rows=rows), []
+        if self.seat is not None:  # it joined a crew meanwhile
+            tick = self.told.tick
+            self.new_rows.append(self.seat.rows())
+            self.leave_seat()
+            self.told = replace(self.told, tick=tick)
+        rows = self.new_rows[0] if len(self.new_rows) == 1 else np.concatenate(self.new_rows)
+        self.told, self.new_rows = replace(self.told, rows=rows), []
 
     def begin_advance(self) -> None:
         """Forget the rows of the last one; those that a crew keeps it forgets itself."""
-        if self.seat is None:
-            self.told, self.new_rows = replace(self.told, rows=self.told.rows[:0]), []
+        self.told, self.new_rows = replace(self.told, rows=self.told.rows[:0]), []
 
     @property
     def state_word(self) -> str:
@@ -381,7 +381,8 @@ class World:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
         passed = 0
         for walker in self.walkers:
-            walker.begin_advance()
+            if walker.seat is None:
+                walker.begin_advance()
         for crew in self.crews:
             crew.forget_rows()
         is_over = self.is_over
@@ -391,7 +392,8 @@ class World:
             passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
             is_over = self.is_over
         for walker in self.walkers:
-            walker.put_rows_together()
+            if walker.new_rows:
+                walker.put_rows_together()
         return passed
 
     @property
@@ -522,8 +524,7 @@ class World:
     def _turns(self) -> Turns:
         """Who advances together and who alone, looked at again after whatever may have changed that."""
         kept = self._turns_kept
-        are_right = kept is not None and kept.are_of(self.walkers) and (not self._are_turns_old or kept.look_again())
-        if kept is None or not are_right:
+        if kept is None or not self._is_right(kept):
             # In a crew nobody asks for the time that each takes, nor for non-optimal moves.
             able = (w for w in self.walkers if w.own_goal is not None or not self.measuring.is_on)
             for walker in self.walkers:
@@ -531,8 +532,13 @@ class World:
                     walker.leave_seat()
                     walker.new_rows = [walker.told.rows] if walker.told.rows.size else []
             kept = self._turns_kept = Turns(self.walkers, able if self.stopwatch is None else ())
-        self._are_turns_old = False
+        self._are_turns_old = self._has_new_trials = False
         return kept
+
+    def _is_right(self, kept: Turns) -> bool:
+        """Whether it is still so."""
+        is_of_these = not self._has_new_trials and kept.are_of(self.walkers)
+        return is_of_these and (not self._are_turns_old or kept.look_again())
 
     is_live = True
     """Whether this happens for the first time, so that a clock may have its say. A replay follows what was noted."""
@@ -542,10 +548,11 @@ class World:
 
     _turns_kept: Turns | None = None
     _are_turns_old = False
+    _has_new_trials = False  # who walks again is in no crew
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what says where memory lies: it will lie elsewhere."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_turns_kept", "_are_turns_old")}
+        return {name: value for name, value in self.__dict__.items() if name not in _OF_TURNS}
 
     def _run_walker(self, walker: Walker, ticks: int) -> int:
         """Returns the ticks until the agent was done, `ticks` if it is not."""
@@ -776,7 +783,7 @@ class World:
     def _told_together(self, change: MapChange) -> Container[int]:
         """Tell crews of a change, as far as they are right now. Returns the numbers of those who know of it."""
         kept = self._turns_kept
-        if kept is None or not kept.are_of(self.walkers) or (self._are_turns_old and not kept.look_again()):
+        if kept is None or not self._is_right(kept):
             return ()
         return {number for crew in kept.crews if crew.tell(self.grid, change) for number in crew.ids}
 
@@ -841,7 +848,7 @@ class World:
         self._served_now = agents
 
     def set_trials(self, count: int) -> None:
-        self.trials = count
+        self.trials, self._has_new_trials = count, True
         for walker in self.walkers:
             walker.most_trials = count if walker.spec.keeps_h else 1
 
@@ -939,13 +946,9 @@ class World:
 
     def digest(self) -> str:
         """16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
-        in_order = sorted(self.walkers, key=lambda w: w.id)  # panels may be in any order
-        numbers = [self.tick, self.start, self.goal]
-        for walker in in_order:
-            numbers += (walker.id, *self._walker_digest(walker))
-            if walker.own_optimal is not None:
-                numbers += (walker.start, -1 if walker.own_goal is None else walker.own_goal)
-        return blake2b(self._changed_map + np.array(numbers, np.int64).tobytes(), digest_size=8).hexdigest()
+        in_order = sorted(self.walkers, key=attrgetter("id"))  # panels may be in any order
+        head = np.array([self.tick, self.start, self.goal], np.int64)
+        return blake2b(self._changed_map + head.tobytes() + _sums_of(in_order), digest_size=8).hexdigest()
 
     def _walker_digest(self, walker: Walker) -> tuple[int, int]:
         record = walker.counts[0]
@@ -954,6 +957,20 @@ class World:
     def walker_digest(self, walker: Walker) -> str:
         a, b = self._walker_digest(walker)
         return f"{a:08x}{b:08x}"
+
+
+def _sums_of(walkers: Sequence[Walker]) -> bytes:
+    """Of each its number and its digest, and its start and goal (-1: the world's) where it has ends of its own."""
+    counts = np.frombuffer(b"".join([walker.counts[0].tobytes() for walker in walkers]), referee.METRICS)
+    columns = np.zeros((len(walkers), 5), np.int64)
+    columns[:, 0] = [walker.id for walker in walkers]
+    columns[:, 1], columns[:, 2] = counts["digest_a"], counts["digest_b"]
+    columns[:, 3] = [walker.start for walker in walkers]
+    columns[:, 4] = [-1 if walker.own_goal is None else walker.own_goal for walker in walkers]
+    has_own_ends = np.array([walker.own_optimal is not None for walker in walkers], np.bool_)
+    is_said = np.ones(columns.shape, np.bool_)
+    is_said[~has_own_ends, 3:] = False
+    return columns[is_said].tobytes()
 
 
 def _check_ends(grid: Grid, start: int, goal: int) -> None:

@@ -27,6 +27,7 @@ _OTHERWISE = {
     "_bared",
     "_turns_kept",
     "_are_turns_old",
+    "_has_new_trials",
     "notes",
     "planning_s",
     "changing_s",

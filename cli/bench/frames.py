@@ -22,6 +22,7 @@ from sim.commands import AgentConfig
 from sim.files.scenario import Scenario, rows_of
 from sim.generate import generate
 from sim.grid import Grid
+from sim.placing import Drawn, spread
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -36,6 +37,7 @@ AGENTS = (
     AgentConfig("tb-gbfs"),
     AgentConfig("rtb-wa"),
 )
+CROWD = (AgentConfig("tb-wa", "units", {"weight": 2.5}, 25),)
 LEARNERS = (AgentConfig("lss-lrta"), AgentConfig("rtaa"), AgentConfig("da-rtaa"), AgentConfig("lrta"))
 _CHANGES = RandomChanges(10, 0.2)
 _IS_MAC = sys.platform == "darwin"
@@ -54,6 +56,8 @@ class Case:
     word: str = ""  # what else is peculiar to it
     hovers: bool = False  # the mouse goes over the map, with the inspector open
     dialog: str = ""  # command that opens one
+    units: int = 0  # so many of each agent, with ends of their own: crowds
+    speed: int = 60  # ticks a second
     share: float = 1.0  # of the frames asked for
     median_ms: float | None = None  # targets
     p99_ms: float | None = None
@@ -76,6 +80,7 @@ CASES = (
     Case(4, 512, WIDE, word="hover", hovers=True, share=0.2, median_ms=5.0, p99_ms=10.0),
     Case(4, 512, WIDE, word="a dialog open", dialog="compare_table", share=0.2, median_ms=5.0, p99_ms=10.0),
     Case(8, 1024, HD, zoom=16.0, share=0.2, median_ms=8.0, p99_ms=14.0),
+    Case(1, 512, HD, agents=CROWD, units=500, speed=30, word="500 units", share=0.5, p99_ms=FRAME_MS),
     Case(8, 1024, HD, heat="expansions", share=0.2, median_ms=8.0, p99_ms=14.0),
 )
 
@@ -167,7 +172,7 @@ def measured(case: Case, frames: int) -> Frames:
 
 def _run(app: "App", case: Case, frames: int) -> Frames:
     found = Frames()
-    app.window.player.set_speed(60)
+    app.window.player.set_speed(case.speed)
     _begin(app, case)
     gc.collect()
     gc.freeze()  # as the window does
@@ -249,7 +254,10 @@ def make_app(case: Case) -> "App":
     made = generate("caves", {"width": case.side, "height": case.side, "grain": 4, "seed": 3})
     grid: Grid = made.grid
     agents = tuple(case.agents[i % len(case.agents)] for i in range(case.panels))
-    run = Scenario(rows_of(grid), made.start, made.goal, agents, budget=BUDGET, changes=_CHANGES, grid=grid)
+    if case.units:
+        agents = tuple(unit for agent in agents for unit in spread(agent, case.units, Drawn(7, 100.0), grid))
+    changes = None if case.units else _CHANGES
+    run = Scenario(rows_of(grid), made.start, made.goal, agents, budget=BUDGET, changes=changes, grid=grid)
     layers = dict.fromkeys(LAYER_BY_KEY, True)
     settings = Settings(layers=layers, heat=HeatSetting(case.heat), window_size=case.size)
     if case.hovers:
