@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +41,9 @@ settings.register_profile(  # the same examples each time, and no minutes of shr
 )
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell tells what it runs in the background to ignore Ctrl+C;
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that the tests start would ignore it as well
 
 SHELF.folder = None  # data computed before a run: no test reads or writes the user's own files
 

@@ -549,7 +549,10 @@ def test_a_real_interrupt_ends_quietly(tmp_path: Path) -> None:
         assert process.stderr
         assert "stays free" in process.stderr.readline()  # now it is on its way
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()  # or the end of this block would wait for one that heeds no interrupt
     assert process.returncode == 130 and not err
     assert objects(out)[0]["outcome"] == "waiting_no_path"
 
