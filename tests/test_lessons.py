@@ -205,5 +205,8 @@ def test_without_a_sidebar_the_step_stands_over_the_maps(app: App) -> None:
     app.window.settings.shows_sidebar = False
     settle(app)
     assert app.window.canvas.spot_named("lesson:lesson_next") is not None
+    click(app, "lesson:card")
+    click(app, "lesson:lesson_back")
+    assert not app.session.log, "a click on the card paints nothing on the map below"
     press_combination(app, "Ctrl+Shift+PageDown")
     assert app.window.state.lesson is None

@@ -20,6 +20,7 @@ from ui.model.player import TICKING_SHARE
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.panels import lesson_card, maps, note_bubble, overlay, pointing
+from ui.panels.minimap import Minimap
 from ui.preparation import Preparation, needed_by
 from ui.safety import Safety
 
@@ -33,6 +34,7 @@ class App:
         self.keyboard = Keyboard(self.window)
         self.pointer = Pointer(self.window)
         self.tooltip = overlay.Tooltip()
+        self.minimap = Minimap()
         self.preparation = Preparation()
         self.safety = Safety(self.window)
         self.keeper: Keeper | None = None  # writes the journal, where there is one
@@ -126,6 +128,7 @@ class App:
         canvas.begin(surface, desk.palette, desk.scene.scale, pygame.mouse.get_pos())
         surface.fill(desk.palette.window)
         maps.draw_panels(desk, self.pointer.hand)
+        self.minimap.draw(desk, window.centre_on)
         if not desk.state.is_bare:
             maps.draw_bars(desk, window.recording.draw)
         canvas.draw_focus()

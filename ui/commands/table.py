@@ -1,7 +1,21 @@
 """The one table of commands and keys, topic by topic."""
 
-from ui.commands import branches, editing, files, help, layers, lessons, moments, panels, pictures, sidebar, time, view
+from ui.commands import (
+    branches,
+    editing,
+    files,
+    help,
+    layers,
+    lessons,
+    minimap,
+    moments,
+    panels,
+    pictures,
+    sidebar,
+    time,
+    view,
+)
 from ui.model.command import CommandTable
 
-TOPICS = (time, lessons, moments, panels, view, sidebar, branches, editing, pictures, files, help, layers)
+TOPICS = (time, lessons, moments, panels, view, minimap, sidebar, branches, editing, pictures, files, help, layers)
 COMMANDS = CommandTable(topic.command for topic in TOPICS)

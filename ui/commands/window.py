@@ -153,6 +153,13 @@ class Window:
             width, height = found[1].map[2:]
             self.move_camera(self.session.focused_key, lambda c: c.zoomed_at(width / 2, height / 2, factor))
 
+    def centre_on(self, key: PanelKey, x: float, y: float) -> None:
+        """Look at another place of the map, as closely as before."""
+        found = self.scene.panel_of(key)
+        if found:
+            width, height = found[1].map[2:]
+            self.move_camera(key, lambda c: c.centred_on(x, y, width, height))
+
     def pan(self, dx_px: int, dy_px: int) -> None:
         self.move_camera(self.session.focused_key, lambda c: c.panned(dx_px, dy_px))
 

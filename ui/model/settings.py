@@ -28,6 +28,7 @@ UI_SCALE = Param("ui_scale", float, 1.0, "size of text and controls", 0.75, 2.0,
 SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
 LINKED = Param("linked_cameras", bool, True, "whether all panels show the same part of the map")
 TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
+SHOWS_MINIMAP = Param("shows_minimap", bool, True, "whether a zoomed panel has a small map of the whole")
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
 HEAT_IS_LOG = Param("is_log", bool, True, "logarithmic heat scale")
@@ -47,6 +48,7 @@ class Settings:
     window_size: tuple[int, int] = (1600, 900)
     sidebar_tab: str = "layers"
     shows_sidebar: bool = True
+    shows_minimap: bool = True
     keyframe_mb: int = 0  # megabytes for going back in time; 0: as many as the run itself takes, and 190 at least
     recent_files: list[str] = field(default_factory=list)  # the latest first
     closed_notes: list[str] = field(default_factory=list)  # on the first example: they never come again
@@ -128,6 +130,7 @@ class _SettingsReader:
             window_size=self._window_size(base.window_size),
             sidebar_tab=self._value(self.data, TAB, base.sidebar_tab),
             shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
+            shows_minimap=self._value(self.data, SHOWS_MINIMAP, base.shows_minimap),
             keyframe_mb=self._value(self.data, KEYFRAMES, base.keyframe_mb),
             recent_files=self._recent_files(),
             closed_notes=[name for name in self._part("closed_notes", list) if isinstance(name, str)],
@@ -212,6 +215,7 @@ def settings_text(settings: Settings) -> str:
             "window_size": Inline(settings.window_size),
             "sidebar_tab": settings.sidebar_tab,
             "shows_sidebar": settings.shows_sidebar,
+            "shows_minimap": settings.shows_minimap,
             "keyframe_mb": settings.keyframe_mb,
             "closed_notes": [name for name in settings.closed_notes if name.isprintable()],
             "recent_files": [name for name in settings.recent_files if name.isprintable()],

@@ -13,6 +13,10 @@ ANSWER_SIDES = 66  # beside the words of an answer: its number, and whether it i
 WIDTH, MARGIN = 560, 12  # of the card where there is no sidebar
 
 
+def _nothing() -> None:
+    """A click that does nothing here must not reach the map below."""
+
+
 def draw(desk: Desk, box: Box, playing: Playing) -> int:
     """The step inside a box: heading, text, question, and buttons below them. Returns where it ends."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
@@ -57,8 +61,8 @@ def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place
     lines = canvas.wrap_lines(answer, width - px(ANSWER_SIDES), 13)
     box = (x, y, width, len(lines) * px(19) + px(10))
     is_open = playing.answered is None
-    action = partial(playing.answer, place) if is_open else None
-    hot = canvas.spot(HotSpot(f"lesson:answer:{place}", box, action, "Choose this answer")) and is_open
+    spot = HotSpot(f"lesson:answer:{place}", box, partial(playing.answer, place), "Choose this answer")
+    hot = is_open and canvas.spot(spot)
     is_right = not is_open and place == question.right
     is_given = place == playing.answered
     tone = palette.arrived if is_right else palette.warning if is_given else None
@@ -86,7 +90,7 @@ def _draw_buttons(desk: Desk, x: int, y: int, width: int, playing: Playing) -> i
     )
     for place, (command, label, is_possible, is_main) in enumerate(buttons):
         box = (x + place * (third + px(6)), y, third, px(BUTTON))
-        action = partial(desk.run, command) if is_possible else None
+        action = partial(desk.run, command) if is_possible else _nothing
         canvas.button(
             f"lesson:{command}",
             box,
@@ -95,6 +99,7 @@ def _draw_buttons(desk: Desk, x: int, y: int, width: int, playing: Playing) -> i
             tip=desk.tip_of(command) if is_possible else _why_not(playing, command),
             key=desk.key_of(command),
             is_on=is_main,
+            colour=None if is_possible else desk.palette.dim,
         )
     return y + px(BUTTON) + px(6)
 
@@ -117,7 +122,7 @@ def draw_over_maps(desk: Desk, plan: Layout, playing: Playing) -> None:
     box = ((plan.size[0] - width) // 2, max(px(MARGIN), foot - height - px(MARGIN)), width, height)
     canvas.fill(box, desk.palette.surface, 8)
     canvas.outline(box, desk.palette.accent, 8)
-    canvas.spot(HotSpot("lesson:card", box, None))
+    canvas.spot(HotSpot("lesson:card", box, _nothing))
     draw(desk, (box[0] + px(MARGIN), box[1] + px(MARGIN), inner, height), playing)
 
 

@@ -19,7 +19,7 @@ from ui.draw.swatch import Swatch
 from ui.draw.theme import packed
 
 FROM_PX = 7.0  # smaller cells have no room for an arrow
-SHARE, LENGTH = 0.72, 0.92  # of a cell that an arrow takes, and of that its length
+SHARE, LENGTH = 0.9, 0.6  # of a cell that an arrow may take, and of that its length: so it has room in any direction
 
 
 def draw(picture: Picture) -> None:

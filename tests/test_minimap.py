@@ -1,0 +1,72 @@
+"""The minimap: there while a part of the map is out of sight, goes where it is clicked, paints nothing, can go."""
+
+import pygame
+import pytest
+
+from tests.window import ROOT, at_cell, drag, make_app, press_combination, settle
+from ui.app import App
+from ui.model import files
+
+
+@pytest.fixture
+def app() -> App:
+    made = make_app(files.open_any(ROOT / "assets" / "scenarios" / "scrubbing.yaml").scenario, (1600, 900))
+    press_combination(made, "X")
+    return made
+
+
+def spot(app: App):
+    return app.window.canvas.spot_named("minimap:0")
+
+
+def zoom_in(app: App) -> None:
+    for _ in range(4):
+        press_combination(app, "Ctrl+=")
+
+
+def middle(app: App) -> tuple[float, float]:
+    panel, boxes = app.window.scene.panels()[0]
+    return app.window.scene.camera(panel.key, boxes).to_map(boxes.map[2] / 2, boxes.map[3] / 2)
+
+
+def test_it_is_there_while_a_part_of_the_map_is_out_of_sight(app: App) -> None:
+    assert spot(app) is None
+    zoom_in(app)
+    assert spot(app) is not None
+    press_combination(app, "F")
+    assert spot(app) is None
+
+
+def test_a_drag_on_it_goes_there_and_paints_nothing(app: App) -> None:
+    zoom_in(app)
+    x, y, width, height = spot(app).box
+    drag(app, (x + width // 2, y + height // 2), (x + width - 12, y + 14))
+    assert middle(app)[0] > 48 and middle(app)[1] < 16
+    assert not app.session.log
+    settle(app)
+    drag(app, at_cell(app, 50, 10), at_cell(app, 52, 10))
+    assert app.session.log, "beside it the map is drawn on as ever"
+
+
+def test_it_is_put_away_by_a_key_that_settings_keep(app: App) -> None:
+    zoom_in(app)
+    press_combination(app, "Alt+I")
+    assert spot(app) is None and not app.window.settings.shows_minimap
+    press_combination(app, "Alt+I")
+    assert spot(app) is not None
+
+
+def test_small_panels_have_none() -> None:
+    small = make_app(files.open_any(ROOT / "assets" / "scenarios" / "weights.yaml").scenario, (800, 600))
+    zoom_in(small)
+    assert not [s for s in small.window.canvas.spots if s.id.startswith("minimap")]
+
+
+def test_an_edit_shows_on_it(app: App) -> None:
+    zoom_in(app)
+    before = pygame.image.tobytes(app.window.dressing.desk.canvas.surface.subsurface(spot(app).box), "RGB")
+    app.session.paint([c for c in range(64 * 20, 64 * 24) if app.session.world.grid.free[c]], block=True)
+    for kept in app.minimap.kept.values():
+        kept.at = -1.0
+    settle(app)
+    assert pygame.image.tobytes(app.window.canvas.surface.subsurface(spot(app).box), "RGB") != before

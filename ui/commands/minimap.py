@@ -1,0 +1,12 @@
+"""The small map of the whole in panels that show a part of it."""
+
+from ui.commands.window import Window
+from ui.model.command import Topic
+
+command = Topic("View")
+
+
+@command("Alt+I", "Minimap in panels that show a part of the map, or none")
+def minimap(window: Window) -> None:
+    window.settings.shows_minimap = not window.settings.shows_minimap
+    window.say("minimap: on while zoomed in" if window.settings.shows_minimap else "minimap: off")
