@@ -158,6 +158,7 @@ class History:
         doing, self._doing = self._doing, None
         if doing is not None:
             self._change_since(doing).turn(forwards=False)
+            self._show()
 
     def _change_since(self, doing: _Doing) -> "InRun":
         holder = self._holder
@@ -187,11 +188,20 @@ class History:
     def undo(self) -> Done | None:
         """Take back the last thing; None when there is none."""
         self.end()
-        return self._turn(self.done, self.undone, forwards=False)
+        done = self._turn(self.done, self.undone, forwards=False)
+        self._show()
+        return done
 
     def redo(self) -> Done | None:
         self.end()
-        return self._turn(self.undone, self.done, forwards=True)
+        done = self._turn(self.undone, self.done, forwards=True)
+        self._show()
+        return done
+
+    def _show(self) -> None:
+        """The run is on its way through what is left of the log; as far as it gets at once, it is shown."""
+        self._holder.run.continue_seek()
+        self._holder.run.changed()
 
     def _turn(self, source: list[Done], target: list[Done], forwards: bool) -> Done | None:
         if not source:
@@ -202,10 +212,12 @@ class History:
 
     def go_to(self, place: int) -> None:
         """Back, or on again, to where so many things are done."""
-        while len(self.done) > place and self.undo():
+        self.end()
+        while len(self.done) > place and self._turn(self.done, self.undone, forwards=False):
             pass
-        while len(self.done) < place and self.redo():
+        while len(self.done) < place and self._turn(self.undone, self.done, forwards=True):
             pass
+        self._show()
 
     @property
     def runs_left(self) -> int:
@@ -332,7 +344,9 @@ class RunChange:
         gone |= {change.after.number for change in self.branches if change.after and change.wanted(forwards) is None}
         kept = [n for n in (wanted.shown if was_shown == leaving.shown else was_shown) if n not in gone]
         back = [n for n in wanted.shown if n not in leaving.shown and n not in kept]
-        run.show([*kept, *back] or wanted.shown)
+        shown = [*kept, *back] or wanted.shown
+        if tuple(shown) != tuple(run.shown):
+            run.show(shown)
         for number in gone:
             run.delete(number)
         run.tree.relink(wanted.groups)
@@ -354,6 +368,4 @@ class InRun:
         focused = self.focus_after if forwards else self.focus_before
         if focused.branch in run.tree.branches and focused.branch not in run.shown:
             run.show([*run.shown, focused.branch])
-        run.continue_seek()
-        run.changed()
         self.holder.focus(focused)
