@@ -190,6 +190,7 @@ RUNNING_COMMANDS = {
     "save_session": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "save_scenario": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "experiment": lambda a: type(a.window.dialogs.dialog).__name__ == "ExperimentSheet",
+    "open_menu": lambda a: a.window.state.menu is not None,
     "save_charts": lambda a: type(a.window.dialogs.dialog).__name__ == "Question",
     "export_csv": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "export_posthoc": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
@@ -1362,3 +1363,86 @@ def test_enter_in_the_agent_editor_keeps_the_letters_for_the_field():
     press(app, pygame.K_t, unicode="t")
     press(app, pygame.K_PERIOD, unicode=".")
     assert (app.session.tick, app.window.settings.theme) == (tick, theme)
+
+
+# --- menus ------------------------------------------------------------------------------------------
+
+
+def click(app: App, place: tuple[int, int], button: int = 1) -> None:
+    drag(app, place, place, button=button)
+    app.draw()
+
+
+def middle_of(app: App, name: str) -> tuple[int, int]:
+    x, y, width, height = app.window.canvas.spot_named(name).box
+    return x + width // 2, y + height // 2
+
+
+def choose(app: App, label: str) -> None:
+    click(app, middle_of(app, f"menu:{label}"))
+
+
+def test_the_right_button_on_a_cell_opens_its_menu_and_dragged_it_frees(app):
+    world = app.session.world
+    free = world.grid.free.copy()
+    click(app, at_cell(app, 8, 6), button=3)
+    assert app.window.state.menu.title == "Cell (8, 6)" and (app.session.world.grid.free == free).all()
+    choose(app, "Goal here")
+    assert app.window.state.menu is None and app.session.world.goal == world.grid.cell(8, 6)
+    click(app, at_cell(app, 9, 7), button=3)
+    choose(app, "Pin in the inspector")
+    assert app.window.state.pinned == (9, 7)
+
+
+def test_a_click_beside_a_menu_closes_it_and_does_nothing_else(app):
+    free = app.session.world.grid.free.copy()
+    click(app, at_cell(app, 8, 6), button=3)
+    click(app, at_cell(app, 2, 9))
+    assert app.window.state.menu is None and (app.session.world.grid.free == free).all()
+    click(app, at_cell(app, 8, 6), button=3)
+    press_combination(app, "Escape")
+    assert app.window.state.menu is None
+
+
+def test_an_agent_has_a_menu_by_mouse_and_by_key():
+    app = make_app(setup(2))
+    app.draw()
+    click(app, middle_of(app, f"panel:{PanelKey(0, 1)}"), button=3)
+    assert app.window.state.menu.title == app.session.panels[1].view.label
+    choose(app, "Duplicate")
+    assert len(app.session.panels) == 3
+    press_combination(app, "Menu")
+    menu = app.window.state.menu
+    for _ in range([item.label for item in menu.items].index("Remove")):
+        press(app, pygame.K_DOWN)
+    press(app, pygame.K_RETURN)
+    assert app.window.state.menu is None and len(app.session.panels) == 2
+
+
+def test_the_line_of_time_has_a_menu(app):
+    app.session.advance(30)
+    app.draw()
+    x, y, width, height = app.window.canvas.spot_named("scrubber").box
+    click(app, (x + width // 2, y + height - 8), button=3)
+    tick = int(app.window.state.menu.title.removeprefix("Tick "))
+    assert abs(tick - app.session.recorded_end / 2) <= 1
+    choose(app, "Branch from this tick")
+    assert [branch.at for branch in app.session.tree.branches.values()][-1] == tick
+
+
+def test_a_line_of_the_script_is_dragged_along_the_line_of_time_and_has_a_menu(app):
+    app.session.advance(10)
+    drag(app, at_cell(app, 5, 9), at_cell(app, 8, 9))
+    app.session.advance(20)
+    app.draw()
+    (deed,) = [deed for deed in app.session.deeds() if deed.tick == 10]
+    begin = middle_of(app, f"mark:{deed.id}")
+    x, _, width, _ = app.window.state.time_bar
+    drag(app, begin, (x + width // 2, begin[1]))
+    moved = app.session.deeds()[-1]
+    assert moved.tick > 12 and app.window.state.carried_deed is None
+    app.window.settings.sidebar_tab = "time"
+    app.draw()
+    click(app, middle_of(app, f"deed_text:{app.session.deeds()[-1].id}"), button=3)
+    choose(app, "Delete")
+    assert not [deed for deed in app.session.deeds() if deed.tick == moved.tick]

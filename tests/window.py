@@ -42,6 +42,7 @@ _NAMED = {
     "End": pygame.K_END,
     "Delete": pygame.K_DELETE,
     "Insert": pygame.K_INSERT,
+    "Menu": pygame.K_MENU,
     **{f"F{n}": getattr(pygame, f"K_F{n}") for n in range(1, 13)},
 }
 _MODS = {"Ctrl": pygame.KMOD_LCTRL, "Shift": pygame.KMOD_LSHIFT, "Alt": pygame.KMOD_LALT}

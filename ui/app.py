@@ -19,7 +19,7 @@ from ui.model.layout import MOST_PANELS
 from ui.model.player import TICKING_SHARE
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.panels import lesson_card, maps, note_bubble, overlay, pointing
+from ui.panels import lesson_card, maps, menu, note_bubble, overlay, pointing
 from ui.panels.minimap import Minimap
 from ui.preparation import Preparation, needed_by
 from ui.safety import Safety
@@ -135,6 +135,7 @@ class App:
         self._draw_lesson()
         if desk.state.notes is not None and desk.state.notes.shown is not None and not desk.state.is_bare:
             note_bubble.draw(desk, desk.state.notes.shown)
+        menu.draw(desk)
         overlay.draw_messages(desk, desk.scene.layout)
         if window.dialogs.takes_all:
             overlay.dim(desk)

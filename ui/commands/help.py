@@ -1,5 +1,6 @@
 """Help, Escape, and going through the controls of the window."""
 
+from ui.commands import menus
 from ui.commands.window import Window
 from ui.dialogs.help import HelpOverlay
 from ui.dialogs.message import MessageBox
@@ -34,6 +35,9 @@ def about(window: Window) -> None:
 @command("Escape", "Cancel the stroke, the dialog, the tool")
 def cancel(window: Window) -> None:
     """What Escape means depends on what is going on; it never quits."""
+    if window.state.menu is not None:
+        window.state.menu = None
+        return
     if window.editor.cancel() or (window.state.notes is not None and window.state.notes.close()):
         return
     if window.session.has_stop_rule:
@@ -59,3 +63,10 @@ def next_control(window: Window) -> None:
 @command("Ctrl+Shift+Tab Shift+F6", "Previous control")
 def previous_control(window: Window) -> None:
     window.canvas.focus_next(-1)
+
+
+@command("Menu Shift+F10", "Menu of the cell cursor, or of the focused agent")
+def open_menu(window: Window) -> None:
+    window.state.menu = menus.menu_by_key(window)
+    if window.state.menu is None:
+        window.say("there is no panel, and nothing to choose from")

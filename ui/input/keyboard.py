@@ -3,6 +3,7 @@
 import pygame
 
 from ui.commands.window import Window
+from ui.panels.menu import choosing
 from ui.widgets.key_names import combination, usual
 
 
@@ -38,7 +39,24 @@ class Keyboard:
         if self.window.dialogs.dialog is not before:
             self._ignored = event.key
 
+    def _key_of_menu(self, event: pygame.event.Event) -> bool:
+        """Arrows go through the open menu, Enter chooses; any other key closes it."""
+        desk = self.window.desk
+        menu = desk.state.menu
+        if menu is None:
+            return False
+        step = {pygame.K_UP: -1, pygame.K_DOWN: 1}.get(event.key)
+        if step is not None:
+            menu.step(step)
+        elif event.key in (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE):
+            choosing(desk, menu, menu.items[menu.place].action)()
+        else:
+            desk.state.menu = None
+        return True
+
     def _key_of_window(self, event: pygame.event.Event, is_repeat: bool) -> None:
+        if self._key_of_menu(event):
+            return
         if self.window.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):
             self._key_of_control(event)
             return

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import pygame
 
+from ui.commands.menus import menu_at
 from ui.commands.window import Window
 from ui.draw.picture import Carried, Hand
 from ui.model.keys import PanelKey
@@ -25,7 +26,7 @@ class Pointer:
         self.window = window
         self.hover_panel: PanelKey | None = None
         self._shown_cursor: int | None = None
-        self._waiting: tuple[PanelKey, Position] | None = None  # a press that chose a panel
+        self._waiting: tuple[PanelKey, Position, int] | None = None  # a press that edits only if it is dragged
         self._panning: tuple[PanelKey, Position] | None = None  # panel, and where the pointer was
 
     def handle(self, event: pygame.event.Event) -> None:
@@ -94,6 +95,12 @@ class Pointer:
     def _button_down(self, position: Position, button: int) -> None:
         window = self.window
         panel, spot = window.scene.panel_at(position), window.canvas.spot_at(position)
+        if window.state.menu is not None:
+            self._press_beside_menu(spot)
+            return
+        if button == RIGHT and panel is None:
+            window.state.menu = menu_at(window, position)
+            return
         if panel is None or (spot is not None and spot.action is not None):  # such as a name on the map
             if button == LEFT and spot is not None:
                 self._press_control(spot, position)
@@ -103,10 +110,17 @@ class Pointer:
         window.session.focus(shown.key)
         if button == MIDDLE or (button == LEFT and window.state.has_hand):
             self._panning = (shown.key, position)
-        elif button == LEFT and chooses:
-            self._waiting = (shown.key, position)
-        elif button in (LEFT, RIGHT):
+        elif button == RIGHT or chooses:
+            self._waiting = (shown.key, position, button)
+        elif button == LEFT:
             self._press_map(shown, boxes, position, button)
+
+    def _press_beside_menu(self, spot: HotSpot | None) -> None:
+        """A line of the open menu is chosen; a click beside it closes it and does nothing else."""
+        if spot is not None and spot.id.startswith("menu:") and spot.action is not None:
+            spot.action()
+        elif spot is None or spot.id != "menu":
+            self.window.state.menu = None
 
     def _press_control(self, spot: HotSpot, position: Position) -> None:
         canvas = self.window.canvas
@@ -150,8 +164,12 @@ class Pointer:
         return shown.crowd.nearest(shown.snapshot.grid.width, x, y, reach)
 
     def _button_up(self, button: int) -> None:
-        self.window.canvas.held = None
-        self._panning = self._waiting = None
+        held, self.window.canvas.held = self.window.canvas.held, None
+        if held is not None and held.drop is not None:
+            held.drop()
+        waiting, self._panning, self._waiting = self._waiting, None, None
+        if waiting is not None and button == waiting[2] == RIGHT:
+            self.window.state.menu = menu_at(self.window, waiting[1])
         if button in (LEFT, RIGHT):
             self.window.editor.release()
             self.window.editor.panel = None
@@ -185,12 +203,12 @@ class Pointer:
             window.state.hover = None
 
     def _begin_waiting(self, position: Position) -> None:
-        """A click that only chooses a panel changes nothing on its map; a drag does, from where it began."""
+        """A click that chooses a panel or opens a menu changes nothing; a drag does, from where it began."""
         if self._waiting is None or (found := self.window.scene.panel_of(self._waiting[0])) is None:
             return
         if self.window.scene.point_at(*found, position) != self.window.scene.point_at(*found, self._waiting[1]):
-            (_, begun), self._waiting = self._waiting, None
-            self._press_map(*found, begun, LEFT)
+            (_, begun, button), self._waiting = self._waiting, None
+            self._press_map(*found, begun, button)
 
     def _wheel(self, position: Position, steps: int) -> None:
         window = self.window

@@ -7,6 +7,7 @@ from sim.grid import Grid
 from ui.model.keys import PanelKey
 from ui.model.lesson import Playing
 from ui.model.notes import Notes
+from ui.model.menu import Menu
 from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, Point
 
@@ -46,6 +47,9 @@ class State:
     hover: Point | None = None  # cell under the pointer
     cursor: Point | None = None  # the keyboard's own
     pinned: Point | None = None  # kept in the inspector
+    menu: Menu | None = None  # the one that is open
+    time_bar: tuple[int, int, int, int] = (0, 0, 1, 1)  # where the line of time was drawn last
+    carried_deed: tuple[int, int] | None = None  # a line of the script in the user's hand, and the tick it is over
     pointed_switch: str | None = None  # whose row is under the pointer
     mark_in: int | None = None  # the range of ticks to export, where the user has marked one
     mark_out: int | None = None

@@ -8,9 +8,14 @@ import pygame
 from sim.time.recorded import MarkKind
 from ui.draw.theme import Colour, mix
 from ui.model.layout import Box
+from ui.model.script import Deed
 from ui.model.session import Session
+from ui.model.wording import RunNames
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
+
+MOST_HANDLES = 60
+CLICK_REACH = 0.004  # of the line: a hand that shakes moves nothing
 
 NAMES = {
     MarkKind.EDIT: "edit",
@@ -38,8 +43,9 @@ def draw(desk: Desk, box: Box) -> None:
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     x, y, width, height = box
-    end = max(session.recorded_end, session.tick, 1)
+    end = end_of(desk)
     bar = (x + px(8), y + px(14), width - px(16), px(12))
+    desk.state.time_bar = bar
     canvas.fill(bar, palette.raised, 4)
     here = bar[0] + round(bar[2] * session.tick / end)
     canvas.fill((bar[0], bar[1], max(px(4), here - bar[0]), bar[3]), mix(palette.raised, palette.accent, 0.45), 4)
@@ -57,8 +63,50 @@ def draw(desk: Desk, box: Box) -> None:
             wheel=lambda step: desk.player.seek(session.tick + step),
         )
     )
+    _draw_deeds(desk, bar, end)
     if height >= px(50):
         _draw_legend(desk, x + px(8), y + px(36), width - px(16), end)
+
+
+def end_of(desk: Desk) -> int:
+    """The last tick of the line."""
+    return max(desk.session.recorded_end, desk.session.tick, 1)
+
+
+def tick_at(desk: Desk, x: int) -> int:
+    """The tick at a place of the line of time as it was drawn last."""
+    left, _, width, _ = desk.state.time_bar
+    return round(end_of(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
+
+
+def _draw_deeds(desk: Desk, bar: Box, end: int) -> None:
+    """A handle on each line of the script: dragged, it is done at another tick, and the run is computed anew."""
+    canvas, px, session = desk.canvas, desk.canvas.px, desk.session
+    for deed in session.deeds()[-MOST_HANDLES:]:
+        at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
+        box = (at - px(6), bar[1] - px(11), px(12), px(11))
+        tip = f"{deed.command.say(RunNames(session.timeline))}, tick {deed.tick:,}: drag to another tick"
+        drop = partial(_drop_deed, desk, deed)
+        canvas.spot(HotSpot(f"mark:{deed.id}", box, None, tip, drag=partial(_carry_deed, desk, deed.id), drop=drop))
+    if desk.state.carried_deed is not None:
+        tick = desk.state.carried_deed[1]
+        at, size, top = bar[0] + round(bar[2] * tick / end), px(7), bar[1] - px(3)
+        ink = desk.palette.accent
+        pygame.draw.polygon(canvas.surface, ink, [(at - size, top - size), (at + size, top - size), (at, top + px(2))])
+        canvas.text((at, top - size - px(16)), f"{tick:,}", size=12, face="mono", align="centre")
+
+
+def _carry_deed(desk: Desk, deed_id: int, position: tuple[int, int]) -> None:
+    desk.state.carried_deed = (deed_id, tick_at(desk, position[0]))
+
+
+def _drop_deed(desk: Desk, deed: Deed) -> None:
+    """Where it was dropped; a click without a way goes to its tick."""
+    carried, desk.state.carried_deed = desk.state.carried_deed, None
+    if carried is None or abs(carried[1] - deed.tick) <= end_of(desk) * CLICK_REACH:
+        desk.player.seek(deed.tick)
+    else:
+        desk.session.move_deed(deed, carried[1] - deed.tick)
 
 
 def _drag(desk: Desk, bar: Box, end: int, position: tuple[int, int]) -> None:

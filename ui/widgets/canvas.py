@@ -33,6 +33,7 @@ class HotSpot:
     key: str = ""
     drag: Callable[[tuple[int, int]], None] | None = None  # called with the position while the button is held
     wheel: Callable[[int], None] | None = None
+    drop: Action | None = None  # called when the button is let go after a drag
 
 
 LEAST_SPARE = 13  # what a word needs around it, the gap to the next choice included

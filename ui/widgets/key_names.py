@@ -20,6 +20,7 @@ _NAMES = {
     pygame.K_END: "End",
     pygame.K_DELETE: "Delete",
     pygame.K_INSERT: "Insert",
+    pygame.K_MENU: "Menu",
     **{getattr(pygame, f"K_F{n}"): f"F{n}" for n in range(1, 13)},
     **{getattr(pygame, f"K_{n}"): str(n) for n in range(10)},
     **{getattr(pygame, f"K_KP{n}"): str(n) for n in range(10)},

@@ -1,0 +1,125 @@
+"""What menus offer: for a cell, an agent, the line of time, a line of the script, a chart."""
+
+from functools import partial
+
+from ui.commands.window import Window
+from ui.model.keys import PanelKey
+from ui.model.layout import contains
+from ui.model.menu import Menu, MenuItem
+from ui.model.script import Deed
+from ui.model.session import Panel
+from ui.model.tools import Point
+from ui.model.wording import RunNames
+from ui.panels.scrubber import tick_at
+
+Position = tuple[int, int]
+
+
+def menu_at(window: Window, position: Position) -> Menu | None:
+    """The menu for what lies at a position; None: nothing there has one."""
+    found = window.scene.panel_at(position)
+    if found is not None:
+        return cell_menu(window, found[0], window.scene.point_at(*found, position), position)
+    for panel, boxes in window.scene.panels():
+        if contains(boxes.header, position) or contains(boxes.hud, position):
+            return agent_menu(window, panel, position)
+    spot = window.canvas.spot_at(position)
+    kind, _, rest = spot.id.partition(":") if spot is not None else ("", "", "")
+    if kind in ("scrubber", "mark"):
+        return time_menu(window, position)
+    if kind in ("deed", "deed_text"):
+        number = int(rest.split(":")[0])
+        deed = next((deed for deed in window.session.deeds() if deed.id == number), None)
+        return script_menu(window, deed, position) if deed is not None else None
+    return (
+        Menu("Charts", [_command(window, "save_charts", "Save the charts ...")], position) if kind == "chart" else None
+    )
+
+
+def menu_by_key(window: Window) -> Menu | None:
+    """The menu that the keyboard asks for: of the cell cursor, or of the focused agent."""
+    found = window.scene.panel_of(window.session.focused_key)
+    if found is None:
+        return None
+    panel, boxes = found
+    if window.state.cursor is None:
+        return agent_menu(window, panel, (boxes.header[0], boxes.header[1] + boxes.header[3]))
+    x, y = window.scene.camera(panel.key, boxes).to_px(*window.state.cursor)
+    return cell_menu(window, panel, window.state.cursor, (boxes.map[0] + int(x), boxes.map[1] + int(y)))
+
+
+def _command(window: Window, command_id: str, label: str, key: PanelKey | None = None) -> MenuItem:
+    """A line that carries out a command, of a panel where one is named."""
+
+    def act() -> None:
+        if key is not None:
+            window.session.focus(key)
+        window.run(command_id)
+
+    return MenuItem(label, act, window.desk.key_of(command_id))
+
+
+def cell_menu(window: Window, panel: Panel, point: Point, position: Position) -> Menu | None:
+    grid = window.session.world.grid
+    if not grid.contains(*point):
+        return None
+    window.session.focus(panel.key)
+    editor = window.editor
+    is_free = grid.is_free(grid.cell(*point))
+    items = [MenuItem("Block this cell" if is_free else "Free this cell", partial(editor.toggle, point))]
+    if is_free:
+        items += [
+            MenuItem("Goal here", partial(editor.drop_goal, point)),
+            MenuItem("Start here (back to tick 0)", partial(editor.drop_start, point)),
+        ]
+    is_pinned = window.state.pinned == point
+    items.append(MenuItem("Let go of this cell" if is_pinned else "Pin in the inspector", partial(window.pin, point)))
+    items += [_command(window, "fit", "Show the whole map"), _command(window, "follow", "Follow the agents")]
+    return Menu(f"Cell ({point[0]}, {point[1]})", items, position)
+
+
+def agent_menu(window: Window, panel: Panel, position: Position) -> Menu:
+    lines = (
+        ("edit_agent", "Agent and parameters ..."),
+        ("duplicate_agent", "Duplicate"),
+        ("split_policy", "Split ..."),
+        ("maximise", "Only this panel, or all"),
+        ("move_panel_left", "One place back"),
+        ("move_panel_right", "One place on"),
+        ("picture_panel", "Picture as PNG"),
+        ("picture_svg", "Picture as SVG"),
+        ("remove_agent", "Remove"),
+    )
+    items = [_command(window, command, label, panel.key) for command, label in lines]
+    return Menu(panel.view.label, items, position)
+
+
+def time_menu(window: Window, position: Position) -> Menu:
+    tick = tick_at(window.desk, position[0])
+
+    def go_and(command_id: str) -> None:
+        window.player.seek(tick)
+        window.run(command_id)
+
+    items = [
+        MenuItem("Go to this tick", partial(window.player.seek, tick)),
+        MenuItem("Branch from this tick", partial(go_and, "branch_always"), window.desk.key_of("branch_always")),
+        MenuItem("First tick to export", partial(go_and, "mark_in"), window.desk.key_of("mark_in")),
+        MenuItem("Last tick to export", partial(go_and, "mark_out"), window.desk.key_of("mark_out")),
+        _command(window, "export_video", "Export as a video ..."),
+        _command(window, "until_tick", "Run until a tick ..."),
+    ]
+    return Menu(f"Tick {tick:,}", items, position)
+
+
+def script_menu(window: Window, deed: Deed, position: Position) -> Menu:
+    session = window.session
+    items = [
+        MenuItem("Go there", partial(window.player.seek, deed.tick)),
+        MenuItem("Switch off" if deed.is_enabled else "Switch on", partial(session.toggle_deed, deed)),
+        MenuItem("Ten ticks earlier", partial(session.move_deed, deed, -10)),
+        MenuItem("Ten ticks later", partial(session.move_deed, deed, 10)),
+        MenuItem("Again, ten ticks later", partial(session.duplicate_deed, deed)),
+        MenuItem("Delete", partial(session.delete_deed, deed)),
+    ]
+    return Menu(deed.command.say(RunNames(session.timeline)), items, position)

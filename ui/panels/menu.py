@@ -1,0 +1,52 @@
+"""Draws the open menu, over everything but dialogs."""
+
+from collections.abc import Callable
+from functools import partial
+
+from ui.draw.theme import mix
+from ui.model.menu import Action, Menu
+from ui.panels.desk import Desk
+from ui.widgets.canvas import HotSpot
+
+LINE, HEAD, PAD = 26, 24, 6
+
+
+def draw(desk: Desk) -> None:
+    menu = desk.state.menu
+    if menu is None:
+        return
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    wides = [canvas.text_width(i.label, 13) + canvas.text_width(i.key, 11, "mono") + px(48) for i in menu.items]
+    width = max(*wides, canvas.text_width(menu.title, 12, "bold") + px(28), px(180))
+    height = px(HEAD + LINE * len(menu.items) + 2 * PAD)
+    x, y = _kept_inside(menu.position, (width, height), canvas.surface.get_size())
+    canvas.fill((x, y, width, height), palette.raised, 8)
+    canvas.outline((x, y, width, height), palette.edge, 8)
+    canvas.spot(HotSpot("menu", (x, y, width, height)))
+    head = (x + px(12), y + px(PAD) + px(HEAD) // 2)
+    canvas.text(head, menu.title, size=12, face="bold", colour=palette.dim, middle=True, width=width - px(24))
+    for place, item in enumerate(menu.items):
+        box = (x + px(4), y + px(PAD + HEAD + LINE * place), width - px(8), px(LINE))
+        hot = canvas.spot(HotSpot(f"menu:{item.label}", box, choosing(desk, menu, item.action)))
+        if hot or place == menu.place:
+            canvas.fill(box, mix(palette.raised, palette.accent, 0.3) if hot else palette.hover, 5)
+        middle = box[1] + box[3] // 2
+        canvas.text((box[0] + px(10), middle), item.label, size=13, middle=True)
+        right = box[0] + box[2] - px(8)
+        canvas.text((right, middle), item.key, size=11, face="mono", colour=palette.dim, align="right", middle=True)
+
+
+def choosing(desk: Desk, menu: Menu, action: Action) -> Callable[[], None]:
+    """Close the menu, then do it: what is done may open another."""
+    return partial(_choose, desk, menu, action)
+
+
+def _choose(desk: Desk, menu: Menu, action: Action) -> None:
+    if desk.state.menu is menu:
+        desk.state.menu = None
+    action()
+
+
+def _kept_inside(position: tuple[int, int], size: tuple[int, int], window: tuple[int, int]) -> tuple[int, int]:
+    x, y = (max(0, min(at, whole - own)) for at, own, whole in zip(position, size, window, strict=True))
+    return x, y
