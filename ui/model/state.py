@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from sim.grid import Grid
 from ui.model.keys import PanelKey
 from ui.model.lesson import Playing
-from ui.model.notes import Notes
 from ui.model.menu import Menu
+from ui.model.notes import Notes
 from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, Point
 
