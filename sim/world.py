@@ -587,6 +587,8 @@ class World:
         legal = referee.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
         if legal < count:
             count = self._refuse(walker, rows, int(legal), tick + int(legal))
+        if walker.spec.is_own and count:
+            self._tell_first_excess(walker, budget, rows, tick)
         if walker.own_goal is None and count:
             self.measuring.walked(walker.id, walker.counts[0], position, rows[:count])
         if walker.agent.status is not Status.ACTIVE:
@@ -612,6 +614,12 @@ class World:
         if problem is not None:
             self._stop(walker, problem, tick)
         return walker.offence is not None
+
+    def _tell_first_excess(self, walker: Walker, budget: int, rows: np.ndarray, tick: int) -> None:
+        """The first time that an agent of the user's is over its budget is told; all are counted."""
+        if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
+            told = f"{walker.label} expanded {int(rows['expanded'][0])} cells, with a budget of {budget}"
+            self.notes.append(Note(tick, told))
 
     def _refuse(self, walker: Walker, rows: np.ndarray, row: int, tick: int) -> int:
         """A row that breaks a rule. Who does not know the map stays and is told, and the tick counts as a wait; all

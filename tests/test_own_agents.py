@@ -167,6 +167,7 @@ def test_an_illegal_move_is_stopped_and_a_budget_that_is_exceeded_is_marked(tmp_
     world.advance(3)
     metrics = world.metrics(world.walkers[0])
     assert (metrics.over_budget, metrics.max_expansions, metrics.expansions) == (3, 9, 27)
+    assert [(note.tick, note.text) for note in world.notes] == [(0, "much expanded 9 cells, with a budget of 4")]
 
 
 @pytest.mark.parametrize(

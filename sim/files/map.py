@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.files.disk import nearest_file, read_file, write_atomically
+from sim.files.telling import tell
 from sim.grid import MAX_CELLS, MAX_SIDE, PASSABLE, SOLID, Grid, check_size
 from sim.kernels import octile
 from sim.params import ConfigError, Param, shown
@@ -69,11 +70,14 @@ def parse_map(data: bytes, name: str, swamp: str = "passable", diagonal: float =
     blocks_swamp = SWAMP.parse(swamp, f"{name}: swamp") == "blocked"
     data = _plain_lines(data)
     width, height, start = _parse_header(data, name)
+    tell(0.05)
     rows = _split_rows(data, start, width, height, name)
+    tell(0.1)
     letters = np.frombuffer(b"".join(rows).upper(), np.uint8).reshape(height, width).copy()
     _refuse_unknown_letters(letters, rows, _line_at(data, start), name)
     if blocks_swamp:
         letters[letters == ord("S")] = _SWAMP_WHEN_BLOCKED
+    tell(0.25)  # the moves of all cells take the most
     return Grid(letters, diagonal, PurePath(name).name)
 
 
