@@ -1,6 +1,7 @@
 """Crowds: all agents of a group in one panel. What it shows is what its agents come to, whatever way led there."""
 
 import random
+from unittest.mock import patch
 
 import numpy as np
 import pygame
@@ -8,17 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sim import crew
 from sim.agent_api import Status
 from sim.commands import AgentConfig
 from sim.files.scenario import Scenario
 from sim.grid import Grid
+from sim.kernels.jit import JIT_ON
 from sim.placing import Drawn, spread
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press_combination, settle
 from ui.dialogs.crowd import CrowdList
+from ui.film.replay import Replay
 from ui.model.crowds import TAIL, Crowd
 from ui.model.keys import PanelKey
+from ui.model.run import Run
 from ui.model.session import Panel, Session
+from ui.model.wording import crowd_fields
 
 from .conftest import random_rows
 
@@ -35,7 +41,7 @@ def crowd_scenario(seed: int = 1, count: int = 6) -> Scenario:
     return scenario_on(grid, free[0], free[-1], agents, budget=3, seed=seed)
 
 
-def crowds_of(session: Session) -> list[tuple[Panel, Crowd]]:
+def crowds_of(session: Session | Run) -> list[tuple[Panel, Crowd]]:
     return [(panel, panel.crowd) for panel in session.panels if panel.crowd is not None]
 
 
@@ -134,6 +140,18 @@ def test_beginning_again_keeps_every_start_and_goal() -> None:
     before = [(w.start, session.world.goal_of(w), w.config.group) for w in session.world.walkers]
     session.reset(keeps_map=True)
     assert [(w.start, session.world.goal_of(w), w.config.group) for w in session.world.walkers] == before
+
+
+@pytest.mark.skipif(not JIT_ON, reason="crews are compiled only")
+def test_a_window_times_its_crowds_and_a_picture_does_not() -> None:
+    with patch.object(crew, "FEWEST", 2):
+        session, film = Session(crowd_scenario()), Replay(crowd_scenario()).begin()
+        session.advance(5)
+        film.go_to(5)
+    (_, timed), (_, untimed) = crowds_of(session)[0], crowds_of(film.run)[0]
+    assert timed.tick_ms and timed.longest_ms > 0.0 and not untimed.tick_ms
+    shown = [[field.name for field in crowd_fields(crowd)] for crowd in (timed, untimed)]
+    assert "longest" in shown[0] and "longest" not in shown[1]
 
 
 # --- the window -----------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ class Follower:
     def _note_time(self, walkers: list[Walker]) -> None:
         crews = {id(w.seat.crew): w.seat.crew for w in walkers if w.seat is not None}
         ticks = max((sum(piece.rows.shape[1] for piece in crew.pieces) for crew in crews.values()), default=0)
-        if ticks:
+        if ticks and any(crew.seconds for crew in crews.values()):
             self.times.append(1000.0 * sum(crew.seconds for crew in crews.values()) / ticks)
 
     def crowd(self, world: World, walkers: list[Walker]) -> Crowd:

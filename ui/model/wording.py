@@ -148,6 +148,8 @@ def crowd_fields(crowd: Crowd) -> list[Shown]:
         Shown("max/tick", whole(most), "most cells that one of them expanded in a tick"),
         Shown("moves", whole(numbers.total("moves")), "of all together"),
     ]
+    if not crowd.tick_ms:  # nobody had a clock
+        fields = [field for field in fields if field.name != "longest"]
     if stuck:
         fields.insert(
             1, Shown("no path", f"{stuck:,}", "agents that have proved that there is no way for them now", True)

@@ -503,6 +503,8 @@ def _draw_ms_meter(
     canvas: Canvas, panel: Panel, crowd: Crowd, right: int, label_y: int, value_y: int, panel_width: int
 ) -> int:
     """Returns its left end."""
+    if not crowd.tick_ms:
+        return right + canvas.px(12)
     label, share, is_over, tip = _milliseconds(panel, crowd)
     width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
     left = right - width
@@ -517,6 +519,8 @@ def _draw_thin_ms_meter(canvas: Canvas, panel: Panel, crowd: Crowd, box: Box, mi
     """The same as a bar along the foot of the panel. Returns the left end of its words."""
     px = canvas.px
     x, y, width, height = box
+    if not crowd.tick_ms:
+        return x + width - px(10)
     label, share, is_over, tip = _milliseconds(panel, crowd)
     thick = px(4) if height >= px(50) else px(2)
     bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
