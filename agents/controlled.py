@@ -13,7 +13,7 @@ from agents.learning import LearningAgent
 from sim import databases
 from sim.abstraction import RECIPE
 from sim.agent_api import Problem
-from sim.grid import MapChange
+from sim.grid import Grid, MapChange
 from sim.kernels.memory import zeros
 from sim.params import Value
 from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
@@ -50,6 +50,10 @@ class Controlled(Abstracted, LearningAgent):
         recipe = self.column_recipe(self.levels, int(self.state[0].goal), self.params)
         self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
         self._set_control()
+
+    def steps(self, grid: Grid) -> Iterator[Step]:
+        problem = Problem(grid, int(self.state[0].loc), int(self.state[0].goal))
+        return prepare(self.column_recipe, problem, self.params, None)
 
     def _set_control(self) -> None:
         raise NotImplementedError

@@ -15,7 +15,7 @@ from sim.abstraction import RECIPE
 from sim.agent_api import Problem
 from sim.grid import Grid
 from sim.params import Param, Value
-from sim.prepared import Prepared, Step, Stopwatch, fetch, obtain
+from sim.prepared import Prepared, Step, Stopwatch, fetch, make_ahead, obtain
 
 
 def after_change(default: str) -> Param:
@@ -36,6 +36,7 @@ def prepare_abstraction(problem: Problem, params: Mapping[str, Value], stopwatch
 class Databased:
     """A mixin: prepared data, whether it is stale, and the ticks until it is rebuilt. Agents say how they run()."""
 
+    problem: Problem
     left = 0.0  # expansions of the making that are still to be paid for; 0: nothing is being rebuilt
 
     def use_data(self, grid: Grid, params: Mapping[str, Value]) -> None:
@@ -63,11 +64,17 @@ class Databased:
         self.is_stale = not np.array_equal(self.built_on, self._grid.moves)
         is_rebuilt = self.is_stale and self._after_change == "rebuild"
         self.left = float(sum(data.build_expansions for data in self.prepared)) if is_rebuilt else 0.0
+        if is_rebuilt and self.problem.watched:  # a window must not stand still in the tick in which it is ready
+            make_ahead(id(self), self.steps(self._grid.copy()))
 
     @property
     def database_bytes(self) -> int:
         """The size of the data in memory."""
         return sum(data.bytes for data in self.prepared)
+
+    def steps(self, grid: Grid) -> Iterator[Step]:
+        """The steps of making the data for this map."""
+        raise NotImplementedError
 
     def rebuild_rate(self, budget: int) -> float:
         """Expansions of the making that one tick pays for."""
@@ -110,6 +117,9 @@ class Abstracted(Databased):
     def _take(self) -> None:
         super()._take()
         self.abstraction = fetch(RECIPE, self._grid)
+
+    def steps(self, grid: Grid) -> Iterator[Step]:
+        return obtain(RECIPE, grid)
 
     @property
     def levels(self) -> Any:

@@ -28,7 +28,7 @@ from sim.agent_api import (
     Problem,
     Status,
 )
-from sim.grid import MapChange
+from sim.grid import Grid, MapChange
 from sim.kernels import knn_lrta
 from sim.kernels.records import Records
 from sim.kernels.targets import cells_toward_others, grown, new_targets
@@ -65,6 +65,9 @@ class KnnLrta(Databased, LearningAgent):
         lengths = np.diff(self.records.offsets)
         self.choice = knn_lrta.new_choice(int(self.params["similar"]), lengths.size, int(lengths.max(initial=0)))
         self._drop_plan()
+
+    def steps(self, grid: Grid) -> Iterator[Step]:
+        return obtain(recipe(self.params), grid)
 
     @property
     def records(self) -> Records:

@@ -113,10 +113,10 @@ def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
         (
             candidate.name,
             candidate.cost,
-            100.0 * candidate.back_moves / max(1, candidate.moves),
-            candidate.most,
+            100.0 * candidate.totals.back_moves / max(1, candidate.totals.moves),
+            candidate.totals.most,
             candidate.tick_us,
-            candidate.worst_us,
+            candidate.totals.worst_us,
             "yes" if need.fits(candidate) else "no",
         )
         for candidate in chosen

@@ -19,8 +19,10 @@ import io
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -193,14 +195,47 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
     if found is not None:
         return found
     before = stopwatch() if stopwatch else 0.0
-    made = yield from recipe.make(grid)
-    build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
-    return SHELF.put(key, Prepared(recipe.kind, recipe.params, made.tables, made.expansions, build_ms))
+    being_made: Future[None] | None = Future() if _IS_MAKER.get() else None
+    if being_made is not None:
+        _AHEAD[key] = being_made
+    try:
+        made = yield from recipe.make(grid)
+        build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
+        return SHELF.put(key, Prepared(recipe.kind, recipe.params, made.tables, made.expansions, build_ms))
+    finally:  # also when whoever asked has given it up
+        if being_made is not None:
+            del _AHEAD[key]
+            being_made.set_result(None)
 
 
 def fetch(recipe: Recipe, grid: Grid) -> Prepared:
-    """What the recipe makes of this map, at once."""
+    """What the recipe makes of this map, at once. What is being made ahead already is waited for."""
+    being_made = _AHEAD.get(recipe.key(grid)) if _AHEAD else None
+    if being_made is not None and not _IS_MAKER.get():
+        being_made.result()
     return _finished(obtain(recipe, grid))
+
+
+_AHEAD: dict[str, Future[None]] = {}  # by the key of what is being made: done when it is there, or given up
+_IS_MAKER = ContextVar("is_maker", default=False)  # whether this is the thread that makes it
+_WANTED: dict[int, int] = {}  # by whoever wants something: the number of its last wish
+_MAKER = ThreadPoolExecutor(1, "ahead")
+
+
+def make_ahead(owner: int, steps: Iterator[Step]) -> None:
+    """Make data in a thread of its own while its owner goes on; fetching it later finds it, or waits for the rest.
+
+    Only the last wish of an owner counts: an earlier one is given up, or never begun. What is simulated does not depend
+    on any of this. `steps` must hold a map that nobody edits.
+    """
+    _WANTED[owner] = number = _WANTED.get(owner, 0) + 1
+    _MAKER.submit(_make_ahead, owner, number, steps)
+
+
+def _make_ahead(owner: int, number: int, steps: Iterator[Step]) -> None:
+    _IS_MAKER.set(True)
+    while _WANTED[owner] == number and next(steps, None) is not None:
+        pass
 
 
 def made_now(recipe: Recipe, grid: Grid) -> Prepared:

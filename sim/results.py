@@ -63,6 +63,7 @@ def result(
         "digest": world.walker_digest(walker),
         "label": walker.label,
         "budget": walker.budget or world.budget,
+        "changes_ms": round(world.changing_s[walker.id] * 1000.0, 3),
         "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
         **{measure.key: measure.of(metrics) for measure in MEASURES if measure.key not in PLACED},
         **more,

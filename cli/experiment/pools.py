@@ -63,7 +63,7 @@ class InThisProcess(Executor):
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as error:
+        except Exception as error:  # a future keeps whatever its work has raised, for whoever asks for the result
             future.set_exception(error)
         return future
 
@@ -138,5 +138,5 @@ class _Queue(Executor):
 def _settle(job: Any, future: "Future[Any]") -> None:
     try:
         future.set_result(job.result())
-    except Exception as error:
+    except Exception as error:  # likewise: a job on a cluster may fail in ways that only the cluster knows
         future.set_exception(error)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any
 
 from sim.agent_api import AgentSpec
@@ -11,6 +10,7 @@ from sim.experiments.plan import Job, Walk
 from sim.experiments.problems import Case
 from sim.experiments.runs import Line
 from sim.experiments.statistics import pareto
+from sim.experiments.totals import Totals
 from sim.params import Value, parse_params
 
 BUDGETS = (4, 16, 64, 256)
@@ -36,46 +36,28 @@ class Candidate:
     params: Mapping[str, Value]
     budget: int
     name: str
-    costs: list[float] = field(default_factory=list)  # / optimal
-    moves: int = 0
-    back_moves: int = 0
-    ticks: int = 0
-    expansions: int = 0
-    most: int = 0
-    planning_ms: float = 0.0
+    totals: Totals = field(default_factory=Totals)
     is_out: bool = False  # some problem took it too long
 
     def take(self, line: Line) -> None:
         found: dict[str, Any] = dict(zip(_NAMES, line[1:], strict=True))
-        if found["outcome"] != "reached":
-            self.is_out = True
-            return
-        self.costs.append(found["suboptimality"])
-        self.moves += found["moves"]
-        self.back_moves += found["back_moves"]
-        self.ticks += found["ticks"]
-        self.expansions += found["expansions"]
-        self.most = max(self.most, found["max_expansions"])
-        self.planning_ms += found["planning_ms"]
+        self.is_out = self.is_out or found["outcome"] != "reached"
+        if not self.is_out:
+            self.totals.add(found)
 
     @property
     def is_measured(self) -> bool:
-        return not self.is_out and bool(self.costs) and self.ticks > 0
+        return not self.is_out and self.totals.arrived > 0 and self.totals.ticks > 0
 
     @property
     def cost(self) -> float:
         """Mean of cost / optimal."""
-        return fmean(self.costs)
+        return self.totals.cost
 
     @property
     def tick_us(self) -> float:
         """Mean processor time of a tick of one unit."""
-        return 1000.0 * self.planning_ms / self.ticks
-
-    @property
-    def worst_us(self) -> float:
-        """Of a tick with the most expansions, at the mean time of an expansion."""
-        return 1000.0 * self.planning_ms / max(1, self.expansions) * self.most
+        return self.totals.tick_us
 
     @property
     def walk(self) -> Walk:

@@ -34,7 +34,7 @@ def do_task(
     for job in task.jobs:
         try:
             lines += do_job(job, board, specs, stopwatch)
-        except Exception as error:
+        except Exception as error:  # whatever an agent does wrong is reported with its problem, and the rest goes on
             text = f"{type(error).__name__}: {error}"
             failures += [Failure(walk.key, text) for walk in job.walks]
     return lines, failures
@@ -97,7 +97,7 @@ def _together(world: World, job: Job) -> Iterator[Line]:
 def _lines(world: World, walker: Walker, walk: Walk, if_active: str) -> Iterator[Line]:
     outcome = outcome_of(world, walker, if_active)
     proved = walker.rows_tick + walker.rows.size - 1
-    line = result(world, walker, outcome, "", proved, changes_ms=round(world.changing_s[walker.id] * 1000.0, 3))
+    line = result(world, walker, outcome, "", proved)
     if walker.most_trials == 1:
         yield _line(walk, {**line, "trial": 1})
         return

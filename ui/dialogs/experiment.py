@@ -259,10 +259,17 @@ def _short(value: Value) -> str:
 
 def _item(point: Point, setting: str, is_on_front: bool) -> Item:
     cost = "-" if isnan(point.cost) else f"{point.cost:.3f}"
-    arrived = f"{point.arrived:,}/{point.runs:,}"
-    cells = (setting, f"{point.budget:,}", arrived, cost, f"{point.work:.2f}", f"{point.most:,}", f"{point.us:.2f}")
+    totals = point.totals
+    numbers = (
+        f"{totals.arrived:,}/{totals.runs:,}",
+        cost,
+        f"{totals.work:.2f}",
+        f"{totals.most:,}",
+        f"{totals.move_us:.2f}",
+    )
+    cells = (setting, f"{point.budget:,}", *numbers)
     roles = {3: "accent", 4: "accent"} if is_on_front else {}
-    if point.arrived < point.runs:
+    if not point.is_whole:
         roles[2] = "warning"
     return Item(cells, point, roles=roles)
 
@@ -374,7 +381,7 @@ class _Plot(_Chart):
         if is_chosen:
             pygame.draw.circle(pen.surface, pen.palette.text, (x, y), radius + pen.px(2))
         pygame.draw.circle(pen.surface, colour, (x, y), radius)
-        if point.arrived < point.runs:
+        if not point.is_whole:
             pygame.draw.circle(pen.surface, pen.palette.raised, (x, y), max(1, radius - pen.px(2)))
         reach = pen.px(8)
         self.places.append((pygame.Rect(x - reach, y - reach, 2 * reach, 2 * reach), point))

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from agents.registry import BY_KEY
@@ -23,6 +22,7 @@ from sim.experiments.again import scenario_of, specification_of
 from sim.experiments.sketch import BUDGET_AXIS, Axis, Sketch
 from sim.experiments.statistics import pareto
 from sim.experiments.store import FILE, open_for_reading
+from sim.experiments.totals import Totals
 from sim.files.folders import keep_newest, state_folder
 from sim.files.scenario import Scenario
 from sim.params import ConfigError, Value
@@ -31,7 +31,7 @@ from ui import child
 KEPT = 20  # experiments of the window whose folders are kept
 _COLUMNS = (
     *("row", "agent", "label", "params", "budget", "outcome", "suboptimality"),
-    *("moves", "expansions", "max_expansions", "planning_ms"),
+    *("moves", "back_moves", "ticks", "expansions", "max_expansions", "planning_ms"),
 )
 
 
@@ -43,17 +43,27 @@ class Point:
     label: str
     params: Mapping[str, Value]
     budget: int
-    runs: int
-    arrived: int
-    cost: float  # mean of cost / optimal of those that arrived; nan: none did
-    work: float  # expansions a move
-    most: int  # expansions in the largest tick
-    us: float  # microseconds of planning a move
+    totals: Totals
     row: int  # the run whose cost is nearest to the mean
 
     @property
     def name(self) -> str:
         return self.label or BY_KEY[self.kind].name
+
+    @property
+    def cost(self) -> float:
+        """Mean of cost / optimal; nan: none has arrived."""
+        return self.totals.cost
+
+    @property
+    def work(self) -> float:
+        """Expansions a move."""
+        return self.totals.work
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it arrived on every problem."""
+        return self.totals.arrived == self.totals.runs
 
 
 class Study:
@@ -154,20 +164,9 @@ def _points(rows: Iterable[Sequence[Any]]) -> list[Point]:
 def _point(setting: tuple[Any, ...], rows: Sequence[Sequence[Any]]) -> Point:
     kind, label, params, budget = setting
     found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    totals = Totals()
+    for run in found:
+        totals.add(run)
     arrived = [run for run in found if run["outcome"] == "reached" and run["suboptimality"] is not None]
-    cost = fmean(run["suboptimality"] for run in arrived) if arrived else float("nan")
-    moves = max(1, sum(run["moves"] for run in found))
-    typical = min(arrived or found, key=lambda run: abs((run["suboptimality"] or 0.0) - cost) if arrived else 0.0)
-    return Point(
-        kind,
-        label or "",
-        json.loads(params),
-        int(budget),
-        len(found),
-        len(arrived),
-        cost,
-        sum(run["expansions"] for run in found) / moves,
-        max(run["max_expansions"] for run in found),
-        1000.0 * sum(run["planning_ms"] for run in found) / moves,
-        int(typical["row"]),
-    )
+    typical = min(arrived or found, key=lambda run: abs(run["suboptimality"] - totals.cost) if arrived else 0.0)
+    return Point(kind, label or "", json.loads(params), int(budget), totals, int(typical["row"]))
