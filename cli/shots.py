@@ -116,6 +116,17 @@ def branched_here(app: App) -> None:
     app.session.advance(20)
 
 
+def picked(place: int) -> Callable[[App], None]:
+    """One agent of the first crowd is followed."""
+
+    def prepare(app: App) -> None:
+        panel = app.session.panels[0]
+        assert panel.crowd is not None
+        app.session.pick(panel.key, panel.crowd.agents[place])
+
+    return prepare
+
+
 def both(*prepares: Callable[[App], None]) -> Callable[[App], None]:
     """One after the other."""
 
@@ -178,6 +189,8 @@ SHOTS = (
     Shot("ribs", scenario("corner"), 400, prepare=both(zoomed(24), opened("next_panel"), opened("maximise"))),
     Shot("dstar-lite", scenario("dstar-lite"), 84, prepare=tab("edit")),
     Shot("script-of-edits", scenario("dstar-lite"), 84, (1280, 720), "light", prepare=both(tab("time"), branched_here)),
+    Shot("crowd", scenario("crowd-bridge"), 62, prepare=both(heat("visits"), picked(97))),
+    Shot("crowd-list-light", scenario("crowd-budget"), 260, (1280, 720), "light", prepare=opened("crowd")),
     Shot("record", scenario("bridges"), 40, prepare=opened("record")),
     Shot("export-light", scenario("bridges"), 60, (1280, 720), "light", prepare=opened("export_video")),
     Shot("worst-block", scenario("bridges"), 60, prepare=opened("worst_block")),
