@@ -26,6 +26,7 @@ from ui.model.turning import flip_switch
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "shots"
 SCENARIOS = ROOT / "assets" / "scenarios"
+LESSONS = ROOT / "assets" / "lessons"
 MAPS = ROOT / "assets" / "maps"
 
 
@@ -42,6 +43,27 @@ class Shot:
 
 def scenario(name: str) -> Callable[[], Scenario]:
     return lambda: files.open_any(SCENARIOS / f"{name}.yaml").scenario
+
+
+def lesson(name: str) -> Callable[[], Scenario]:
+    """The run of a lesson, which `steps` begins to give."""
+    return lambda: files.open_any(LESSONS / f"{name}.yaml").scenario
+
+
+def steps(name: str, count: int) -> Callable[[App], None]:
+    """At this step of a lesson; the questions before it are answered."""
+
+    def prepare(app: App) -> None:
+        app.window.documents.open_path(LESSONS / f"{name}.yaml")
+        while (playing := app.window.state.lesson) is None:
+            app.frame(0.0)  # its file is read beside the window
+        while playing.place < count - 1:
+            playing.answer(0)
+            app.window.run("lesson_next")
+        app.window.run("lesson_next")  # at once, where the run is on its way
+        app.session.timeline.settle()
+
+    return prepare
 
 
 KINDS = ("tba", "tb-wa", "tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs", "delayed-astar", "astar")
@@ -195,6 +217,11 @@ SHOTS = (
     Shot("export-light", scenario("bridges"), 60, (1280, 720), "light", prepare=opened("export_video")),
     Shot("worst-block", scenario("bridges"), 60, prepare=opened("worst_block")),
     Shot("two-corridors", scenario("two-corridors"), 120),
+    Shot("lesson", lesson("why-agents-scrub"), 0, prepare=steps("why-agents-scrub", 3)),
+    Shot("lesson-light", lesson("lazy-or-eager"), 0, (1280, 720), "light", prepare=steps("lazy-or-eager", 2)),
+    Shot("pseudocode", scenario("scrubbing"), 141, prepare=both(tab("inspect"), opened("slow_motion"))),
+    Shot("moments", scenario("scrubbing"), 600, theme="light", prepare=opened("moments")),
+    Shot("lessons", scenario("scrubbing"), 40, prepare=opened("lessons")),
     Shot("rooms", scenario("rooms"), 90, theme="light", prepare=tab("compare")),
 )
 

@@ -118,6 +118,7 @@ RUNNING_COMMANDS = {
     "lesson_next": lambda a: "no lesson" in a.window.state.messages.waiting[-1][0],
     "lesson_back": lambda a: "no lesson" in a.window.state.messages.waiting[-1][0],
     "lesson_end": lambda a: "no lesson" in a.window.state.messages.waiting[-1][0],
+    **{f"answer_{n}": lambda a: "no lesson" in a.window.state.messages.waiting[-1][0] for n in range(1, 6)},
     "minimap": lambda a: not a.window.settings.shows_minimap,
     "moments": lambda a: type(a.window.dialogs.dialog).__name__ == "Moments",
     "first_difference": lambda a: "never part" in a.window.state.messages.waiting[-1][0],

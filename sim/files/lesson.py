@@ -14,9 +14,8 @@ steps:
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from sim.agent_api import AgentSpec
 from sim.commands import MAX_NAME, TICK
@@ -106,7 +105,7 @@ class _LessonReader:
         self.labels: tuple[str, ...] = ()
         self.size = (1, 1)
 
-    def read(self, read_run: Any) -> Lesson | None:
+    def read(self, read_run: Callable[[Field], Scenario | None]) -> Lesson | None:
         for key, wanted in (("format", FORMAT), ("version", VERSION)):
             field = require(self.fields, key, self.root, str(wanted))
             if field and (field.value != wanted or isinstance(field.value, bool)):
@@ -115,7 +114,7 @@ class _LessonReader:
         about = self._text(self.fields, "about", 300)
         speed = self.fields["speed"].integer(_SPEED) if "speed" in self.fields else None
         run = require(self.fields, "run", self.root, "a run: map, agents and so on, as in a scenario")
-        scenario: Scenario | None = read_run(run) if run else None
+        scenario = read_run(run) if run else None
         if run and scenario is not None:
             self._note_agents(run, scenario)
         steps = self._steps() if scenario is not None else ()

@@ -1,8 +1,9 @@
 """Lessons: choosing one, and going through its steps."""
 
+from sim.files.lesson import MOST_ANSWERS
 from ui.commands.window import Window
 from ui.dialogs.lessons import Lessons
-from ui.model.command import Topic
+from ui.model.command import Action, Topic
 
 command = Topic("Lessons")
 
@@ -38,6 +39,23 @@ def lesson_end(window: Window) -> None:
         window.documents.end_lesson()
     else:
         _say_none(window)
+
+
+def _answer(number: int) -> Action:
+    def act(window: Window) -> None:
+        playing = window.state.lesson
+        if playing is None:
+            _say_none(window)
+        elif number > playing.open_answers:
+            window.say(f"there is no answer {number} to give here")
+        else:
+            playing.answer(number - 1)
+
+    return act
+
+
+for _n in range(1, MOST_ANSWERS + 1):
+    command(f"Alt+{_n}", f"Answer of the lesson: {_n}", name=f"answer_{_n}")(_answer(_n))
 
 
 def _say_none(window: Window) -> None:

@@ -38,7 +38,6 @@ class Gallery(Dialog):
     hint = "each example shows one thing; arrows choose, Enter or a click opens; Shift+G: lessons"
     size = (1260, 700)
     command = "gallery"
-    has_footer = False
 
     def __init__(self, host: Host) -> None:
         self.at = 0
@@ -53,6 +52,11 @@ class Gallery(Dialog):
             self.add(self.detail)
         self.cards = _Cards(self, area, self.paths, self.at)
         self.add(self.cards)
+        self.add_footer(("Lessons ...", self._show_lessons, ""), ("Open", self.confirm, "main"))
+
+    def _show_lessons(self) -> None:
+        self.host.close_dialog()
+        self.host.run("lessons")
 
     def refresh_detail(self) -> None:
         if self.detail:

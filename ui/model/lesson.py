@@ -44,6 +44,12 @@ class Playing:
         return self.step.question is not None and self.answered is None
 
     @property
+    def open_answers(self) -> int:
+        """How many answers there are to choose from now."""
+        question = self.step.question
+        return len(question.answers) if question is not None and self.answered is None else 0
+
+    @property
     def is_last(self) -> bool:
         return self.place == len(self.lesson.steps) - 1
 

@@ -61,7 +61,9 @@ def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place
     lines = canvas.wrap_lines(answer, width - px(ANSWER_SIDES), 13)
     box = (x, y, width, len(lines) * px(19) + px(10))
     is_open = playing.answered is None
-    spot = HotSpot(f"lesson:answer:{place}", box, partial(playing.answer, place), "Choose this answer")
+    spot = HotSpot(
+        f"lesson:answer:{place}", box, partial(playing.answer, place), "Choose this answer", f"Alt+{place + 1}"
+    )
     hot = is_open and canvas.spot(spot)
     is_right = not is_open and place == question.right
     is_given = place == playing.answered
