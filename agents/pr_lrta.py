@@ -29,7 +29,7 @@ from sim.kernels.level_lrta import NodeBall, new_node_ball
 from sim.kernels.levels import STRAIGHT, Corridor, new_corridor
 from sim.kernels.lrta import Ball
 from sim.kernels.memory import zeros
-from sim.kernels.search import Search, new_search
+from sim.kernels.search import Search, most_known, new_search
 from sim.kernels.targets import Targets, grown, new_targets, only_goal
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
@@ -137,7 +137,9 @@ class PrLrta(Controlled):
         return super()._known_cells() + int(self.tables.counts[0].entries)
 
     def own_counts(self) -> OwnCounts:
-        return OwnCounts(max(ONE_LOOK, super().own_counts().memory), self.database_bytes)
+        """The same whether a look at the nearest regions takes the short way, which has no lists, or somebody watches."""
+        regions = max(ONE_LOOK, most_known(self.node_ball.nodes.search))
+        return OwnCounts(regions + most_known(self.search) + self.learned_cells(), self.database_bytes)
 
     def run(self, budget: int, rows: np.ndarray) -> int:
         done = 0

@@ -122,7 +122,7 @@ MUTANTS = (
     ),
     world("return not (waits and self.random_changes.next_after(self.tick) is not None)", "return True"),
     world("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, protected[:0])"),
-    world("in_order = sorted(self.walkers, key=lambda w: w.id)", "in_order = self.walkers"),
+    world('in_order = sorted(self.walkers, key=attrgetter("id"))', "in_order = self.walkers"),
     world(
         "(w.id == agent if agent is not None else w.budget is None)", "(w.id == agent if agent is not None else True)"
     ),

@@ -458,7 +458,7 @@ def test_a_bad_scenario_says_everything(run: Any) -> None:
     path = ROOT / "tests" / "bad" / "scenarios" / "everything.yaml"
     code, out, err = run("run", path)
     assert code == 2 and not out
-    assert len(err.splitlines()) == 23 and all(line.startswith(f"{path}:") for line in err.splitlines())
+    assert len(err.splitlines()) == 22 and all(line.startswith(f"{path}:") for line in err.splitlines())
 
 
 def test_help(run: Any) -> None:

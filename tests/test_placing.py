@@ -77,7 +77,7 @@ def test_random_pairs_are_drawn_by_a_seed_and_lie_far_enough_apart() -> None:
     assert [config.label for config in one.agents[:2]] == ["units 1", "units 2"]
     world = build_world(one, BY_KEY)
     for walker in world.walkers:
-        assert walker.own_optimal is not None and 9 <= walker.own_optimal < float("inf")
+        assert walker.own_optimal is not None and 9 <= walker.own_optimal[0] < float("inf")
     world.advance(500)
     assert all(walker.has_arrived for walker in world.walkers)
 
