@@ -137,9 +137,10 @@ class PrLrta(Controlled):
         return super()._known_cells() + int(self.tables.counts[0].entries)
 
     def own_counts(self) -> OwnCounts:
-        """The same whether a look at the nearest regions takes the short way, which has no lists, or somebody watches."""
-        regions = max(ONE_LOOK, most_known(self.node_ball.nodes.search))
-        return OwnCounts(regions + most_known(self.search) + self.learned_cells(), self.database_bytes)
+        """The same whether one look around, without regions, takes the short way, which has no lists, or is watched."""
+        cells = max(ONE_LOOK, most_known(self.search))
+        known = cells + most_known(self.node_ball.nodes.search) + self.learned_cells()
+        return OwnCounts(known, self.database_bytes)
 
     def run(self, budget: int, rows: np.ndarray) -> int:
         done = 0
