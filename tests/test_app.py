@@ -20,6 +20,8 @@ from ui.draw.theme import RED, SERIES
 from ui.model import files
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
+from ui.model.session import Session
+from ui.model.settings import Settings, load_settings, save_settings
 from ui.model.turning import turn_budget
 from ui.model.wording import hud_fields, next_label
 from ui.panels import agent_panel, charts, overlay, sidebar, tab_layers
@@ -192,6 +194,7 @@ RUNNING_COMMANDS = {
     "save_scenario": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "experiment": lambda a: type(a.window.dialogs.dialog).__name__ == "ExperimentSheet",
     "open_menu": lambda a: a.window.state.menu is not None,
+    "settings": lambda a: type(a.window.dialogs.dialog).__name__ == "SettingsDialog",
     "save_charts": lambda a: type(a.window.dialogs.dialog).__name__ == "Question",
     "export_csv": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "export_posthoc": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
@@ -1447,3 +1450,52 @@ def test_a_line_of_the_script_is_dragged_along_the_line_of_time_and_has_a_menu(a
     click(app, middle_of(app, f"deed_text:{app.session.deeds()[-1].id}"), button=3)
     choose(app, "Delete")
     assert not [deed for deed in app.session.deeds() if deed.tick == moved.tick]
+
+
+# --- settings ---------------------------------------------------------------------------------------
+
+
+def test_a_command_gets_another_key_and_its_old_one_does_nothing(app):
+    press_combination(app, "Ctrl+,")
+    dialog = app.window.dialogs.dialog
+    ids = [command.id for command in app.window.commands]
+    dialog.rows.select(ids.index("step"))
+    dialog.focus(dialog.rows)
+    press(app, pygame.K_RETURN)
+    press_combination(app, "T")
+    assert "Dark or light" in dialog.problem and app.window.commands["step"].keys == COMMANDS["step"].keys
+    press(app, pygame.K_RETURN)
+    press_combination(app, "Alt+F9")
+    assert app.window.settings.keys == {"step": "Alt+F9"} and app.window.desk.key_of("step") == "Alt+F9"
+    press_combination(app, "Escape")
+    tick = app.session.tick
+    press_combination(app, ".")
+    assert app.session.tick == tick
+    press_combination(app, "Alt+F9")
+    assert app.session.tick == tick + 1
+    app.window.rebind("step", None)
+    press_combination(app, ".")
+    assert app.session.tick == tick + 2 and COMMANDS["step"].keys[0] == "."
+
+
+def test_own_keys_are_kept_and_used_at_the_next_start(tmp_path):
+    kept = Settings(keys={"step": "Alt+F9"})
+    assert save_settings(kept, tmp_path / "settings.yaml") is None
+    read, complaint = load_settings(tmp_path / "settings.yaml")
+    assert complaint is None and read.keys == kept.keys
+    app = App(Session(setup(1)), read, pygame.display.set_mode((1280, 720)))
+    press_combination(app, "Alt+F9")
+    assert app.session.tick == 1
+
+
+def test_theme_and_size_of_texts_change_at_once_in_the_settings(app):
+    press_combination(app, "Ctrl+,")
+    dialog = app.window.dialogs.dialog
+    choice = next(control for control in dialog.controls if control.name == "theme Choice")
+    choice.choose("light")
+    app.frame(0.1)
+    assert app.window.scene.palette.name == "light" and app.window.dialogs.dialog is dialog
+    app.window.settings.ui_scale = 1.5
+    app.window.apply_settings()
+    app.frame(0.1)
+    assert app.window.scene.scale == 1.5 and app.window.dialogs.dialog is dialog

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ui.commands.window import Window
+from ui.dialogs.settings import SettingsDialog
 from ui.model import turning
 from ui.model.cameras import PAN_STEP_PX
 from ui.model.command import RUN, Topic
@@ -107,3 +108,8 @@ def hide_ui(window: Window) -> None:
 @command("F11", "Full screen")
 def full_screen(window: Window) -> None:
     window.toggle_full_screen()
+
+
+@command("Ctrl+,", "Settings: theme, size of texts, memory, keys")
+def settings(window: Window) -> None:
+    window.show(SettingsDialog(window.dialogs, window.apply_settings, window.rebind))

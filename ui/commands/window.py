@@ -30,18 +30,19 @@ from ui.widgets.canvas import Canvas
 
 class Window:
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface, commands: CommandTable) -> None:
-        self.session, self.settings, self.surface, self.commands = session, settings, surface, commands
+        self.session, self.settings, self.surface = session, settings, surface
+        self._usual_commands, self.commands = commands, commands.with_keys(settings.keys)
         self.state = State()
         self.player = Player(session, settings.speed)
         self.cameras = Cameras()
         self.cameras.is_linked = settings.linked_cameras
         self.scene = self._make_scene()
         self.desk = Desk(session, settings, self.state, self.player, self.scene, run=self.run)
-        self.desk.keys = commands.keys()
+        self.desk.keys = self.commands.keys()
         self.desk.tips = {command.id: command.help for command in commands}
         self.editor = Editor(session, self.state)
         self.dressing = Dressing(self.desk, self.cameras)
-        self.dialogs = Dialogs(self.desk, self.dressing, commands, surface.get_size())
+        self.dialogs = Dialogs(self.desk, self.dressing, self.commands, surface.get_size())
         self.documents.forget += [self.cameras.forget, self.editor.forget]
         self.recording = Recording(self.dressing, self.dialogs)
         self.player.cut = self.recording.cut
@@ -136,6 +137,23 @@ class Window:
             self.settings.window_size = self.surface.get_size()
         size, mode = (self.settings.window_size, pygame.RESIZABLE) if is_full else ((0, 0), pygame.FULLSCREEN)
         self.resized(pygame.display.set_mode(size, mode))
+
+    def apply_settings(self) -> None:
+        """Look and do as the settings say now."""
+        settings = self.settings
+        self.scene.palette, self.scene.scale = PALETTES[settings.theme], settings.ui_scale
+        self.cameras.is_linked = settings.linked_cameras
+        self.session.limit_keyframes(settings.keyframe_mb)
+        self._rebuild()
+
+    def rebind(self, command_id: str, keys: str | None) -> None:
+        """Give a command other keys, or (None) its usual ones."""
+        if keys is None:
+            self.settings.keys.pop(command_id, None)
+        else:
+            self.settings.keys[command_id] = keys
+        self.commands = self.dialogs.commands = self._usual_commands.with_keys(self.settings.keys)
+        self.desk.keys = self.commands.keys()
 
     # --- where it looks ---------------------------------------------------------------------------
 

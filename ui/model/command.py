@@ -9,8 +9,8 @@ The function's name is the command's id. The dispatcher, help, palette, tooltips
 (ui/commands/table.py) that such functions make up.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 ANY, RUN, EDIT = "any", "run", "edit"
@@ -58,6 +58,20 @@ class CommandTable:
         self._commands = tuple(command for topic in topics for command in topic.commands)
         self._by_id = {command.id: command for command in self._commands}
         self.groups = tuple(dict.fromkeys(command.group for command in self._commands))
+
+    def with_keys(self, keys: Mapping[str, str]) -> "CommandTable":
+        """The same commands, some of them with the keys that a user has given them."""
+        table = CommandTable(())
+        table._commands = tuple(replace(c, keys=tuple(keys[c.id].split())) if c.id in keys else c for c in self)
+        table._by_id = {command.id: command for command in table._commands}
+        table.groups = self.groups
+        return table
+
+    def clash(self, command_id: str, pressed: str) -> Command | None:
+        """Another command that this key carries out in the same mode."""
+        own = self[command_id]
+        others = (c for c in self if c.id != command_id and pressed in c.keys)
+        return next((c for c in others if ANY in (c.mode, own.mode) or c.mode == own.mode), None)
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._commands)

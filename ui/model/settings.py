@@ -49,6 +49,7 @@ class Settings:
     sidebar_tab: str = "layers"
     shows_sidebar: bool = True
     shows_minimap: bool = True
+    keys: dict[str, str] = field(default_factory=dict)  # of commands that the user has given others, by command
     keyframe_mb: int = 0  # megabytes for going back in time; 0: as many as the run itself takes, and 190 at least
     recent_files: list[str] = field(default_factory=list)  # the latest first
     closed_notes: list[str] = field(default_factory=list)  # on the first example: they never come again
@@ -132,6 +133,7 @@ class _SettingsReader:
             shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
             shows_minimap=self._value(self.data, SHOWS_MINIMAP, base.shows_minimap),
             keyframe_mb=self._value(self.data, KEYFRAMES, base.keyframe_mb),
+            keys=self._keys(),
             recent_files=self._recent_files(),
             closed_notes=[name for name in self._part("closed_notes", list) if isinstance(name, str)],
         )
@@ -173,6 +175,10 @@ class _SettingsReader:
             self._value(part, HEAT_IS_LOG, base.is_log),
             self._value(part, HEAT_COLOURS, base.colours),
         )
+
+    def _keys(self) -> dict[str, str]:
+        """By command; a command that there is no longer does not harm."""
+        return {str(c): k for c, k in self._part("keys", dict).items() if isinstance(k, str) and k.isprintable()}
 
     def _window_size(self, default: tuple[int, int]) -> tuple[int, int]:
         part = self._part("window_size", list) or list(default)
@@ -217,6 +223,7 @@ def settings_text(settings: Settings) -> str:
             "shows_sidebar": settings.shows_sidebar,
             "shows_minimap": settings.shows_minimap,
             "keyframe_mb": settings.keyframe_mb,
+            "keys": dict(sorted(settings.keys.items())),
             "closed_notes": [name for name in settings.closed_notes if name.isprintable()],
             "recent_files": [name for name in settings.recent_files if name.isprintable()],
         }
