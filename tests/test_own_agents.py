@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,7 +25,9 @@ from sim.commands import AgentConfig, EditCells
 from sim.files import session as session_file
 from sim.grid import Grid
 from sim.params import ConfigError
+from sim.time.timeline import Timeline
 from sim.world import World
+from tests.test_anything import OWN_COMMANDS, Chaos, assert_can_be_taken_back, assert_sound, settled
 from tests.test_app import setup
 from tests.window import App, make_app, press
 from ui.dialogs.own_agent import OwnAgentQuestion
@@ -180,6 +183,45 @@ def test_an_agent_that_never_returns_is_stopped_and_named(body: str, tmp_path: P
     mine, other = world.walkers
     assert "did not return within 1 s" in mine.offence.what and "mine.py:" in mine.offence.what
     assert other.has_arrived
+
+
+HELD = ("(i for i in ())", "lambda: 0", "__import__('threading').Lock()")
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_what_cannot_be_set_aside_makes_going_back_longer_and_nothing_else(held: str, tmp_path: Path) -> None:
+    text = f"{WALKS}    def begin(self):\n        self.held = {held}\n"
+    own_files.load(written(tmp_path, text))
+    line = Timeline(lambda: world_of("mine", watched=True))
+    line.advance(9)
+    digest = line.world.digest()
+    for tick in (2, 0, 9):
+        line.seek(tick)
+    assert line.world.digest() == digest and line.diverged is None and line.world.walkers[0].offence is None
+    fork = line.fork(4)
+    fork.do(EditCells(blocked=(8,)))
+    assert fork.tick == 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_anything_with_an_agent_that_is_saved_again_and_again(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chance, works = random.Random(seed), EXAMPLE.read_text()
+    texts = (works, works + "# more\n", works.replace("inf, inf, None", "inf, 1 / 0, None"), "no Python", WALKS)
+    path = example(tmp_path)
+    own_files.trust(path)
+    app = make_app(setup(1))
+    drop(app, path)
+    chaos = Chaos(app, seed, OWN_COMMANDS, far=60)
+    for _ in range(50):
+        if chance.random() < 0.15:
+            save_again(app, path, chance.choice(texts))
+        chaos.go_on(1)
+    settled(app)
+    assert_sound(app)
+    assert_can_be_taken_back(app)
 
 
 def test_the_same_file_gives_the_same_digest_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,6 +109,19 @@ class Taking:
         return Keyframe(self.tick, self.work, self._stream, self._kept, content) if content else None
 
 
+def taking_of(world: World, work: float) -> Taking | None:
+    """The same, or None where an agent of the user's holds what cannot be set aside, such as a generator.
+
+    Without a keyframe the way to a tick is only longer.
+    """
+    try:
+        return Taking(world, work)
+    except (TypeError, AttributeError, AssertionError, RecursionError, pickle.PicklingError):
+        if any(walker.spec.is_own for walker in world.walkers):
+            return None
+        raise
+
+
 def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
     """Set the world aside by itself, in the pool of `like` or one of its own."""
     taking = Taking(world, work)

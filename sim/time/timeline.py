@@ -47,7 +47,7 @@ from sim.commands import Command
 from sim.kernels import log
 from sim.measuring import A_TICK
 from sim.time.history import DIGEST_EVERY, Divergence, History
-from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Taking, Track
+from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track, taking_of
 from sim.time.log import Entry, Numbers, edit_marks, end_of, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
 from sim.world import BULK, Note, Walker, World
@@ -408,7 +408,8 @@ class Timeline:
 
     def _set_keyframe(self, head: _Head) -> None:
         head.framed = self._track.playhead = head.work
-        frame = self.store.read(Taking(head.world, head.work), self._track.at_or_before(head.tick))
+        taking = taking_of(head.world, head.work)
+        frame = self.store.read(taking, self._track.at_or_before(head.tick)) if taking is not None else None
         if frame is not None:
             self._track.add(frame)
 
@@ -418,7 +419,9 @@ class Timeline:
             head.framed = self._track.playhead = head.work
             before = self._track.at_or_before(head.tick)
             head.world.snapshot()  # agents make their way ahead only when it is looked at: not while it is read
-            self._taking = self.store.read_beside(Taking(head.world, head.work), before)
+            taking = taking_of(head.world, head.work)
+            if taking is not None:
+                self._taking = self.store.read_beside(taking, before)
 
     def _finish_keyframe(self) -> None:
         """Wait for the keyframe that is being read, if any: the world is about to move."""
