@@ -55,7 +55,7 @@ class Drawable(Protocol):
 class Changeable(Drawable, Protocol):
     """What commands can do to a world. What is not possible there, the world refuses with a note."""
 
-    def move_goal(self, cell: int) -> None: ...
+    def move_goal(self, cell: int, agent: int | None) -> None: ...
     def set_budget(self, budget: int | None, agent: int | None) -> None: ...
     def set_param(self, agent: int, name: str, value: Value) -> None: ...
     def add_agent(self, config: AgentConfig, agent: int | None) -> None: ...
@@ -167,13 +167,17 @@ class SetSwitch(MapEdit):
 
 @dataclass(frozen=True)
 class MoveGoal(Command):
+    """Move the goal of all who have none of their own, or that of one agent, which is its own from then on."""
+
     cell: int
+    agent: int | None = None
 
     def apply(self, world: Changeable) -> None:
-        world.move_goal(self.cell)
+        world.move_goal(self.cell, self.agent)
 
     def say(self, names: Names) -> str:
-        return f"goal moved to {names.cell(self.cell)}"
+        text = f"goal moved to {names.cell(self.cell)}"
+        return text if self.agent is None else f"{names.agent(self.agent)}: {text}"
 
 
 @dataclass(frozen=True)

@@ -795,9 +795,12 @@ class World:
             return ()
         return {number for crew in kept.crews if crew.tell(self.grid, change) for number in crew.ids}
 
-    def move_goal(self, cell: int) -> None:
+    def move_goal(self, cell: int, agent: int | None = None) -> None:
         if not self.grid.is_free(cell):
             self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
+            return
+        if agent is not None:
+            self._move_own_goal(cell, agent)
             return
         self.measuring.prepare_change()
         self.goal = cell
@@ -809,6 +812,19 @@ class World:
                 walker.agent.set_goal(cell)
                 if walker.own_optimal is not None:
                     walker.own_optimal = cheapest_way(self.grid, walker.start, cell)
+
+    def _move_own_goal(self, cell: int, agent: int) -> None:
+        walker = self.walker(agent)
+        if walker is None:
+            self._note_missing(agent)
+            return
+        if walker.own_goal is None:
+            self.measuring.finish()  # from here on nobody judges its moves by the goal of the others
+        walker.own_goal = cell
+        walker.own_optimal = cheapest_way(self.grid, walker.start, cell)
+        walker.config = replace(walker.config, goal=self.grid.xy(cell))
+        walker.agent.set_goal(cell)
+        self._has_new_trials = True  # it may be able to be in a crew now
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]

@@ -25,6 +25,7 @@ EXAMPLES: list[tuple[Command, str]] = [
     (commands.SetSwitch("north bridge", True), "north bridge blocked"),
     (commands.SetSwitch("north bridge", False), "north bridge open"),
     (commands.MoveGoal(41), "goal moved to (1, 2)"),
+    (commands.MoveGoal(41, 0), "lazy: goal moved to (1, 2)"),
     (commands.SetBudget(1600), "budget 1,600 a tick"),
     (commands.SetBudget(4, 0), "lazy: budget 4 a tick"),
     (commands.SetBudget(None, 0), "lazy: budget as all"),
@@ -104,7 +105,7 @@ def test_a_log_of_an_older_version_says_switches_otherwise(is_blocked: bool) -> 
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        ({"goal": [1, 1], "agent": 0}, "'goal' is for no agent in particular"),
+        ({"trials": 3, "agent": 0}, "'trials' is for no agent in particular"),
         ({"set": {"weight": 2}}, "agent: expected the label or number of an agent, got nothing"),
         ({"goal": [1, 1], "budget": 4}, "expected one of block, free, terrain"),
         ({}, "got none of them"),

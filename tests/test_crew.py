@@ -61,6 +61,7 @@ def some_command(world: World, chance: random.Random) -> commands.Command:
             commands.EditCells(blocked=(cell,)),
             commands.EditCells(freed=(cell,)),
             commands.MoveGoal(cell),
+            commands.MoveGoal(cell, agent),
             commands.SetParam(agent, "weight", chance.choice([1.0, 1.5, 3.0])),
             commands.SetParam(agent, "depth", chance.choice([1, 2])),
             commands.SetParam(agent, "restart", chance.choice(["lazy", "eager"])),

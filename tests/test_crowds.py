@@ -15,7 +15,7 @@ from sim.commands import AgentConfig
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
-from sim.placing import Drawn, spread
+from sim.placing import Drawn, cheapest_way, spread
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press_combination, settle
 from ui.dialogs.crowd import CrowdList
@@ -180,6 +180,29 @@ def test_pointing_at_a_dot_shows_its_search_and_a_click_picks_it() -> None:
     assert int((~session.world.grid.free).sum()) == blocked, "a click on an agent paints nothing"
     drag(app, there, there)
     assert session.panels[0].crowd is not None and session.panels[0].crowd.picked is None
+
+
+def test_the_goal_and_the_start_of_the_one_that_is_picked_can_be_dragged() -> None:
+    app = crowd_app()
+    session, key = app.session, app.session.panels[0].key
+    session.pick(key, 3)
+    settle(app)
+    walker, grid = session.world.walkers[3], session.world.grid
+    others = [(w.start, session.world.goal_of(w)) for w in session.world.walkers if w.id != 3]
+    taken = {w.position for w in session.world.walkers} | {cell for pair in others for cell in pair}
+    free = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken | {walker.start, walker.own_goal}]
+    for there, cell in ((session.world.goal_of(walker), free[0]), (walker.start, free[-1])):
+        app.window.editor.panel = key
+        app.window.editor.press(grid.xy(there))
+        app.window.editor.move(grid.xy(cell))
+        app.window.editor.release()
+        settle(app)
+    walker = session.world.walkers[3]
+    assert (walker.start, walker.own_goal) == (free[-1], free[0]) and session.tick == 0
+    assert walker.own_optimal == cheapest_way(session.world.grid, free[-1], free[0])
+    assert [(w.start, session.world.goal_of(w)) for w in session.world.walkers if w.id != 3] == others
+    session.advance(300)
+    assert session.world.walkers[3].position == free[0] or session.world.walkers[3].agent.status is Status.NO_PATH
 
 
 def test_the_list_finds_the_worst_and_follows_it() -> None:

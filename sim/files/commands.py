@@ -3,7 +3,7 @@
     {block: [[3, 4]], free: {runs: 3-40,4 3-40,5}}   cells; many of them as runs along a row
     {terrain: {cells: [[3, 4]], letters: T}}         exact characters
     {block: south bridge}                            a switch
-    {goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
+    {goal: [9, 9]}    {agent: lazy, goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
     {agent: lazy, set: {weight: 3}}                  parameters of a running agent
     {group: units, set: {weight: 3}}                 every agent of a group; also its budget, and remove: all
     {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
@@ -214,12 +214,15 @@ def _read_switch(fields: Fields, reader: Reader) -> list[Command]:
 
 
 def _write_goal(command: commands.MoveGoal, writer: Writer) -> dict[str, Any]:
-    return {"goal": writer.cell(command.cell)}
+    who = {} if command.agent is None else {"agent": writer.agent(command.agent)}
+    return {**who, "goal": writer.cell(command.cell)}
 
 
 def _read_goal(fields: Fields, reader: Reader) -> list[Command]:
     cell = reader.cell(fields["goal"])
-    return [] if cell is None else [commands.MoveGoal(cell)]
+    agent = reader.agent(fields["agent"]) if "agent" in fields else None
+    is_wrong = cell is None or ("agent" in fields and agent is None)
+    return [] if is_wrong or cell is None else [commands.MoveGoal(cell, agent)]
 
 
 def _write_budget(command: commands.SetBudget, writer: Writer) -> dict[str, Any]:
@@ -339,7 +342,7 @@ TABLE = (
     Row(commands.EditCells, ("block", "free"), _write_cells, _read_cells),
     Row(commands.SetSwitch, ("block", "free"), _write_switch, _read_switch),
     Row(commands.SetTerrain, ("terrain",), _write_terrain, _read_terrain),
-    Row(commands.MoveGoal, ("goal",), _write_goal, _read_goal),
+    Row(commands.MoveGoal, ("goal",), _write_goal, _read_goal, agent="maybe"),
     Row(commands.SetBudget, ("budget",), _write_budget, _read_budget, agent="maybe"),
     Row(commands.SetParam, ("set",), _write_set, _read_set, agent="always"),
     Row(commands.AddAgent, ("add",), _write_add, _read_add, agent="maybe"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ui.model import tools
 from ui.model.keys import PanelKey
-from ui.model.session import Session
+from ui.model.session import Panel, Session
 from ui.model.state import State
 from ui.model.tools import BRUSH, ERASER, FILL, LINE, RECTANGLE, Point
 
@@ -51,13 +51,32 @@ class Editor:
         world = self.session.world
         cell = world.grid.cell(*point)
         if not erases and not rectangle:
-            if cell == world.goal:
+            start, goal = self._ends()
+            if cell == goal:
                 return "goal"
-            if cell == world.start:
+            if cell == start:
                 return "start"
         if rectangle:
             return RECTANGLE
         return ERASER if erases and self.state.tool != FILL else self.state.tool
+
+    def _ends(self) -> tuple[int, int]:
+        """The start and the goal that are drawn in the panel: those of its agent; -1 where none are."""
+        panel = self._shown()
+        if panel is None:
+            return self.session.world.start, self.session.world.goal
+        if panel.mind is None and panel.crowd is not None and panel.crowd.has_own_ends:
+            return -1, -1
+        return (panel.mind or panel.view).start, (panel.mind or panel.view).goal
+
+    def _shown(self) -> Panel | None:
+        return next((panel for panel in self.session.panels if panel.key == self.panel), None)
+
+    def _own(self) -> int | None:
+        """The number of the agent whose own start and goal are drawn in the panel."""
+        panel = self._shown()
+        mind = panel.mind if panel is not None else None
+        return mind.id if mind is not None and mind.has_own_ends else None
 
     def move(self, point: Point) -> None:
         """The pointer moved with the button down. Strokes have no gaps, however fast it went."""
@@ -131,6 +150,8 @@ class Editor:
         world = self.session.world
         if self.is_refused(point):
             self._refuse("goal", point)
+        elif (agent := self._own()) is not None:
+            self.session.move_own_goal(agent, int(world.grid.cell(*point)))
         elif world.grid.cell(*point) != world.goal:
             self.session.move_goal(int(world.grid.cell(*point)))
 
@@ -139,6 +160,8 @@ class Editor:
         world = self.session.world
         if self.is_refused(point):
             self._refuse("start", point)
+        elif (agent := self._own()) is not None:
+            self.session.restart_from(agent, point)
         elif world.grid.cell(*point) != world.start:
             self.session.restart_with(start=point)
 

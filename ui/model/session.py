@@ -518,6 +518,17 @@ class Session:
         elif cell != self.world.goal:
             self.do(commands.MoveGoal(cell))
 
+    def move_own_goal(self, agent: int, cell: int) -> None:
+        """The goal of one agent of the branch in front, which is its own from then on."""
+        self.do(commands.MoveGoal(cell, agent))
+
+    def restart_from(self, agent: int, start: tuple[int, int]) -> None:
+        """Tick 0 with another start of one agent; the map as edited stays."""
+        walker = self.world.walker(agent)
+        if walker is not None:
+            walker.config = replace(walker.config, start=start)
+            self._begin_again(f"begun again with another start of {walker.label}", (), keeps_map=True)
+
     def flip_switch(self, name: str) -> None:
         """Block a switch that is open, free one that is blocked."""
         self.do(commands.SetSwitch(name, not self.world.switch_states()[name]))
