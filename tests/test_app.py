@@ -1499,3 +1499,15 @@ def test_theme_and_size_of_texts_change_at_once_in_the_settings(app):
     app.window.apply_settings()
     app.frame(0.1)
     assert app.window.scene.scale == 1.5 and app.window.dialogs.dialog is dialog
+
+
+def test_a_name_on_the_map_of_a_run_that_was_left_does_nothing(app):
+    bridges = files.open_any(ROOT / "assets" / "scenarios" / "bridges.yaml").scenario
+    app.window.documents.open_scenario(bridges)
+    app.draw()
+    spots = [spot for spot in app.window.canvas.spots if spot.id.startswith("bridge:")]
+    app.session.open(setup())
+    digest = app.session.world.digest()
+    for spot in spots:
+        spot.action()
+    assert spots and app.session.world.digest() == digest

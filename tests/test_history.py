@@ -48,7 +48,7 @@ def in_the_past(session: Session) -> None:
 
 ACTS: dict[str, Act] = {
     "stroke": lambda s: stroke(s, free_cells(s), True),
-    "switch": lambda s: s.flip_switch("gate"),
+    "switch": lambda s: s.flip_switch("gate") if "gate" in s.world.switch_states() else None,
     "goal": lambda s: s.move_goal(free_cells(s, 9)[-1]),
     "start": lambda s: s.restart_with(start=s.world.grid.xy(free_cells(s)[2])),
     "add": lambda s: s.add_agent(AgentConfig("tb-wa", "new")),

@@ -6,6 +6,7 @@ import numpy as np
 
 from ui.draw.theme import mix
 from ui.model import turning
+from ui.model.keys import PanelKey
 from ui.model.layout import Box, PanelBoxes
 from ui.model.session import Panel
 from ui.panels.desk import Desk
@@ -15,7 +16,14 @@ LEAST_MAP = 240  # a smaller map would be all names
 
 
 def flip(desk: Desk, name: str) -> None:
-    desk.say(turning.flip_switch(desk.session, name))
+    if name in desk.session.world.switch_states():  # what is drawn may be a frame old, and another run open
+        desk.say(turning.flip_switch(desk.session, name))
+
+
+def _flip_in(desk: Desk, key: PanelKey, name: str) -> None:
+    """In the branch of that panel."""
+    desk.session.focus(key)
+    flip(desk, name)
 
 
 def draw(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
@@ -48,7 +56,7 @@ def _draw_name(desk: Desk, area: Box, panel: Panel, name: str, place: Box, is_bl
         left = place[0] - width - px(6)
     box = (left, place[1] + place[3] // 2 - height // 2, width, height)
     tip = f"{'Free' if is_blocked else 'Block'} {name}"
-    hot = canvas.spot(HotSpot(f"bridge:{panel.key}:{name}", box, partial(flip, desk, name), tip))
+    hot = canvas.spot(HotSpot(f"bridge:{panel.key}:{name}", box, partial(_flip_in, desk, panel.key, name), tip))
     ground = palette.warning if is_blocked else palette.accent
     canvas.fill(box, mix(palette.surface, ground, 0.4 if hot or is_pointed else 0.12), 8)
     canvas.text((left + px(6), box[1] + height // 2), name, size=11, middle=True)
