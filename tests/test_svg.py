@@ -178,7 +178,7 @@ def test_layers_of_agents_with_records(layer: str) -> None:
     [layer.key for layer in LAYERS if layer.key not in ELSEWHERE],
 )
 def test_a_layer_that_is_off_leaves_no_trace(layer: str) -> None:
-    shown = {"tree": True}
+    shown = {"tree": True, "flow": True}  # those that are off at first
     with_it = panel_svg(session_at(14), FIRST, Look(visible=shown), has_legend=False)
     without = panel_svg(session_at(14), FIRST, Look(visible={**shown, layer: False}), has_legend=False)
     assert len(without) < len(with_it)
