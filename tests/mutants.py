@@ -69,7 +69,9 @@ commands = _in(F + "commands.py", "commands", "scenario")
 png = _in(F + "png.py", "png")
 saving = _in(M + "saving.py", "saved_session")
 session = _in(M + "session.py", "session")
-keeper = _in(M + "keeper.py", "keeper")
+keeper = _in(M + "keeper.py", "keeper", "history")
+undo = _in(M + "history.py", "history")
+branches = _in(T + "branches.py", "history", "branches")
 
 MUTANTS = (
     # kernels
@@ -148,7 +150,12 @@ MUTANTS = (
     commands('if "agent" in fields and row.agent == "never":', 'if "agent" in fields and row.agent == "none":'),
     saving("session.mark_unsaved()  # from", "session.mark_saved()  # from"),
     session("self._saved_work = None if was_unsaved else self._work()", "self._saved_work = self._work()"),
-    keeper("if before is not None and len(self.left) < self.session.runs_left:", "if before is None:"),
+    keeper("if before is not None and len(self.left) < len(left):", "if before is None:"),
+    undo("run.tree.relink(wanted.groups)", "pass"),
+    undo("run.arrange(wanted.order)", "pass"),
+    undo("doing.stroke = stroke if doing.is_stroke else 0", "doing.stroke = 0"),
+    undo("return (*now[: self.place], *new, *now[end:])", "return (*now[: self.place], *now[end:], *new)"),
+    branches("branch.parent, branch.at = state.parent, state.at\n", "pass\n"),
 )
 
 

@@ -118,7 +118,8 @@ class Chaos:
     def deed(self) -> None:
         """One of the things that the history is there for, whatever dialog is open."""
         session = self.app.session
-        name = self.chance.choice([name for name in ACTS_OF_HISTORY if "map as" not in name])
+        left_out = {"map as opened", *(() if "gate" in session.scenario.switches else ("switch",))}
+        name = self.chance.choice([name for name in ACTS_OF_HISTORY if name not in left_out])
         agents = {panel.key.agent for panel in session.panels if panel.key.branch == session.branch}
         if len(session.tree.branches) < 6 and {0, 1} <= agents and (session.deeds() or "script" not in name):
             if len(session.panels) > 8 and name in ("branch", "split", "add"):

@@ -11,13 +11,14 @@ import pytest
 
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, EditCells, SetBudget, SetChanges, SetParam, SetTrials
-from sim.files.journal import Journal, restore
+from sim.files.journal import Journal, restore, state_folder
 from sim.files.session import dump_session, parse_session
 from sim.time.branches import BranchTree
 from tests.runs import scenario_on
 from tests.test_session import SIDE, arrive, setup, stroke, terrain
 from ui.model import saving
 from ui.model.history import Done
+from ui.model.keeper import Keeper
 from ui.model.keys import PanelKey
 from ui.model.session import Session
 
@@ -343,3 +344,25 @@ def test_a_parameter_of_a_branch_is_taken_back_there_alone() -> None:
     arrive(session)
     weights = [b.timeline.world.walker(1).params["weight"] for b in session.shown_branches]
     assert weights == [1.5, 1.5] and len(session.tree.branches) == 2
+
+
+def test_journals_go_back_and_forth_with_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many are there as there are runs that a kill must not lose: the open one, and those that undo brings back."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    session = a_run_with_things_done()
+    keeper = Keeper(session)
+
+    def journals() -> int:
+        keeper.keep()
+        return len(list(state_folder().glob("*.journal")))
+
+    assert journals() == 1
+    session.reset(keeps_map=False)
+    assert journals() == 2
+    session.restart_with(start=session.world.grid.xy(free_cells(session)[0]))
+    assert journals() == 3
+    for place, wanted in ((1, 1), (3, 3), (2, 2), (3, 3), (0, 1)):
+        session.go_to(place)
+        assert journals() == wanted
+    keeper.close()
+    assert not list(state_folder().glob("*.journal"))

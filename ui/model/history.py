@@ -44,7 +44,6 @@ class Done:
     change: Change
     tick: int
     branch: str = ""  # the name of the branch it was done in, where there were several
-    is_new_run: bool = False  # whether another run was left for this one
 
     def __str__(self) -> str:
         where = f", {self.branch}" if self.branch else ""
@@ -218,11 +217,6 @@ class History:
         while len(self.done) < place and self._turn(self.undone, self.done, forwards=True):
             pass
         self._show()
-
-    @property
-    def runs_left(self) -> int:
-        """How many runs were left by beginning again and can be gone back to."""
-        return sum(done.is_new_run for done in self.done)
 
 
 def _knob(branch: int, command: Command) -> object:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.files.journal import Journal
+from ui.model.run import Run, again
 from ui.model.saving import looking_at
 from ui.model.session import Session
 from ui.model.settings import Settings, save_settings
@@ -56,25 +57,30 @@ class Keeper:
 
     def _begin(self) -> None:
         """The new journal is there before an old one goes: a kill in between loses nothing."""
-        before, self.journal = self.journal, self._new()
-        if before is not None and len(self.left) < self.session.runs_left:
+        before, self.journal = self.journal, self._new(self.session.run, self.session.focused_key.agent)
+        left = self.session.runs_left
+        if before is not None and len(self.left) < len(left):
             before.rest()
             self.left.append(before)
         elif before is not None:
             before.close()
-        while len(self.left) > self.session.runs_left:
+        while len(self.left) > len(left):
             self.left.pop().close()
+        for run in left[len(self.left) :]:  # begun again twice at once, as the history can
+            self.left.append(self._new(again(run.state), run.focused.agent))
+            self.left[-1].rest()
 
-    def _new(self) -> Journal:
-        return Journal(looking_at(self.session.run, agent=self.session.focused_key.agent), self.session.tree)
+    @staticmethod
+    def _new(run: Run, agent: int) -> Journal:
+        return Journal(looking_at(run, agent=agent), run.tree)
 
     def _retry(self, failed: Journal) -> None:
         """Write all of it anew. What the failed journal holds is worth keeping until that has worked."""
-        again = self._new()
-        if again.problem:
-            again.close()
+        anew = self._new(self.session.run, self.session.focused_key.agent)
+        if anew.problem:
+            anew.close()
             return
-        self.journal = again
+        self.journal = anew
         failed.close()
         self._said = False
         self.session.messages.append("what you do is kept for a restart again")

@@ -151,7 +151,7 @@ class Session:
             run.do(command)
         self._put_run(run, FIRST.agent)
         self._saved_work = None if was_unsaved else self._work()
-        self.history.note(Done(words, _AnotherRun(self, left), tick, is_new_run=True))
+        self.history.note(Done(words, _AnotherRun(self, left), tick))
         if len(left.state.branches) > 1 or any(not entry.is_scripted for entry in left.state.branches[0].entries):
             self.messages.append("begun again; Ctrl+Z goes back to the run before, with all its edits")
 
@@ -193,9 +193,9 @@ class Session:
         self._saved_work = left.saved_work
 
     @property
-    def runs_left(self) -> int:
-        """How many runs were left by beginning again and can be gone back to."""
-        return self.history.runs_left
+    def runs_left(self) -> list[LeftRun]:
+        """The runs that were left by beginning again and can be gone back to, the first one first."""
+        return [done.change.other for done in self.history.done if isinstance(done.change, _AnotherRun)]
 
     @property
     def messages(self) -> list[str]:
