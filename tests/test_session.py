@@ -588,6 +588,15 @@ def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> 
     assert session.is_stopped_by_rule() and session.tick == expected
 
 
+def test_run_until_looks_at_all_agents_of_a_crowd() -> None:
+    """KeyError: only the first of a crowd has a trail."""
+    session = Session(files.open_any(files.GALLERY_FOLDER / "crowd-bridge.yaml").scenario)
+    session.run_until("restart")
+    while session.advance(5) == 5 and not session.is_stopped_by_rule():
+        pass
+    assert session.is_stopped_by_rule() and session.tick > 0
+
+
 def test_run_until_looks_at_the_next_tick_not_at_the_last() -> None:
     begun = replace(files.open_any(files.GALLERY_FOLDER / "scrubbing.yaml").scenario, budget=1)
     session = Session(begun)

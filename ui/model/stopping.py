@@ -30,8 +30,8 @@ class StopRule:
             for walker in branch.timeline.world.walkers:
                 if walker.rows.size and walker.rows_tick + walker.rows.size == run.tick:
                     key = PanelKey(branch.number, walker.id)
-                    trail = run.trails[key].cells
-                    has_moved = len(trail) > 1 and bool(trail[-1] != trail[-2])
+                    record = branch.timeline.history.record(walker.id)
+                    has_moved = record.cell_at(run.tick) != record.cell_at(run.tick - 1)
                     if self.is_met(Step(walker.rows[-1], has_moved, key == focused)):
                         return True
         return False
