@@ -91,3 +91,20 @@ def test_a_number_that_was_asked_for_is_never_given_again(number: int) -> None:
     assert world.next_agent_id == 8
     assert world.add(AgentConfig("gbfs")).id == 8
     assert BY_KEY["gbfs"].name == world.walkers[-1].label
+
+
+# --- what is counted ------------------------------------------------------------------------------
+
+
+def test_beginning_a_trial_counts_no_cell_twice() -> None:
+    world = make_world(["." * 8], 0, 7, ("lrta", {}), trials=3)
+    world.advance(200)
+    walker = world.walkers[0]
+    assert walker.trial > 1 and walker.metrics[0].distinct == (walker.visits > 0).sum() == 8
+
+
+def test_moves_of_the_cheapest_way_follow_the_goal() -> None:
+    world = make_world(["." * 9], 0, 8, ("lrta", {}))
+    assert world.optimal_moves == 8
+    world.move_goal(3)
+    assert (world.optimal, world.optimal_moves) == (3.0, 3)
