@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sim.generate import generate
 from sim.kernels.log import BACK_MOVE
 from sim.params import Value
 from sim.world import World
-from ui.model.why import NOBODY, Why, why
+from ui.model.why import NOBODY, Why, _Case, _fork, why
 
 from .conftest import board_of, budget_for, make_world, problems, random_rows
 from .naive import Place, Tba, TbBfs
@@ -152,6 +153,21 @@ def test_every_agent_says_something_after_every_tick_also_when_the_map_changes(s
     snapshot = world.snapshot()
     if walker.agent.status is Status.AT_GOAL and world.advance(1) == 0:
         assert why(snapshot, snapshot.walkers[0], before).text
+
+
+def test_what_an_earlier_search_left_is_not_followed() -> None:
+    """The cell that the agent left is unknown to the present search; its old parents lead off the map."""
+    world = make_world([".....", "....."], 0, 4, ("tb-wa", {}), budget=1, watched=True)
+    world.advance(3)
+    snapshot = world.snapshot()
+    view = snapshot.walkers[0]
+    search = view.agent.search
+    assert search is not None
+    left = 9
+    search.nodes["search"][left], search.nodes["came"][left] = int(search.control[0].search) - 1, 0
+    shown = replace(view, agent=replace(view.agent, path=np.array([0], np.int32)))
+    case = _Case(snapshot, shown, left, view.rows[-1])
+    assert _fork(case) == (NOBODY, 0)
 
 
 def test_the_sentence_of_the_issue() -> None:

@@ -216,9 +216,10 @@ def _fork(case: _Case) -> tuple[int, int]:
     if search is None:
         return NOBODY, 0
     came, step = search.nodes["came"], case.grid.ground.step
+    number, is_of = search.control[0].search, search.nodes["search"]
     cell, steps = case.before, 0
     while cell not in on_path:
-        if came[cell] == NOWHERE:
+        if is_of[cell] != number or came[cell] == NOWHERE:  # what an earlier search has left leads anywhere
             return NOBODY, 0
         cell -= int(step[came[cell]])
         steps += 1
