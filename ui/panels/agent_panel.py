@@ -27,6 +27,7 @@ GAME_MS = 3.0  # what a game gives to the pathfinding of a tick, where nothing e
 STATE_PAD = 16  # of the chip around a state's word
 NAME_GAP = 7
 LEAST_LABEL = 40
+MOST_LABEL = 110  # of a long name, before the buttons of the panel give way
 ONE_ROW_FROM = 900  # a panel as wide as this has room for most numbers below their names in one row
 TWO_ROWS_FROM = 280  # the same for two rows
 FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
@@ -113,7 +114,8 @@ def _draw_header(desk: Desk, box: Box, panel: Panel, place: int) -> None:
     """From the left: mark, name, parameters; from the right: icons, state. What has no room is left out.
 
     Nothing moves when the state changes: the room that the longest word needs is kept. What tells an agent from the
-    others, such as its weight, has its place before anything else has.
+    others, its name and such as its weight, has its place before anything else has: buttons give way, keys and the menu
+    of the panel do what they do.
     """
     canvas, view = desk.canvas, panel.view
     x, y, width, height = box
@@ -124,8 +126,9 @@ def _draw_header(desk: Desk, box: Box, panel: Panel, place: int) -> None:
     least = px(LEAST_LABEL) + _widest(canvas, wording.SHORT_STATES) + px(18)
     if left + least + telling > x + width:
         telling = 0  # the state comes first
-    right = _draw_icons(desk, left + px(LEAST_LABEL) + telling, x + width - px(8), middle, panel) - px(2)
-    name_end = left + canvas.text_width(view.label, 15, "bold") + px(10) + telling
+    name = min(canvas.text_width(view.label, 15, "bold") + px(20), px(MOST_LABEL))
+    right = _draw_icons(desk, left + max(name, px(LEAST_LABEL)) + telling, x + width - px(8), middle, panel) - px(2)
+    name_end = left + canvas.text_width(view.label, 15, "bold") + px(20) + telling
     is_short = name_end + _widest(canvas, wording.LONG_STATES) > right
     is_waiting = view.spec.key in desk.state.preparing or (panel.crowd is not None and CROWD in desk.state.preparing)
     word = PREPARING if is_waiting else view.state_word
