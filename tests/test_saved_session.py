@@ -115,7 +115,8 @@ def test_a_picture_opens_as_the_run_that_it_shows(tmp_path: Path, monkeypatch: p
 def test_a_view_that_makes_no_sense_is_told_of_and_the_file_opens(tmp_path: Path):
     path = tmp_path / "odd.yaml"
     text = (ROOT / "assets" / "scenarios" / "no-path.yaml").read_text()
-    path.write_text(text.replace("file: ../", f"file: {ROOT}/assets/") + "view: {layers: {trees: true}}\n")
+    odd = text.replace("file: ../", f"file: {ROOT}/assets/").replace("view: {", "view: {layers: {trees: true}, ")
+    path.write_text(odd)
     app = make_app(setup())
     app.window.documents.open_path(path)
     assert app.session.path == path and app.window.dialogs.dialog is None

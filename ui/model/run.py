@@ -184,13 +184,14 @@ class Run:
         """Set out for another tick, all branches on screen together."""
         for branch in self.shown_branches:
             branch.timeline.begin_seek(max(0, tick))
-        if not self.continue_seek(SEEK_WORK):
+        if not self.continue_seek():
             self.changed()
 
-    def continue_seek(self, work: float = SEEK_WORK) -> bool:
-        """Go on with the seek for a frame's worth of work; whether it has arrived."""
+    def continue_seek(self, work: float | None = None) -> bool:
+        """Go on with the seek, for a frame's worth of work if nothing else is said; whether it has arrived."""
         if not self.is_seeking:
             return True
+        work = SEEK_WORK if work is None else work
         arrived = [branch.timeline.continue_seek(work / len(self.shown)) for branch in self.shown_branches]
         if all(arrived):
             self.changed()

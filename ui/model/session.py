@@ -360,7 +360,7 @@ class Session:
 
     def continue_seek(self, work: float | None = None) -> bool:
         """Go on with the seek for a frame's worth of work; whether it has arrived."""
-        has_arrived = self.run.continue_seek(runs.SEEK_WORK if work is None else work)
+        has_arrived = self.run.continue_seek(work)
         self._keep_focus()
         return has_arrived
 
