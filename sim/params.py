@@ -63,6 +63,7 @@ class Param:
     choices: tuple[str, ...] = ()
     symbol: str = ""  # the paper's letter, for headers
     step: float | None = None  # what one press of a + or - button adds
+    label: str = ""  # what a form calls it, where that is not its name
 
     def parse(self, value: object, where: str = "") -> Value:
         """The legal value that `value` (a typed one, or text from a command line) stands for."""

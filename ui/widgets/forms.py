@@ -376,7 +376,7 @@ def _has_range(param: Param) -> bool:
 
 def named(param: Param) -> str:
     """The name of a parameter as a form writes it."""
-    return param.name.replace("_", " ").replace("-", " ").capitalize()
+    return param.label or param.name.replace("_", " ").replace("-", " ").capitalize()
 
 
 def shown_number(value: Value) -> str:
