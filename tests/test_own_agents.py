@@ -1,5 +1,6 @@
 """Agents from the user's own files: loaded when named, judged like ours, reloaded when saved, and never run unasked."""
 
+import csv
 import json
 import os
 import random
@@ -23,6 +24,8 @@ from cli.progress import Progress
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells
 from sim.files import session as session_file
+from sim.files.map import write_map
+from sim.generate import generate
 from sim.grid import Grid
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
@@ -255,7 +258,9 @@ def test_the_same_file_gives_the_same_digest_everywhere(tmp_path: Path, capsys: 
     assert ran["world_digest"] == session.world.digest()
 
 
-def test_an_experiment_runs_it_in_its_workers(tmp_path: Path) -> None:
+def test_an_experiment_runs_it_in_its_workers_with_the_same_digest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = example(tmp_path)
     spec = written(
         tmp_path,
@@ -277,6 +282,13 @@ def test_an_experiment_runs_it_in_its_workers(tmp_path: Path) -> None:
     lines = (tmp_path / "out" / "results.csv").read_text().splitlines()
     mine = [line for line in lines if "mine" in line]
     assert mine and all("reached" in line for line in mine)
+    row = next(row for row in csv.DictReader(lines) if "mine" in row["agent"])
+    board = tmp_path / "board.map"
+    write_map(generate("rooms", {"width": 24, "height": 24, "seed": 1}).grid, board)
+    ends = ["--from", f"{row['start_x']},{row['start_y']}", "--to", f"{row['goal_x']},{row['goal_y']}"]
+    solving = ["solve", OPTION, str(path), "--map", str(board), *ends, "--agent", "mine", "--budget", "4"]
+    assert main.main(solving) == 0
+    assert json.loads(capsys.readouterr().out)["digest"] == row["digest"]
 
 
 # --- unasked, nothing -------------------------------------------------------------------------------------

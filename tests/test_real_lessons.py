@@ -48,5 +48,8 @@ def test_a_lesson_from_its_first_step_to_its_last_and_back_by_the_keyboard(windo
     w.keys(*["ctrl+Prior"] * 4)
     back = w.until(lambda s: s["tick"] == 4 and len(s["panels"]) == 1)
     assert back["digest"] == stepped["digest"]
+    w.keys(*["ctrl+Prior"] * 8)
+    first = w.until(lambda s: s["tick"] == 0 and len(s["panels"]) == 1)
+    assert first["agents"][0]["state"] != "walking back"
     w.keys("ctrl+shift+Next")
     w.until(lambda s: len(s["panels"]) == 3)
