@@ -1240,11 +1240,11 @@ class FakeScreen:
 def test_the_cursor_says_what_the_mouse_would_do(monkeypatch):
     app = make_app(setup(1), (1280, 720))
     app.window.settings.sidebar_tab = "edit"
-    app.draw()
     place = [(0, 0)]
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: place[0])
     shown = []
     monkeypatch.setattr(pygame.mouse, "set_cursor", shown.append)
+    app.draw()  # away from where other tests have left the mouse: a shape is set when it changes
 
     def over(position: tuple[int, int]) -> int:
         place[0] = position
