@@ -2,6 +2,9 @@
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -46,6 +49,26 @@ def test_the_workflow_calls_only_targets_that_there_are() -> None:
     assert [re.fullmatch(r"make (\w+) PYTHON=python", command)[1] for command in commands] == ["check", "test", "wheel"]  # type: ignore[index]
     assert {"check", "test", "wheel"} <= TARGETS
     assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"]) for step in job["steps"] if "uses" in step)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize(("system", "folder"), [("Windows_NT", "Scripts"), ("", "bin")])
+def test_make_finds_python_where_the_system_puts_it(system: str, folder: str) -> None:
+    said = subprocess.run(
+        ["make", "--dry-run", "--always-make", "test", f"OS={system}"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert f".venv/{folder}/python -m pytest" in said and f".venv/{'bin' if system else 'Scripts'}/" not in said
+
+
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [("vendor.github-workflows", ".github/workflows/tests.yml"), ("vendor.citation-file-format", "CITATION.cff")],
+)
+def test_a_linter_finds_nothing_wrong(schema: str, file: str) -> None:
+    """Neither can be tried here: their published schemas, which the linter brings along, say what a forge would take."""
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, file]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_the_citation_is_of_this_version() -> None:
