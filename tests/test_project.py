@@ -55,7 +55,11 @@ def test_the_workflow_calls_only_targets_that_there_are() -> None:
 @pytest.mark.parametrize(("system", "folder"), [("Windows_NT", "Scripts"), ("", "bin")])
 def test_make_finds_python_where_the_system_puts_it(system: str, folder: str) -> None:
     said = subprocess.run(
-        ["make", "--dry-run", "--always-make", "test", f"OS={system}"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "--dry-run", "--always-make", "test", f"OS={system}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     assert f".venv/{folder}/python -m pytest" in said and f".venv/{'bin' if system else 'Scripts'}/" not in said
 
