@@ -69,7 +69,7 @@ def test_make_finds_python_where_the_system_puts_it(system: str, folder: str) ->
     [("vendor.github-workflows", ".github/workflows/tests.yml"), ("vendor.citation-file-format", "CITATION.cff")],
 )
 def test_a_linter_finds_nothing_wrong(schema: str, file: str) -> None:
-    """Neither can be tried here: their published schemas, which the linter brings along, say what a forge would take."""
+    """Neither can be tried here; the linter brings along the published schemas of what a forge takes."""
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, file]
     checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
