@@ -1,9 +1,10 @@
 """`python -m cli.papers`: the experiments of assets/experiments, and docs/experiments.md from what came out.
 
 python -m cli.papers --size small -o results e1 e4      run some, each into its folder below results
-python -m cli.papers -o results --page                  write the page from the folders that are there
+python -m cli.papers -o results --page                  write the page: sections from the folders that are there
 """
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from cli import experiment
 from cli.arguments import Arguments
 from cli.report import report_of
 from cli.report.page import section
-from sim.experiments.spec import SIZES
+from sim.experiments.spec import SIZES, presentation_of
 from sim.experiments.store import open_for_reading
 from sim.files.disk import write_atomically
 from sim.params import ConfigError
@@ -37,8 +38,9 @@ def names() -> list[str]:
     return sorted((path.stem for path in FOLDER.glob("*.yaml")), key=lambda name: (len(name), name))
 
 
-def sections(results: Path) -> Iterator[str]:
-    """What is said of every experiment that has been run."""
+def sections(results: Path, page: str) -> Iterator[str]:
+    """What is said of every experiment: from its results, or, where these are not at hand, what the page says."""
+    said = {title(text): text for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
     for name in names():
         folder = results / name
         if folder.is_dir():
@@ -47,6 +49,13 @@ def sections(results: Path) -> Iterator[str]:
                 yield section(report_of(store, is_short=True))
             finally:
                 store.close()
+        else:
+            spec = presentation_of((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+            yield from (text.rstrip("\n") + "\n" for heading, text in said.items() if heading == spec.title)
+
+
+def title(section: str) -> str:
+    return section.partition("\n")[0].removeprefix("## ")
 
 
 def run(argv: Sequence[str]) -> int:
@@ -63,7 +72,8 @@ def run(argv: Sequence[str]) -> int:
         if code := experiment.main([spec, "-o", str(results / name), "--size", given.size]):
             return code
     if given.page:
-        write_atomically(PAGE, "\n".join([HEAD, *sections(results)]).encode())
+        text = "\n".join([HEAD, *sections(results, PAGE.read_text(encoding="utf-8"))])
+        write_atomically(PAGE, text.encode())
     return 0
 
 

@@ -74,7 +74,7 @@ def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
         depths = np.empty(count, np.int32)
         expansions += yield from _depths(grid, levels, level, region, cap, field, subgoal, depths)
         far, near = (depths, near) if needs == "far depths" else (far, depths)
-    return Made(Column(subgoal, far, near), expansions)
+    return Made(Column(subgoal, far, near), expansions, count, count)
 
 
 def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, cost: str) -> Recipe:
@@ -100,7 +100,8 @@ def _make_abstract(lower: int, level: int, region: int, cap: int, needs: str, co
         yield Step("depths", last / depths.size)
     expansions += int(notes.control[0].expansions)
     none = np.empty(0, np.int32)
-    return Made(Column(subgoal, none, depths) if is_near else Column(subgoal, depths, none), expansions)
+    column = Column(subgoal, none, depths) if is_near else Column(subgoal, depths, none)
+    return Made(column, expansions, depths.size, depths.size)
 
 
 def _field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
@@ -150,5 +151,5 @@ def depth_map(abstraction: Prepared, column: Prepared, level: int) -> npt.NDArra
     return of_regions(abstraction, level, depths) if depths.size == count else None
 
 
-NO_COLUMN = Prepared("database column", (), Column(*(np.zeros(1, np.int32) for _ in range(3))), 0)
+NO_COLUMN = Prepared("database column", (), Column(*(np.zeros(1, np.int32) for _ in range(3))), 0, 0.0)
 """In the place of a column for a goal that is blocked."""

@@ -23,7 +23,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,6 +56,8 @@ class Made:
 
     tables: Any  # a NamedTuple of arrays, of the class that the recipe names
     expansions: int  # of all searches; what else visits cells counts each visit
+    entries: int = 0  # its size as papers count it: pairs of regions, or cells in records
+    pieces: int = 1  # how many like it are the whole, where a run needs only one: the columns of a database
 
 
 Making = Generator[Step, None, Made]
@@ -89,6 +91,8 @@ class Prepared:
     build_expansions: int
     build_ms: float | None = None  # None: nobody held a stopwatch
     disk_bytes: int = 0  # of its file, 0 if it has none
+    entries: int = 0
+    pieces: int = 1
 
     @property
     def bytes(self) -> int:
@@ -141,8 +145,10 @@ class Shelf:
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
                 tables = recipe.form(**{name: arrays[name] for name in recipe.form._fields})
                 about = json.loads(bytes(arrays["about"]).decode())
-            expansions, build_ms = int(about["expansions"]), about["build_ms"]
-            return Prepared(recipe.kind, recipe.params, tables, expansions, build_ms, len(data))
+            size = int(about["entries"]), int(about["pieces"])
+            return Prepared(
+                recipe.kind, recipe.params, tables, int(about["expansions"]), about["build_ms"], len(data), *size
+            )
         return None
 
     def _write(self, key: str, prepared: Prepared) -> Prepared:
@@ -150,7 +156,14 @@ class Shelf:
         path = self._path(key, prepared.kind)
         if path is None:
             return prepared
-        about = json.dumps({"expansions": prepared.build_expansions, "build_ms": prepared.build_ms})
+        about = json.dumps(
+            {
+                "expansions": prepared.build_expansions,
+                "build_ms": prepared.build_ms,
+                "entries": prepared.entries,
+                "pieces": prepared.pieces,
+            }
+        )
         file = io.BytesIO()
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
         content = file.getvalue()
@@ -165,14 +178,7 @@ class Shelf:
             with suppress(OSError):
                 part.unlink()
             return prepared
-        return Prepared(
-            prepared.kind,
-            prepared.params,
-            prepared.tables,
-            prepared.build_expansions,
-            prepared.build_ms,
-            len(data),
-        )
+        return replace(prepared, disk_bytes=len(data))
 
     @staticmethod
     def _make_room(folder: Path, size: int) -> None:
@@ -201,7 +207,7 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
     try:
         made = yield from recipe.make(grid)
         build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
-        return SHELF.put(key, Prepared(recipe.kind, recipe.params, made.tables, made.expansions, build_ms))
+        return SHELF.put(key, _prepared(recipe, made, build_ms))
     finally:  # also when whoever asked has given it up
         if being_made is not None:
             del _AHEAD[key]
@@ -240,8 +246,12 @@ def _make_ahead(owner: int, number: int, steps: Iterator[Step]) -> None:
 
 def made_now(recipe: Recipe, grid: Grid) -> Prepared:
     """The same, made anew and kept nowhere: for measuring."""
-    made = _finished(recipe.make(grid))
-    return Prepared(recipe.kind, recipe.params, made.tables, made.expansions)
+    return _prepared(recipe, _finished(recipe.make(grid)), None)
+
+
+def _prepared(recipe: Recipe, made: Made, build_ms: float | None) -> Prepared:
+    size = {"entries": made.entries, "pieces": made.pieces}
+    return Prepared(recipe.kind, recipe.params, made.tables, made.expansions, build_ms, **size)
 
 
 def _finished(making: Generator[Step, None, Result]) -> Result:

@@ -39,7 +39,7 @@ def _make(grid: Grid, count: int, seed: int) -> Making:
         solved += batch
         expansions += spent
         yield Step("solving problems", len(solved) / len(pairs))
-    return Made(_tables(grid, solved), expansions)
+    return Made(_tables(grid, solved), expansions, sum(record.size for record in solved))
 
 
 def draw_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:

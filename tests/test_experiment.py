@@ -3,6 +3,7 @@
 import csv
 import json
 import sqlite3
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from agents.registry import BY_KEY
 from sim.commands import AgentConfig
 from sim.experiments import plan
 from sim.experiments.columns import MEASURED, TIMES
-from sim.experiments.files import write_lab, write_tables
-from sim.experiments.plan import find_row, planned_rows, tasks
+from sim.experiments.files import write_lab, write_parquet, write_tables
+from sim.experiments.plan import batches, find_row, job_of, planned_rows, tasks
+from sim.experiments.runs import world_of
 from sim.experiments.spec import parse_experiment
 from sim.experiments.store import FILE, open_for_reading, open_for_writing
 from sim.files.map import ScenRow, write_map, write_scen
@@ -308,6 +310,28 @@ def test_agents_of_a_world_meet_the_same_changes(tmp_path: Path) -> None:
     assert [row["digest"] for row in alone] != [row["digest"] for row in rows]
 
 
+def test_the_data_that_was_computed_before_is_counted_as_a_whole(tmp_path: Path) -> None:
+    """A database has as many columns as regions, of which a run needs one; records are needed as they are."""
+    text = TINY.replace(
+        '"tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, lrta',
+        "{kind: d-lrta, level: 2}, {kind: knn-lrta, records: 9}, tba",
+    )
+    run_all(text.replace("[1, 16]", "[400]"), tmp_path)
+    rows, times = (rows_of((tmp_path / name).read_bytes()) for name in ("results.csv", "times.csv"))
+    for batch in list(batches(spec_of(text.replace("[1, 16]", "[400]"))))[:2]:
+        for number, case in enumerate(batch.part.cases):
+            walker = world_of(job_of(batch, case, [b""]), case.board.grid, BY_KEY).walkers[0]
+            data = walker.agent.view().prepared
+            row, spent = rows[batch.row(number, 0)], times[batch.row(number, 0)]
+            assert int(row["build_expansions"]) == sum(d.build_expansions * d.pieces for d in data)
+            assert float(spent["build_ms"]) > 0
+            if batch.settings[0].kind == "d-lrta":
+                assert int(row["entries"]) == data[1].tables.subgoal.size ** 2
+            else:
+                assert int(row["entries"]) == data[0].tables.cells.size
+    assert rows[-1]["entries"] == rows[-1]["build_expansions"] == times[-1]["build_ms"] == ""
+
+
 def test_trials_have_a_line_each(tmp_path: Path) -> None:
     text = HEAD + "problems: {generate: {kind: corner, size: 10}}\nagents: [lrta, tba]\ntrials: 4\n"
     rows = rows_of(run_all(text, tmp_path))
@@ -351,6 +375,29 @@ def test_the_properties_of_downward_lab(tmp_path: Path) -> None:
     for name, run in runs.items():
         assert name == "-".join(run["id"]) and run["id"] == [run["algorithm"], run["domain"], run["problem"]]
         assert run["coverage"] == 1 and run["cost"] > 0
+
+
+def test_parquet_has_all_columns_of_the_tables(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = rows_of(run_all(TINY, tmp_path))
+    store = open_for_reading(tmp_path)
+    write_parquet(store)
+    store.close()
+    found = parquet.read_table(tmp_path / "results.parquet").to_pylist()
+    assert [(row["row"], row["digest"], row["cost"]) for row in found] == [
+        (int(row["row"]), row["digest"], float(row["cost"])) for row in table
+    ]
+    assert found[0]["planning_ms"] >= 0
+
+
+def test_parquet_that_is_not_installed_is_said_before_anything_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "tiny.yaml").write_text(TINY)
+    assert main.main(["experiment", str(tmp_path / "tiny.yaml"), "-o", str(tmp_path / "out"), "--parquet"]) == 2
+    assert "pip install -r requirements-parquet.txt first" in capfd.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 # --- the folder -----------------------------------------------------------------------------------

@@ -17,10 +17,11 @@ from scipy import stats
 
 import main
 from cli.report import figures, report_of
-from sim.experiments.charts import Chart, Series, front
+from sim.experiments.charts import Chart, Series, chart_of, front
 from sim.experiments.claims import check, read_claims
 from sim.experiments.columns import MEASURED, PLANNED, TIMES
 from sim.experiments.frame import Frame, Measure, frame_of, measure_of, setting_names
+from sim.experiments.layout import read_figures, read_tables
 from sim.experiments.statistics import bins, bootstrap, compare, pareto, power_law, wilcoxon
 from sim.experiments.store import open_for_reading
 from sim.experiments.summary import comparison_table, grouping_table, settings_table
@@ -137,6 +138,38 @@ def measured(text: str) -> Measure:
     return found
 
 
+def test_words_before_a_column() -> None:
+    values = [3.0, 1.0, 7.0, 5.0, 9.0]
+    frame = made([{"cost": value, "optimal": 1.0} for value in values])
+    found = [measured(f"{word} cost").of(frame) for word in ("least", "most", "median", "sd", "error")]
+    assert found == pytest.approx([1.0, 9.0, 5.0, np.std(values, ddof=1), stats.sem(values)])
+    assert measured("sd cost").of(made([{"cost": 3.0}])) == 0.0
+    assert measure_of("worst cost") == "worst cost"
+
+
+def test_numbers_that_follow_from_others() -> None:
+    row = {"moves": 4, "planning_ms": 0.3, "changes_ms": 0.1, "suboptimality": 1.25, "memory": 512, "entries": 256}
+    weighted = {"params": '{"weight": 2.0}', "expansions": 101, "budget": 10, "cost": 30.0, "build_ms": 1500.0}
+    frame = made([row, weighted])
+    assert [
+        measured(text).of(frame.take(np.array([True, False]))) for text in ("us_per_move", "suboptimality_percent")
+    ] == [100.0, 25.0]
+    assert [frame.numbers(name).tolist()[0] for name in ("memory_kb", "database_kb", "cumulative_kb")] == [
+        2.0,
+        1.0,
+        3.0,
+    ]
+    assert frame.numbers("build_s").tolist()[1] == 1.5
+    assert frame.numbers("bound_share").tolist()[1] == pytest.approx(30.0 / (10 * 2**0.5 + 2 * 2.0 * 10.0))
+    assert np.isnan(frame.numbers("bound_share")[0])
+
+
+def test_settings_of_one_label_are_told_apart() -> None:
+    rows = [{"params": f'{{"weight": {w}}}', "label": label} for w in (1.0, 2.0) for label in ("a", "b")]
+    rows.append({"params": '{"weight": 3.0}', "label": "c"})
+    assert list(setting_names(made(rows), {}).values()) == ["a weight=1", "b weight=1", "a weight=2", "b weight=2", "c"]
+
+
 def test_groups_by_columns_and_by_parameters() -> None:
     rows = [{"params": f'{{"weight": {w}}}', "budget": k, "cost": w * k} for w in (3.0, 1.0) for k in (1, 16)]
     frame = made([*rows, {"agent": "lrta", "cost": 5.0}])
@@ -212,14 +245,66 @@ def test_tables_in_all_forms() -> None:
 def test_printed_numbers_stand_beside_ours() -> None:
     frame = made([{"agent": a, "budget": k, "cost": c} for (a, k), c in COSTS.items()])
     text = "[{rows: budget, columns: agent, values: cost, printed: {tba: {1: 50, 16: 10}}}]"
-    problems = Problems(read_yaml(text, "x.yaml"))
-    from sim.experiments.layout import read_tables
-
-    (grouping,) = read_tables(Field(problems, (), problems.document.data))
-    table = grouping_table(1, grouping, frame, {"tba": "TBA*"})
+    table = table_of(text, frame)
     assert table.headings == ("budget", "TBA*", "printed", "off by", "lrta")
     assert table.rows[0] == (1, 40.0, "50", "-20.0 %", 80.0)
     assert table.rows[1] == (4, 20.0, "", "", 60.0)
+
+
+def table_of(text: str, frame: Frame) -> Table:
+    problems = Problems(read_yaml(text, "x.yaml"))
+    (grouping,) = read_tables(Field(problems, (), problems.document.data))
+    problems.raise_any()
+    return grouping_table(1, grouping, frame, {"tba": "TBA*"})
+
+
+def test_what_a_paper_has_of_other_settings_is_rows_of_their_own() -> None:
+    frame = made([{"agent": "tba", "budget": k, "cost": 10.0 * k, "moves": k} for k in (1, 2)])
+    text = """[{rows: [agent, budget], values: [moves, cost, most cost], printed: {cost: {tba 2: 25}},
+        printed_rows: {TBA* 7: {cost: 3.5, moves: 4}}}]"""
+    table = table_of(text, frame)
+    assert table.headings == ("agent", "budget", "moves", "cost", "printed", "off by", "most cost")
+    assert table.rows[1] == ("TBA*", 2, 2.0, 20.0, "25", "-20.0 %", 20)
+    assert table.rows[2] == ("TBA* 7 (printed)", "", 4.0, 3.5, None, None, None)
+
+
+def test_one_side_divided_by_the_other() -> None:
+    frame = made([{"agent": a, "budget": k, "cost": c} for (a, k), c in COSTS.items()])
+    table = table_of("[{rows: budget, values: [cost, most cost], of: [{agent: tba}, {agent: lrta}]}]", frame)
+    assert table.rows[0] == (1, 0.5, 0.5) and table.rows[2] == (16, pytest.approx(10 / 9), pytest.approx(10 / 9))
+
+
+def test_the_best_under_each_limit() -> None:
+    """Table 4 of the paper on dynamic control: only those that are better than all that keep to a lower limit."""
+    settings = {1: (1, 1.5), 2: (9, 1.2), 3: (9, 1.3), 4: (20, 1.4), 5: (400, 1.1), 6: (500, 1.0)}
+    rows = [
+        {"budget": k, "max_expansions": most - i, "suboptimality": cost}
+        for k, (most, cost) in settings.items()
+        for i in (0, 1)
+    ]
+    rows[-1]["outcome"] = "stuck"
+    table = table_of("[{limit: most max_expansions, values: suboptimality}]", made(rows))
+    found = [(row[0], row[1]) for row in table.rows]
+    assert found == [
+        ("below 1", "none"),
+        ("1 to 8", "TBA* k=1"),
+        ("9 to 399", "TBA* k=2"),
+        ("400 and more", "TBA* k=5"),
+    ]
+    assert [row[2] for row in table.rows] == [None, 1.5, 1.2, 1.1]
+
+
+def test_when_data_that_was_computed_before_has_paid_off() -> None:
+    """Table 6: a million us of making, 2 us gained with each move, so half a million moves of 1 us."""
+    rows = [
+        {"agent": "a", "budget": 1, "suboptimality": 1.1, "planning_ms": 0.01, "moves": 10, "build_ms": 1000.0},
+        {"agent": "a", "budget": 2, "suboptimality": 1.5, "planning_ms": 0.05, "moves": 10, "build_ms": 1000.0},
+        {"agent": "b", "budget": 1, "suboptimality": 1.15, "planning_ms": 0.03, "moves": 10},
+        {"agent": "b", "budget": 2, "suboptimality": 1.6, "planning_ms": 0.04, "moves": 10},
+    ]
+    table = table_of("[{where: {agent: a}, against: {agent: b}, values: suboptimality}]", made(rows))
+    assert table.rows[0] == ("a k=1", 1.1, 1.0, "b k=1", 1.15, 3.0, 1.0, pytest.approx(500_000), pytest.approx(0.5))
+    assert table.rows[1][3:] == ("b k=2", 1.6, 4.0, 1.0, "never", "never")
 
 
 def test_settings_are_compared_on_the_same_problems() -> None:
@@ -275,6 +360,52 @@ def assert_drawn(chart: Chart) -> None:
 def test_a_figure_is_decoded_back(log: str) -> None:
     series = (Series("a", ((1.0, 10.0), (40.0, 300.0), (900.0, 2.0))), Series("b", ((5.0, 5.0),), is_line=False))
     assert_drawn(Chart("x", "title", "x", "y", series, log))
+
+
+def chart_from(text: str, frame: Frame) -> Chart:
+    problems = Problems(read_yaml(text, "x.yaml"))
+    (figure,) = read_figures(Field(problems, (), problems.document.data))
+    problems.raise_any()
+    chart = chart_of(figure, frame, {"tba": "TBA*", "lrta": "LRTA*"})
+    assert_drawn(chart)
+    return chart
+
+
+def test_a_figure_of_ratios() -> None:
+    frame = made([{"agent": a, "budget": k, "cost": c} for (a, k), c in COSTS.items()])
+    text = "[{name: f, kind: lines, x: budget, y: cost, by: part, of: [{agent: tba}, {agent: lrta}]}]"
+    chart = chart_from(text, frame)
+    assert chart.series[0].points == ((1.0, 0.5), (4.0, pytest.approx(1 / 3)), (16.0, pytest.approx(10 / 9)))
+    assert chart.y == "cost: TBA* / LRTA*" and not chart.series[0].spans
+
+
+def test_runs_without_an_x_lie_level_in_the_colour_of_their_curve() -> None:
+    weighted = [{"params": f'{{"weight": {w}}}', "budget": k, "cost": w * k} for w in (1.0, 3.0) for k in (1, 16)]
+    frame = made([*weighted, *({"agent": "lrta", "budget": k, "cost": 5.0 + k} for k in (1, 16, 64))])
+    text = "[{name: f, kind: lines, x: weight, y: cost, by: budget, where: {agent: tba}, levels: {agent: lrta}}]"
+    level = chart_from(text, frame).series[2:]
+    assert [(s.name, s.points, s.place) for s in level] == [
+        ("budget=1, LRTA*", ((1.0, 6.0), (3.0, 6.0)), 0),
+        ("budget=16, LRTA*", ((1.0, 21.0), (3.0, 21.0)), 1),
+    ]
+
+
+def test_a_figure_with_a_cut_off_and_ends_of_its_own() -> None:
+    rows = [{"budget": k, "suboptimality": 20.0 / k, "max_expansions": k, "expansions": 10 * k} for k in (1, 5, 10, 50)]
+    whole = "[{name: f, x: expansions/moves, y: suboptimality, by: part, cutoff: 20}]"
+    assert [x for x, _ in chart_from(whole, made(rows)).series[0].points] == [1.0, 5.0, 10.0]
+    chart = chart_from(whole.replace("cutoff: 20", "zoom: {x: [0, 20], y: [1, 6]}"), made(rows))
+    assert chart.series[0].points == ((5.0, 4.0), (10.0, 2.0)) and len(chart.series[0].words) == 2
+    assert chart.note == "2 points lie outside."
+    assert figures.draw(chart).axes[0].get_xlim() == (0.0, 20.0)
+
+
+def test_a_picture_of_a_map() -> None:
+    chart = chart_from("[{name: f, kind: map, generate: {kind: corner, size: 10}}]", made([{}]))
+    assert [series.name for series in chart.series] == ["start", "goal"] and len(chart.rows) == 10
+    problems = Problems(read_yaml("[{name: f, kind: map, generate: {kind: cornr}}, {name: g, kind: map}]", "x.yaml"))
+    read_figures(Field(problems, (), problems.document.data))
+    assert len(problems.found) == 2
 
 
 def test_every_figure_of_a_report_shows_the_numbers_of_the_table(tmp_path: Path) -> None:

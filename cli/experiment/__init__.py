@@ -17,7 +17,7 @@ from cli.experiment.engine import Engine, duration
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.commands import AgentConfig
-from sim.experiments.files import RESULTS, write_lab, write_parquet, write_tables
+from sim.experiments.files import RESULTS, parquet, write_lab, write_parquet, write_tables
 from sim.experiments.plan import Task, tasks
 from sim.experiments.spec import SIZES, Specification, load_experiment
 from sim.experiments.store import Store, open_for_writing
@@ -61,6 +61,8 @@ def _parser() -> Arguments:
 
 def run(spec: Specification, given: Namespace, progress: Progress) -> int:
     """0: everything is done; 1: some runs failed; 130: interrupted, and the same command goes on."""
+    if given.parquet:
+        parquet()  # what is missing is said before hours have passed
     folder = Path(given.output or Path(given.spec).stem)
     store = open_for_writing(folder)
     try:

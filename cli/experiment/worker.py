@@ -37,10 +37,10 @@ def _end_with_parent() -> None:
 
 
 def work(task: Task) -> Done:
-    """Do a task. Processor time is measured, so that others on the machine do not count."""
+    """Do a task. Processor time is measured, so that others on the machine do not count; for data, of all threads."""
     if task.code != code_version():
         raise ConfigError("a worker runs another version of the program; start workers from the driver's own folder")
-    return do_task(task, BY_KEY, time.thread_time, _grid(task.board))
+    return do_task(task, BY_KEY, time.thread_time, _grid(task.board), time.process_time)
 
 
 @lru_cache(maxsize=4)

@@ -1,7 +1,7 @@
 """Charts on paper: SVG, PDF and PNG by matplotlib, readable without colour and by those who see colours differently."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ matplotlib.use("Agg")  # before pyplot could choose a window; pyplot itself is n
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import Formatter, FuncFormatter, MaxNLocator
 
 FORMATS = ("svg", "pdf", "png")
 SIZE_IN = (6.4, 4.2)
@@ -52,7 +53,10 @@ def draw(chart: Chart) -> Figure:
         for number, series in enumerate(chart.series):
             if series.points:
                 _draw_series(axes, number, series)
+        if chart.rows:
+            _draw_map(axes, chart.rows)
         _scales(axes, chart)
+        axes.set(**{f"{axis}lim": ends for axis, ends in chart.zoom.items()})
         axes.set_xlabel(chart.x)
         axes.set_ylabel(chart.y)
         if chart.title:
@@ -64,19 +68,33 @@ def draw(chart: Chart) -> Figure:
 
 def _draw_series(axes: Axes, number: int, series: Series) -> None:
     x, y = np.array(series.points).T
-    colour = "#555555" if series.is_quiet else COLOURS[number % len(COLOURS)]
-    line = DASHES[number // len(COLOURS) % len(DASHES)] if series.is_line else "none"
-    marker = MARKERS[number % len(MARKERS)]
+    place = number if series.place < 0 else series.place
+    colour = "#555555" if series.is_quiet else COLOURS[place % len(COLOURS)]
+    dash = DASHES[place // len(COLOURS) % len(DASHES)] if series.place < 0 else DASHES[-1]
+    line = dash if series.is_line else "none"
+    marker = MARKERS[place % len(MARKERS)]
     (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=series.name)
     drawn.set_gid(f"series-{number}")
     if series.is_steps:
         drawn.set_drawstyle("steps-mid")
+    if series.is_printed:
+        drawn.set(markerfacecolor="white", markersize=6.0, linewidth=0.9)
     if series.is_quiet:  # rings behind the others' points
         drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
     if series.spans:
         low, high = np.array(series.spans).T
         band = axes.vlines(x, low, high, color=colour, linewidth=0.9, alpha=0.7)
         band.set_gid(f"spans-{number}")
+
+
+def _draw_map(axes: Axes, rows: Sequence[str]) -> None:
+    """Blocked cells dark, y downwards as in every map file."""
+    blocked = np.array([[letter in "@OTW#" for letter in row] for row in rows])
+    axes.imshow(blocked, cmap="Greys", vmin=0, vmax=1.6, interpolation="nearest", zorder=0)
+    axes.grid(visible=False)
+    axes.spines[["top", "right"]].set_visible(True)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _scales(axes: Axes, chart: Chart) -> None:
@@ -86,19 +104,23 @@ def _scales(axes: Axes, chart: Chart) -> None:
         if letter in chart.log and (values > 0).all() and values.max() > 3 * values.min():
             put("log")
             axis = axes.xaxis if letter == "x" else axes.yaxis
-            axis.set_major_formatter(matplotlib.ticker.FuncFormatter(_plain))
-            if values.max() < 30 * values.min():
-                axis.set_minor_formatter(matplotlib.ticker.FuncFormatter(_plain_few))
+            axis.set_major_formatter(FuncFormatter(_plain))
+            axis.set_minor_formatter(_between(values.max() / values.min()))
 
 
 def _plain(value: float, place: int | None = None) -> str:
     return f"{value:,.10g}"
 
 
-def _plain_few(value: float, place: int | None = None) -> str:
-    """Between the powers of ten, only what fits."""
-    digit = value / 10 ** np.floor(np.log10(value))
-    return f"{value:,.10g}" if min(abs(digit - d) for d in (2, 3, 5)) < 1e-6 else ""
+def _between(span: float) -> Formatter:
+    """What is written between the powers of ten: only what fits."""
+    digits = (2, 3, 5) if span < 30 else (2, 5) if span < 100 else ()
+
+    def written(value: float, place: int | None = None) -> str:
+        digit = value / 10 ** np.floor(np.log10(value))
+        return _plain(value) if any(abs(digit - d) < 1e-6 for d in digits) else ""
+
+    return FuncFormatter(written)
 
 
 def _legend(axes: Axes, count: int) -> None:

@@ -1,17 +1,19 @@
 """What a figure shows, as plain numbers: whoever draws it, on paper or in the window, adds nothing to them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sim.experiments.columns import AXES, NUMBERS, WORDS
-from sim.experiments.frame import SETTING, Frame, Measure, measure_of, setting_names
+from sim.experiments.frame import KINDS, SETTING, Frame, Measure, Where, measure_of, setting_names
 from sim.experiments.layout import Figure
 from sim.experiments.statistics import bins, bootstrap, pareto
+from sim.generate import generate
 
 Point = tuple[float, float]
+_KIND_WORDS = {"sd": "standard deviation of", "error": "standard error of"}
 _MOST_SERIES = 14  # more than that nobody can tell apart
 
 
@@ -23,7 +25,9 @@ class Series:
     words: tuple[str, ...] = ()  # for each point what it is
     is_line: bool = True
     is_steps: bool = False  # bins: level between points
-    is_quiet: bool = False  # drawn in grey and hollow: a paper's own numbers, the front
+    is_quiet: bool = False  # drawn as grey rings behind the others: the front
+    is_printed: bool = False  # drawn hollow and dotted: a paper's own numbers
+    place: int = -1  # it has the colour and the sign of this place; -1: of its own
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,15 @@ class Chart:
     series: tuple[Series, ...]
     log: str = "none"
     note: str = ""
+    zoom: Mapping[str, Point] = field(default_factory=dict)  # x, y: the ends of an axis
+    rows: tuple[str, ...] = ()  # a map: its letters
 
 
 def worded(measure: str) -> str:
     """A measure as it stands beside an axis."""
     word, _, rest = measure.partition(" ")
-    if rest and word in ("most", "median"):
-        return f"{word} {worded(rest)}"
+    if rest and word in KINDS:
+        return f"{_KIND_WORDS.get(word, word)} {worded(rest)}"
     return AXES.get(measure, measure.replace("/", " / ").replace("_", " "))
 
 
@@ -63,16 +69,64 @@ def _word(name: str, value: Any) -> str:
 
 
 def chart_of(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Chart:
+    if figure.kind == "map":
+        return _map(figure)
     chosen = frame.where(figure.where)
     make = {"scatter": _scatter, "lines": _lines, "histogram": _histogram}[figure.kind]
-    series = [*make(figure, chosen, agents), *_printed(figure)]
-    y = figure.y if figure.kind != "histogram" else "share of runs"
-    return Chart(figure.name, figure.title, worded(figure.x), worded(y), tuple(series), figure.log, figure.note)
+    series = list(make(figure, chosen, agents))
+    if figure.levels is not None:
+        series += _levels(figure, frame.where({**figure.where, **figure.levels}), series, agents)
+    series += _printed(figure, [one.name for one in series])
+    y = worded(figure.y if figure.kind != "histogram" else "share of runs")
+    if figure.of:
+        y = f"{y}: {' / '.join(_side(side, agents) for side in figure.of)}"
+    chart = Chart(figure.name, figure.title, worded(figure.x), y, tuple(series), figure.log, figure.note)
+    return zoomed(chart, figure.zoom) if figure.zoom else chart
 
 
-def _printed(figure: Figure) -> Iterable[Series]:
+def _side(side: Mapping[str, Any], agents: Mapping[str, str]) -> str:
+    return " ".join(agents.get(str(value), str(value)) for value in side.values())
+
+
+def zoomed(chart: Chart, zoom: Mapping[str, Point]) -> Chart:
+    """The part of a chart that lies within these ends; what is beyond is said."""
+    ends = [zoom.get(axis, (-float("inf"), float("inf"))) for axis in "xy"]
+    series = [_within(series, ends) for series in chart.series]
+    left = sum(len(a.points) - len(b.points) for a, b in zip(chart.series, series, strict=True))
+    note = " ".join(text for text in (chart.note, f"{left:,} points lie outside." if left else "") if text)
+    return replace(chart, series=tuple(series), note=note, zoom=zoom)
+
+
+def _within(series: Series, ends: Sequence[Point]) -> Series:
+    places = [
+        i
+        for i, point in enumerate(series.points)
+        if all(low <= value <= high for value, (low, high) in zip(point, ends, strict=True))
+    ]
+    return replace(
+        series,
+        points=tuple(series.points[i] for i in places),
+        spans=tuple(series.spans[i] for i in places) if series.spans else (),
+        words=tuple(series.words[i] for i in places) if series.words else (),
+    )
+
+
+def _map(figure: Figure) -> Chart:
+    """A generated map with its start and goal."""
+    recipe = {key: value for key, value in figure.generate.items() if key != "kind"}
+    made = generate(figure.generate["kind"], recipe, "generate")
+    ends = (
+        Series(name, ((float(x), float(y)),), is_line=False)
+        for name, (x, y) in (("start", made.start), ("goal", made.goal))
+    )
+    return Chart(figure.name, figure.title, "x", "y", tuple(ends), "none", figure.note, rows=tuple(made.grid.rows()))
+
+
+def _printed(figure: Figure, names: Sequence[str]) -> Iterable[Series]:
+    """A paper's own numbers, in the colour of ours of the same name."""
     for name, points in figure.printed.items():
-        yield Series(f"{name} (printed)", points, is_line=figure.kind == "lines", is_quiet=True)
+        place = names.index(name) if name in names else -1
+        yield Series(f"{name} (printed)", points, is_line=figure.kind == "lines", is_printed=True, place=place)
 
 
 def _measure(text: str) -> Measure:
@@ -89,7 +143,8 @@ def _scatter(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterabl
         points, names = [], []
         for setting, runs in part.groups(SETTING):
             point = x.of(runs), y.of(runs)
-            if runs.numbers("disqualified").max() == 0 and not np.isnan(point).any():
+            is_above = runs.numbers("max_expansions").max() > figure.cutoff if figure.cutoff else _is_out(runs)
+            if not is_above and not np.isnan(point).any():
                 points.append(point)
                 names.append(words[setting])
         order = sorted(range(len(points)), key=lambda i: points[i])
@@ -101,17 +156,41 @@ def _scatter(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterabl
         )
 
 
+def _is_out(runs: Frame) -> bool:
+    return bool(runs.numbers("disqualified").max() > 0)
+
+
 def _lines(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
     """A curve for each value of `by`, with the interval of every mean."""
     y = _measure(figure.y)
     for key, part in frame.groups(figure.by):
         groups = [(float(k[0]), runs) for k, runs in part.groups([figure.x]) if isinstance(k[0], (int, float))]
         groups.sort(key=lambda group: group[0])
-        points = [(x, y.of(runs)) for x, runs in groups]
+        points = [(x, number_of(y, figure.of, runs)) for x, runs in groups]
         spans = [_span(y, runs) for _, runs in groups]
         kept = [i for i, point in enumerate(points) if point[1] == point[1]]
         name = labelled(figure.by, key, agents)
-        yield Series(name, tuple(points[i] for i in kept), tuple(spans[i] for i in kept) if y.kind == "mean" else ())
+        has_spans = y.kind == "mean" and not figure.of
+        yield Series(name, tuple(points[i] for i in kept), tuple(spans[i] for i in kept) if has_spans else ())
+
+
+def number_of(measure: Measure, sides: Sequence[Where], runs: Frame) -> float:
+    """The number of some runs, or, with two sides, that of the one divided by that of the other."""
+    if not sides:
+        return measure.of(runs)
+    a, b = (measure.of(runs.where(side)) for side in sides)
+    return a / b if b else float("nan")
+
+
+def _levels(figure: Figure, frame: Frame, curves: Sequence[Series], agents: Mapping[str, str]) -> Iterable[Series]:
+    """Runs that have no x, level in the colour of the curve that has their name, from its one end to the other."""
+    xs, names = [x for curve in curves for x, _ in curve.points], [curve.name for curve in curves]
+    word = _side(figure.levels or {}, agents)
+    for key, runs in frame.groups(figure.by):
+        name, value = labelled(figure.by, key, agents), _measure(figure.y).of(runs)
+        if name in names and value == value and xs:
+            points = ((min(xs), value), (max(xs), value))
+            yield Series(f"{name}, {word}", points, place=names.index(name))
 
 
 def _span(measure: Measure, runs: Frame) -> Point:

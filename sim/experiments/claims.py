@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sim.experiments.frame import Frame, Measure, Where
-from sim.experiments.layout import attributes, is_number, measure, text_of, where_of
+from sim.experiments.layout import attributes, is_number, measure, sides, text_of, where_of
 from sim.experiments.statistics import power_law
 from sim.files.fields import Field, require
 
@@ -109,7 +109,7 @@ def _read_claim(part: Field) -> Claim | None:
         chosen,
         attributes(fields["over"]) if "over" in fields else (),
         where_of(fields),
-        _sides(fields[kind]) if kind in ("less", "ratio", "crossing") else (),
+        sides(fields[kind]) if kind in ("less", "ratio", "crossing") else (),
         _along(fields, kind, part),
         _numbers(fields["printed"]) if kind == "printed" else {},
         _number(fields, "within", 10.0),
@@ -120,17 +120,6 @@ def _read_claim(part: Field) -> Claim | None:
         _range(fields, "factor"),
         fields["expect"].value is not False if "expect" in fields else True,
         text_of(fields, "why"),
-    )
-
-
-def _sides(entry: Field) -> tuple[Where, ...]:
-    parts = entry.items("two sides such as [{agent: tba}, {agent: lrta}]")
-    if len(parts) != 2:
-        entry.expect("two sides such as [{agent: tba}, {agent: lrta}]")
-        return ({}, {})
-    return tuple(
-        {name: value.value for name, value in part.any_keys("attributes such as {agent: tba}").items()}
-        for part in parts
     )
 
 

@@ -41,6 +41,8 @@ MEASURED = (
     Column("ticks", int, "moves and waits"),
     Column("no_path_tick", int, "tick of the proof that there is no path"),
     Column("h_changes", int, "learned values that changed, by trial"),
+    Column("entries", int, "size of the whole database: pairs of regions, or cells in records"),
+    Column("build_expansions", int, "expansions that making all of it takes"),
     Column("digest", str, "depends on every move and expansion"),
 )
 """What a run gives, the same on every machine."""
@@ -48,11 +50,19 @@ MEASURED = (
 TIMES = (
     Column("planning_ms", float, "processor time of planning"),
     Column("changes_ms", float, "processor time of taking in changes of the map"),
+    Column("build_ms", float, "processor time of making the whole database, if necessary by what a part of it took"),
 )
 """What a run takes; never the same twice."""
 
 DERIVED = {
     "expansions_per_move": "expansions / moves of a run",
+    "us_per_move": "microseconds of planning a move, of a run",
+    "suboptimality_percent": "how much dearer than the cheapest path, in percent",
+    "memory_kb": "strictly on-line memory at four bytes a cell",
+    "database_kb": "the database at four bytes an entry",
+    "cumulative_kb": "memory_kb + database_kb",
+    "build_s": "build_ms in seconds",
+    "bound_share": 'cost / the bound of theorem 2 of "Time-Bounded Best-First Search"; agents with a weight only',
     "back_move_share": "back-moves in percent of non-optimal moves",
     "total_ms": "planning_ms + changes_ms",
     "disqualified": "1 if some tick is above the specification's cut-off",
@@ -65,6 +75,14 @@ AXES = {
     "optimal": "cost of the cheapest path",
     "expansions/moves": "expansions / move",
     "expansions_per_move": "expansions / move",
+    "us_per_move": "us of planning / move",
+    "suboptimality_percent": "suboptimality in %",
+    "entries/states": "database entries / free cells",
+    "memory_kb": "strictly on-line memory, KB",
+    "database_kb": "database, KB",
+    "cumulative_kb": "cumulative on-line memory, KB",
+    "build_s": "s of making the database",
+    "bound_share": "cost / bound of theorem 2",
     "max_expansions": "expansions in the largest tick",
     "budget": "budget k (expansions a tick)",
     "weight": "weight w",

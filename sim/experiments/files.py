@@ -52,17 +52,23 @@ def _word(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def write_parquet(store: Store) -> None:
-    """One file with all columns; needs pyarrow."""
+def parquet() -> tuple[Any, Any]:
+    """The package and its writer, or the message that they are not installed."""
     try:
         import pyarrow
-        from pyarrow import parquet
+        import pyarrow.parquet
     except ImportError:
         raise ConfigError("experiment: --parquet: pip install -r requirements-parquet.txt first") from None
+    return pyarrow, pyarrow.parquet
+
+
+def write_parquet(store: Store) -> None:
+    """One file with all columns; needs pyarrow."""
+    arrow, writer = parquet()
     names = [*RESULT_COLUMNS, *(column.name for column in TIMES)]
     columns = zip(*store.rows(names), strict=True)
-    table = pyarrow.table({name: list(values) for name, values in zip(names, columns, strict=True)})
-    parquet.write_table(table, store.folder / PARQUET)
+    table = arrow.table({name: list(values) for name, values in zip(names, columns, strict=True)})
+    writer.write_table(table, store.folder / PARQUET)
 
 
 # --- Downward Lab ---------------------------------------------------------------------------------

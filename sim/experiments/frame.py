@@ -1,8 +1,9 @@
 """A table of results as columns of numbers, and what can be asked of it: rows that fit, groups, means."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy.typing as npt
 from sim.experiments.columns import NUMBERS
 
 Numbers = npt.NDArray[np.float64]
+_ENTRY_KB = 4 / 1024  # of a cell or an entry of a database: four bytes, as in the papers' sizes
+
 Where = Mapping[str, Any]
 """Attributes and the value, or the values, that rows are to have: {agent: tba, budget: [10, 100]}."""
 
@@ -21,12 +24,32 @@ PROBLEM = ("part", "map", "start_x", "start_y", "goal_x", "goal_y", "seed", "eve
 """What makes a problem: comparisons are paired on these."""
 
 
+def deviation(values: Numbers) -> float:
+    """The standard deviation, of a sample."""
+    return float(values.std(ddof=1)) if values.size > 1 else 0.0
+
+
+def standard_error(values: Numbers) -> float:
+    """Of the mean."""
+    return deviation(values) / sqrt(values.size)
+
+
+KINDS: Mapping[str, Callable[[Numbers], float]] = {
+    "most": np.max,
+    "least": np.min,
+    "median": np.median,
+    "sd": deviation,
+    "error": standard_error,
+}
+"""Words before the name of a column, and the number that they mean."""
+
+
 @dataclass(frozen=True)
 class Measure:
-    """A number for some runs: `cost` (the mean), `expansions/moves` (sum by sum), `most ticks` or `median cost`."""
+    """A number for some runs: `cost` (the mean), `expansions/moves` (sum by sum), or one of KINDS before a column."""
 
     text: str
-    kind: str  # mean, ratio, most or median
+    kind: str  # mean, ratio, or one of KINDS
     names: tuple[str, ...]
 
     def of(self, frame: "Frame") -> float:
@@ -34,22 +57,17 @@ class Measure:
         values = [_present(frame.numbers(name)) for name in self.names]
         if not len(frame) or not values[0].size:
             return float("nan")
-        match self.kind:
-            case "ratio":
-                whole = float(values[1].sum())
-                return float(values[0].sum()) / whole if whole else float("nan")
-            case "most":
-                return float(values[0].max())
-            case "median":
-                return float(np.median(values[0]))
-        return float(values[0].mean())
+        if self.kind == "ratio":
+            whole = float(values[1].sum())
+            return float(values[0].sum()) / whole if whole else float("nan")
+        return float(KINDS.get(self.kind, np.mean)(values[0]))
 
 
 def measure_of(text: str) -> Measure | str:
     """The measure that a text names, or what is wrong with it."""
     word, _, rest = text.strip().partition(" ")
     kind, names = "mean", [text.strip()]
-    if word in ("most", "median") and rest:
+    if word in KINDS and rest:
         kind, names = word, [rest.strip()]
     elif "/" in text:
         kind, names = "ratio", [part.strip() for part in text.split("/")]
@@ -91,12 +109,32 @@ class Frame:
                     return _finite(self.numbers("expansions") / self.numbers("moves"))
                 case "back_move_share":
                     return _finite(100.0 * self.numbers("back_moves") / self.numbers("nonoptimal_moves"))
+                case "us_per_move":
+                    return _finite(1000.0 * self.numbers("total_ms") / self.numbers("moves"))
+                case "suboptimality_percent":
+                    return 100.0 * (self.numbers("suboptimality") - 1.0)
+                case "memory_kb":
+                    return self.numbers("memory") * _ENTRY_KB
+                case "database_kb":
+                    return np.nan_to_num(self.numbers("entries")) * _ENTRY_KB
+                case "cumulative_kb":
+                    return self.numbers("memory_kb") + self.numbers("database_kb")
+                case "build_s":
+                    return self.numbers("build_ms") / 1000.0
+                case "bound_share":
+                    return _finite(self.numbers("cost") / self._bound())
                 case "total_ms":
                     return self.numbers("planning_ms") + self.numbers("changes_ms")
                 case "arrived":
                     return np.asarray(self.column("outcome") == "reached", np.float64)
         values = np.array([params.get(name) for params in self.params] + [None], object)
         return values[self.column("params").astype(np.int64)] if self.params else np.full(len(self), None, object)
+
+    def _bound(self) -> Numbers:
+        """Theorem 2 of "Time-Bounded Best-First Search": (N - 1) / k steps of a search, and 2 w cheapest paths."""
+        weight = np.array([np.nan if w is None else w for w in self.column("weight").tolist()], np.float64)
+        steps = np.floor((self.numbers("expansions") - 1) / self.numbers("budget"))
+        return steps * sqrt(2.0) + 2.0 * weight * self.numbers("optimal")
 
     def take(self, chosen: npt.NDArray[Any]) -> "Frame":
         """Some of the rows."""
@@ -186,12 +224,12 @@ def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
 
 
 def setting_names(frame: Frame, agents: Mapping[str, str]) -> dict[tuple[Any, ...], str]:
-    """A short name for each setting: the agent, the parameters in which its settings differ, the budget likewise."""
+    """A short name for each setting: its agent or label, the parameters in which others of that name differ, budget."""
     keys = list(frame.group_rows(SETTING))
-    by_agent: dict[Any, list[tuple[Any, ...]]] = {}
+    kin: dict[Any, list[tuple[Any, ...]]] = {}
     for key in keys:
-        by_agent.setdefault(key[0], []).append(key)
-    return {key: _name_of(key, by_agent[key[0]], keys, frame, agents) for key in keys}
+        kin.setdefault(key[:2], []).append(key)
+    return {key: _name_of(key, kin[key[:2]], keys, frame, agents) for key in keys}
 
 
 def _name_of(
@@ -206,7 +244,7 @@ def _name_of(
     others = [frame.params[int(other[2])] for other in kin]
     varying = [name for name in params if any(other.get(name) != params[name] for other in others)]
     words = [label or agents.get(agent, agent)]
-    words += [f"{name}={_shown(params[name])}" for name in varying] if not label else []
+    words += [f"{name}={_shown(params[name])}" for name in varying]
     if len({other[3] for other in every}) > 1:
         words.append(f"k={budget:,}")
     if len({other[5] for other in every}) > 1:

@@ -5,13 +5,21 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sim.experiments.columns import NUMBERS, PLANNED
-from sim.experiments.frame import Measure, measure_of
+from sim.experiments.frame import Measure, Where, measure_of
 from sim.files.fields import Field, require
-from sim.params import did_you_mean
+from sim.generate import generate
+from sim.params import ConfigError, Param, did_you_mean
 
-TABLE_KEYS = ("title", "where", "rows", "columns", "values", "printed", "note")
-FIGURE_KEYS = ("name", "title", "kind", "where", "x", "y", "by", "log", "printed", "note")
-KINDS = ("scatter", "lines", "histogram")
+CUT_OFF = Param("cutoff", int, 0, "a setting that ever expands more in a tick is disqualified; 0: none", 0, 1 << 40)
+
+TABLE_KEYS = (
+    *("title", "where", "rows", "columns", "values", "of", "limit", "against", "printed", "printed_rows", "note"),
+)
+FIGURE_KEYS = (
+    *("name", "title", "kind", "where", "x", "y", "by", "of", "levels", "log", "cutoff", "zoom", "generate"),
+    *("printed", "note"),
+)
+KINDS = ("scatter", "lines", "histogram", "map")
 AXES = ("x", "y", "xy", "none")
 
 _ATTRIBUTES = [column.name for column in PLANNED]
@@ -20,7 +28,12 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Grouping:
-    """A table: a row for each value of some attributes, a column for each measure or for each value of others."""
+    """A table: a row for each value of some attributes, a column for each measure or for each value of others.
+
+    With `of`, each number is that of its first side divided by that of its second. With `limit` there is a row for each
+    limit on that measure at which another setting becomes the best; with `against`, a row for each setting and for when
+    it has made up for the time in which its data was computed, beside the nearest of those that compute none.
+    """
 
     title: str
     rows: tuple[str, ...]
@@ -29,6 +42,10 @@ class Grouping:
     where: Mapping[str, Any] = field(default_factory=dict)
     printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # column, row: the paper's number
     note: str = ""
+    printed_rows: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # of settings that are not ours
+    of: tuple[Where, ...] = ()
+    limit: Measure | None = None
+    against: Where | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +62,11 @@ class Figure:
     where: Mapping[str, Any] = field(default_factory=dict)
     printed: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)  # of a paper, by name
     note: str = ""
+    of: tuple[Where, ...] = ()  # lines: y is that of the first side divided by that of the second
+    levels: Where | None = None  # lines: runs that have no x, drawn level across it
+    cutoff: int = 0  # scatter: this one in the place of the specification's
+    zoom: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # x, y: from, to
+    generate: Mapping[str, Any] = field(default_factory=dict)  # map: the recipe
 
 
 def read_tables(entry: Field) -> tuple[Grouping, ...]:
@@ -64,24 +86,31 @@ def _read_all(
 
 
 def _read_table(part: Field, fields: dict[str, Field]) -> Grouping | None:
-    rows = require(fields, "rows", part, "an attribute such as budget")
+    has_own_rows = "limit" in fields or "against" in fields
+    rows = fields.get("rows") if has_own_rows else require(fields, "rows", part, "an attribute such as budget")
     values = require(fields, "values", part, "a measure such as suboptimality")
-    if rows is None or values is None:
+    if values is None or (rows is None and not has_own_rows):
         return None
     return Grouping(
         text_of(fields, "title"),
-        attributes(rows),
+        attributes(rows) if rows else (),
         attributes(fields["columns"]) if "columns" in fields else (),
         tuple(m for piece in pieces(values) if (m := measure(piece)) is not None),
         where_of(fields),
         _printed_table(fields["printed"]) if "printed" in fields else {},
         text_of(fields, "note"),
+        _printed_table(fields["printed_rows"]) if "printed_rows" in fields else {},
+        sides(fields["of"]) if "of" in fields else (),
+        measure(fields["limit"]) if "limit" in fields else None,
+        where_of(fields, "against") if "against" in fields else None,
     )
 
 
 def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
     name = require(fields, "name", part, "a name for its files")
     kind = word_of(fields, "kind", KINDS, "scatter")
+    if kind == "map":
+        return _read_map(part, fields, name)
     x = require(fields, "x", part, "what lies along the x axis")
     needs_y = kind != "histogram"
     y = require(fields, "y", part, "what lies along the y axis") if needs_y else x
@@ -103,7 +132,37 @@ def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
         where_of(fields),
         _printed_points(fields["printed"]) if "printed" in fields else {},
         text_of(fields, "note"),
+        sides(fields["of"]) if "of" in fields else (),
+        where_of(fields, "levels") if "levels" in fields else None,
+        fields["cutoff"].integer(CUT_OFF) or 0 if "cutoff" in fields else 0,
+        _zoom(fields["zoom"]) if "zoom" in fields else {},
     )
+
+
+def _read_map(part: Field, fields: dict[str, Field], name: Field | None) -> Figure | None:
+    """A picture of a generated map."""
+    recipe = require(fields, "generate", part, "a recipe such as {kind: corner, size: 20}")
+    parts = recipe.any_keys("a recipe such as {kind: corner, size: 20}") if recipe else {}
+    if recipe is None or name is None or require(parts, "kind", recipe, "the kind of map") is None:
+        return None
+    values = {key: entry.value for key, entry in parts.items()}
+    try:
+        generate(values["kind"], {key: value for key, value in values.items() if key != "kind"}, "generate")
+    except ConfigError as error:
+        recipe.problems.adopt(error.problems, recipe.path, recipe.value)
+    title, note = text_of(fields, "title"), text_of(fields, "note")
+    return Figure(name.text(60) or "figure", title, "map", "", "", (), note=note, generate=values)
+
+
+def _zoom(entry: Field) -> dict[str, tuple[float, float]]:
+    found = {}
+    for axis, part in entry.keys(("x", "y"), "axes such as {x: [0, 10]}").items():
+        ends = [float(cell.value) for cell in part.items("two numbers such as [0, 10]") if is_number(cell)]
+        if len(ends) == 2 and ends[0] < ends[1]:
+            found[axis] = (ends[0], ends[1])
+        else:
+            part.expect("two numbers such as [0, 10], the smaller first")
+    return found
 
 
 def _printed_table(entry: Field) -> dict[str, dict[str, float]]:
@@ -151,6 +210,18 @@ def where_of(fields: Mapping[str, Field], key: str = "where") -> dict[str, Any]:
     if key not in fields:
         return {}
     return {name: part.value for name, part in fields[key].any_keys("attributes such as {agent: tba}").items()}
+
+
+def sides(entry: Field) -> tuple[Where, ...]:
+    """Two kinds of runs that are compared."""
+    parts = entry.items("two sides such as [{agent: tba}, {agent: lrta}]")
+    if len(parts) != 2:
+        entry.expect("two sides such as [{agent: tba}, {agent: lrta}]")
+        return ({}, {})
+    return tuple(
+        {name: value.value for name, value in part.any_keys("attributes such as {agent: tba}").items()}
+        for part in parts
+    )
 
 
 def text_of(fields: Mapping[str, Field], key: str) -> str:

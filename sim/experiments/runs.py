@@ -1,6 +1,6 @@
 """Doing the runs of a task: one world after the other, one line of results for each agent or trial."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,8 @@ from sim.commands import AgentConfig
 from sim.experiments.columns import MEASURED, TIMES
 from sim.experiments.plan import Job, Task, Walk
 from sim.grid import Grid
+from sim.prepared import Prepared, Stopwatch
+from sim.preparing import is_anything_needed, preparing
 from sim.results import MOVE_LIMIT, STUCK, outcome_of, result, steps_alone, trial_result
 from sim.world import BULK, Walker, World
 
@@ -25,7 +27,11 @@ class Failure:
 
 
 def do_task(
-    task: Task, specs: Mapping[str, AgentSpec], stopwatch: Callable[[], float], grid: Grid | None = None
+    task: Task,
+    specs: Mapping[str, AgentSpec],
+    stopwatch: Stopwatch,
+    grid: Grid | None = None,
+    data_stopwatch: Stopwatch | None = None,
 ) -> tuple[list[Line], list[Failure]]:
     """All runs of a task. What goes wrong in one world does not touch the others."""
     board = grid or task.board.unpack()
@@ -33,23 +39,43 @@ def do_task(
     failures: list[Failure] = []
     for job in task.jobs:
         try:
-            lines += do_job(job, board, specs, stopwatch)
+            lines += do_job(job, board, specs, stopwatch, data_stopwatch)
         except Exception as error:  # whatever an agent does wrong is reported with its problem, and the rest goes on
             text = f"{type(error).__name__}: {error}"
             failures += [Failure(walk.key, text) for walk in job.walks]
     return lines, failures
 
 
-def do_job(job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Callable[[], float]) -> list[Line]:
-    """One world from its beginning to its end."""
+def do_job(
+    job: Job,
+    grid: Grid,
+    specs: Mapping[str, AgentSpec],
+    stopwatch: Stopwatch,
+    data_stopwatch: Stopwatch | None = None,
+) -> list[Line]:
+    """One world from its beginning to its end. `data_stopwatch`: for data that is computed before the run."""
+    _prepare([config_of(walk) for walk in job.walks], job, grid, specs, data_stopwatch)
     world = world_of(job, grid, specs, stopwatch)
     if len(job.walks) == 1:
         return list(_alone(world, job))
     return list(_together(world, job))
 
 
+def _prepare(
+    configs: Sequence[AgentConfig],
+    job: Job,
+    grid: Grid,
+    specs: Mapping[str, AgentSpec],
+    stopwatch: Stopwatch | None,
+) -> None:
+    """Make what agents compute before the run, so that it is known how long that takes."""
+    if is_anything_needed(configs, specs):
+        for _ in preparing(configs, specs, grid, (grid.cell(*job.start), grid.cell(*job.goal)), stopwatch):
+            pass
+
+
 def world_of(
-    job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Callable[[], float] | None = None, **options: Any
+    job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Stopwatch | None = None, **options: Any
 ) -> World:
     """The world of a job at tick 0, its agents on the start. A map that changes is a copy."""
     ground = Grid(grid.original.copy(), grid.diagonal, grid.name) if job.changes else grid
@@ -98,6 +124,8 @@ def _lines(world: World, walker: Walker, walk: Walk, if_active: str) -> Iterator
     outcome = outcome_of(world, walker, if_active)
     proved = walker.rows_tick + walker.rows.size - 1
     line = result(world, walker, outcome, "", proved)
+    if walker.spec.has_data:
+        line |= _data_of(walker.agent.view().prepared)
     if walker.most_trials == 1:
         yield _line(walk, {**line, "trial": 1})
         return
@@ -109,3 +137,13 @@ def _lines(world: World, walker: Walker, walk: Walk, if_active: str) -> Iterator
 
 def _line(walk: Walk, found: Mapping[str, Any]) -> Line:
     return (walk.key, *(found.get(column.name) for column in (*MEASURED, *TIMES)))
+
+
+def _data_of(prepared: Sequence[Prepared]) -> dict[str, Any]:
+    """What the data behind a run costs as a whole: of a database a run needs one column, as dear as the others."""
+    times = [None if data.build_ms is None else data.pieces * data.build_ms for data in prepared]
+    return {
+        "entries": sum(data.pieces * data.entries for data in prepared),
+        "build_expansions": sum(data.pieces * data.build_expansions for data in prepared),
+        "build_ms": None if None in times else round(sum(filter(None, times)), 3),
+    }

@@ -22,8 +22,10 @@ from sim.agent_api import AgentSpec
 from sim.changes import EVERY, RATE, RandomChanges
 from sim.commands import BUDGET, MAX_NAME, TRIALS
 from sim.experiments.claims import Claim, read_claims
-from sim.experiments.layout import Figure, Grouping, read_figures, read_tables
+from sim.experiments.columns import MEASURED, PLANNED
+from sim.experiments.layout import CUT_OFF, Figure, Grouping, read_figures, read_tables
 from sim.experiments.problems import SEED, Case, Places, read_problems
+from sim.experiments.words import check_words
 from sim.files.agent_text import parse_agent
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
@@ -39,7 +41,6 @@ SLICE = Param("slice", int, 100, "problems in a task", 1, 100_000)
 MOVES = Param("moves", int, 10_000_000, "an agent gives up after so many moves", 1, 1_000_000_000_000)
 TICKS = Param("ticks", int, 100_000_000, "a world ends after so many ticks", 1, 1_000_000_000)
 TICKS_OF_CHANGES = 100_000  # where the map changes for ever, an agent that is walled in may wait for ever
-CUT_OFF = Param("cutoff", int, 0, "a setting that ever expands more in a tick is disqualified; 0: none", 0, 1 << 40)
 FLAG = Param("flag", bool, True, "yes or no")
 
 PART_KEYS = (
@@ -180,6 +181,8 @@ class _Reader:
     def read(self, text: str, has_parts: bool = True) -> Specification:
         """Everything; without `parts`, only what a report needs to know."""
         parts = tuple(self._parts()) if has_parts else ()
+        if self.size == "full" and parts:
+            self._check_words(parts)
         return Specification(
             self.name,
             text,
@@ -196,6 +199,22 @@ class _Reader:
             tuple(dict.fromkeys(self.notes)),
             str(self.places.folders[0].resolve()) if self.places.folders else "",
         )
+
+    def _check_words(self, parts: Sequence[Part]) -> None:
+        """Whether what a report shows is there; nothing to say where the parts themselves are wrong."""
+        settings = [setting for part in parts for setting in part.settings]
+        if self.root.problems.found or not settings:
+            return
+        params = (name for setting in settings for name in setting.params)
+        attributes = dict.fromkeys([*(column.name for column in (*PLANNED, *MEASURED)), *params])
+        values = {
+            "agent": {setting.kind for setting in settings},
+            "label": {setting.label for setting in settings},
+            "part": {part.name for part in parts},
+        }
+        for key in ("claims", "tables", "figures"):
+            if key in self.fields:
+                check_words(self.fields[key], attributes, values)
 
     def _check_format(self) -> None:
         named = require(self.fields, "format", self.root, f"'{FORMAT}'")

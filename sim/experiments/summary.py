@@ -1,14 +1,15 @@
 """The tables of a report: what a specification asks for, and what every experiment has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from sim.experiments.charts import labelled, worded
+from sim.experiments.charts import labelled, number_of, worded
 from sim.experiments.claims import Verdict
-from sim.experiments.frame import PROBLEM, SETTING, Frame, setting_names
+from sim.experiments.frame import PROBLEM, SETTING, Frame, Measure, setting_names
 from sim.experiments.layout import Grouping
+from sim.experiments.special import Made, limits, number_cell, payoffs
 from sim.experiments.statistics import bootstrap, compare, pareto
 from sim.experiments.tables import Cell, Table
 
@@ -18,20 +19,48 @@ _MOST_COMPARED = 40
 def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Table:
     """A table that a specification asks for, with printed numbers beside where it has them."""
     chosen = frame.where(grouping.where)
-    columns = list(chosen.group_rows(grouping.columns)) if grouping.columns else [()]
+    if grouping.limit is not None:
+        made = limits(grouping, grouping.limit, chosen, agents)
+    elif grouping.against is not None:
+        made = payoffs(grouping, chosen, frame.where(grouping.against), agents)
+    else:
+        made = _grouped(grouping, chosen, agents)
+    headings, rows = made
+    title = grouping.title or ", ".join(value.text for value in grouping.values)
+    printed = [
+        (f"{name} (printed)", *_printed_cells(headings, grouping, of)) for name, of in grouping.printed_rows.items()
+    ]
+    return Table(f"table-{number}", title, headings, (*rows, *printed), grouping.note)
+
+
+def _grouped(grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Made:
+    columns = list(frame.group_rows(grouping.columns)) if grouping.columns else [()]
     headings: list[str] = [*grouping.rows]
     for column in columns:
         for value in grouping.values:
             name = labelled(grouping.columns, column, agents) if column else worded(value.text)
             headings.append(f"{name}: {worded(value.text)}" if column and len(grouping.values) > 1 else name)
-            if grouping.printed.get(_text(column)):
+            if grouping.printed.get(_place(grouping, column, value)):
                 headings += ["printed", "off by"]
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (*_head(grouping.rows, key, agents), *_cells(part, columns, grouping))
-        for key, part in sorted_groups(chosen, grouping.rows)
+        for key, part in sorted_groups(frame, grouping.rows)
     ]
-    title = grouping.title or ", ".join(value.text for value in grouping.values)
-    return Table(f"table-{number}", title, tuple(headings), tuple(rows), grouping.note)
+    return tuple(headings), rows
+
+
+def _place(grouping: Grouping, column: Sequence[Any], value: Measure) -> str:
+    """Under which name the printed numbers of a column stand: its own, that of its measure, or both."""
+    words = [_text(column)] if column else []
+    if not column or len(grouping.values) > 1:
+        words.append(value.text)
+    return " ".join(words)
+
+
+def _printed_cells(headings: Sequence[str], grouping: Grouping, numbers: Mapping[str, float]) -> Iterator[Cell]:
+    """What a paper has of a setting that is not ours: in the columns of measures, nothing elsewhere."""
+    by_heading = {worded(value.text): numbers[value.text] for value in grouping.values if value.text in numbers}
+    yield from (by_heading.get(heading, "" if heading in grouping.rows else None) for heading in headings[1:])
 
 
 def sorted_groups(frame: Frame, names: Sequence[str]) -> list[tuple[tuple[Any, ...], Frame]]:
@@ -48,15 +77,15 @@ def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) 
     for column in columns:
         runs = part.where(dict(zip(grouping.columns, column, strict=True))) if column else part
         for value in grouping.values:
-            found = value.of(runs)
-            cells.append(None if np.isnan(found) else int(found) if value.kind == "most" else found)
-            if (printed := grouping.printed.get(_text(column))) is not None:
+            found = number_of(value, grouping.of, runs)
+            cells.append(number_cell(value, found) if not grouping.of else None if np.isnan(found) else found)
+            if (printed := grouping.printed.get(_place(grouping, column, value))) is not None:
                 given = printed.get(row)
                 cells += [f"{given:g}", f"{100 * (found / given - 1):+.1f} %"] if given else ["", ""]
     return cells
 
 
-def _text(key: tuple[Any, ...]) -> str:
+def _text(key: Sequence[Any]) -> str:
     return " ".join(str(value) for value in key)
 
 

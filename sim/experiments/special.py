@@ -1,0 +1,78 @@
+"""Tables of the papers that are no grouping of runs: the best under a limit, and when data computed before pays off."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sim.experiments.charts import worded
+from sim.experiments.frame import SETTING, Frame, Measure, setting_names
+from sim.experiments.layout import Grouping
+from sim.experiments.tables import Cell
+
+_BUILD_S = Measure("build_s", "mean", ("build_s",))
+
+Made = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
+"""Headings and rows."""
+
+
+def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str, str]) -> Made:
+    """For each limit the setting that keeps to it, arrives everywhere, and has the least first value."""
+    names = setting_names(frame, agents)
+    found = []
+    for key, runs in frame.groups(SETTING):
+        most, value = limit.of(runs), grouping.values[0].of(runs)
+        if runs.numbers("arrived").min() > 0 and value == value:
+            found.append((most, value, names[key], runs))
+    found.sort(key=lambda item: item[:2])
+    best: list[tuple[float, float, str, Frame]] = []
+    for item in found:
+        if not best or item[1] < best[-1][1]:
+            best.append(item)
+    ends = [f" to {following[0] - 1:,.0f}" for following in best[1:]] + [" and more"]
+    rows: list[tuple[Cell, ...]] = [
+        (f"{most:,.0f}{end}", name, *(number_cell(measure, measure.of(runs)) for measure in grouping.values))
+        for (most, _, name, runs), end in zip(best, ends, strict=True)
+    ]
+    if best and best[0][0] > 0:
+        rows.insert(0, (f"below {best[0][0]:,.0f}", "none", *(None for _ in grouping.values)))
+    return (f"limit: {worded(limit.text)}", "setting", *(worded(value.text) for value in grouping.values)), rows
+
+
+def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str, str]) -> Made:
+    """After how many moves a setting has made up for the making of its data: the rival is the nearest in quality."""
+    value = grouping.values[0]
+    names, others = setting_names(frame, agents), setting_names(rivals, agents)
+    known = [(value.of(runs), _move_us(runs), others[key]) for key, runs in rivals.groups(SETTING)]
+    rows: list[tuple[Cell, ...]] = []
+    for key, runs in frame.groups(SETTING):
+        quality, ours = value.of(runs), _move_us(runs)
+        nearest = min(known, key=lambda rival: abs(rival[0] - quality), default=None)
+        if nearest is None or quality != quality:
+            continue
+        build_s, gain = _BUILD_S.of(runs), nearest[1] - ours
+        moves = 1e6 * build_s / gain if gain > 0 else float("nan")
+        times: tuple[Cell, ...] = (moves, moves * ours / 1e6) if gain > 0 else ("never", "never")
+        rows.append((names[key], quality, ours, nearest[2], nearest[0], nearest[1], build_s, *times))
+    word = worded(value.text)
+    headings = (
+        "setting",
+        word,
+        "us / move",
+        "against",
+        f"its {word}",
+        "its us / move",
+        "s of making",
+        "moves until then",
+    )
+    return (*headings, "s of planning until then"), rows
+
+
+def _move_us(runs: Frame) -> float:
+    moves = float(np.nansum(runs.numbers("moves")))
+    return 1000.0 * float(np.nansum(runs.numbers("total_ms"))) / moves if moves else float("nan")
+
+
+def number_cell(measure: Measure, value: float) -> Cell:
+    if np.isnan(value):
+        return None
+    return int(value) if measure.kind == "most" and value.is_integer() else value

@@ -1,0 +1,60 @@
+"""Whether claims, tables and figures speak of what a specification has: attributes, agents, labels, parts by name."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from sim.files.fields import Field
+from sim.params import did_you_mean, shown
+
+_ATTRIBUTES = ("over", "rows", "columns", "by", "falls", "rises", "power", "along")
+_RUNS = ("where", "against", "levels")  # keys whose mapping chooses runs
+_SIDES = ("less", "ratio", "crossing", "of")  # keys with two such mappings
+
+
+def check_words(entry: Field, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
+    """Complain of names that no run has. `values`: of some attributes, all values that there are."""
+    for part in entry.items("") if isinstance(entry.value, list) else []:
+        if not isinstance(part.value, dict):
+            continue
+        for field in _named(part):
+            _check(field, field.value, attributes)
+        for field in _mappings(part):
+            _check_runs(field, attributes, values)
+
+
+def _named(part: Field) -> Iterator[Field]:
+    """Where the name of an attribute stands."""
+    keys = (*_ATTRIBUTES, "x") if part.value.get("kind") == "lines" else _ATTRIBUTES
+    for key in keys:
+        if key in part.value:
+            yield from _each(_child(part, key))
+
+
+def _mappings(part: Field) -> Iterator[Field]:
+    """What chooses runs."""
+    for key in (*_RUNS, *_SIDES):
+        if key in part.value:
+            yield from (field for field in _each(_child(part, key)) if isinstance(field.value, dict))
+
+
+def _check_runs(field: Field, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
+    for name in field.value:
+        _check(_child(field, name), name, attributes)
+        for cell in _each(_child(field, name)) if name in values else ():
+            if isinstance(cell.value, str) and cell.value not in values[name]:
+                cell.complain(f"no run has {name} {shown(cell.value)}{did_you_mean(cell.value, list(values[name]))}")
+
+
+def _check(field: Field, name: Any, attributes: Collection[str]) -> None:
+    if isinstance(name, str) and name not in attributes:
+        field.complain(f"no run has an attribute {shown(name)}{did_you_mean(name, list(attributes))}")
+
+
+def _child(field: Field, key: Any) -> Field:
+    return Field(field.problems, (*field.path, key), field.value[key])
+
+
+def _each(field: Field) -> list[Field]:
+    if not isinstance(field.value, list):
+        return [field]
+    return [_child(field, place) for place in range(len(field.value))]
