@@ -1,6 +1,7 @@
 """The window under the dummy driver, driven by events: every command of the key table, mouse editing, layout."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -24,8 +25,9 @@ from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
 from ui.model.turning import turn_budget
 from ui.model.wording import hud_fields, next_label
-from ui.panels import agent_panel, charts, overlay, sidebar, tab_layers
+from ui.panels import agent_panel, charts, overlay, sidebar, tab_layers, top_bar, transport
 from ui.panels.badges import BADGE_COLOURS
+from ui.widgets.canvas import RENEWED_EVERY
 from ui.widgets.controls import Field
 
 ROWS = [
@@ -280,6 +282,82 @@ def test_letters_choose_tools_only_in_edit_mode(app):
     press(app, pygame.K_m, unicode="m")
     press(app, pygame.K_l, unicode="l")
     assert app.window.state.tool == "line"
+
+
+# --- a window that nobody touches ---------------------------------------------------------------------
+
+
+def pixels(app):
+    return pygame.surfarray.array3d(app.window.surface)
+
+
+def spots(app):
+    return [(spot.id, spot.box) for spot in app.window.canvas.spots]
+
+
+def untouched(app, frames, seconds=0.016):
+    for _ in range(frames):
+        app.frame(seconds)
+
+
+def test_a_window_at_rest_comes_to_the_same_picture():
+    app = make_app(setup(budget=1))
+    app.window.player.play()
+    untouched(app, 40)
+    app.window.player.pause()
+    untouched(app, RENEWED_EVERY)
+    at_rest, spots_at_rest = pixels(app), spots(app)
+    app.draw()
+    assert (pixels(app) == at_rest).all()
+    assert sorted(spots(app)) == sorted(spots_at_rest)
+
+
+def test_at_rest_each_part_is_drawn_in_turn_and_maps_always(monkeypatch):
+    app = make_app(setup(budget=1))
+    drawn = []
+    for module in (top_bar, transport, sidebar):
+        monkeypatch.setattr(module, "draw", partial(count_draw, drawn, module.__name__, module.draw))
+    untouched(app, 2)
+    drawn.clear()
+    frames = []
+    for _ in range(2 * RENEWED_EVERY):
+        app.frame(0.016)
+        frames.append(len(drawn))
+        maps = {boxes.map for _, boxes in app.window.scene.panels()}
+        assert maps <= set(app.window.canvas.renewed), "what is shown anew holds every map"
+    assert sorted(drawn) == sorted([module.__name__ for module in (top_bar, transport, sidebar)] * 2)
+    assert max(b - a for a, b in pairwise(frames)) == 1, "never two bars in one frame"
+
+
+def count_draw(drawn, name, draw, *given):
+    drawn.append(name)
+    return draw(*given)
+
+
+def test_whatever_is_done_is_seen_at_once(monkeypatch):
+    app = make_app(setup(budget=1))
+    app.window.state.messages.waiting.clear()
+    untouched(app, 4)
+    before = pixels(app)
+    press(app, pygame.K_F5)
+    settled = pixels(app)
+    assert (settled != before).any()
+    app.draw()
+    assert (pixels(app) == settled).all()
+
+
+def test_the_mouse_on_the_maps_lets_the_bars_rest():
+    app = make_app(setup(budget=1))
+    first, second = at_cell(app, 2, 2), at_cell(app, 4, 3)
+    app.window.canvas.mouse = first
+
+    def move(position, buttons=(0, 0, 0)):
+        return pygame.event.Event(pygame.MOUSEMOTION, pos=position, rel=(1, 1), buttons=buttons)
+
+    assert app._only_looks(move(second))
+    assert not app._only_looks(move(second, (1, 0, 0)))
+    assert not app._only_looks(move((5, 5))), "onto the bar at the top"
+    assert not app._only_looks(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_a))
 
 
 # --- the simulation does not know about the window --------------------------------------------------

@@ -41,6 +41,22 @@ def test_each_part_is_compiled_once(notes: Path) -> None:
     assert is_ready("a") and not is_ready("d")
 
 
+@compiles
+def test_kernels_that_lie_compiled_are_read_beforehand() -> None:
+    """In a program of its own: after the loader nothing is left to be read, nor compiled."""
+    walked = "from agents.warm import AgentConfig, walk; walk(AgentConfig('tba'), watched=True)"
+    run_python(walked)
+    told = run_python(
+        "import agents.registry; from sim.kernels.loading import Loader; from sim.kernels.jit import KERNELS\n"
+        "loader = Loader('sim.kernels.tba')\n"
+        "first = loader.load_next() and [k.__module__ for k in KERNELS if k.overloads]\n"
+        "while loader.load_next(): pass\n"
+        "def count(): return sum(len(k.overloads) for k in KERNELS)\n"
+        f"before = count(); {walked}; print(first, before > 10, count() - before)"
+    )
+    assert told.split() == ["['sim.kernels.tba']", "True", "0"]
+
+
 def test_a_part_that_failed_is_not_ready(notes: Path) -> None:
     def fail() -> None:
         raise KeyboardInterrupt

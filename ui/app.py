@@ -40,6 +40,8 @@ class App:
         self.keeper: Keeper | None = None  # writes the journal, where there is one
         self.frame_ms = self.longest_frame_ms = 0.0
         self._hidden = 0  # panels for which there is no room
+        self._face: object = None  # how the window stood in the last frame, where it may rest in the next
+        self._is_whole = True  # whether all of it was drawn
 
     @property
     def session(self) -> Session:
@@ -47,11 +49,13 @@ class App:
 
     def frame(self, seconds: float) -> None:
         run = self.safety.run
+        is_untouched = seconds > 0.0
         for event in pygame.event.get():
+            is_untouched = is_untouched and self._only_looks(event)
             run(safety.COMMAND, self.handle, event)
         before = time.perf_counter()
         run(safety.TICK, self.pass_time, seconds)
-        run(safety.DRAW, self.draw)
+        run(safety.DRAW, self.draw, is_untouched)
         self.safety.end_frame()
         self.frame_ms = (time.perf_counter() - before) * 1000.0
         self.longest_frame_ms = max(self.longest_frame_ms, self.frame_ms)
@@ -70,6 +74,13 @@ class App:
             self.keyboard.handle(event)
         elif not window.dialogs.handle(event):
             self.pointer.handle(event)
+
+    def _only_looks(self, event: pygame.event.Event) -> bool:
+        """Whether the mouse goes from a place on a map to another: nothing but maps and inspector can heed that."""
+        if event.type != pygame.MOUSEMOTION or any(event.buttons):
+            return False
+        places = event.pos, self.window.canvas.mouse
+        return all(self.window.scene.panel_at(place) is not None for place in places)
 
     # --- time -------------------------------------------------------------------------------------
 
@@ -121,12 +132,17 @@ class App:
 
     # --- the picture ------------------------------------------------------------------------------
 
-    def draw(self) -> None:
+    def draw(self, is_untouched: bool = False) -> None:
+        """`is_untouched`: the user has done nothing since the last frame, so the window may rest."""
         window = self.window
         desk, canvas, surface = window.desk, window.canvas, window.surface
+        before, self._face = self._face, None  # a frame that fails leaves none
+        face = self._present_face()
+        rests = is_untouched and face is not None and face == before
         canvas.takes_mouse = not window.dialogs.takes_all
-        canvas.begin(surface, desk.palette, desk.scene.scale, pygame.mouse.get_pos())
-        surface.fill(desk.palette.window)
+        canvas.begin(surface, desk.palette, desk.scene.scale, pygame.mouse.get_pos(), rests=rests)
+        if not rests:
+            surface.fill(desk.palette.window)
         maps.draw_panels(desk, self.pointer.hand)
         self.minimap.draw(desk, window.centre_on)
         if not desk.state.is_bare:
@@ -144,3 +160,20 @@ class App:
         else:
             self.tooltip.draw(canvas)
         self.pointer.show_cursor()
+        self._is_whole = not rests or self.tooltip.is_shown
+        self._face = None if self.tooltip.is_shown else face
+
+    def _present_face(self) -> object:
+        """What must be as it was for parts of the window to stand as they are; None: something lies over them."""
+        window, session = self.window, self.session
+        if window.dialogs.dialog is not None or overlay.lies_over(window.desk):
+            return None
+        look = window.surface, window.desk.palette, window.desk.scene.layout
+        return look, session.generation, session.focused_key, len(session.panels)
+
+    def present(self) -> None:
+        """Show what was drawn: all of it, or the parts that are new."""
+        if self._is_whole:
+            pygame.display.flip()
+        else:
+            pygame.display.update(self.window.canvas.renewed)

@@ -14,6 +14,7 @@ import pygame
 
 from agents.warm import CROWD, world_part
 from sim.commands import AddAgent
+from sim.kernels.loading import Loader
 from sim.kernels.ready import Part, make_ready
 from sim.params import ConfigError
 from sim.program import NAME, ROOT
@@ -33,6 +34,9 @@ _FRAME_PX = 72
 
 LEAST_WINDOW = (480, 360)
 """Smaller, nothing in it can be read."""
+
+_LOAD_S = 0.008
+"""What a frame has to leave over for another kernel to be read: nine in ten take less."""
 
 _UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
 _WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
@@ -205,8 +209,17 @@ def _end_in_despair(app: App) -> int:
     return 1
 
 
+def wait_until(deadline: float, loader: Loader) -> None:
+    """Wait for the next frame; while there is time enough, read a kernel that may be wanted later."""
+    while deadline - time.perf_counter() > _LOAD_S and loader.load_next():
+        pass
+    time.sleep(max(0.0, deadline - time.perf_counter()))
+
+
 def _loop(app: App, kept_settings: SettingsKeeper) -> None:
     """Frames at an even pace: sleep to a deadline, because Clock.tick rounds to whole milliseconds."""
+    app.draw()  # the first picture stands before time begins
+    loader = Loader("ui.draw")
     last = time.perf_counter()
     deadline = last
     status = StatusFile()
@@ -219,6 +232,6 @@ def _loop(app: App, kept_settings: SettingsKeeper) -> None:
         pygame.display.set_caption(
             f"Backmove - {app.session.scenario.title}{' *' if app.session.has_unsaved_edits else ''}"
         )
-        pygame.display.flip()
+        app.present()
         deadline = max(deadline + 1.0 / FRAMES_PER_SECOND, time.perf_counter())
-        time.sleep(max(0.0, deadline - time.perf_counter()))
+        wait_until(deadline, loader)

@@ -22,6 +22,7 @@ from sim.commands import AgentConfig
 from sim.files.scenario import Scenario, rows_of
 from sim.generate import generate
 from sim.grid import Grid
+from sim.kernels.loading import Loader
 from sim.placing import Drawn, spread
 
 if TYPE_CHECKING:
@@ -171,11 +172,14 @@ def measured(case: Case, frames: int) -> Frames:
 
 
 def _run(app: "App", case: Case, frames: int) -> Frames:
-    found = Frames()
+    from ui.start import wait_until
+
+    found, loader = Frames(), Loader("ui.draw")
     app.window.player.set_speed(case.speed)
     _begin(app, case)
     gc.collect()
     gc.freeze()  # as the window does
+    app.draw()
     deadline = time.perf_counter()
     for frame in range(frames):
         if app.session.is_over:
@@ -185,7 +189,7 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
         _look(app, case)
         _time_frame(app, case, frame, found)
         deadline = max(deadline + FRAME_MS / 1000.0, time.perf_counter())
-        time.sleep(max(0.0, deadline - time.perf_counter()))
+        wait_until(deadline, loader)
     return found
 
 
@@ -196,17 +200,11 @@ def _begin(app: "App", case: Case) -> None:
 
 
 def _time_frame(app: "App", case: Case, frame: int, found: Frames) -> None:
-    import pygame
-
     wall, processor = time.perf_counter(), time.thread_time()
     if case.hovers:
         _move_mouse(app, frame)
-    for event in pygame.event.get():
-        if event.type != pygame.QUIT:
-            app.handle(event)
-    app.pass_time(FRAME_MS / 1000.0)
-    app.draw()
-    pygame.display.flip()
+    app.frame(FRAME_MS / 1000.0)
+    app.present()
     found.wall.append((time.perf_counter() - wall) * 1000.0)
     found.processor.append((time.thread_time() - processor) * 1000.0)
 
@@ -217,7 +215,7 @@ def _move_mouse(app: "App", frame: int) -> None:
 
     left, top, width, height = app.window.scene.layout.panels[0].map
     position = int(left + 7 * frame % width), int(top + 3 * frame % height)
-    app.handle(pygame.event.Event(pygame.MOUSEMOTION, pos=position, rel=(7, 3), buttons=(0, 0, 0)))
+    pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=position, rel=(7, 3), buttons=(0, 0, 0)))
 
 
 class Stopwatch:

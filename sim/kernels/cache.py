@@ -98,6 +98,12 @@ class SoundCache(FunctionCache):
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
+    def kept(self, target_context: Any) -> list[Any]:
+        """The signatures of which machine code for this machine is here."""
+        target_context.refresh()
+        machine_and_code = self._index_key((), target_context.codegen())[1:]
+        return [key[0] for key in self._cache_file._load_index() if key[1:] == machine_and_code]
+
     def save_overload(self, signature: Any, data: Any) -> None:
         with suppress(OSError):
             super().save_overload(signature, data)

@@ -36,13 +36,19 @@ HAS_RECORDS = not JIT_ON or DRAWS_ONLY
 _OPTIONS = {"nopython": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "boundscheck": None}
 
 
+KERNELS: list[Any] = []
+"""All that may be compiled, in the order in which they are defined."""
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, or take what an earlier start has compiled."""
     if not JIT_ON:
         return function
     if DRAWS_ONLY and function.__module__.startswith("sim."):
         return Interpreted(function, _OPTIONS)
-    return with_cache(Kernel(function, _OPTIONS) if IS_KNOWN else cast(Any, numba.njit)(**_OPTIONS)(function))
+    made = with_cache(Kernel(function, _OPTIONS) if IS_KNOWN else cast(Any, numba.njit)(**_OPTIONS)(function))
+    KERNELS.append(made)
+    return made
 
 
 def bare(memory: Any) -> Any:

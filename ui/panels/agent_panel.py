@@ -33,14 +33,19 @@ TWO_ROWS_FROM = 280  # the same for two rows
 FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
 
 
-def draw(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
-    """The frame around the map. The map itself is drawn by MapRenderer."""
-    canvas, view = desk.canvas, panel.view
-    is_focused = panel.key == desk.session.focused_key
+def draw_around(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
+    """Header and numbers. The map, which MapRenderer draws, is painted over what lies between them."""
+    _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
-    canvas.spot(HotSpot(f"panel:{panel.key}", boxes.header, focus, view.spec.summary, f"{place + 1}"))
+    desk.canvas.spot(HotSpot(f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, f"{place + 1}"))
     _draw_header(desk, boxes.header, panel, place)
     _draw_hud(desk, boxes, panel)
+
+
+def draw_over(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
+    """What is written on the map, and the edge around the whole."""
+    canvas = desk.canvas
+    is_focused = panel.key == desk.session.focused_key
     if panel.branch:
         _draw_branch(canvas, boxes.map, panel)
     if panel.view.offence is not None:
@@ -51,8 +56,8 @@ def draw(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
     canvas.outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
 
 
-def draw_background(desk: Desk, boxes: PanelBoxes) -> None:
-    """Header and foot with rounded corners; the map is painted over what lies between them."""
+def _draw_background(desk: Desk, boxes: PanelBoxes) -> None:
+    """Header and foot with rounded corners."""
     extra = desk.canvas.px(10)
     x, y, width, height = boxes.header
     desk.canvas.fill((x, y, width, height + extra), desk.palette.surface, 8)

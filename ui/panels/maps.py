@@ -1,6 +1,7 @@
 """All panels of a scene: each its frame, its map, and the numbers around it; and the whole of a window."""
 
 from collections.abc import Callable
+from functools import partial
 
 from ui.draw.picture import Hand
 from ui.model.session import Panel
@@ -21,7 +22,8 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
     scene.refresh()
     compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
     for panel, boxes in scene.panels():
-        agent_panel.draw_background(desk, boxes)
+        around = partial(agent_panel.draw_around, desk, boxes, panel, desk.session.panel_of(panel.key))
+        desk.canvas.part(f"panel:{panel.key}", boxes.whole, around)
         scene.draw_map(
             desk.canvas.surface,
             panel,
@@ -34,15 +36,16 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
         if panel.key in compared:
             badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
         bridges.draw(desk, boxes, panel)
-        agent_panel.draw(desk, boxes, panel, desk.session.panel_of(panel.key))
+        agent_panel.draw_over(desk, boxes, panel)
+        desk.canvas.renewed.append(boxes.map)
     if not scene.shown_panels:
         overlay.draw_no_agents(desk, scene.layout)
 
 
 def draw_bars(desk: Desk, indicator: Indicator | None = None) -> None:
     """What stands around the panels of a window."""
-    plan = desk.scene.layout
-    top_bar.draw(desk, plan.top_bar, indicator)
-    transport.draw(desk, plan.transport)
+    plan, part = desk.scene.layout, desk.canvas.part
+    part("top bar", plan.top_bar, partial(top_bar.draw, desk, plan.top_bar, indicator))
+    part("transport", plan.transport, partial(transport.draw, desk, plan.transport))
     if plan.sidebar:
-        sidebar.draw(desk, plan.sidebar)
+        part("sidebar", plan.sidebar, partial(sidebar.draw, desk, plan.sidebar))

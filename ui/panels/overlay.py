@@ -32,6 +32,19 @@ def draw_messages(desk: Desk, plan: Layout) -> None:
         bottom = box[1] - px(6)
 
 
+def lies_over(desk: Desk) -> bool:
+    """Whether anything may cover parts of the window that it does not belong to."""
+    state = desk.state
+    return bool(
+        state.messages.current()
+        or state.menu is not None
+        or state.lesson is not None
+        or (state.notes is not None and state.notes.shown is not None)
+        or desk.canvas.focus_id
+        or desk.canvas.held is not None
+    )
+
+
 def message_area(plan: Layout) -> Box:
     """Where messages stand: over the maps of the lowest row of panels."""
     if not plan.panels:
@@ -57,8 +70,10 @@ class Tooltip:
 
     def __init__(self) -> None:
         self._spot_id, self._since = "", 0.0
+        self.is_shown = False
 
     def draw(self, canvas: Canvas) -> None:
+        self.is_shown = False
         spot = canvas.spot_at(canvas.mouse) if canvas.held is None else None
         found = spot.id if spot is not None and spot.tip else ""
         now = time.monotonic()
@@ -66,6 +81,7 @@ class Tooltip:
             self._spot_id, self._since = found, now
         elif spot is not None and now - self._since > TOOLTIP_DELAY_S:
             canvas.tooltip(spot)
+            self.is_shown = True
 
 
 def draw_no_agents(desk: Desk, plan: Layout) -> None:

@@ -1,8 +1,11 @@
 """Drawing and hit-testing of the window's own controls: text, chips, buttons, check boxes, meters, sliders.
 
-Everything is drawn anew in every frame, and whatever can be clicked leaves a HotSpot behind. So a control is one
-line of code, cannot be out of step with what it shows, and needs no rebuilding when the window, the scale or the
-theme changes. Controls with a state of their own (text fields, lists, file dialogs) are pygame_gui's.
+Everything is drawn anew, and whatever can be clicked leaves a HotSpot behind. So a control is one line of code,
+cannot be out of step with what it shows, and needs no rebuilding when the window, the scale or the theme changes.
+Controls with a state of their own (text fields, lists, file dialogs) are pygame_gui's.
+
+Numbers and controls take twice the time of the maps, and nobody reads sixty numbers a second: while the window rests,
+because nobody touches it and nothing lies over it, each part of it is drawn in every third frame (`part`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +21,7 @@ from ui.draw.theme import Colour, Palette, mix
 from ui.model.layout import Box, contains
 
 _LARGEST_CACHED_BOX = 40_000  # pixels
+RENEWED_EVERY = 3  # frames, while the window rests
 
 Action = Callable[[], None]
 
@@ -56,10 +60,38 @@ class Canvas:
         self.held: HotSpot | None = None
         self.mouse: tuple[int, int] = (-1, -1)
         self.takes_mouse = True  # False while a dialog is on top
+        self.renewed: list[Box] = []  # what has been drawn in this frame
+        self._rests = False
+        self._turn = 0
+        self._parts: dict[str, list[HotSpot]] = {}  # as they were drawn last
 
-    def begin(self, surface: pygame.Surface, palette: Palette, scale: float, mouse: tuple[int, int]) -> None:
+    def begin(
+        self,
+        surface: pygame.Surface,
+        palette: Palette,
+        scale: float,
+        mouse: tuple[int, int],
+        *,
+        rests: bool = False,
+    ) -> None:
+        """`rests`: the surface is as the frame before has left it, and most parts may stay so."""
         self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
-        self.spots = []
+        self.spots, self.renewed = [], []
+        self._rests = rests
+        self._turn += 1
+        if not rests:
+            self._parts.clear()
+
+    def part(self, name: str, box: Box, draw: Action) -> None:
+        """Draw a part of the window, or while it rests let it stand, in turn with the others."""
+        kept = self._parts.get(name)
+        if self._rests and kept is not None and (self._turn + list(self._parts).index(name)) % RENEWED_EVERY:
+            self.spots += kept
+            return
+        first = len(self.spots)
+        draw()
+        self._parts[name] = self.spots[first:]
+        self.renewed.append(box)
 
     def px(self, units: float) -> int:
         return round(units * self.scale)
