@@ -25,7 +25,7 @@ from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
 from ui.model.turning import turn_budget
 from ui.model.wording import hud_fields, next_label
-from ui.panels import agent_panel, charts, overlay, sidebar, tab_layers, top_bar, transport
+from ui.panels import agent_panel, charts, meanings, overlay, sidebar, tab_layers, top_bar, transport
 from ui.panels.badges import BADGE_COLOURS
 from ui.widgets.canvas import RENEWED_EVERY
 from ui.widgets.controls import Field
@@ -832,11 +832,11 @@ def test_the_whole_legend_can_be_reached(size, heat, monkeypatch):
         sidebar.scroll(app.window.desk, "layers", -1)
     lines = [(text, place) for text, place in written(app, monkeypatch) if x <= place[0] < x + width]
     words = " ".join(text for text, _ in lines)
-    for key, meaning in tab_layers.meanings(app.window.desk):
+    for key, meaning in meanings.meanings(app.window.desk):
         assert meaning in words, key
-    last = max(place[2] for text, place in lines if tab_layers.meanings(app.window.desk)[-1][1].endswith(text))
+    last = max(place[2] for text, place in lines if meanings.meanings(app.window.desk)[-1][1].endswith(text))
     assert y + height - 40 < last < y + height - 15, "the last line is in sight, and there is nothing below it"
-    keys = [key for key, _ in tab_layers.meanings(app.window.desk)]
+    keys = [key for key, _ in meanings.meanings(app.window.desk)]
     assert ("heat" in keys) == (heat != "off")
     assert ("closed" in keys) == (heat == "off"), "heat takes its place"
 
@@ -845,7 +845,7 @@ def test_the_legend_keeps_closed_where_a_panel_has_no_heat():
     app = make_app(setup(3))
     app.window.scene.layers.show_heat("difference")
     app.draw()
-    assert "closed" in dict(tab_layers.meanings(app.window.desk))
+    assert "closed" in dict(meanings.meanings(app.window.desk))
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.placing import Drawn, cheapest_way, spread
 from tests.runs import scenario_on
-from tests.window import App, at_cell, drag, make_app, press_combination, settle
-from ui.dialogs.crowd import CrowdList
+from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, type_text
+from ui.dialogs.crowd import CrowdList, matches
 from ui.film.replay import Replay
 from ui.model.crowds import TAIL, Crowd
 from ui.model.keys import PanelKey
@@ -220,6 +220,33 @@ def test_the_list_finds_the_worst_and_follows_it() -> None:
     press_combination(app, "Return")
     assert app.window.dialogs.dialog is None
     assert app.session.panels[0].crowd is not None and app.session.panels[0].crowd.picked == chosen
+
+
+def test_an_agent_of_a_crowd_is_found_by_its_number_or_its_state() -> None:
+    app = crowd_app()
+    app.session.advance(200)
+    press_combination(app, "Alt+U")
+    dialog = app.window.dialogs.dialog
+    assert isinstance(dialog, CrowdList)
+    everybody = dialog.rows.items
+    type_text(app, "5")
+    assert [item.cells[0].split()[-1] for item in dialog.rows.items] == ["5"]
+    assert dialog.count.text == f"1 of {len(everybody)}"
+    assert dialog.agent == dialog.rows.items[0].value
+    press(app, pygame.K_BACKSPACE)
+    assert dialog.rows.items == everybody, "in the order of before"
+    type_text(app, "at goal zz")
+    assert not dialog.rows.items and not dialog.follow_button.is_enabled
+    press_combination(app, "Return")
+    assert app.window.dialogs.dialog is dialog, "there is nobody to follow"
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [("", True), ("1", True), ("12", True), ("2", False), ("lazy", True), ("azy", False), ("no path", True)],
+)
+def test_words_that_find_an_agent(query: str, is_found: bool) -> None:
+    assert matches("lazy 12", "no path", query) is is_found
 
 
 def test_heat_of_a_crowd_is_that_of_all_its_visits() -> None:

@@ -1070,7 +1070,8 @@ def test_a_thumbnail_shows_walls_and_ends(host: FakeHost) -> None:
     picture = thumbnail(setup.grid, setup.start_cell, setup.goal_cell, (200, 120), DARK)
     assert picture.get_size() == (120, 120)
     colours = {tuple(picture.get_at((x, y)))[:3] for x in range(120) for y in range(120)}
-    assert {DARK.free, DARK.wall, DARK.agent, DARK.casing_light} <= colours
+    assert {DARK.free, DARK.wall, DARK.path} <= colours
+    assert DARK.agent not in colours, "start and goal look as in panels: nothing there is an agent"
 
 
 # --- agents ---------------------------------------------------------------------------------------

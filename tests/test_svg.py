@@ -130,20 +130,24 @@ def test_walls_and_terrain_are_drawn_where_they_are(palette) -> None:
     grid = session.world.grid
     root = ElementTree.fromstring(panel_svg(session, FIRST, Look(palette.name)))
     paths = {e.attrib["fill"]: e.attrib["d"] for e in root.iter(f"{SVG}path") if e.attrib.get("fill-rule")}
-    for colour, letters in ((palette.wall, b"@"), (palette.trees, b"T"), (palette.swamp, b"S"), (palette.water, b"W")):
+    for colour, letters in (
+        (palette.outside, b"@"),
+        (palette.trees, b"T"),
+        (palette.swamp, b"S"),
+        (palette.water, b"W"),
+    ):
         expected = np.isin(grid.terrain, np.frombuffer(letters, np.uint8))
         assert (filled(paths[hexed(colour)], grid.width, grid.height) == expected).all()
 
 
 @pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
-def test_the_inside_of_a_block_of_walls_is_as_quiet_as_the_outside(palette) -> None:
+def test_walls_are_as_quiet_as_the_outside_but_for_their_edge(palette) -> None:
     grid = Grid.from_rows(["......", ".@@@@@", ".@@@@@", ".@@@@@", "......"])
     session = session_at(0, grid=grid, start=(0, 0), goal=grid.xy(5), switches={}, script=())
     root = ElementTree.fromstring(panel_svg(session, FIRST, Look(palette.name)))
-    paths = {e.attrib["fill"]: e.attrib["d"] for e in root.iter(f"{SVG}path") if e.attrib.get("fill-rule")}
-    inside = np.zeros((5, 6), np.bool_)
-    inside[2, 2:] = True
-    assert (filled(paths[hexed(palette.outside)], 6, 5) == inside).all()
+    (path,) = (e for e in root.iter(f"{SVG}path") if e.attrib.get("fill") == hexed(palette.outside))
+    assert path.attrib["stroke"] == hexed(palette.wall)
+    assert (filled(path.attrib["d"], 6, 5) == ~grid.free.reshape(5, 6)).all()
 
 
 WITH_DATABASE = ("regions", "waypoints")

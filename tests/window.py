@@ -98,6 +98,14 @@ def press_combination(app: App, combination: str) -> None:
         press(app, getattr(pygame, f"K_{name.lower()}"), mod, typed)
 
 
+def type_text(app: App, text: str) -> None:
+    """Keys and letters as the system sends them to a field."""
+    for letter in text:
+        pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=ord(letter), mod=0, unicode=letter, scancode=0))
+        pygame.event.post(pygame.event.Event(pygame.TEXTINPUT, text=letter))
+        settle(app)
+
+
 def at_cell(app: App, x: int, y: int, panel: int = 0) -> tuple[int, int]:
     """Where the middle of a cell is in the window."""
     shown, boxes = app.window.scene.panels()[panel]

@@ -1,22 +1,24 @@
-"""The agents of a crowd one by one, sorted as the user likes: who is worst, who is stuck, and one of them to follow."""
+"""The agents of a crowd one by one: found by number or state, sorted as the user likes, and one of them to follow."""
 
 import numpy as np
 import numpy.typing as npt
 import pygame
 
 from sim.agent_api import Status
-from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.base import Dialog, Host, take_left, take_top
 from ui.draw.theme import mix
 from ui.model import wording
 from ui.model.crowds import Crowd
 from ui.model.keys import PanelKey
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Picture
+from ui.widgets.controls import Field, Picture, Text
 from ui.widgets.lists import Col, Item, Rows
 
 _REFRESH_S = 0.5
 _CHART = 110
 _BARS = 40
+_HINT = "12: agent 12    or words of the state: no path, on its way"
+_UP_AND_DOWN = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
 _STATES = {Status.ACTIVE: "on its way", Status.AT_GOAL: "at goal", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}
 
 _COLUMNS = (
@@ -36,6 +38,7 @@ class CrowdList(Dialog):
 
     def __init__(self, host: Host, key: PanelKey) -> None:
         self.panel_key = key
+        self.query = ""
         self.sort_by = (2, True)
         self._rest_s = _REFRESH_S
         self._stamp = -1
@@ -47,6 +50,10 @@ class CrowdList(Dialog):
     def build(self) -> None:
         area = self.area
         self.chart = Picture(self, take_top(area, self.px(_CHART), self.px(10)), self._paint)
+        head = take_top(area, self.px(34), self.px(8))
+        label = Text(self, take_left(head, self.px(36), self.px(8)), "Find", role="dim", middle=True)
+        self.field = Field(self, take_left(head, self.px(220), self.px(14)), self.query, self._typed)
+        self.count = Text(self, head, "", role="dim", middle=True)
         self.rows = Rows(
             self,
             area,
@@ -57,12 +64,13 @@ class CrowdList(Dialog):
             selected=self._selected,
             sort_by=self.sort_by,
             sorted_by=self._sorted,
-            empty="nobody is left in this crowd",
+            empty="nobody like this is in the crowd",
         )
-        self.controls = [self.rows, self.chart]
-        self.add_footer(
+        self.controls = [self.field, self.rows, self.chart, label, self.count]
+        buttons = self.add_footer(
             ("Follow nobody", self._let_go, ""), ("Close", self.cancel, ""), ("Follow this one", self.confirm, "main")
         )
+        self.follow_button = buttons[-1]
         self._say()
 
     def _say(self) -> None:
@@ -70,6 +78,8 @@ class CrowdList(Dialog):
         if crowd is not None:
             fields = wording.crowd_fields(crowd)[:4]
             self.set_title(self.title, ",  ".join(f"{field.name} {field.value}" for field in fields))
+            self.count.set(_HINT if not self.query else f"{len(self._agents):,} of {len(crowd.agents):,}")
+        self.follow_button.enable(self.rows.item is not None)
 
     def _crowd(self) -> Crowd | None:
         return self.host.session.crowd(self.panel_key)
@@ -85,6 +95,7 @@ class CrowdList(Dialog):
         order = np.argsort(values[self.sort_by[0]], kind="stable").tolist()
         if self.sort_by[1]:
             order.reverse()
+        order = [place for place in order if matches(crowd.labels[place], _state(crowd, place), self.query)]
         self._agents = [crowd.agents[place] for place in order]
         return [_item(crowd, values, place) for place in order]
 
@@ -93,6 +104,11 @@ class CrowdList(Dialog):
 
     def _selected(self, place: int) -> None:
         self.agent = self._agents[place]
+
+    def _typed(self, text: str) -> None:
+        self.query = text
+        self.rows.set(self._items(), 0)
+        self._say()
 
     def _sorted(self, column: int, is_descending: bool) -> None:
         self.sort_by = (column, is_descending)
@@ -111,12 +127,15 @@ class CrowdList(Dialog):
             self._say()
 
     def key(self, event: pygame.event.Event) -> bool:
-        return self.rows.key(event)
+        """What moves in a line of text belongs to the field, while that is being typed into."""
+        is_for_rows = self.focused is not self.field or event.key in _UP_AND_DOWN
+        return is_for_rows and self.rows.key(event)
 
     def confirm(self) -> None:
         """Enter follows the agent of the row."""
-        if self.rows.item is not None:
-            self.host.session.pick(self.panel_key, self.rows.item.value)
+        if self.rows.item is None:
+            return
+        self.host.session.pick(self.panel_key, self.rows.item.value)
         self.host.close_dialog()
 
     def _let_go(self) -> None:
@@ -162,8 +181,20 @@ def _values(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
     return [np.arange(numbers.count, dtype=float), numbers.statuses.astype(float), ratio, *counted]
 
 
+def matches(label: str, state: str, query: str) -> bool:
+    """Whether an agent has all words of the query: a number is its own, other words are of its name or its state."""
+    return all(
+        any(part.startswith(word) for part in label.lower().split()) or (not word.isdigit() and word in state)
+        for word in query.lower().split()
+    )
+
+
+def _state(crowd: Crowd, place: int) -> str:
+    return _STATES[Status(int(crowd.numbers.statuses[place]))]
+
+
 def _item(crowd: Crowd, values: list[npt.NDArray[np.float64]], place: int) -> Item:
-    state = _STATES[Status(int(crowd.numbers.statuses[place]))]
+    state = _state(crowd, place)
     counted = tuple(f"{int(column[place]):,}" for column in values[3:])
     cells = (crowd.labels[place], state, f"{values[2][place]:.3f}", *counted)
     roles = {1: "warning"} if crowd.numbers.statuses[place] == Status.NO_PATH else {}

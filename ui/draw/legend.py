@@ -4,10 +4,15 @@ from functools import lru_cache
 
 import pygame
 
+from ui.draw import marks
+from ui.draw.drawing import TINT
 from ui.draw.heat import HeatScale
+from ui.draw.kernels import paint
+from ui.draw.kernels.cellwords import SWAMP, TREES, WATER
 from ui.draw.layers import Layer
+from ui.draw.map_colours import group_colours, texture_colours
 from ui.draw.swatch import Swatch
-from ui.draw.theme import Palette
+from ui.draw.theme import Palette, mix, packed
 
 Rect = tuple[int, int, int, int]
 
@@ -24,6 +29,41 @@ def _swatch(width: int, height: int, layer: Layer, palette: Palette, ui_scale: f
     layer.swatch(swatch)
     swatch.unlock()
     return surface
+
+
+def terrain_swatch(surface: pygame.Surface, rect: Rect, word: int, palette: Palette) -> None:
+    """Ground of one kind, with its texture."""
+    x, y, width, height = rect
+    patch = pygame.Surface((max(1, width), max(1, height)), 0, 32)
+    swatch = Swatch(patch, palette, 1.0)
+    swatch.fill_words(word)
+    side = max(height, round(marks.TEXTURES_FROM_PX))
+    kind = (TREES, SWAMP, WATER).index(word)
+    mask, colour = marks.texture_masks(side)[kind], packed(texture_colours(palette)[kind])
+    for left in range(0, width, side):
+        paint.stamp(swatch.frame, mask, left, 0, colour)
+    swatch.unlock()
+    surface.blit(patch, (x, y))
+
+
+def group_swatch(surface: pygame.Surface, rect: Rect, name: str, palette: Palette) -> None:
+    """The tint of a mark of an agent, on free ground and on closed."""
+    x, y, width, height = rect
+    for i, ground in enumerate((palette.free, palette.closed)):
+        left, right = x + i * width // 2, x + (i + 1) * width // 2
+        surface.fill(mix(ground, group_colours(palette)[name], TINT), (left, y, right - left, height))
+
+
+def marker_swatch(
+    surface: pygame.Surface, rect: Rect, names: tuple[str, ...], palette: Palette, ui_scale: float
+) -> None:
+    """Markers side by side on free ground."""
+    x, y, width, height = rect
+    patch = pygame.Surface((max(1, width), max(1, height)), 0, 32)
+    swatch = Swatch(patch, palette, ui_scale)
+    swatch.markers(*names)
+    swatch.unlock()
+    surface.blit(patch, (x, y))
 
 
 def draw_colour_bar(surface: pygame.Surface, rect: Rect, scale: HeatScale, palette: Palette) -> None:

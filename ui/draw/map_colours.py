@@ -30,15 +30,23 @@ KINDS_OF_TERRAIN = TREES | SWAMP | WATER
 DOTS_FROM_PX = 3.0
 """Smaller cells have no room for a dot: those of a dotted band get a tint in its place."""
 
+EDGED_FROM_PX = 3.0
+"""Walls of larger cells are drawn as their edges alone, on the colour of what is outside; smaller ones are filled."""
+
+_EDGE_SHARE, _MOST_EDGE = 0.12, 3.0  # of a cell's side, and in design units: the line around walls
+
 _TINT = 0.5
 
 
 @lru_cache(maxsize=64)
-def fill_table(palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False) -> Table:
+def fill_table(
+    palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False, has_edges: bool = False
+) -> Table:
     """uint32[band << 8 | word]: the colour of a cell, or of several cells or-ed together.
 
-    Bits in `hidden` are not filled; without kinds of terrain a cell is free or blocked. `has_dots`: cells of a dotted
-    band get their dots from somebody else. Where there is heat, all else steps back: one floor, one wall.
+    Bits in `hidden` are not filled; without kinds of terrain a cell is free or blocked. `has_dots`, `has_edges`: cells
+    of a dotted band get their dots, walls their edges from somebody else. Where there is heat, all else steps back: one
+    floor, one wall.
     """
     if scale is not None:
         return _heat_table(palette, scale, has_dots)
@@ -48,7 +56,7 @@ def fill_table(palette: Palette, hidden: int, scale: HeatScale | None, has_dots:
     for band in range(BANDS + 1):
         for word in range(256):
             seen = (_plain(word) if is_plain else word) & kept
-            table[band << 8 | word] = packed(cell_colour(palette, seen))
+            table[band << 8 | word] = packed(cell_colour(palette, seen, has_edges))
     return table
 
 
@@ -102,12 +110,22 @@ def _plain(word: int) -> int:
     return bare
 
 
-def cell_colour(palette: Palette, word: int) -> Colour:
+def edge_width(zoom: float, ui_scale: float) -> int:
+    """Pixels of the line around walls."""
+    return max(1, min(round(_EDGE_SHARE * zoom), round(_MOST_EDGE * ui_scale)))
+
+
+def wall_bits(hidden: int) -> int:
+    """The bits of cells that look like walls: without kinds of terrain trees do, too."""
+    return BLOCKED if hidden & KINDS_OF_TERRAIN else WALL
+
+
+def cell_colour(palette: Palette, word: int, has_edges: bool = False) -> Colour:
     """The fill of a pixel that stands for cells with these bits.
 
     A pixel of walls and others is a mixture, so that neither vanishes; one with an open cell is open.
     """
-    if not word & TERRAIN:
+    if not word & TERRAIN or (has_edges and not word & (PASSABLE | TREES)):
         return palette.outside
     wall = palette.wall if word & WALL else palette.trees
     if not word & PASSABLE:

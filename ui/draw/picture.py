@@ -27,6 +27,7 @@ from ui.model.trails import Trail
 
 MARKS_FROM_PX = 6.0
 HEAT_TRAILS_FROM_PX = 12.0
+THIN_SHARE, CASING_SHARE = 0.13, 0.07  # of a cell's side
 RECENT_TICKS = 64
 EDIT_FADE_TICKS = 200
 
@@ -141,6 +142,20 @@ class Picture:
         return 1 if self.zoom < 6 else 2 if self.zoom < 24 else 3
 
     @property
+    def thin(self) -> int:
+        """The width in pixels of lines that lie side by side where an agent scrubs: part of a cell on any display."""
+        return max(self.px(1), min(self.px(self.line), round(THIN_SHARE * self.zoom)))
+
+    @property
+    def _thin_casing(self) -> int:
+        return 0 if self.has_heat else min(self.px(1), round(CASING_SHARE * self.zoom))
+
+    @property
+    def has_casings(self) -> bool:
+        """Whether cells have room for casings around thin lines; where not, back-moves stand out by their width."""
+        return self._thin_casing > 0
+
+    @property
     def shown_trail(self) -> Trail | None:
         """Over small cells the lines would cover every cell that was walked on, and with them the heat."""
         return None if self.has_heat and self.zoom < HEAT_TRAILS_FROM_PX else self.trail
@@ -155,6 +170,12 @@ class Picture:
         """
         line = (0, packed(colour))
         return (line,) if self.has_heat else ((2 * self.px(1), packed(marks.casing_of(self.palette, colour))), line)
+
+    def thinly_cased(self, colour: Colour) -> tuple[tuple[int, int], ...]:
+        """The same for thin lines. Between small cells casings would be all there is to see."""
+        around = self._thin_casing
+        cased = ((2 * around, packed(marks.casing_of(self.palette, colour))),) if around else ()
+        return (*cased, (0, packed(colour)))
 
     # --- drawing --------------------------------------------------------------------------------------
 
@@ -193,8 +214,20 @@ class Picture:
         self.stamp(name, x + 0.5, y + 0.5)
 
     def stamp(self, name: str, x: float, y: float) -> None:
-        for mask, colour in marks.marker(name, self.zoom, self.ui_scale, self.palette):
-            paint.stamp_at(self.frame, mask, x, y, colour)
+        """A marker at a place of the map; one that is larger than its cell is moved in from the border of the view."""
+        made = marks.marker(name, self.zoom, self.ui_scale, self.palette)
+        half = max(mask.shape[0] for mask, _ in made) / 2
+        frame = self.frame
+        x += self._moved_in(x - frame.left, frame.width, half)
+        y += self._moved_in(y - frame.top, frame.height, half)
+        for mask, colour in made:
+            paint.stamp_at(frame, mask, x, y, colour)
+
+    def _moved_in(self, at: float, room: int, half: float) -> float:
+        """By how much, in cells; never farther than the marker stands out of its cell, so that it leaves with it."""
+        most = max(0.0, half / self.zoom - 0.5)
+        inside = min(max(at, half / self.zoom), (room - half) / self.zoom)
+        return min(max(inside - at, -most), most)
 
     def point_out(self, cell: int, colour: Colour) -> None:
         """An arrow at the edge of the view towards a cell that lies outside it."""

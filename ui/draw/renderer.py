@@ -8,10 +8,10 @@ import pygame
 from sim.world import Snapshot, WalkerView
 from ui.draw.cells import NO_CELLS, CellWords
 from ui.draw.heat import HeatScale, scale_for
-from ui.draw.kernels import paint
+from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
 from ui.draw.layers import BY_DEPTH
-from ui.draw.map_colours import DOTS_FROM_PX, Table, fill_table, hot_edge
+from ui.draw.map_colours import DOTS_FROM_PX, EDGED_FROM_PX, Table, edge_width, fill_table, hot_edge, wall_bits
 from ui.draw.picture import EDIT_FADE_TICKS, Edits, Hand, Moment, Picture, Rect, Scratch
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
@@ -98,8 +98,9 @@ def _draw_layers(picture: Picture, layers: Iterable[Layer]) -> None:
 
 def _fill(picture: Picture, state: LayerState) -> Table:
     """Fill every cell; returns the colours it was done with."""
-    has_dots = picture.zoom >= DOTS_FROM_PX
-    table = fill_table(picture.palette, _hidden_fills(picture, state), picture.scale, has_dots)
+    has_dots, has_edges = picture.zoom >= DOTS_FROM_PX, picture.zoom >= EDGED_FROM_PX
+    hidden = _hidden_fills(picture, state)
+    table = fill_table(picture.palette, hidden, picture.scale, has_dots, has_edges)
     scratch = picture.scratch
     args = (picture.frame, picture.cells.words, picture.cells.bands, table, packed(picture.palette.outside))
     if picture.zoom >= 1.0:
@@ -108,6 +109,9 @@ def _fill(picture: Picture, state: LayerState) -> Table:
         paint.paint_small_cells(*args, scratch.map_rows, scratch.columns)
     if picture.scale is not None:
         _draw_around_heat(picture, picture.scale)
+    elif has_edges:
+        width, colour = edge_width(picture.zoom, picture.ui_scale), packed(picture.palette.wall)
+        paint.paint_wall_edges(picture.frame, picture.cells.words, wall_bits(hidden), width, colour)
     return table
 
 
@@ -115,7 +119,7 @@ def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
     """The edges of walls, and dots in cells of the lowest band."""
     palette, frame = picture.palette, picture.frame
     if picture.zoom >= EDGES_FROM_PX:
-        paint.paint_wall_edges(frame, picture.cells.words, packed(hot_edge(palette)))
+        paint.paint_wall_edges(frame, picture.cells.words, cellwords.BLOCKED, picture.px(1), packed(hot_edge(palette)))
     if scale.has_dots and picture.zoom >= DOTS_FROM_PX:
         size = max(1, round(DOT_SHARE * picture.zoom))
         paint.paint_dots(frame, picture.cells.bands, 1, size, packed(scale.colours(palette)[0]))
@@ -133,11 +137,11 @@ def _hidden_fills(picture: Picture, state: LayerState) -> int:
 
 def _write_values(picture: Picture, table: Table) -> None:
     """The numbers in cells that are large enough for them."""
-    if picture.zoom < TEXT_FROM_PX or picture.walker is None:
+    if picture.zoom < TEXT_FROM_PX * picture.ui_scale or picture.walker is None:
         return
     picture.unlock()
     args = (picture.surface, picture.rect, picture.camera, picture.snapshot, picture.walker, picture.cells)
-    draw_values(*args, table)
+    draw_values(*args, table, picture.ui_scale)
     picture.lock()
 
 

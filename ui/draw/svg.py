@@ -157,14 +157,18 @@ class _Page:
         shown = self._shown()
         yield f'<rect width="{self.width}" height="{self.height}" fill="{hexed(palette.free)}"/>'
         if drawing.has_heat:  # all else steps back: one floor, one wall with a thin edge
-            edge = f' stroke="{hexed(hot_edge(palette))}" stroke-width="{n(0.4 * drawing.line)}"'
-            yield from drawing.fill(drawing.words & bits.PASSABLE == 0, palette.outside, edge)
+            yield from self._walls(drawing.words & bits.PASSABLE == 0, hot_edge(palette), 0.4)
             yield from self._heat()
             return
-        yield from drawing.fill(drawing.words & bits.TERRAIN == bits.ROCK, palette.outside)
-        yield from drawing.fill(drawing.words & self._bare_blocked() != 0, palette.wall)
+        is_rock = drawing.words & bits.TERRAIN == bits.ROCK
+        yield from self._walls(is_rock | (drawing.words & self._bare_blocked() != 0), palette.wall, 0.6)
         for layer in shown:
             yield from self._filled(layer)
+
+    def _walls(self, flat: Mask, edge: Colour, lines: float) -> Iterable[str]:
+        """Quiet inside, with an edge of so many lines' width."""
+        stroke = f' stroke="{hexed(edge)}" stroke-width="{n(lines * self.drawing.line)}"'
+        return self.drawing.fill(flat, self.palette.outside, stroke)
 
     def _bare_blocked(self) -> int:
         """The bits of blocked cells that no layer fills."""

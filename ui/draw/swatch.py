@@ -5,6 +5,7 @@ import pygame
 
 from ui.draw import marks
 from ui.draw.kernels import paint
+from ui.draw.kernels.cellwords import WALL
 from ui.draw.kernels.paint import Frame
 from ui.draw.map_colours import fill_table
 from ui.draw.theme import Colour, Palette, packed
@@ -37,7 +38,18 @@ class Swatch:
         """Cells of these words side by side, in the colours that the map gives them."""
         table = fill_table(self.palette, 0, None)
         for i, word in enumerate(words):
-            self.fill(i * self.width // len(words), (i + 1) * self.width // len(words), int(table[word]))
+            left, right = i * self.width // len(words), (i + 1) * self.width // len(words)
+            if word == WALL:
+                self.wall(left, right)
+            else:
+                self.fill(left, right, int(table[word]))
+
+    def wall(self, left: int, right: int) -> None:
+        """A wall with free ground around it."""
+        self.fill(left, right, packed(self.palette.outside))
+        for inset in range(self.px(1)):
+            box = (left + inset, inset, right - inset, self.height - inset)
+            paint.outline(self.frame, *box, packed(self.palette.wall))
 
     def markers(self, *names: str) -> None:
         """Markers side by side."""

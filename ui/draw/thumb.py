@@ -1,12 +1,20 @@
 """Small pictures of maps for galleries and previews."""
 
+import numpy as np
+import numpy.typing as npt
 import pygame
 
 from sim.grid import Grid
 from sim.program import ROOT
-from ui.draw.cells import TerrainWords
-from ui.draw.map_colours import fill_table
-from ui.draw.theme import Palette
+from ui.draw import marks
+from ui.draw.cells import NO_BANDS, TerrainWords
+from ui.draw.kernels import paint
+from ui.draw.kernels.cellwords import WALL
+from ui.draw.kernels.paint import Frame
+from ui.draw.map_colours import EDGED_FROM_PX, edge_width, fill_table
+from ui.draw.theme import Palette, packed
+
+Words = npt.NDArray[np.uint8]
 
 FOLDER = ROOT / "assets" / "thumbs"
 """Pictures of the examples, made by `make thumbs`."""
@@ -16,23 +24,17 @@ SIDE = 220
 
 
 def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
-    """The whole map, as large as fits into `size`, with start and goal on it."""
+    """The whole map, as large as fits into `size`, with start and goal on it, as they look in panels."""
     scale = min(size[0] / grid.width, size[1] / grid.height)
-    width, height = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
-    cells = _cells(grid, palette)
+    whole = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
+    words = TerrainWords(grid).words
     # Sharp cells where they are larger than a pixel; averaged where several share one, so that no wall vanishes.
-    picture = (
-        pygame.transform.scale(cells, (width, height))
-        if scale >= 1
-        else pygame.transform.smoothscale(cells, (width, height))
-    )
-    radius = max(3, round(min(size) / 64))
-    casing = radius + max(1, radius // 3)
-    for cell, colour in ((start, palette.casing_light), (goal, palette.agent)):
-        x, y = grid.xy(cell)
-        centre = (_within(x, scale, width, casing), _within(y, scale, height, casing))
-        pygame.draw.circle(picture, palette.casing_dark, centre, casing)
-        pygame.draw.circle(picture, colour, centre, radius)
+    if scale >= 1.0:
+        picture = _large(grid, words, whole, scale, palette)
+    else:
+        picture = pygame.transform.smoothscale(_small(grid, words, palette), whole)
+    for name, cell in (("start", start), ("goal", goal)):
+        _mark(picture, name, grid.xy(cell), scale, palette)
     return picture
 
 
@@ -51,17 +53,39 @@ def name_of(example: str, theme: str) -> str:
     return f"{example}-{theme}.jpg"
 
 
-def _within(place: int, scale: float, length: int, margin: int) -> int:
-    """The middle of a cell, moved in from the border so that a mark on it is whole."""
-    return min(max(round((place + 0.5) * scale), margin), max(margin, length - margin))
+def _mark(picture: pygame.Surface, name: str, place: tuple[int, int], scale: float, palette: Palette) -> None:
+    """A marker on a cell, moved in from the border so that it is whole."""
+    size = picture.get_size()
+    frame = Frame(marks.window_pixels(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
+    made = marks.marker(name, scale, max(0.75, min(size) / 300), palette)
+    reach = max(mask.shape[0] // 2 for mask, _ in made)
+    x, y = (_within(at, scale, room, reach) for at, room in zip(place, size, strict=True))
+    for mask, colour in made:
+        paint.stamp(frame, mask, x - mask.shape[0] // 2, y - mask.shape[0] // 2, colour)
 
 
-def _cells(grid: Grid, palette: Palette) -> pygame.Surface:
+def _within(place: int, scale: float, room: int, reach: int) -> int:
+    """The middle of a cell, so far from the border at least."""
+    return min(max(round((place + 0.5) * scale), reach), max(reach, room - 1 - reach))
+
+
+def _large(grid: Grid, words: Words, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:
+    """Cells of a pixel and more, as panels fill them."""
+    surface = pygame.Surface(size, 0, 32)
+    has_edges = scale >= EDGED_FROM_PX
+    frame = Frame(marks.window_pixels(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)
+    columns, rows = np.zeros(size[0], np.uint32), np.zeros(size[1], np.uint32)
+    table = fill_table(palette, 0, None, has_edges=has_edges)
+    paint.paint_cells(frame, words, NO_BANDS, table, packed(palette.outside), columns, rows)
+    if has_edges:
+        paint.paint_wall_edges(frame, words, WALL, edge_width(scale, 1.0), packed(palette.wall))
+    return surface
+
+
+def _small(grid: Grid, words: Words, palette: Palette) -> pygame.Surface:
     """One pixel for each cell, in the colours of the map."""
-    colours = fill_table(palette, 0, None)
-    words = TerrainWords(grid).words.reshape(grid.height, grid.width)
     surface = pygame.Surface((grid.width, grid.height), 0, 32)
     pixels = pygame.surfarray.pixels2d(surface)
-    pixels[:] = colours[words].T
+    pixels[:] = fill_table(palette, 0, None)[words.reshape(grid.height, grid.width)].T
     del pixels  # it locks the surface while it lives
     return surface

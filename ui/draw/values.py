@@ -30,6 +30,7 @@ def draw_values(
     walker: WalkerView,
     cells: CellWords,
     table: npt.NDArray[np.uint32],
+    ui_scale: float = 1.0,
 ) -> None:
     """Write g upper left, h upper right and f below into every known cell in sight; `table` tells how dark it is."""
     search = walker.agent.search
@@ -37,7 +38,7 @@ def draw_values(
         return
     grid = snapshot.grid
     zoom = float(camera.zoom)
-    size = max(10, min(15, int(zoom / 5)))
+    size = round(max(10 * ui_scale, min(15 * ui_scale, zoom / 5)))
     last_x, last_y = camera.to_map(rect[2], rect[3])
     before = surface.get_clip()
     surface.set_clip(pygame.Rect(rect).clip(before))
@@ -51,7 +52,9 @@ def draw_values(
             ink = _ink_on(int(table[band << 8 | word]))
             left = rect[0] + int(left_of(x, camera.left, zoom))
             top = rect[1] + int(left_of(y, camera.top, zoom))
-            _write(surface, (left, top, round(zoom)), values_of(snapshot, walker, cell), size, ink)
+            _write(
+                surface, (left, top, round(zoom)), values_of(snapshot, walker, cell), size, ink, WIDE_FROM_PX * ui_scale
+            )
     surface.set_clip(before)
 
 
@@ -75,9 +78,10 @@ def _write(
     values: tuple[float, float, float],
     size: int,
     ink: tuple[int, int, int],
+    wide_from: float = WIDE_FROM_PX,
 ) -> None:
     left, top, side = cell
-    digits = 4 if side >= WIDE_FROM_PX else 3
+    digits = 4 if side >= wide_from else 3
     texts = short(values[0], digits), short(values[1], digits), short(values[2], 4)
     g, h, f = (_fonts.render(text, "mono", size, ink) for text in texts)
     surface.blit(g, (left + 3, top + 1))

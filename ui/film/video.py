@@ -19,7 +19,7 @@ import numpy.typing as npt
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 
 from sim.params import ConfigError
-from ui.film.options import GIF, MP4, WEBM, Encoding
+from ui.film.options import GIF, MP4, PICTURE, WEBM, Encoding
 
 Pixels = npt.NDArray[np.uint32]  # [height, width], 0x00RRGGBB
 
@@ -34,6 +34,7 @@ class Encoder:
 
     def __init__(self, file: RawIOBase, size: tuple[int, int], encoding: Encoding, threads: int = 0) -> None:
         """`threads`: how many the codec may use, 0: as many as there are processors."""
+        check_codec(encoding)
         self.size, self.encoding, self.threads = size, encoding, threads
         self.frames = 0
         self._last: Any = None  # the last picture as the codec takes it
@@ -102,6 +103,20 @@ class Encoder:
         """Close what can be closed after the file could not be written."""
         with suppress(OSError, av.FFmpegError):
             self._container.close()
+
+
+def check_codec(encoding: Encoding) -> None:
+    """Refuse a video whose encoder this machine lacks, and say what can be made all the same.
+
+    The wheels of PyAV have all of them; one that was built for a system may not.
+    """
+    if encoding.codec in av.codecs_available:
+        return
+    kinds = [kind for kind in (MP4, WEBM, GIF) if Encoding(kind).codec in av.codecs_available]
+    raise ConfigError(
+        f"{encoding.suffix}: the encoder {encoding.codec} is missing here; what can be recorded: "
+        f"{', '.join([*kinds, PICTURE])}"
+    )
 
 
 # --- finishing ------------------------------------------------------------------------------------

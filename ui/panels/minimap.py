@@ -14,7 +14,9 @@ from ui.model.session import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-SIDE, PAD = 130, 10
+SIDE, PAD = 130, 24
+"""Beside it there is room for the arrows that point to what is out of sight."""
+
 LEAST_ROOM = 280
 """Sides of a panel's map; in a smaller one the minimap would cover what is looked at."""
 

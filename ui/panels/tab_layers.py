@@ -5,12 +5,11 @@ from functools import partial
 
 from sim.abstraction import ABSTRACTION, highest
 from ui.draw import legend
-from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
-from ui.draw.picture import HEAT_TRAILS_FROM_PX
+from ui.draw.layers import LAYERS, Layer
 from ui.draw.theme import HEAT_MAPS
 from ui.model.layers import HEAT_KINDS, HEAT_NAMES, compared_names
 from ui.model.layout import Box
-from ui.panels import badges
+from ui.panels import badges, meanings
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
@@ -24,16 +23,6 @@ HEAT_TIPS = {
     "depth": "How deep the agent looks ahead: from each cell where it was, or as its database has it for each region",
     "difference": "Visits of the focused panel, A, minus those of B: the same agent in the branch that A's comes "
     "from, or the next panel. Orange has more in A, blue in B",
-}
-
-HEAT_UNITS = {
-    "scrub": "revisits, back-moves",
-    "visits": "visits of a cell",
-    "expansions": "expansions of a cell",
-    "learned": "learned h - h0",
-    "g": "cost from the root, g",
-    "depth": "depth of lookahead",
-    "difference": "visits, A - B",
 }
 
 NO_HEAT = {
@@ -63,7 +52,7 @@ def draw(desk: Desk, box: Box) -> int:
     y += px(6)
     desk.canvas.hline(x, y, width)
     y = _draw_heat(desk, (x, y + px(8), width, heat_height))
-    return _draw_meanings(desk, (x, y, width, box[1] + height - y))
+    return meanings.draw(desk, (x, y, width, box[1] + height - y))
 
 
 def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:
@@ -123,7 +112,7 @@ def _draw_heat(desk: Desk, box: Box) -> int:
     y = canvas.segments("heat", (x, y, width, px(25)), options, heat.kind, desk.scene.layers.show_heat) + px(8)
     if heat.kind == "off":
         return y + px(2)
-    if not _hot_panels(desk):
+    if not meanings.hot_panels(desk):
         canvas.text((x, y), NO_HEAT[heat.kind], size=12, colour=desk.palette.dim, width=width)
         return y + px(26)
     _draw_bar(desk, (x, y, width, px(12)))
@@ -132,13 +121,6 @@ def _draw_heat(desk: Desk, box: Box) -> int:
         _draw_compared(desk, (x, y, width, px(16)))
         y += px(22)
     return y + px(6)
-
-
-def _hot_panels(desk: Desk) -> int:
-    """In how many of the panels on screen there is heat."""
-    return sum(
-        desk.scene.cells[panel.key].bands.size > 0 for panel in desk.scene.shown_panels if panel.key in desk.scene.cells
-    )
 
 
 def _draw_heat_options(desk: Desk, x: int, y: int, width: int) -> None:
@@ -171,7 +153,7 @@ def _draw_bar(desk: Desk, box: Box) -> None:
     canvas.text((x + width, below), scale.highest, size=12, face="mono", colour=desk.palette.dim, align="right")
     canvas.text(
         (x + width // 2, below),
-        HEAT_UNITS[desk.scene.layers.heat.kind],
+        meanings.HEAT_UNITS[desk.scene.layers.heat.kind],
         size=12,
         colour=desk.palette.dim,
         align="centre",
@@ -193,45 +175,6 @@ def _draw_compared(desk: Desk, box: Box) -> None:
         x += canvas.text((x, y + height // 2), name, size=12, width=max(room // 2, room - other), middle=True)
         if letter == "A":
             x += canvas.text((x, y + height // 2), minus, size=12, colour=desk.palette.dim, middle=True)
-
-
-def _draw_meanings(desk: Desk, box: Box) -> int:
-    """What the marks that are on mean; returns where the last one ends, which the tab can be scrolled to."""
-    canvas, px = desk.canvas, desk.canvas.px
-    x, y, width, _ = box
-    canvas.hline(x, y, width)
-    y += px(8)
-    for key, text in meanings(desk):
-        swatch = (x, y + px(1), px(22), px(14))
-        if key == "heat":
-            legend.draw_colour_bar(canvas.surface, swatch, desk.scene.heat_scale, desk.palette)
-        else:
-            legend.legend_swatch(canvas.surface, swatch, LAYER_BY_KEY[key], desk.palette, desk.scene.scale)
-        for line in canvas.wrap_lines(text, width - px(30), 12):
-            canvas.text((x + px(30), y), line, size=12, colour=desk.palette.dim)
-            y += px(18)
-        y += px(4)
-    return y
-
-
-def meanings(desk: Desk) -> list[tuple[str, str]]:
-    """(layer or "heat", what it means) of all marks that can be seen and do not explain themselves."""
-    hot = _hot_panels(desk)
-    is_all_hot = hot == len(desk.scene.shown_panels) > 0
-    found = [("heat", _heat_meaning(desk))] if hot else []
-    return found + [
-        (layer.key, f"{layer.name}: {layer.legend}")
-        for layer in LAYERS
-        if layer.is_explained and desk.scene.layers.shows(layer) and not (is_all_hot and layer.is_replaced_by_heat)
-    ]
-
-
-def _heat_meaning(desk: Desk) -> str:
-    kind, scale = desk.scene.layers.heat.kind, desk.scene.heat_scale
-    if kind == "difference":
-        return "A - B: cells that A has visited more often are orange, those of B blue"
-    lines = f"trails and back-moves are drawn from {HEAT_TRAILS_FROM_PX:.0f} pixels a cell on"
-    return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest} to {scale.highest}; {lines}"
 
 
 def next_heat(desk: Desk) -> None:

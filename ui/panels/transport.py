@@ -135,26 +135,25 @@ def _draw_speed(desk: Desk, left: int, y: int, height: int) -> int:
         lambda step: desk.run("faster" if step > 0 else "slower"),
         "Ticks a second. Keys: - and =, U for full speed",
     )
-    label = "slow motion"
-    if desk.player.is_slow_motion:
-        label = "slow motion: on" if desk.player.reveal is None else _revealed(desk)
     if height >= canvas.px(66):
-        canvas.text(
-            (left, y + height - canvas.px(17)),
-            label,
-            size=12,
-            colour=desk.palette.accent if desk.player.is_slow_motion else desk.palette.dim,
-        )
-        canvas.spot(
-            HotSpot(
-                "slow_motion",
-                (left, y + height - canvas.px(19), width, canvas.px(18)),
-                partial(desk.run, "slow_motion"),
-                desk.tip_of("slow_motion"),
-                desk.key_of("slow_motion"),
-            )
-        )
+        _draw_slow_motion(desk, left, y + height - canvas.px(24), width)
     return left + width
+
+
+def _draw_slow_motion(desk: Desk, left: int, y: int, width: int) -> None:
+    """A button, which says how far slow motion has got while it is on."""
+    canvas, is_on = desk.canvas, desk.player.is_slow_motion
+    label = "slow motion" if not is_on or desk.player.reveal is None else _revealed(desk)
+    canvas.button(
+        "slow_motion",
+        (left, y, min(width, canvas.text_width(label, 12) + canvas.px(16)), canvas.px(20)),
+        label,
+        partial(desk.run, "slow_motion"),
+        tip=desk.tip_of("slow_motion"),
+        key=desk.key_of("slow_motion"),
+        is_on=is_on,
+        size=12,
+    )
 
 
 def _revealed(desk: Desk) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WALL, WATER
+from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WATER
 
 
 class Frame(NamedTuple):
@@ -256,8 +256,8 @@ def paint_edges(frame, words, bit, colour):
 
 
 @kernel
-def paint_wall_edges(frame, words, colour):
-    """Lines, 1 px, in blocked cells along the sides that they share with passable ones. Writes: frame.pixels."""
+def paint_wall_edges(frame, words, bits, px, colour):
+    """Lines, `px` wide, in cells with one of these bits where they meet passable ones. Writes: frame.pixels."""
     zoom, width, height = frame.zoom, frame.map_width, frame.map_height
     for row in range(first_cell(frame.top, zoom, height), height):
         y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
@@ -267,17 +267,26 @@ def paint_wall_edges(frame, words, colour):
             x0, x1 = left_of(column, frame.left, zoom), left_of(column + 1, frame.left, zoom)
             if x0 >= frame.width:
                 break
-            s = row * width + column
-            if not np.int64(words[s]) & (WALL | TREES):
-                continue
-            if column > 0 and np.int64(words[s - 1]) & PASSABLE:
-                fill_rect(frame, x0, y0, x0 + 1, y1, colour)
-            if column + 1 < width and np.int64(words[s + 1]) & PASSABLE:
-                fill_rect(frame, x1 - 1, y0, x1, y1, colour)
-            if row > 0 and np.int64(words[s - width]) & PASSABLE:
-                fill_rect(frame, x0, y0, x1, y0 + 1, colour)
-            if row + 1 < height and np.int64(words[s + width]) & PASSABLE:
-                fill_rect(frame, x0, y1 - 1, x1, y1, colour)
+            if np.int64(words[row * width + column]) & bits:
+                paint_edges_of(frame, words, column, row, x0, y0, x1, y1, px, colour)
+
+
+@kernel
+def paint_edges_of(frame, words, column, row, x0, y0, x1, y1, px, colour):
+    """The lines of one blocked cell: a strip of it at each side, a square at each corner. Writes: frame.pixels."""
+    for dy in range(-1, 2):
+        for dx in range(-1, 2):
+            if is_passable(frame, words, column + dx, row + dy):
+                left, right = x1 - px if dx > 0 else x0, x0 + px if dx < 0 else x1
+                upper, lower = y1 - px if dy > 0 else y0, y0 + px if dy < 0 else y1
+                fill_rect(frame, max(x0, left), max(y0, upper), min(x1, right), min(y1, lower), colour)
+
+
+@kernel
+def is_passable(frame, words, column, row):
+    if not (0 <= column < frame.map_width and 0 <= row < frame.map_height):
+        return False
+    return np.int64(words[row * frame.map_width + column]) & PASSABLE != 0
 
 
 @kernel

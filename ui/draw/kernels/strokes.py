@@ -8,7 +8,7 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.octile import DX, DY, NOWHERE
-from ui.draw.kernels.cellwords import KNOWN, TREES, WALL
+from ui.draw.kernels.cellwords import KNOWN
 from ui.draw.kernels.paint import fill_rect, first_cell, left_of
 
 
@@ -190,20 +190,18 @@ def stroke_tree(frame, words, nodes, number, width, colour):
 
 
 @kernel
-def mark_edits(frame, words, cells, is_blocked, reach, width, colours):
+def mark_edits(frame, cells, is_blocked, reach, width, colour):
     """Marks of edits: an x on a blocked cell, a dotted square on a freed one; `reach` is half their size in pixels.
 
-    `colours` are those on a wall, inside a block of walls, and elsewhere: the cell itself says what shows on it.
     Writes: frame.pixels.
     """
     for i in range(cells.size):
         s = np.int64(cells[i])
         x, y = middle_x(frame, s), middle_y(frame, s)
         if is_blocked[i]:
-            colour = colours[0] if words[s] & (WALL | TREES) else colours[1] if words[s] == 0 else colours[2]
             cross(frame, x, y, reach[i], width, colour)
         else:
-            dots(frame, x, y, reach[i], width, colours[2])
+            dots(frame, x, y, reach[i], width, colour)
 
 
 @kernel

@@ -79,9 +79,8 @@ LAYER = Layer(
     name="Agent",
     place=12,
     depth=230,
-    legend="where the agent is",
+    legend="where it is, or an arrow towards it where that is out of sight",
     draw=draw,
     swatch=swatch,
     svg=svg,
-    is_explained=False,
 )

@@ -5,35 +5,54 @@ from collections.abc import Iterable
 import numpy as np
 
 from sim.kernels import log
+from ui.draw import marks
 from ui.draw.drawing import Drawing
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import RECENT_TICKS, Picture
 from ui.draw.svg_paths import Point, n
 from ui.draw.swatch import Swatch
+from ui.draw.theme import packed
 from ui.model.trails import Trail
 
 CHEVRONS_FROM_PX = 10
+LATEST_TICKS = 24
+CASED_FROM_PX = 4.0
 
 
 def draw(picture: Picture) -> None:
     trail, moves, frame = picture.shown_trail, picture.cells.moves, picture.frame
-    if picture.walker is None or trail is None:
+    if picture.walker is None:
+        return
+    if trail is None:
+        _draw_latest(picture)
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
-    width = picture.px(picture.line)
-    recent_width = width + (0 if picture.has_marks else picture.px(1))
+    width = picture.thin
+    recent_width = width + (0 if picture.has_casings else picture.px(1))
     arm = _arm(picture)
-    for extra, colour in picture.cased(picture.palette.back_move):
+    for extra, colour in picture.thinly_cased(picture.palette.back_move):
         strokes.stroke_back_moves(frame, moves.cells, moves.ways, moves.count, moves.seen, width, extra, colour, arm)
         strokes.stroke_recent_back_moves(frame, cells, kinds, recent_width, extra, colour, arm)
+
+
+def _draw_latest(picture: Picture) -> None:
+    """Over heat in small cells only those of the last ticks: that it walks back can be seen, and the heat, too."""
+    trail, width = picture.trail, picture.px(1)
+    if trail is None:
+        return
+    cells, kinds = trail.cells[-LATEST_TICKS - 1 :], trail.marks[-LATEST_TICKS - 1 :]
+    colour = picture.palette.back_move
+    around = picture.px(1) if picture.zoom >= CASED_FROM_PX else 0
+    for extra, ink in ((2 * around, marks.casing_of(picture.palette, colour)), (0, colour)):
+        strokes.stroke_recent_back_moves(picture.frame, cells, kinds, width, extra, packed(ink), 0.0)
 
 
 def _arm(picture: Picture) -> float:
     """The length of a chevron's arms; none where cells are small."""
     if picture.zoom < CHEVRONS_FROM_PX:
         return 0.0
-    return min(max(3.0, 0.17 * picture.zoom), 7.0) * picture.ui_scale
+    return min(max(3.0, 0.2 * picture.zoom), 7.0 * picture.ui_scale)
 
 
 def swatch(swatch: Swatch) -> None:
@@ -64,10 +83,10 @@ def svg(drawing: Drawing) -> Iterable[str]:
 
 def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
     """The back-moves as straight runs (from, to), each stretch once."""
-    cells, marks = trail.cells.tolist(), trail.marks.tolist()
+    cells, kinds = trail.cells.tolist(), trail.marks.tolist()
     seen: set[tuple[int, int]] = set()
     runs: list[tuple[Point, Point]] = []
-    for before, now, mark in zip(cells, cells[1:], marks[1:], strict=False):
+    for before, now, mark in zip(cells, cells[1:], kinds[1:], strict=False):
         if before == now or not mark & log.BACK_MOVE or (before, now) in seen:
             continue
         seen.add((before, now))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sim.world import Snapshot
 from ui.draw import marks
 from ui.draw.drawing import Drawing
-from ui.draw.kernels import paint, strokes
+from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import MARKS_FROM_PX, Edits, Picture
 from ui.draw.svg_paths import hexed, n
@@ -57,22 +57,22 @@ def draw(picture: Picture) -> None:
     if not picture.moment.edits:
         return
     marked, palette = marks_of(picture), picture.palette
-    cells = (picture.frame, picture.cells.words, marked.cells, marked.is_blocked)
+    cells = (picture.frame, marked.cells, marked.is_blocked)
     if picture.has_marks:
         reach, width = (0.3 - 0.2 * marked.age) * picture.zoom, picture.px(1 if picture.zoom < 16 else 2)
-        strokes.mark_edits(*cells, reach, width, (packed(palette.outside), *2 * (packed(palette.text),)))
+        strokes.mark_edits(*cells, reach, width, packed(palette.text))
         return
     reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.px(1)
-    strokes.mark_edits(*cells, reach, width + 2 * picture.px(1), 3 * (packed(marks.casing_of(palette, palette.text)),))
-    strokes.mark_edits(*cells, reach, width, 3 * (packed(palette.text),))
+    strokes.mark_edits(*cells, reach, width + 2 * picture.px(1), packed(marks.casing_of(palette, palette.text)))
+    strokes.mark_edits(*cells, reach, width, packed(palette.text))
 
 
 def swatch(swatch: Swatch) -> None:
     half, middle = swatch.width // 2, swatch.height / 2 - 0.5
     palette, width = swatch.palette, swatch.px(1)
-    paint.fill_rect(swatch.frame, 0, 0, half, swatch.height, packed(palette.wall))
+    swatch.wall(0, half)
     reach = min(swatch.height, half) * 0.3
-    strokes.cross(swatch.frame, half / 2 - 0.5, middle, reach, width, packed(palette.outside))
+    strokes.cross(swatch.frame, half / 2 - 0.5, middle, reach, width, packed(palette.text))
     strokes.dots(swatch.frame, half * 1.5 - 0.5, middle, reach, width, packed(palette.text))
 
 

@@ -24,10 +24,11 @@ def draw(picture: Picture) -> None:
     if picture.walker is None or trail is None:
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
-    width = picture.px(picture.line)
-    for extra, colour in picture.cased(picture.palette.trail):
+    width = picture.thin
+    recent_width = width + (picture.px(1) if picture.has_casings else 0)
+    for extra, colour in picture.thinly_cased(picture.palette.trail):
         strokes.stroke_moves(picture.frame, moves.cells, moves.ways, moves.count, width + extra, colour)
-        strokes.stroke_recent(picture.frame, cells, kinds, width + picture.px(1) + extra, colour)
+        strokes.stroke_recent(picture.frame, cells, kinds, recent_width + extra, colour)
 
 
 def _draw_tails(picture: Picture, crowd: Crowd) -> None:

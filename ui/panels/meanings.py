@@ -1,0 +1,136 @@
+"""What everything on the maps means, in words beside its mark: below the layers in the sidebar."""
+
+import numpy as np
+
+from ui.draw import legend
+from ui.draw.kernels.cellwords import SWAMP, TREES, WATER
+from ui.draw.layers import LAYER_BY_KEY, LAYERS
+from ui.draw.picture import HEAT_TRAILS_FROM_PX
+from ui.draw.values import TEXT_FROM_PX
+from ui.model.layout import Box
+from ui.panels.desk import Desk
+
+HEAT_UNITS = {
+    "scrub": "revisits, back-moves",
+    "visits": "visits of a cell",
+    "expansions": "expansions of a cell",
+    "learned": "learned h - h0",
+    "g": "cost from the root, g",
+    "depth": "depth of lookahead",
+    "difference": "visits, A - B",
+}
+
+TERRAIN = {
+    "trees": (TREES, "Trees: blocked, as walls are"),
+    "swamp": (SWAMP, "Swamp: free, and joined to other ground"),
+    "water": (WATER, "Water: free, but no move leads between it and the ground"),
+}
+
+GROUPS = {
+    "local space": "Local search space: the cells that the agent looked at before it last moved",
+    "queued": "Queued: cells whose neighbours have yet to be told of what was learned",
+    "dead": "Dead: cells that no other is best reached through; never entered again",
+    "redundant": "Redundant: cells that others can stand in for; never entered again",
+    "inconsistent": "Inconsistent: cells that have yet to be repaired after a change",
+    "new contour": "New contour: cells that this iteration enters for the first time",
+    "corridor": "Corridor: the part of the map inside which the path is refined",
+}
+"""The marks of agents, by sim.agent_api.GROUP_NAMES."""
+
+CROWD = "Dots: agents on their way, arrived, without a path; their tails: where each was lately"
+NUMBERS = "Numbers in cells: g at the upper left, h at the upper right, f below"
+STEP = "Dot in a cell, in slow motion: the cell that was expanded last"
+
+
+def draw(desk: Desk, box: Box) -> int:
+    """What can be seen means; returns where the last line ends, which the tab can be scrolled to."""
+    canvas, px = desk.canvas, desk.canvas.px
+    x, y, width, _ = box
+    canvas.hline(x, y, width)
+    y += px(8)
+    for key, text in meanings(desk):
+        _draw_swatch(desk, (x, y + px(1), px(22), px(14)), key)
+        for line in canvas.wrap_lines(text, width - px(30), 12):
+            canvas.text((x + px(30), y), line, size=12, colour=desk.palette.dim)
+            y += px(18)
+        y += px(4)
+    return y
+
+
+def _draw_swatch(desk: Desk, box: Box, key: str) -> None:
+    surface, palette, scale = desk.canvas.surface, desk.palette, desk.scene.scale
+    kind, _, name = key.partition(":")
+    if key == "heat":
+        legend.draw_colour_bar(surface, box, desk.scene.heat_scale, palette)
+    elif kind == "terrain":
+        legend.terrain_swatch(surface, box, TERRAIN[name][0], palette)
+    elif kind == "groups":
+        legend.group_swatch(surface, box, name, palette)
+    elif kind in ("crowd", "step"):
+        legend.marker_swatch(surface, box, _MARKERS[kind], palette, scale)
+    elif kind == "numbers":
+        legend.marker_swatch(surface, box, (), palette, scale)
+        middle = (box[0] + box[2] // 2, box[1] + box[3] // 2)
+        desk.canvas.text(middle, "12", size=10, face="mono", align="centre", middle=True)
+    else:
+        legend.legend_swatch(surface, box, LAYER_BY_KEY[key], palette, scale)
+
+
+_MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("dot",)}
+
+
+def meanings(desk: Desk) -> list[tuple[str, str]]:
+    """(layer or another kind of mark, what it means) of all that can be seen and does not explain itself."""
+    hot = hot_panels(desk)
+    is_all_hot = hot == len(desk.scene.shown_panels) > 0
+    found = [("heat", _heat_meaning(desk))] if hot else []
+    if any(panel.crowd is not None for panel in desk.scene.shown_panels):
+        found.append(("crowd", CROWD))
+    if _has_numbers(desk):
+        found.append(("numbers", NUMBERS))
+    if desk.player.is_slow_motion:
+        found.append(("step", STEP))
+    for layer in LAYERS:
+        if not desk.scene.layers.shows(layer) or (is_all_hot and layer.is_replaced_by_heat):
+            continue
+        if layer.key == "terrain":
+            found += [] if is_all_hot else _terrain(desk)
+        elif layer.key == "groups":
+            found += _groups(desk)
+        elif layer.is_explained:
+            found.append((layer.key, f"{layer.name}: {layer.legend}"))
+    return found
+
+
+def _terrain(desk: Desk) -> list[tuple[str, str]]:
+    """Of the kinds of terrain that are on the map."""
+    words = next((cells.words for cells in desk.scene.cells.values()), np.zeros(0, np.uint8))
+    seen = int(np.bitwise_or.reduce(words)) if words.size else 0
+    return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN.items() if seen & bit]
+
+
+def _groups(desk: Desk) -> list[tuple[str, str]]:
+    """Of what the agents on screen set apart, whether there is any of it in this tick or not."""
+    names = {name for panel in desk.scene.shown_panels if panel.mind for name in panel.mind.agent.groups}
+    return [(f"groups:{name}", text) for name, text in GROUPS.items() if name in names]
+
+
+def _has_numbers(desk: Desk) -> bool:
+    least = TEXT_FROM_PX * desk.scene.scale
+    return any(desk.scene.camera(panel.key, boxes).zoom >= least for panel, boxes in desk.scene.panels())
+
+
+def hot_panels(desk: Desk) -> int:
+    """In how many of the panels on screen there is heat."""
+    return sum(
+        desk.scene.cells[panel.key].bands.size > 0 for panel in desk.scene.shown_panels if panel.key in desk.scene.cells
+    )
+
+
+def _heat_meaning(desk: Desk) -> str:
+    kind, scale = desk.scene.layers.heat.kind, desk.scene.heat_scale
+    if kind == "difference":
+        return "A - B: cells that A has visited more often are orange, those of B blue"
+    lines = f"trails and older back-moves are drawn from {HEAT_TRAILS_FROM_PX:.0f} pixels a cell on"
+    dot = "; a dot: once" if scale.has_dots else ""
+    return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest} to {scale.highest}{dot}; {lines}"
