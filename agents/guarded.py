@@ -1,14 +1,16 @@
 """What stands between the world and an agent from a user's file: its errors and endless loops end with a message."""
 
+import math
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from agents.watchdog import WATCHDOG, TooLongError
-from sim.agent_api import Agent, AgentView, Problem, Status
+from sim.agent_api import GROUP_NAMES, Agent, AgentView, Problem, Status
 from sim.grid import MapChange
 from sim.metrics import OwnCounts
 from sim.params import Value, printable
@@ -49,7 +51,9 @@ class GuardedAgent:
                 return do()
         except TooLongError as error:
             self.error = f"{place_of(error, self.path)}: did not return within {patience_s:g} s, and was stopped there"
-        except Exception as error:
+        except KeyboardInterrupt:  # Ctrl+C in the terminal means the program
+            raise
+        except BaseException as error:  # also `exit()`, which is not theirs to decide
             self.error = told(error, self.path)
         return otherwise
 
@@ -104,19 +108,37 @@ class GuardedAgent:
 
     def own_counts(self) -> OwnCounts:
         agent = self.agent
-        return self._call(agent.own_counts, OwnCounts()) if agent is not None else OwnCounts()
+        counts = self._call(agent.own_counts, OwnCounts()) if agent is not None else OwnCounts()
+        return counts if isinstance(counts, OwnCounts) else OwnCounts()
 
     def view(self) -> AgentView:
-        """What cannot be drawn is left out: a wrong cell would take the drawing along."""
+        """What cannot be drawn is left out: it would take the drawing along."""
         agent = self.agent
         view = self._call(agent.view, AgentView()) if agent is not None else AgentView()
         return view if isinstance(view, AgentView) and _is_sound(view, self.problem.grid.cells) else AgentView()
 
 
 def _is_sound(view: AgentView, cells: int) -> bool:
-    lists = (view.path, view.tracing, view.waypoints, *view.groups.values())
-    are_on_map = all(np.all((np.asarray(cell) >= 0) & (np.asarray(cell) < cells)) for cell in lists)
-    return are_on_map and -1 <= view.best < cells and -1 <= view.root < cells
+    """Whether it can be drawn: every list one of cells, every table as large as the map. Anything may be in it."""
+    with suppress(Exception):
+        lists = (view.path, view.tracing, view.waypoints, *view.groups.values())
+        tables = [search.nodes for search in (view.search, view.detour) if search is not None]
+        tables += [view.learned.h] if view.learned is not None else []
+        tables += [view.depths] if view.depths is not None else []
+        return (
+            all(_are_cells(some, cells) for some in lists)
+            and all(-1 <= int(cell) < cells for cell in (view.best, view.root))
+            and 0 <= int(view.head) <= view.path.size
+            and all(table.size in (1, cells) for table in tables)
+            and set(view.groups) <= set(GROUP_NAMES)
+            and all(math.isfinite(number) for number in view.numbers.values())
+        )
+    return False
+
+
+def _are_cells(found: object, cells: int) -> bool:
+    is_list = isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype.kind in "iu"
+    return is_list and bool(np.all((found >= 0) & (found < cells)))  # type: ignore[operator]
 
 
 def told(error: BaseException, path: Path) -> str:

@@ -18,6 +18,7 @@ import types
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from agents.guarded import VERSION, GuardedAgent, told
@@ -28,7 +29,7 @@ from sim.agent_api import Agent, AgentSpec, Problem
 from sim.commands import AgentConfig
 from sim.files.disk import read_file, write_atomically
 from sim.files.folders import make_private, state_folder
-from sim.params import ConfigError, Param, Value
+from sim.params import ConfigError, Param, Value, shown
 
 SUFFIX = ".py"
 MAX_BYTES = 1_000_000
@@ -128,7 +129,7 @@ def load(path: str | os.PathLike[str]) -> AgentSpec:
     before = LOADED.get(key)
     if before is not None and before.path == place:
         file = before
-    spec = _take_in(file)
+    spec = _take_in(file, read_file(file.path, MAX_BYTES, SUFFIX))
     LOADED[key] = file
     register(spec)
     _tell_children()
@@ -140,8 +141,7 @@ def reload(key: str) -> AgentSpec:
     return load(LOADED[key].path)
 
 
-def _take_in(file: OwnFile) -> AgentSpec:
-    text = read_file(file.path, MAX_BYTES, SUFFIX)
+def _take_in(file: OwnFile, text: bytes) -> AgentSpec:
     version = digest_of(text)[:_DIGITS]
     spec = file.versions[version] = _made_of(file, text, version)
     _keep(file.key, version, text)
@@ -154,12 +154,13 @@ def _made_of(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     """Run the text of a file; the agent that it declares."""
     module = types.ModuleType(f"backmove_own_{file.key.replace('-', '_')}_{version}")
     module.__file__ = str(file.path)
+    module.__dict__["print"] = partial(print, file=sys.stderr)  # standard output is for results
     sys.modules[module.__name__] = module  # where pickle looks for its classes
     try:
         code = compile(text, str(file.path), "exec")
         with WATCHDOG.watching(_IMPORT_PATIENCE_S):
             exec(code, module.__dict__)
-        return _spec_in(module, file)
+        return _checked(_spec_in(module, file), file)
     except ConfigError:
         raise
     except TooLongError as error:
@@ -186,7 +187,7 @@ def _spec_of(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
             raise ConfigError(f"{file.path.name}: {kind.__name__}.params: expected Params with names, got {param!r}")
         if hasattr(OwnAgent, param.name) or param.name in OwnAgent.__annotations__:
             raise ConfigError(f"{file.path.name}: {kind.__name__}.params: '{param.name}' has a meaning already")
-    summary = " ".join(kind.summary.split()) or "An agent of your own."
+    summary = " ".join(str(kind.summary).split()) or "An agent of your own."
     return AgentSpec(
         key=file.key,
         name=kind.name or file.path.stem,
@@ -200,6 +201,19 @@ def _spec_of(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
         runs_in_bulk=False,
         is_own=True,
     )
+
+
+def _checked(spec: AgentSpec, file: OwnFile) -> AgentSpec:
+    """The agent as it was declared; what cannot be shown or kept in a file is said now, and not in every frame."""
+    for word, text in (("name", spec.name), ("summary", spec.summary)):
+        if not isinstance(text, str) or not text.isprintable() or not text:
+            raise ConfigError(f"{file.path.name}: {word}: expected printable text, got {shown(text)}")
+    for param in spec.params:
+        where = f"{file.path.name}: params: {param.name}"
+        if not isinstance(param.help, str) or not param.help.isprintable():
+            raise ConfigError(f"{where}: expected printable text as its help, got {shown(param.help)}")
+        param.parse(param.default, where)
+    return spec
 
 
 def pinned(config: AgentConfig) -> AgentConfig:
@@ -275,10 +289,14 @@ def _tell_children() -> None:
 
 
 def load_named_before() -> None:
-    """In a process that another one of ours started: the files that a person named there, in the same state."""
+    """In a process that another one of ours started: the files that a person named there, in the same state.
+
+    Each is taken from the copy that was kept of it: meanwhile the file itself may be half way to its next state.
+    """
     for path, version in json.loads(os.environ.get(VARIABLE, "[]")):
-        spec = load(path)
-        which = spec.param(VERSION)
-        assert which is not None
-        if which.default != version:
-            register(replace(spec, params=(*spec.params[:-1], replace(which, default=version))))
+        place = place_of(path)
+        file = OwnFile(key_of(place), place)
+        text = _kept(file.key, version)
+        spec = _take_in(file, read_file(place, MAX_BYTES, SUFFIX) if text is None else text)
+        LOADED[file.key] = file
+        register(spec)

@@ -111,6 +111,12 @@ BAD_FILES = {
     if False
     else "'goal' has a meaning already",
     "raise SystemExit\n": "mine.py:1: SystemExit",
+    f"{WALKS}    name = 5\n": "mine.py: name: expected printable text, got 5",
+    f"{WALKS}    name = '\\x1b[31m'\n": "mine.py: name: expected printable text, got '\\x1b[31m'",
+    f"{WALKS}    summary = '\\x07'\n": "mine.py: summary: expected printable text",
+    f"{WALKS}    params = (Param('far', int, 3, 'x', low=5),)\n": "params: far: expected a whole number of at least 5",
+    f"{WALKS}    params = (Param('far', int, 'a', 'x'),)\n": "params: far: expected a whole number, got 'a'",
+    f"{WALKS}    params = (Param('far', int, 3, None),)\n": "params: far: expected printable text as its help",
 }
 
 
@@ -138,6 +144,8 @@ FAILURES = {
     "        return 'there'\n": "ValueError",
     "        self.grid.moves[0] = 255\n": "mine.py:6: ValueError",
     "        self.grid.edit([], [1])\n": "mine.py:6: TypeError: an agent cannot change the map",
+    "        exit(3)\n": "SystemExit: 3",
+    "        raise GeneratorExit\n": "mine.py:6: GeneratorExit",
 }
 
 
@@ -186,6 +194,99 @@ def test_an_agent_that_never_returns_is_stopped_and_named(body: str, tmp_path: P
     mine, other = world.walkers
     assert "did not return within 1 s" in mine.offence.what and "mine.py:" in mine.offence.what
     assert other.has_arrived
+
+
+def test_ctrl_c_while_an_agent_plans_means_the_program(tmp_path: Path) -> None:
+    own_files.load(written(tmp_path, f"{HEAD}        raise KeyboardInterrupt\n"))
+    with pytest.raises(KeyboardInterrupt):
+        world_of("mine").advance(1)
+
+
+def test_what_an_agent_prints_is_no_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(
+        tmp_path, WALKS.replace("    def step(self):\n", "    def step(self):\n        print('here', self.position)\n")
+    )
+    ends = ["--map", str(ROOT / "assets/maps/rooms-32.map"), "--from", "0,0", "--to", "1,1", "--agent", "mine"]
+    assert main.main(["solve", OPTION, str(path), *ends]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["agent"] == "mine" and "here 0" in err
+
+
+PATHS = ("[[1, 2], [3, 4]]", "7", "[1.5]", "'abc'", "[10**12]", "[-1]", "None", "[True]", "{1: 2}")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_path_that_cannot_be_drawn_is_left_out_and_the_window_goes_on(path: str, tmp_path: Path) -> None:
+    own_files.load(written(tmp_path, f"{WALKS}    path = {path}\n"))
+    app = make_app(setup(1))
+    app.session.add_agent(AgentConfig("mine"))
+    app.session.advance(3)
+    for _ in range(2):
+        app.frame(0.1)
+    assert app.session.world.tick >= 3
+
+
+DECLARED = """
+import numpy as np
+from sim.agent_api import AgentSpec, AgentView, Status
+from sim.metrics import OwnCounts
+
+class Mine:
+    status = Status.ACTIVE
+    def __init__(self, problem, params):
+        self.cell = problem.start
+    def advance(self, budget, rows):
+        rows[0].cell, rows[0].expanded = self.cell, 0
+        return 1
+    def on_change(self, change): pass
+    def set_goal(self, goal): pass
+    def set_param(self, name, value): pass
+    def refused(self, cell): pass
+    def own_counts(self): return %s
+    def view(self): return AgentView(%s)
+
+SPEC = AgentSpec("mine", "Mine", "none", "Stands.", Mine)
+"""
+VIEWS = (
+    "path=np.array([3], np.int32), head=9",
+    "path=[1, 2]",
+    "best=10**9",
+    "best='a'",
+    "groups={'no such': np.array([1], np.int32)}",
+    "groups=3",
+    "groups={'queued': [1, 2]}",
+    "numbers={'a': float('nan')}",
+    "numbers={'a': 'b'}",
+    "waypoints=np.array([[1, 2]])",
+    "search=3",
+    "learned=3",
+    "depths=np.zeros(3, np.uint32)",
+)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("counts", ["OwnCounts()", "None"])
+def test_what_a_declared_agent_shows_cannot_end_the_window(view: str, counts: str, tmp_path: Path) -> None:
+    own_files.load(written(tmp_path, DECLARED % (counts, view)))
+    app = make_app(setup(1))
+    app.session.add_agent(AgentConfig("mine"))
+    app.session.focus(app.session.panels[-1].key)
+    for _ in range(3):
+        app.session.advance(1)
+        app.frame(0.1)
+    assert app.session.panels[-1].view.spec.key == "mine"
+
+
+def test_a_process_of_ours_takes_the_state_that_was_run_not_the_one_being_written(tmp_path: Path) -> None:
+    path = example(tmp_path)
+    version = own_files.load(path).param(VERSION).default
+    path.write_text("class Half(")
+    own_files.LOADED.clear()
+    own_files.load_named_before()
+    assert BY_KEY["mine"].param(VERSION).default == version
+    world = world_of("mine")
+    world.advance(3)
+    assert world.walkers[0].offence is None
 
 
 HELD = ("(i for i in ())", "lambda: 0", "__import__('threading').Lock()")
