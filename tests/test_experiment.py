@@ -20,6 +20,7 @@ from sim.experiments.plan import batches, find_row, job_of, planned_rows, tasks
 from sim.experiments.runs import world_of
 from sim.experiments.spec import parse_experiment
 from sim.experiments.store import FILE, open_for_reading, open_for_writing
+from sim.experiments.tables import Table, as_csv
 from sim.files.map import ScenRow, write_map, write_scen
 from sim.generate import generate
 from sim.grid import Grid
@@ -37,7 +38,7 @@ agents: ["tb-w:weight=1", "tb-wa:wight=1", {kind: tb-wa, weight: [0.4, a], foo: 
 budgets: [0, 16]
 changes: {every: 0, rat: 4}
 claims: [{less: 3}, {claim: y, less: [{agent: a}], value: costs}]
-figures: [{name: f, x: moves, y: expansions/bar, log: z}]
+figures: [{name: f, x: moves, y: expansions/bar, log: z}, {name: ../../f, x: moves, y: cost}]
 tables: [{rows: budget, values: bad}]
 small: {each: 3}
 """
@@ -60,6 +61,7 @@ x.yaml:7: changes.rate: expected the percentage of cells that change, got nothin
 x.yaml:8: claims[0].claim: expected the claim in words, got nothing
 x.yaml:8: claims[1].value: no measure 'costs'; did you mean 'cost'?
 x.yaml:9: figures[0].log: expected one of x, y, xy, none, got 'z'
+x.yaml:9: figures[1].name: expected letters, digits, blanks and . + - _, beginning with a letter or digit, got '../../f'
 """.splitlines()
 
 
@@ -541,3 +543,82 @@ def test_every_measure_is_a_column_or_follows_from_columns() -> None:
     missing = {measure.key for measure in MEASURES} - set(names)
     assert missing == {"back_move_share", "mean_expansions"}
     assert names["game_time"] is float and names["moves"] is int
+
+
+def test_no_label_is_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+    text = HEAD + "problems: {generate: {kind: rooms, width: 24, height: 24, seed: 1}}\n"
+    text += "agents: [{kind: lrta, label: '=1+1'}, {kind: lrta, label: plain}]\nbudgets: [4]\n"
+    rows = rows_of(run_all(text, tmp_path / "out"))
+    assert [row["label"] for row in rows] == ["'=1+1", "plain"]
+    with_label = Table("t", "t", ("agent", "cost"), (("@SUM(A1)", -1.5), ("b", float("nan"))))
+    assert as_csv(with_label) == "agent,cost\n'@SUM(A1),-1.5\nb,\n"
+
+
+# --- results that are not what they were ----------------------------------------------------------
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    run_all(TINY, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_results_that_are_damaged_are_told_in_a_line(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = write_spec(results.parent)
+    data = (results / FILE).read_bytes()
+    size = int.from_bytes(data[16:18], "big")
+    for place in range(0, len(data), size):
+        (results / FILE).write_bytes(data[:place] + bytes(200) + data[place + 200 :])
+        for command in (["report", str(results)], ["replay", str(results), "--check"], ["replay", str(results), "3"]):
+            out = ["-o", str(results.parent / "row.yaml")] if command[-1] == "3" else []
+            assert main.main([*command, *out]) in (0, 1, 2)
+        assert main.main(["experiment", str(path), "-o", str(results), "--jobs", "1"]) in (0, 1, 2)
+        assert "Traceback" not in capfd.readouterr().err
+        for left in results.glob(f"{FILE}-*"):
+            left.unlink()
+
+
+ODD = (
+    "DROP TABLE meta",
+    "DROP TABLE results",
+    "UPDATE results SET max_expansions = 'many'",
+    "UPDATE results SET cost = x'ff00'",
+    "UPDATE plan SET params = 'no json'",
+    "UPDATE meta SET value = 'no number' WHERE name = 'cutoff'",
+    "UPDATE meta SET value = x'ff' WHERE name = 'specification'",
+    "UPDATE meta SET value = 'a: [' WHERE name = 'specification'",
+    "ALTER TABLE plan DROP COLUMN label",
+    "ALTER TABLE results DROP COLUMN moves",
+    "ALTER TABLE results ADD COLUMN of_the_future TEXT",
+)
+
+
+@pytest.mark.parametrize("change", ODD)
+def test_results_of_another_version_are_read_or_refused_in_a_line(
+    change: str, results: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(results / FILE) as db:
+        db.execute(change)
+    db.close()
+    for command in (
+        ["report", str(results)],
+        ["report", str(results), "--markdown"],
+        ["replay", str(results), "--check"],
+    ):
+        assert main.main(command) in (0, 1, 2)
+    assert main.main(["replay", str(results), "3", "-o", str(results.parent / "row.yaml")]) in (0, 2)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("change", ["ALTER TABLE plan DROP COLUMN label", "ALTER TABLE plan ADD COLUMN more TEXT"])
+def test_a_plan_of_another_version_is_made_anew_and_what_is_done_stays(change: str, results: Path) -> None:
+    before = (results / "results.csv").read_bytes()
+    with sqlite3.connect(results / FILE) as db:
+        db.execute(change)
+    db.close()
+    store = open_for_writing(results)
+    engine = engine_of(spec_of(TINY), store)
+    assert engine.total == 0
+    write_tables(store)
+    store.close()
+    assert (results / "results.csv").read_bytes() == before

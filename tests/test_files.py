@@ -16,9 +16,11 @@ from sim.generate import GENERATORS, generate
 from sim.grid import Grid
 from sim.params import ConfigError
 from tests.runs import changed, scenario_on, timed
+from tests.window import make_app
 from ui.model import files
 from ui.model.keys import PanelKey
 from ui.model.session import Session
+from ui.panels import chart_files
 
 from .conftest import random_rows
 
@@ -379,3 +381,14 @@ def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:
         rows = read_table(write(session, tmp_path / "t"))
         assert list(dict.fromkeys(row["agent"] for row in rows)) == ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "plain"]
         assert float(rows[0]["cost"]) >= 0, "numbers stay numbers"
+
+
+def test_neither_is_one_in_the_values_of_charts(tmp_path: Path) -> None:
+    app = make_app(begun(agents=(AgentConfig("lrta", "=1+1"), AgentConfig("lrta", "plain"))))
+    app.session.advance(9)
+    app.frame(0.0)
+    chart_files.save(app.window.desk, tmp_path / "charts.csv")
+    rows = read_table(tmp_path / "charts.csv")
+    assert {row["agent"] for row in rows} == {"'=1+1", "plain"}
+    ways = [float(row["value"]) for row in rows if row["chart"] == "cost" and row["agent"] == "plain"]
+    assert ways[0] == 0 and ways == sorted(ways) and ways[-1] > 0

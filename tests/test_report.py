@@ -458,3 +458,12 @@ def test_the_command_writes_one_page_without_outside_parts(tmp_path: Path, capfd
     assert main.main(["report", str(tmp_path), "--markdown"]) == 0
     assert "| claim | here | by how much |" in capfd.readouterr().out
     assert main.main(["report", str(tmp_path / "no")]) == 2
+
+
+def test_labels_and_titles_are_no_formulas() -> None:
+    series = (Series("_b", ((1.0, 2.0),)), Series("a$_{", ((1.0, 3.0),)), Series("nowhere", ()))
+    figure = figures.draw(Chart("n", "t $x_", "x$_{", "y$\\frac", series))
+    figures.as_bytes(figure, "png")
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [" _b", "a\\$_{"]
+    assert figures.draw(Chart("n", "t", "x", "y", (Series("nowhere", ()),))).axes[0].get_legend() is None
+    assert latex(Table("t", "one\n\\input{x}", ("a",), (("b",),))).startswith("% one \\input{x}\n\\begin")

@@ -14,7 +14,7 @@ from sim.commands import AgentConfig
 from sim.experiments import sketch
 from sim.experiments.sketch import Axis, Sketch, read_axis, read_budgets
 from sim.experiments.spec import load_experiment
-from sim.experiments.store import open_for_reading
+from sim.experiments.store import FILE, open_for_reading
 from sim.files.map import ScenRow
 from sim.files.scenario import build_world
 from sim.generate import generate
@@ -56,6 +56,30 @@ def done(wanted: Sketch, folder: Path) -> Study:
     study = Study(wanted, folder, Ended())  # type: ignore[arg-type]
     assert study.poll() and not study.poll()
     return study
+
+
+def test_two_that_begin_at_once_have_folders_of_their_own(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies.child, "start", lambda *words, **more: Ended())
+    first, second = studies.begin(a_sketch()), studies.begin(a_sketch())
+    assert first.folder != second.folder and first.folder.parent == second.folder.parent
+
+
+def test_where_nothing_can_be_written_that_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "a-file"))
+    (home / "a-file").write_text("")
+    with pytest.raises(ConfigError, match="the experiment cannot be written: Not a directory"):
+        studies.begin(a_sketch())
+
+
+def test_results_that_are_torn_are_nothing_new(tmp_path: Path) -> None:
+    study = done(a_sketch(count=2), tmp_path)
+    path = study.results / FILE
+    data = path.read_bytes()
+    for torn in (b"", data[:100], data[: len(data) // 2], data[:3000] + bytes(len(data) - 3000)):
+        path.write_bytes(torn)
+        for left in study.results.glob(f"{FILE}-*"):
+            left.unlink()
+        assert not study.poll()
 
 
 # --- what is written ------------------------------------------------------------------------------

@@ -57,13 +57,19 @@ def draw(chart: Chart) -> Figure:
             _draw_map(axes, chart.rows)
         _scales(axes, chart)
         axes.set(**{f"{axis}lim": ends for axis, ends in chart.zoom.items()})
-        axes.set_xlabel(chart.x)
-        axes.set_ylabel(chart.y)
+        axes.set_xlabel(_as_it_stands(chart.x))
+        axes.set_ylabel(_as_it_stands(chart.y))
         if chart.title:
-            axes.set_title(chart.title, fontsize=10, loc="left")
-        if len(chart.series) > 1 or chart.series[0].name != "all":
-            _legend(axes, len(chart.series))
+            axes.set_title(_as_it_stands(chart.title), fontsize=10, loc="left")
+        drawn = [series for series in chart.series if series.points]
+        if len(drawn) > 1 or any(series.name != "all" for series in drawn):
+            _legend(axes, len(drawn))
         return figure
+
+
+def _as_it_stands(text: str) -> str:
+    """A text of the user's: no formula for matplotlib, and no name that it keeps for itself."""
+    return f"{' ' if text.startswith('_') else ''}{text}".replace("$", r"\$")
 
 
 def _draw_series(axes: Axes, number: int, series: Series) -> None:
@@ -73,7 +79,7 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
     dash = DASHES[place // len(COLOURS) % len(DASHES)] if series.place < 0 else DASHES[-1]
     line = dash if series.is_line else "none"
     marker = MARKERS[place % len(MARKERS)]
-    (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=series.name)
+    (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=_as_it_stands(series.name))
     drawn.set_gid(f"series-{number}")
     if series.is_steps:
         drawn.set_drawstyle("steps-mid")

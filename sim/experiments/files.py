@@ -1,14 +1,13 @@
 """Results as files for other programs: CSV, Parquet, and the properties file of Downward Lab."""
 
-import csv
-import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from sim.experiments.columns import MEASURED, PLANNED, TIMES
 from sim.experiments.store import Store
+from sim.files.csv_text import csv_text
 from sim.files.disk import write_atomically
 from sim.params import ConfigError
 
@@ -24,15 +23,11 @@ def write_tables(store: Store) -> None:
 
 
 def _csv(columns: tuple[str, ...], store: Store) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    rows: Iterable[tuple[Any, ...]] = store.rows(columns)
     if "params" in columns:
         place, shorter = columns.index("params"), _Shorter()
-        writer.writerows((*row[:place], shorter(row[place]), *row[place + 1 :]) for row in store.rows(columns))
-    else:
-        writer.writerows(store.rows(columns))
-    return text.getvalue().encode("utf-8")
+        rows = ((*row[:place], shorter(row[place]), *row[place + 1 :]) for row in rows)
+    return csv_text(columns, rows).encode("utf-8")
 
 
 class _Shorter:

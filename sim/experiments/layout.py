@@ -1,5 +1,6 @@
 """What a specification wants to see of its results: tables and figures, with the numbers of a paper beside them."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -24,6 +25,8 @@ AXES = ("x", "y", "xy", "none")
 
 _ATTRIBUTES = [column.name for column in PLANNED]
 _T = TypeVar("_T")
+
+_FILE_NAME = re.compile(r"\w[\w +.-]*")
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
         else:
             attributes(axis)
     return Figure(
-        name.text(60) or "figure",
+        _file_name(name),
         text_of(fields, "title"),
         kind,
         str(x.value),
@@ -151,7 +154,7 @@ def _read_map(part: Field, fields: dict[str, Field], name: Field | None) -> Figu
     except ConfigError as error:
         recipe.problems.adopt(error.problems, recipe.path, recipe.value)
     title, note = text_of(fields, "title"), text_of(fields, "note")
-    return Figure(name.text(60) or "figure", title, "map", "", "", (), note=note, generate=values)
+    return Figure(_file_name(name), title, "map", "", "", (), note=note, generate=values)
 
 
 def _zoom(entry: Field) -> dict[str, tuple[float, float]]:
@@ -163,6 +166,14 @@ def _zoom(entry: Field) -> dict[str, tuple[float, float]]:
         else:
             part.expect("two numbers such as [0, 10], the smaller first")
     return found
+
+
+def _file_name(entry: Field) -> str:
+    """A name for files of a report, which lie in its folder and nowhere else."""
+    text = entry.text(60)
+    if text is not None and not _FILE_NAME.fullmatch(text):
+        entry.expect("letters, digits, blanks and . + - _, beginning with a letter or digit")
+    return text or "figure"
 
 
 def _printed_table(entry: Field) -> dict[str, dict[str, float]]:

@@ -14,7 +14,7 @@ from sim.experiments.columns import MEASURED, PLANNED, TIMES, Column
 from sim.experiments.frame import Frame, frame_of
 from sim.experiments.plan import code_version, planned_rows
 from sim.experiments.spec import Specification
-from sim.params import ConfigError
+from sim.params import ConfigError, shown
 from sim.program import NAME
 
 FILE, LOCK = "results.db", "lock"
@@ -75,11 +75,18 @@ class Store:
             self._set_meta("size", spec.size)
             self._set_meta("cutoff", str(spec.cutoff))
 
+    def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """What the file answers. Where it is damaged, or not ours, that is said."""
+        try:
+            yield from self._db.execute(query, values)
+        except sqlite3.Error as error:
+            raise ConfigError(f"{self.folder / FILE}: cannot be read: {error}") from error
+
     def _set_meta(self, name: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def meta(self, name: str) -> str:
-        found = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        found = next(self._ask("SELECT value FROM meta WHERE name = ?", name), None)
         return str(found[0]) if found else ""
 
     def remember(self, name: str, value: str) -> None:
@@ -90,12 +97,12 @@ class Store:
 
     def done(self) -> set[bytes]:
         """The keys of all results, also of those that the present plan does not ask for."""
-        return {key for (key,) in self._db.execute("SELECT DISTINCT key FROM results")}
+        return {key for (key,) in self._ask("SELECT DISTINCT key FROM results")}
 
     def count(self) -> tuple[int, int]:
         """(runs of the plan that are done, all of them)."""
-        whole = self._db.execute("SELECT COUNT(*) FROM plan").fetchone()[0]
-        done = self._db.execute("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)").fetchone()[0]
+        [(whole,)] = self._ask("SELECT COUNT(*) FROM plan")
+        [(done,)] = self._ask("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)")
         return int(done), int(whole)
 
     def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
@@ -110,23 +117,30 @@ class Store:
     def failures(self) -> list[tuple[int, str]]:
         """(row, why) of the runs that could not be done."""
         query = "SELECT row, text FROM plan JOIN failures USING (key) ORDER BY row"
-        return [(int(row), str(text)) for row, text in self._db.execute(query)]
+        return [(int(row), str(text)) for row, text in self._ask(query)]
 
     # --- reading ---
 
     def rows(self, columns: Sequence[str], more: str = "") -> Iterator[tuple[Any, ...]]:
         """Columns of the finished runs of the plan, in its order; empty those that were not known then."""
-        known = {"row", *_columns_of(self._db, "plan"), *_columns_of(self._db, "results")}
+        known = {"row", *self._columns_of("plan"), *self._columns_of("results")}
         names = ", ".join(f'"{name}"' if name in known else "NULL" for name in columns)
         query = f"SELECT {names} FROM plan JOIN results USING (key) {more} ORDER BY row, trial"
-        yield from self._db.execute(query)
+        yield from self._ask(query)
+
+    def _columns_of(self, table: str) -> set[str]:
+        return {str(row[1]) for row in self._ask(f"PRAGMA table_info({table})")}
 
     def frame(self) -> Frame:
         """All finished runs as columns."""
         names = ["row", *(c.name for c in (*PLANNED, *MEASURED, *TIMES))]
-        frame = frame_of(names, self.rows(names))
-        cutoff = int(self.meta("cutoff") or 0)
-        most = frame.numbers("max_expansions")
+        try:
+            frame = frame_of(names, self.rows(names))
+            cutoff, most = int(self.meta("cutoff") or 0), frame.numbers("max_expansions")
+        except ConfigError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"{self.folder / FILE}: cannot be read: {shown(str(error))}") from error
         frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)
         return frame
 
@@ -148,11 +162,18 @@ def open_for_writing(folder: Path) -> Store:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
         db.executescript(_SCHEMA)
+        _leave_old_plan(db)
         _add_new_columns(db)
     except sqlite3.Error as error:
         lock.close()
         raise ConfigError(f"{folder / FILE}: cannot be opened: {error}") from error
     return Store(folder, db, lock)
+
+
+def _leave_old_plan(db: sqlite3.Connection) -> None:
+    """A plan of a version that knew other columns goes: the specification says it all again."""
+    if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED)]:
+        db.executescript(f"DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA}")
 
 
 def _add_new_columns(db: sqlite3.Connection) -> None:
@@ -163,8 +184,8 @@ def _add_new_columns(db: sqlite3.Connection) -> None:
             db.execute(f"ALTER TABLE results ADD COLUMN {_declared((column,))}")
 
 
-def _columns_of(db: sqlite3.Connection, table: str) -> set[str]:
-    return {str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")}
+def _columns_of(db: sqlite3.Connection, table: str) -> list[str]:
+    return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
 
 
 def _locked(folder: Path) -> sqlite3.Connection:

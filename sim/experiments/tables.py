@@ -1,12 +1,12 @@
 """Tables as data, and as Markdown, CSV, LaTeX and HTML."""
 
-import csv
 import html
-import io
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sim.experiments.statistics import Interval
+from sim.files.csv_text import csv_text
 
 Cell = str | int | float | Interval | None
 
@@ -53,22 +53,18 @@ def markdown(table: Table) -> str:
 def as_csv(table: Table) -> str:
     """Numbers in full; an interval takes three columns."""
     wide = [any(isinstance(row[i], Interval) for row in table.rows) for i in range(len(table.headings))]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_spread(table.headings, wide, lambda name: (name, f"{name} low", f"{name} high")))
-    for row in table.rows:
-        writer.writerow(_spread(row, wide, _ends))
-    return text.getvalue()
+    headings = _spread(table.headings, wide, lambda name: (name, f"{name} low", f"{name} high"))
+    return csv_text(headings, (_spread(row, wide, _ends) for row in table.rows))
 
 
 def _ends(cell: Cell) -> tuple[Cell, Cell, Cell]:
     return (cell.mean, cell.low, cell.high) if isinstance(cell, Interval) else (cell, None, None)
 
 
-def _spread(cells: Sequence[Cell], wide: Sequence[bool], parts: object) -> list[Cell]:
-    found: list[Cell] = []
+def _spread(cells: Sequence[Cell], wide: Sequence[bool], parts: Callable[[Any], Iterable[Any]]) -> list[Any]:
+    found: list[Any] = []
     for cell, is_wide in zip(cells, wide, strict=True):
-        found += parts(cell) if is_wide else [cell]  # type: ignore[operator]
+        found += parts(cell) if is_wide else [cell]
     return found
 
 
@@ -86,7 +82,7 @@ def latex(table: Table) -> str:
     columns = "".join("l" if is_text else "r" for is_text in table.are_texts)
     head = " & ".join(_latex(name) for name in table.headings)
     body = "".join(" & ".join(_latex(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
-    title = f"% {table.title}\n" if table.title else ""
+    title = f"% {' '.join(table.title.split())}\n" if table.title else ""  # in one line, or the rest would be LaTeX
     begin, end = f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n", "\\bottomrule\n\\end{tabular}\n"
     return f"{title}{begin}{head} \\\\\n\\midrule\n{body}{end}"
 

@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sim.agent_api import Status
+from sim.files.csv_text import Cell
 from sim.measures import MEASURES, Measure
 from sim.params import Value
 from sim.world import WalkerView
 from ui.model.run import Panel, Run
-
-Cell = str | int | float | None
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 Whatever is wrong with a file or a folder comes out as a ConfigError, whose lines are shown as they stand.
 """
 
-import csv
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +13,7 @@ import numpy as np
 
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, MapEdit, SetChanges, SetTerrain, TimedCommand
+from sim.files.csv_text import Cell, csv_text
 from sim.files.disk import open_regular, read_file, write_atomically
 from sim.files.lesson import is_lesson, load_lesson
 from sim.files.map import (
@@ -36,7 +35,7 @@ from sim.grid import Grid
 from sim.kernels import log
 from sim.lesson import Lesson
 from sim.params import ConfigError, did_you_mean, printable
-from ui.model.columns import COLUMNS, Cell
+from ui.model.columns import COLUMNS
 from ui.model.layers import HEAT_KINDS
 from ui.model.run import Panel, Run
 from ui.model.session import Session
@@ -415,7 +414,7 @@ def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
 def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent and tick; returns where."""
     rows = (row for panel in session.panels for row in _tick_rows(session, panel))
-    return _write_csv(path, list(TICK_COLUMNS), rows)
+    return _write_csv(path, TICK_COLUMNS, rows)
 
 
 def _tick_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
@@ -447,23 +446,7 @@ def _mark_words(marks: int) -> str:
     return " ".join(word for word, bit in words if marks & bit)
 
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute what a stranger has written
-
-
-def _write_csv(path: str | os.PathLike[str], header: list[str], rows: Iterable[Sequence[Cell]]) -> Path:
+def _write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Path:
     place = with_suffix(path, CSV_SUFFIX)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
-    write_atomically(place, text.getvalue().encode("utf-8"))
+    write_atomically(place, csv_text(header, rows).encode("utf-8"))
     return place
-
-
-def _csv_cell(cell: Cell) -> Cell:
-    """Numbers in full, so that a table read back says the same; nothing where a number means nothing."""
-    if isinstance(cell, float):
-        return repr(cell) if np.isfinite(cell) else ""
-    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
-        return f"'{cell}"
-    return "" if cell is None else cell

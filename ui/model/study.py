@@ -8,6 +8,7 @@ study.cancel()                    stops it; what is done stays in its folder
 import json
 import os
 import subprocess
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ from sim.experiments.sketch import BUDGET_AXIS, Axis, Sketch
 from sim.experiments.statistics import pareto
 from sim.experiments.store import FILE, open_for_reading
 from sim.experiments.totals import Totals
+from sim.files.disk import reason
 from sim.files.folders import keep_newest, state_folder
 from sim.files.scenario import Scenario
 from sim.params import ConfigError, Value
@@ -97,19 +99,17 @@ class Study:
         """Read what is new; whether anything is."""
         if not (self.results / FILE).is_file():
             return False
-        try:
+        with suppress(ConfigError):  # it is only being made, or damaged, which the one that writes there will say
             store = open_for_reading(self.results)
-        except ConfigError:  # it is only being made
-            return False
-        try:
-            before, (self.done, self.whole) = self.done, store.count()
-            if self.done == before:
-                return False
-            self.points = _points(store.rows(_COLUMNS))
-            self.failures = len(store.failures())
-        finally:
-            store.close()
-        return True
+            try:
+                before, (self.done, self.whole) = self.done, store.count()
+                if self.done != before:
+                    self.points = _points(store.rows(_COLUMNS))
+                    self.failures = len(store.failures())
+                    return True
+            finally:
+                store.close()
+        return False
 
     def front(self) -> list[int]:
         """The places of the settings that no other beats in both cost and work."""
@@ -140,8 +140,15 @@ def begin(sketch: Sketch, jobs: int | None = None) -> Study:
     """Write the experiment into a folder of its own and start it."""
     above = state_folder() / "experiments"
     keep_newest(above, "*", KEPT - 1)
-    folder = above / time.strftime("%Y%m%d-%H%M%S")
-    path = sketches.write(sketch, folder, BY_KEY)
+    try:
+        above.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=above))
+        return _begin(folder, sketches.write(sketch, folder, BY_KEY), sketch, jobs)
+    except OSError as error:
+        raise ConfigError(f"{above}: the experiment cannot be written: {reason(error)}") from error
+
+
+def _begin(folder: Path, path: Path, sketch: Sketch, jobs: int | None) -> Study:
     workers = jobs or max(1, (os.cpu_count() or 1) - 1)  # one processor is the window's
     words = "experiment", str(path), "-o", str(folder / "results"), "--jobs", str(workers), "--nice", "19"
     with open(folder / "log", "wb") as log:

@@ -1,13 +1,13 @@
 """The charts of the sidebar as files: SVG for papers, PNG for slides, CSV for one's own tools."""
 
-import csv
-import io
+from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import numpy as np
 import pygame
 
+from sim.files.csv_text import Cell, csv_text
 from sim.files.disk import write_atomically
 from sim.files.png import png_bytes
 from ui.draw.svg_paths import hexed, n
@@ -30,16 +30,17 @@ def save(desk: Desk, path: Path) -> None:
 
 def _csv(desk: Desk) -> bytes:
     """A row for each value: chart, agent, number of tick or trial, value."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(("chart", "panel", "agent", "tick", "value"))
+    return csv_text(("chart", "panel", "agent", "tick", "value"), _values(desk)).encode()
+
+
+def _values(desk: Desk) -> Iterator[tuple[Cell, ...]]:
     for chart in charts.shown_charts(desk):
         for line in charts.lines_of(desk, chart):
             numbers = range(line.first, line.last + 1)
             for number, value in zip(numbers, line.values.tolist(), strict=True):
                 if np.isfinite(value):
-                    table.writerow((chart.key, line.place + 1, line.label, number, f"{value:.10g}"))
-    return text.getvalue().encode()
+                    short = float(f"{value:.10g}")
+                    yield chart.key, line.place + 1, line.label, number, int(short) if short.is_integer() else short
 
 
 # --- pictures -------------------------------------------------------------------------------------
