@@ -9,12 +9,15 @@ from dataclasses import dataclass
 
 from sim.agent_api import AgentSpec, Status
 from sim.files.scenario import Scenario, build_world
+from sim.files.telling import tell
 from sim.kernels import log
 from sim.params import ConfigError
 from sim.world import Walker, World
 
 MOST_TICKS = 200_000
 """A step that has not come by then never comes."""
+
+_TELL_EVERY = 1000  # ticks; half a second at most, of a crowd
 
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
 """What a step can wait for, by the marks of an agent's row; the two below are asked of the agent."""
@@ -87,6 +90,7 @@ class Lesson:
     scenario: Scenario
     steps: tuple[Step, ...]
     speed: int = 30
+    ticks: tuple[int, ...] = ()  # at which each step stands, once it was settled
 
     def shown_at(self, place: int) -> tuple[str, ...] | None:
         """The agents that are shown in a step: as it says, or the last one before it that says so."""
@@ -126,17 +130,24 @@ def _walked(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[Wo
 
 def _run_to(world: World, when: When, place: int) -> None:
     if when.tick is not None:
-        if when.tick < world.tick:
-            raise ConfigError(f"step {place + 1}: tick {when.tick} is before tick {world.tick} of the step before")
-        world.advance(when.tick - world.tick)
-        if world.tick < when.tick:
-            raise ConfigError(f"step {place + 1}: the run is over at tick {world.tick}, before tick {when.tick}")
+        _run_to_tick(world, when.tick, place)
         return
     left = when.count
     while left and not (when.measure and _measure(world, when.agent, when.measure) >= when.reaches):
         if world.tick >= MOST_TICKS or not world.advance(1):
             raise ConfigError(f"step {place + 1}: what it waits for never comes; the run is at tick {world.tick:,}")
         left -= bool(when.event) and _happens(named(world, when.agent), when.event)
+        if not world.tick % _TELL_EVERY:
+            tell(world.tick / MOST_TICKS)
+
+
+def _run_to_tick(world: World, tick: int, place: int) -> None:
+    if tick < world.tick:
+        raise ConfigError(f"step {place + 1}: tick {tick} is before tick {world.tick} of the step before")
+    while world.tick < tick:
+        if not world.advance(min(tick - world.tick, _TELL_EVERY)):
+            raise ConfigError(f"step {place + 1}: the run is over at tick {world.tick}, before tick {tick}")
+        tell(world.tick / MOST_TICKS)
 
 
 def _happens(walker: Walker, event: str) -> bool:
@@ -148,7 +159,10 @@ def _happens(walker: Walker, event: str) -> bool:
 
 
 def named(world: World, label: str) -> Walker:
-    return next(walker for walker in world.walkers if walker.label == label)
+    found = next((walker for walker in world.walkers if walker.label == label), None)
+    if found is None:
+        raise ConfigError(f"{label} is not there any more in tick {world.tick:,}: the run has removed it")
+    return found
 
 
 def _measure(world: World, label: str, measure: str) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sim.commands import AgentConfig, Pair
+from sim.files.telling import tell
 from sim.grid import Grid
 from sim.kernels.distance import UNLIMITED, moves_between
 from sim.kernels.search import GOAL_ON_TOP, begin, expand, new_search
@@ -17,6 +18,7 @@ Zone = tuple[Pair, Pair]
 """Two opposite corners, both inside."""
 
 _TRIES = 200  # for each agent, before a placing counts as impossible
+_TELL_EVERY = 8  # tries, each of which may search the whole map
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,11 @@ def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]
     chance = random.Random(placing.seed)
     starts, goals = (_free_cells(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
     found = 0
-    for _ in range(_TRIES * count):
+    for tried in range(_TRIES * count):
         if found == count or not starts or not goals:
             break
+        if not tried % _TELL_EVERY:
+            tell(found / count)
         start, goal = chance.choice(starts), chance.choice(goals)
         if start != goal and placing.min_cost <= cheapest(grid, start, goal) < float("inf"):
             found += 1

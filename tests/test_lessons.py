@@ -8,11 +8,13 @@ import pytest
 
 from agents.registry import BY_KEY
 from sim.files.lesson import parse_lesson
-from sim.lesson import Claim, broken_claims, settled
+from sim.files.telling import telling
+from sim.lesson import Claim, broken_claims
 from sim.params import ConfigError
 from tests.window import ROOT, make_app, press_combination, settle
 from ui.app import App
 from ui.model import files
+from ui.model.job import GivenUpError
 from ui.model.lesson import Playing
 from ui.model.player import Player
 from ui.model.session import Session
@@ -121,7 +123,7 @@ def test_played_to_its_end_and_back_each_step_stands_where_it_stood(path) -> Non
     lesson = files.read_lesson(path)
     session = Session(lesson.scenario)
     player = Player(session, 30)
-    playing = Playing(lesson, settled(lesson, BY_KEY))
+    playing = Playing(lesson, lesson.ticks)
     playing.begin(session, player)
     digests = []
     for place in range(len(lesson.steps)):
@@ -142,6 +144,35 @@ def test_played_to_its_end_and_back_each_step_stands_where_it_stood(path) -> Non
         playing.go_back(session, player)
         session.timeline.settle()
         assert (playing.place, session.tick, session.world.digest()) == (place, playing.tick, digests[place])
+
+
+# --- lessons of strangers -------------------------------------------------------------------------
+
+ENDLESS = (
+    SMALL.replace("{kind: tb-wa, label: A}", "{kind: lrta, label: A}")
+    .replace('".@@@."', '".@.@."')
+    .replace("goal: [4, 1]", "goal: [2, 1]")
+)
+
+
+def test_a_step_is_within_the_ticks_that_are_walked_to_find_it() -> None:
+    with pytest.raises(ConfigError, match=r"steps\[2\]\.to: expected a whole number from 0 to 200,000"):
+        parse_lesson(ENDLESS.replace("{agent: A, event: arrival}", "1000000000"), "x.yaml", BY_KEY)
+
+
+@pytest.mark.parametrize("when", ["150000", "{agent: A, event: arrival}"])
+def test_looking_for_a_step_can_be_given_up(when: str) -> None:
+    def listen(share: float) -> None:
+        raise GivenUpError
+
+    with telling(listen), pytest.raises(GivenUpError):
+        parse_lesson(ENDLESS.replace("{agent: A, event: arrival}", when), "x.yaml", BY_KEY)
+
+
+def test_an_agent_that_the_run_has_removed_cannot_be_spoken_of() -> None:
+    removed = SMALL.replace("steps:", "  edits: [{tick: 1, remove: A}]\nsteps:")
+    with pytest.raises(ConfigError, match=r"x\.yaml: A is not there any more in tick 2"):
+        parse_lesson(removed, "x.yaml", BY_KEY)
 
 
 # --- in the window --------------------------------------------------------------------------------

@@ -205,6 +205,15 @@ def test_tiles_that_say_so_block_in_all_layers(tmp_path: Path, is_external: bool
     assert blocked(open_map(tmp_path / "a.tmj")) == ROWS
 
 
+@pytest.mark.parametrize(
+    "source", ["a\0.tsj", "\ud800.json", "none.tsj", "../../../../etc/a.json", "x" * 5000 + ".tsj"]
+)
+def test_a_tile_set_that_cannot_be_opened_says_nothing(source: str) -> None:
+    entry = {"firstgid": 7, "source": source}
+    assert blocked(parse_tiled(tiled(layer("walls", TILES), layer("b", GROUND), tilesets=[entry]), PATH)) == ROWS
+    assert blocked(parse_tiled(tiled(layer("b", TILES), tilesets=[entry]), PATH)) == ROWS
+
+
 def test_an_infinite_map_is_as_large_as_its_pieces() -> None:
     chunks = [
         {"x": -2, "y": 3, "width": 2, "height": 1, "data": [1, 0]},

@@ -11,10 +11,12 @@ from agents.registry import BY_KEY
 from cli import run as cli_run
 from sim.commands import AddAgent, AgentConfig, MoveGoal
 from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scenario
+from sim.files.telling import telling
 from sim.grid import Grid
 from sim.params import ConfigError
 from sim.placing import cheapest
 from sim.world import World
+from ui.model.job import GivenUpError
 
 from .conftest import board_of, budget_for, problems
 
@@ -148,3 +150,11 @@ def test_a_summary_has_a_line_for_each_group(tmp_path: Path, capsys: pytest.Capt
     assert units["worst_suboptimality"] >= units["mean_suboptimality"] >= 1.0
     assert units["tick_ms_p99"] >= units["tick_ms_median"] > 0.0
     assert [line["count"] for line in others] == [1, 1]
+
+
+def test_looking_for_places_can_be_given_up() -> None:
+    def listen(share: float) -> None:
+        raise GivenUpError
+
+    with telling(listen), pytest.raises(GivenUpError):
+        read("{kind: lrta, count: 400, placing: {pairs: random, min_cost: 1000000}}")

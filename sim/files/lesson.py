@@ -15,15 +15,29 @@ steps:
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
-from sim.commands import MAX_NAME, TICK
+from sim.commands import MAX_NAME
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, open_places
 from sim.files.yaml import MAX_BYTES, read_yaml
-from sim.lesson import CONVERGED, EVENTS, NO_PATH, PARTS, Claim, Highlight, Lesson, Question, Step, When, settled
+from sim.lesson import (
+    CONVERGED,
+    EVENTS,
+    MOST_TICKS,
+    NO_PATH,
+    PARTS,
+    Claim,
+    Highlight,
+    Lesson,
+    Question,
+    Step,
+    When,
+    settled,
+)
 from sim.measures import MEASURES
 from sim.params import ConfigError, Param, did_you_mean, shown
 
@@ -32,6 +46,7 @@ MOST_STEPS, MOST_ANSWERS = 60, 5
 LONGEST_TEXT = 600
 
 _SPEED = Param("speed", int, 30, "ticks a second while it runs to a step", 1, 2000)
+_TICK = Param("tick", int, 0, "a tick", 0, MOST_TICKS)
 _COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
 _NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
 _RIGHT = Param("right", int, 1, "number of the right answer, from 1", 1, MOST_ANSWERS)
@@ -82,10 +97,9 @@ def parse_lesson(
     problems.raise_any()
     assert lesson is not None
     try:
-        settled(lesson, specs)
+        return replace(lesson, ticks=settled(lesson, specs))
     except ConfigError as error:
         raise ConfigError([f"{name}: {text}" for text in error.problems]) from None
-    return lesson
 
 
 class _RunReader(ScenarioReader):
@@ -163,7 +177,7 @@ class _LessonReader:
 
     def _when(self, part: Field) -> When | None:
         if not part.is_mapping:
-            tick = part.integer(TICK)
+            tick = part.integer(_TICK)
             return None if tick is None else When(tick=tick)
         fields = part.keys(("agent", "event", "count", "measure", "reaches"), "a tick, or {agent: A, event: back_move}")
         agent = self._agent(fields, part)

@@ -150,6 +150,8 @@ class _TiledReader:
         source = entry.get("source")
         if not isinstance(source, str) or not source.lower().endswith((".tsj", ".json")):
             return entry
+        if not source.isprintable():  # no name of a file
+            return {}
         home = Path(os.path.realpath(self.path.parent))
         place = Path(os.path.realpath(home / source))
         if not place.is_relative_to(home.parent) or not os.path.isfile(place):

@@ -6,14 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from agents import own_files
-from agents.registry import BY_KEY
 from sim.commands import AgentConfig
 from sim.files.journal import find_crashed
 from sim.files.map import ScenFile
 from sim.files.scenario import Scenario
 from sim.files.session import Saved
 from sim.files.telling import telling
-from sim.lesson import Lesson, settled
+from sim.lesson import Lesson
 from sim.params import ConfigError, printable
 from ui.dialogs.base import Host
 from ui.dialogs.crashed import CrashedQuestion
@@ -108,7 +107,7 @@ class Documents:
             self._begin_lesson(opened.lesson)
 
     def _begin_lesson(self, lesson: Lesson) -> None:
-        playing = Playing(lesson, settled(lesson, BY_KEY))
+        playing = Playing(lesson, lesson.ticks)
         playing.begin(self.session, self.desk.player)
         self.desk.state.lesson = playing
         self.look_as_in_lesson(playing)

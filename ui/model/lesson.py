@@ -1,6 +1,6 @@
 """A lesson that is being given: at which step it stands, what was answered, and where the run has to go. No pygame.
 
-playing = Playing(lesson, ticks)        ticks: sim/lesson.py, settled()
+playing = Playing(lesson, lesson.ticks)
 playing.begin(session, player)          the run is at the first step
 playing.go_on(session, player)          on to the next step, running there; while it still runs, at once
 playing.go_back(session, player)        to the step before, as it was
