@@ -6,7 +6,7 @@ from types import TracebackType
 
 from cli.arguments import Arguments
 from cli.progress import Progress
-from sim.files.posthoc import MANY_EVENTS, Posthoc, check_name, numbered
+from sim.files.posthoc import MANY_EVENTS, Posthoc, check_name, numbered, posthoc
 from sim.params import ConfigError
 from sim.world import BULK, World
 
@@ -58,7 +58,7 @@ class PosthocFiles:
         for walker in world.walkers:
             self._number += 1
             path = numbered(self.path, self._number)
-            self._traces.append(self._open.enter_context(Posthoc(path, world, walker)))
+            self._traces.append(self._open.enter_context(posthoc(path, world, walker)))
 
     def write(self) -> None:
         """What happened in the last tick."""

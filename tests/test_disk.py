@@ -84,3 +84,15 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkey
     with pytest.raises(ConfigError, match="cannot be written: No space left on device"):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["a.txt"]
+
+
+@needs_pipes
+def test_a_pipe_gets_what_is_written_and_one_that_nobody_reads_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.map"
+    os.mkfifo(path)
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_atomically(path, b"x")
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(path, b"new")
+    assert os.read(reader, 9) == b"new" and os.listdir(tmp_path) == ["pipe.map"]
+    os.close(reader)

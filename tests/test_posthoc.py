@@ -13,7 +13,7 @@ import yaml
 from agents.registry import BY_KEY
 from cli import run, solve
 from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.files.posthoc import Posthoc, _wall_boxes, numbered
+from sim.files.posthoc import _wall_boxes, numbered, posthoc
 from sim.grid import Grid
 from sim.params import ConfigError, Value
 from sim.world import Walker, World
@@ -36,7 +36,7 @@ def traced(path: Path, kind: str, ticks: int = 3000, *edits: tuple[int, Any], **
     world = World(Grid.from_rows(rows), 0, 24 * 18 - 1, BY_KEY, budget=3, watched=True)
     walker = world.add(AgentConfig(kind, params=params))
     world.submit_all(edits)
-    with Posthoc(path, world, walker) as trace:
+    with posthoc(path, world, walker) as trace:
         for _ in range(ticks):
             if not world.advance(1):
                 break
@@ -149,8 +149,33 @@ AGENTS = ("--agent", "tba", "--agent", "lss-lrta", "--agent", "lrta:label=x")
 
 
 def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="the trace for Posthoc cannot be written: No such file"):
+    with pytest.raises(ConfigError, match="cannot be written: No such file"):
         traced(tmp_path / "none" / "a.trace.yaml", "astar")
+
+
+def test_an_agent_with_a_goal_of_its_own_heads_for_that(tmp_path: Path) -> None:
+    path = tmp_path / "a.trace.yaml"
+    world = World(Grid.from_rows(["." * 9] * 5), 0, 44, BY_KEY, budget=3, watched=True)
+    walker = world.add(AgentConfig("tb-wa", start=(8, 0), goal=(0, 4)))
+    world.submit(MoveGoal(world.grid.cell(0, 3), agent=walker.id), 2)
+    world.submit(MoveGoal(world.grid.cell(4, 4)), 3)
+    with posthoc(path, world, walker) as trace:
+        while world.advance(1):
+            trace.write()
+    events = events_of(path)
+    assert [(e["x"], e["y"]) for e in events if e["type"] == "destination"] == [(0, 4), (0, 3)]
+    first = next(e for e in events if e["type"] == "expanding")
+    assert (first["x"], first["y"], first["h"]) == (8, 0, pytest.approx(4 * 2**0.5 + 4, abs=1e-3))
+
+
+def test_a_trace_without_an_end_leaves_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "a.trace.json"
+    world, walker = traced(path, "astar")
+    before = path.read_bytes()
+    with pytest.raises(KeyError), posthoc(path, world, walker) as trace:
+        trace.write()
+        raise KeyError
+    assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
 # --- from the window ------------------------------------------------------------------------------

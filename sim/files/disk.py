@@ -16,22 +16,56 @@ _BYTES = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole file or none: into a file beside it first, which then takes its place."""
-    target = os.path.realpath(path)  # a link stays a link
+    """Write a whole file or none."""
+    with written_whole(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to. It takes its place at the end; where that is not reached, what was there before stays.
+
+    A pipe or a device has no place to be taken: it gets what is written as it comes.
+    """
+    try:
+        with _stream(path) if _is_stream(path) else _draft(os.path.realpath(path)) as file:  # a link stays a link
+            yield file
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
+
+
+@contextmanager
+def _draft(target: str) -> Iterator[BinaryIO]:
+    """A file beside the one that it becomes."""
     draft = os.path.join(os.path.dirname(target), f".backmove-{secrets.token_hex(8)}.part")
     try:
-        try:
-            with open(draft, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())  # or a crash of the machine could leave an empty file under the name
-            os.replace(draft, target)
-        finally:
-            with suppress(FileNotFoundError):
-                os.remove(draft)
-        _sync_folder(os.path.dirname(target))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
+        with open(draft, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # or a crash of the machine could leave an empty file under the name
+        os.replace(draft, target)
+    finally:
+        with suppress(FileNotFoundError):
+            os.remove(draft)
+    _sync_folder(os.path.dirname(target))
+
+
+def _is_stream(path: str | os.PathLike[str]) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _stream(path: str | os.PathLike[str]) -> BinaryIO:
+    """A pipe that nobody reads is an error: it would be waited for."""
+    descriptor = os.open(path, os.O_WRONLY | _DO_NOT_WAIT | _BYTES)
+    if _DO_NOT_WAIT:
+        os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "wb")
 
 
 def _sync_folder(folder: str) -> None:

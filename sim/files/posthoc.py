@@ -1,6 +1,6 @@
 """Search traces for Posthoc, the visualiser of search in a browser: one agent's run as a list of events.
 
-    with Posthoc("run.trace.yaml", world, walker) as trace:
+    with posthoc("run.trace.yaml", world, walker) as trace:
         while world.advance(1):
             trace.write()
 
@@ -13,14 +13,14 @@ the comments.
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
-from typing import Any, TextIO
+from contextlib import contextmanager
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentView
-from sim.files.disk import reason
+from sim.files.disk import reason, written_whole
 from sim.grid import Grid
 from sim.kernels import log
 from sim.kernels.octile import DX, DY, NOWHERE, h0
@@ -74,43 +74,36 @@ def numbered(path: str, number: int) -> str:
     return path if number == 1 else f"{path[: -len(suffix)]}-{number}{path[-len(suffix) :]}"
 
 
+@contextmanager
+def posthoc(path: str | os.PathLike[str], world: World, walker: Walker) -> "Iterator[Posthoc]":
+    """A trace to write to. Without its end it would be none, and is not kept."""
+    check_name(path)
+    with written_whole(path) as file:
+        trace = Posthoc(file, path, world, walker)
+        trace.begin()
+        yield trace
+        trace.end()
+
+
 class Posthoc:
     """Writes what one agent does, tick by tick, as it happens."""
 
-    def __init__(self, path: str | os.PathLike[str], world: World, walker: Walker) -> None:
-        check_name(path)
+    def __init__(self, file: BinaryIO, path: str | os.PathLike[str], world: World, walker: Walker) -> None:
         assert world.watched, "nobody knows which cells were expanded"
         self.path, self.world, self.walker = path, world, walker
         self.events = 0
+        self._file = file
         self._is_json = os.fspath(path).lower().endswith(".json")
-        self._file: TextIO | None = None
         self._at = walker.position
-        self._goal = world.goal
+        self._goal = world.goal_of(walker)
         self._free = world.grid.free.copy()
         self._search = -1  # number of the search whose cells are shown
         self._shown: set[int] = set()  # cells that are drawn as expanded or generated
         self._path_end = (-1, 0)
 
-    def __enter__(self) -> "Posthoc":
-        try:
-            self._file = open(self.path, "w", encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise self._failure(error) from None
+    def begin(self) -> None:
         self._text(self._head())
         self._put(self._beginning())
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._file is None:
-            return
-        try:
-            if error is None:
-                self._put([self._event("end", f"end {self.world.tick}", self._at, outcome=self.walker.state_word)])
-                self._text("\n]}\n" if self._is_json else "\n")
-            self._file.close()
-        except OSError as failure:
-            if error is None:
-                raise self._failure(failure) from None
 
     def write(self) -> None:
         """What happened in the last tick: what was edited, what was searched, where it went."""
@@ -119,6 +112,10 @@ class Posthoc:
             self._put([*self._edits(), *self._searched(row), *self._moved(row)])
         else:
             self._put(self._edits())
+
+    def end(self) -> None:
+        self._put([self._event("end", f"end {self.world.tick}", self._at, outcome=self.walker.state_word)])
+        self._text("\n]}\n" if self._is_json else "\n")
 
     # --- events ---
 
@@ -141,8 +138,8 @@ class Posthoc:
         for cell in np.flatnonzero(free != self._free).tolist():
             yield self._event("unblock" if free[cell] else "block", f"e{cell}", cell)
         self._free = free.copy()
-        if self.world.goal != self._goal:
-            self._goal = self.world.goal
+        if (goal := self.world.goal_of(self.walker)) != self._goal:
+            self._goal = goal
             yield self._event("destination", f"destination {self.world.tick}", self._goal)
 
     def _searched(self, row: Any) -> Iterator[_Event]:
@@ -194,7 +191,7 @@ class Posthoc:
 
     def _h(self, cell: int) -> float:
         grid = self.world.grid
-        return _short(float(h0(*grid.xy(cell), *grid.xy(self.world.goal), grid.diagonal)))
+        return _short(float(h0(*grid.xy(cell), *grid.xy(self._goal), grid.diagonal)))
 
     def _around(self, cell: int) -> Iterator[int]:
         grid = self.world.grid
@@ -243,14 +240,10 @@ class Posthoc:
             self.events += 1
 
     def _text(self, text: str) -> None:
-        assert self._file is not None
         try:
-            self._file.write(text)
-        except OSError as error:
-            raise self._failure(error) from None
-
-    def _failure(self, error: Exception) -> ConfigError:
-        return ConfigError(f"{self.path}: the trace for Posthoc cannot be written: {reason(error)}")
+            self._file.write(text.encode())
+        except OSError as error:  # told here: other traces may be open, and each would take it for its own
+            raise ConfigError(f"{self.path}: cannot be written: {reason(error)}") from None
 
 
 def _short(number: float) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from sim.files.posthoc import MANY_EVENTS, Posthoc
+from sim.files.posthoc import MANY_EVENTS, posthoc
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
 from sim.world import Walker, World
@@ -21,7 +21,7 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
         world = setup()
         world.replace_queue(commands)
         walker = _until_it_joins(world, agent, until)
-        with Posthoc(path, world, walker) as trace:
+        with posthoc(path, world, walker) as trace:
             trace.write()
             while world.tick < until and world.advance(1):
                 trace.write()
