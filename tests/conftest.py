@@ -17,7 +17,7 @@ from agents.contract import budget_for, random_rows, settings_of
 from agents.registry import BY_KEY
 from agents.warm import all_agent_parts
 from sim.commands import AgentConfig
-from sim.files.folders import config_folder, state_folder
+from sim.files.folders import cache_folder, config_folder, state_folder
 from sim.grid import Grid
 from sim.kernels.ready import make_ready
 from sim.params import Value
@@ -57,7 +57,8 @@ def _kernels_are_ready() -> None:
 # --- the user's own folders -----------------------------------------------------------------------------
 
 FOLDER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", FOLDER_VARIABLE)
-_USERS_OWN = tuple(str(f) for f in (config_folder(), state_folder(), recordings_folder()))
+_USERS_OWN = tuple(str(f) for f in (config_folder(), state_folder(), recordings_folder(), cache_folder() / "prepared"))
+_CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "sqlite3.connect")
 _touched: list[str] = []
 
 
@@ -68,7 +69,7 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
         writes = bool(flags & (os.O_WRONLY | os.O_RDWR)) if isinstance(flags, int) else "r" not in str(mode)
         paths: tuple[object, ...] = (path,) if writes else ()
     else:
-        paths = arguments[:2] if event in ("os.mkdir", "os.rename", "os.remove", "os.rmdir") else ()
+        paths = arguments[:2] if event in _CHANGES else ()
     for path in paths:
         if isinstance(path, (str, os.PathLike)) and os.path.abspath(path).startswith(_USERS_OWN):
             _touched.append(f"{event} {path}")

@@ -147,6 +147,24 @@ def test_every_tick_is_that_of_the_slow_version(
             assert set(group(walker, "local space")) == {board.id(s) for s in slow.last_plan}
 
 
+def test_a_closed_cell_is_opened_again_for_a_cheaper_way_to_it() -> None:
+    """What was learned on the old map is more than the true distance on the new one, so h is not consistent there."""
+    rows = [".....@", ".@..@.", "@@@.@.", ".@...@", ".@@@.."]
+    world = make_world(rows, 15, 24, ("rtaa", {}), budget=9)
+    slow = slow_version("rtaa", {}, 9, board_of(world.grid), 15, 24)
+    walker = world.walkers[0]
+    for tick in range(60):
+        if tick == 9:
+            before = slow.board.arcs()
+            world.submit(EditCells(freed=(10,)))
+            world.apply_now()
+            slow.board = board_of(world.grid)
+            slow.change(before - slow.board.arcs(), slow.board.arcs() - before)
+        row = slow.tick()
+        world.advance(1)
+        assert (walker.position, walker.rows[0].expanded) == (slow.board.id(row.cell), row.expanded), f"tick {tick}"
+
+
 # --- what the papers prove -------------------------------------------------------------------------------
 
 

@@ -45,6 +45,20 @@ def test_the_way_back_to_the_path_is_followed_no_further_than_there_is_room() ->
     assert tba.junction(ground, agent.search, agent.path, state, 9) == (-1, 9)
 
 
+def test_a_shortcut_is_not_looked_for_where_its_roots_alone_would_break_the_time_limit() -> None:
+    """Ten parents lead to the path, and the one root there is costs an eleventh trace step."""
+    world, walker = solo(["." * 40], 0, 39, "tba", budget=20, shortcut=True)
+    world.advance(2)
+    agent: Any = walker.agent
+    state = agent.state[0]
+    state.length, state.loc, state.shortcut_budget = 3, 12, 20
+    memory = world.grid.ground, agent.search, agent.detour, agent.path, state
+    assert tba.seek_shortcut(*memory, 20, 0, 10) == (0, 10)
+    assert tba.seek_shortcut(*memory, 20, 1, 11) == (0, 10)
+    used, steps = tba.seek_shortcut(*memory, 20, 0, 11)
+    assert used > 0 and steps == 11
+
+
 # --- timelines ------------------------------------------------------------------------------------
 
 

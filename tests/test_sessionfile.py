@@ -102,6 +102,17 @@ def test_runs_outside_of_the_map_are_problems(runs):
     assert field.problems.found
 
 
+def test_an_agent_of_the_script_that_was_altered_comes_back_altered():
+    saved = describe(RIVER, tree_of())
+    state = saved.branches[0].state
+    late = next(entry for entry in state.entries if isinstance(entry.command, AddAgent))
+    other = replace(late, command=replace(late.command, config=AgentConfig("tb-gbfs", "later", budget=3)))
+    entries = tuple(other if entry is late else entry for entry in state.entries)
+    branch = replace(saved.branches[0], state=replace(state, entries=entries))
+    again = reopened(replace(saved, branches=(branch,))).branches[0].state.entries
+    assert [entry.command for entry in again] == [entry.command for entry in entries]
+
+
 def test_a_short_text_cannot_name_millions_of_cells():
     data = {"runs": "0-511,0 " * 10_000}
     field = Field(Problems(Document("a", data, 1)), (), data)
