@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pygame
 
+from sim.files.csv_text import Cell
 from sim.world import WalkerView
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
 from ui.model import files
-from ui.model.columns import COLUMNS, Cell, params_text
+from ui.model.columns import COLUMNS, params_text
 from ui.model.session import Panel
 from ui.widgets.lists import HEAD, TALL_ROW, Col, Item, Rows
 
