@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from ui.draw.map_colours import detour_colour
+from ui.draw.map_colours import detour_colour, group_colours
 from ui.draw.marks import casing_of
 from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette, heat_colours
 from ui.model.layers import HEAT_COLOUR_NAMES
@@ -206,6 +206,11 @@ def test_the_lowest_heat_stands_out_from_the_floor(palette, name):
 def test_swamp_is_never_the_colour_of_walls(palette):
     for solid in (palette.wall, palette.outside):
         assert least_difference(palette.swamp, solid) >= 10 and contrast(palette.swamp, solid) >= 1.2
+
+
+def test_frames_around_what_an_agent_sets_apart_stand_out_from_where_they_lie(palette):
+    for name, colour in group_colours(palette).items():
+        assert min(least_difference(colour, ground) for ground in (palette.free, palette.closed)) >= 20, name
 
 
 def test_the_ends_of_the_difference_map_are_told_apart():

@@ -37,7 +37,7 @@ from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords as bits
 from ui.draw.layers import LAYERS
 from ui.draw.legend import draw_colour_bar, legend_swatch
-from ui.draw.map_colours import detour_colour, hot_edge
+from ui.draw.map_colours import detour_colour, group_colours, hot_edge
 from ui.draw.picture import RECENT_TICKS, Hand
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK, DIVERGING, LIGHT, Colour, Palette, mix, packed
@@ -985,13 +985,13 @@ def test_heat_of_depth_is_what_the_database_says():
     assert (stage.cells[0].bands[grid.free] == bands[grid.free]).all() and len(set(depths[grid.free].tolist())) > 3
 
 
-@pytest.mark.parametrize("zoom", [0.4, 1.0, 9.0])
-def test_cells_that_the_agent_sets_apart_are_tinted_evenly(zoom):
+def set_apart(zoom: float, name: str, heat: HeatSetting) -> pygame.Surface:
+    """A block of cells that the agent marks as one of its sets."""
     stage = trap_stage(budget=10)
-    stage.refresh()
+    scale = stage.refresh(heat)
     snapshot = stage.world.snapshot()
     apart = np.array([y * 30 + x for y in range(17, 20) for x in range(12, 24)], np.int32)
-    view = dataclasses.replace(snapshot.walkers[0].agent, groups={"dead": apart})
+    view = dataclasses.replace(snapshot.walkers[0].agent, groups={name: apart})
     walker = dataclasses.replace(snapshot.walkers[0], agent=view)
     surface = pygame.Surface((int(30 * zoom), int(20 * zoom)), 0, 32)
     MapRenderer().draw(
@@ -1002,9 +1002,24 @@ def test_cells_that_the_agent_sets_apart_are_tinted_evenly(zoom):
         walker,
         stage.trails[0],
         stage.cells[0],
-        layers_with("groups"),
+        layers_with("groups", heat=heat),
         DARK,
+        scale=scale,
     )
+    return surface
+
+
+@pytest.mark.parametrize("heat", [HeatSetting(), HeatSetting("visits")])
+@pytest.mark.parametrize("name", ["local space", "redundant", "dead"])
+def test_large_cells_that_the_agent_sets_apart_have_a_frame_and_no_other_colour_over_heat(name, heat):
+    surface = set_apart(10.0, name, heat)
+    assert colour_at(surface, 151, 185) == group_colours(DARK)[name], "a pixel from the border of the cell"
+    assert (colour_at(surface, 155, 185) == DARK.free) == (name != "dead" or heat.kind != "off")
+
+
+@pytest.mark.parametrize("zoom", [0.4, 1.0, 9.0])
+def test_cells_that_the_agent_sets_apart_are_tinted_evenly(zoom):
+    surface = set_apart(zoom, "dead", HeatSetting())
     inside, outside = colour_at(surface, int(18.5 * zoom), int(18.5 * zoom)), colour_at(surface, 0, int(18.5 * zoom))
     assert outside == DARK.free
     assert 20 < inside[0] - outside[0] < 120, "neither lost nor solid"

@@ -5,14 +5,13 @@ from functools import lru_cache
 import pygame
 
 from ui.draw import marks
-from ui.draw.drawing import TINT
 from ui.draw.heat import HeatScale
 from ui.draw.kernels import paint
 from ui.draw.kernels.cellwords import SWAMP, TREES, WATER
-from ui.draw.layers import Layer
-from ui.draw.map_colours import group_colours, texture_colours
+from ui.draw.layers import Layer, groups
+from ui.draw.map_colours import texture_colours
 from ui.draw.swatch import Swatch
-from ui.draw.theme import Palette, mix, packed
+from ui.draw.theme import Palette, packed
 
 Rect = tuple[int, int, int, int]
 
@@ -46,12 +45,15 @@ def terrain_swatch(surface: pygame.Surface, rect: Rect, word: int, palette: Pale
     surface.blit(patch, (x, y))
 
 
-def group_swatch(surface: pygame.Surface, rect: Rect, name: str, palette: Palette) -> None:
-    """The tint of a mark of an agent, on free ground and on closed."""
+def group_swatch(surface: pygame.Surface, rect: Rect, name: str, palette: Palette, ui_scale: float) -> None:
+    """A mark of an agent."""
     x, y, width, height = rect
-    for i, ground in enumerate((palette.free, palette.closed)):
-        left, right = x + i * width // 2, x + (i + 1) * width // 2
-        surface.fill(mix(ground, group_colours(palette)[name], TINT), (left, y, right - left, height))
+    patch = pygame.Surface((max(1, width), max(1, height)), 0, 32)
+    swatch = Swatch(patch, palette, ui_scale)
+    for i in range(2):
+        groups.mark(swatch, name, i * width // 2, (i + 1) * width // 2)
+    swatch.unlock()
+    surface.blit(patch, (x, y))
 
 
 def marker_swatch(

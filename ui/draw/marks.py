@@ -55,8 +55,13 @@ def _make_marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> t
             d = _odd(max(11 * ui_scale, 0.62 * zoom))
             n = _odd(d + 4 * ui_scale)
             return (masks.disc(n, d + 4 * edge), packed(palette.casing_dark)), (masks.disc(n, d), packed(palette.agent))
-        case "unit" | "unit there" | "unit stuck":
-            colours = {"unit": palette.agent, "unit there": palette.arrived, "unit stuck": palette.warning}
+        case "unit stuck":  # another shape, too: its colour is near to that of those that are there
+            d = _odd(max(7 * ui_scale, 0.7 * zoom))
+            n = _odd(d + 2 * edge)
+            ink, around = packed(palette.warning), packed(casing_of(palette, palette.warning))
+            return (masks.cross(n, d + 2 * edge, line + 2 * edge), around), (masks.cross(n, d, line), ink)
+        case "unit" | "unit there":
+            colours = {"unit": palette.agent, "unit there": palette.arrived}
             d = _odd(max(5 * ui_scale, 0.6 * zoom))
             n = _odd(d + 2 * edge)
             return (masks.disc(n, d + 2 * edge), packed(palette.casing_dark)), (masks.disc(n, d), packed(colours[name]))

@@ -27,7 +27,7 @@ from ui.model.trails import Trail
 
 MARKS_FROM_PX = 6.0
 HEAT_TRAILS_FROM_PX = 12.0
-THIN_SHARE, CASING_SHARE = 0.13, 0.07  # of a cell's side
+THIN_SHARE, CASING_SHARE, FRAME_SHARE = 0.13, 0.07, 0.1  # of a cell's side
 RECENT_TICKS = 64
 EDIT_FADE_TICKS = 200
 
@@ -184,6 +184,11 @@ class Picture:
         if self.zoom < 1.0:
             alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))
         paint.tint_cells(self.frame, np.ascontiguousarray(cells, np.int32), packed(colour), alpha)
+
+    def frame_cells(self, cells: Cells, colour: Colour) -> None:
+        """A frame inside each of some cells: it hides no fill, and is no fill."""
+        width = max(1, min(self.px(2), round(FRAME_SHARE * self.zoom)))
+        paint.frame_cells(self.frame, np.ascontiguousarray(cells, np.int32), width, packed(colour))
 
     def write(self, texts: Iterable[tuple[str, int]], size: int, colour: Colour) -> None:
         """Texts beside the middles of cells, each with a casing; one that would lie on another is left out."""

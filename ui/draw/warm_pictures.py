@@ -15,9 +15,11 @@ from sim.kernels.learned import new_learned
 from sim.kernels.octile import h0_cells
 from sim.world import World
 from ui.draw.cells import BANDS, NO_CELLS, CellWords, Shown, update_all
-from ui.draw.kernels import cellwords
+from ui.draw.kernels import cellwords, paint
+from ui.draw.kernels.paint import Frame
 from ui.draw.layers import LAYER_BY_KEY, LAYERS
 from ui.draw.legend import legend_swatch
+from ui.draw.marks import window_pixels
 from ui.draw.picture import Carried, Hand
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK
@@ -97,6 +99,9 @@ def warm_pictures() -> None:
             trail.append(walker.rows)
         _draw_all(surface, world, trails, cells, HEAT_KINDS[tick % len(HEAT_KINDS)], ZOOMS[tick % len(ZOOMS)])
     _call_the_rest(world, cells[0])
+    frame = Frame(window_pixels(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
+    paint.frame_cells(frame, np.array([0], np.int32), 1, 0)
+    del frame  # it locks the surface while it lives
     for layer in LAYERS:
         legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
 

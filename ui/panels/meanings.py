@@ -37,7 +37,7 @@ GROUPS = {
 }
 """The marks of agents, by sim.agent_api.GROUP_NAMES."""
 
-CROWD = "Dots: agents on their way, arrived, without a path; their tails: where each was lately"
+CROWD = "Dots: agents on their way and arrived; crosses: without a path; tails: where each was lately"
 NUMBERS = "Numbers in cells: g at the upper left, h at the upper right, f below"
 STEP = "Dot in a cell, in slow motion: the cell that was expanded last"
 
@@ -65,7 +65,7 @@ def _draw_swatch(desk: Desk, box: Box, key: str) -> None:
     elif kind == "terrain":
         legend.terrain_swatch(surface, box, TERRAIN[name][0], palette)
     elif kind == "groups":
-        legend.group_swatch(surface, box, name, palette)
+        legend.group_swatch(surface, box, name, palette, scale)
     elif kind in ("crowd", "step"):
         legend.marker_swatch(surface, box, _MARKERS[kind], palette, scale)
     elif kind == "numbers":

@@ -36,6 +36,8 @@ NO_HEAT = {
 }
 """Why a heat map shows nothing, where it does not."""
 
+CROWD_HEAT = "a crowd has visits; click an agent for its own"
+
 
 def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
@@ -113,7 +115,7 @@ def _draw_heat(desk: Desk, box: Box) -> int:
     if heat.kind == "off":
         return y + px(2)
     if not meanings.hot_panels(desk):
-        canvas.text((x, y), NO_HEAT[heat.kind], size=12, colour=desk.palette.dim, width=width)
+        canvas.text((x, y), _why_not(desk, heat.kind), size=12, colour=desk.palette.dim, width=width)
         return y + px(26)
     _draw_bar(desk, (x, y, width, px(12)))
     y += px(38)
@@ -121,6 +123,12 @@ def _draw_heat(desk: Desk, box: Box) -> int:
         _draw_compared(desk, (x, y, width, px(16)))
         y += px(22)
     return y + px(6)
+
+
+def _why_not(desk: Desk, kind: str) -> str:
+    """Why there is no heat on screen."""
+    has_crowd = any(panel.crowd is not None for panel in desk.scene.shown_panels)
+    return CROWD_HEAT if has_crowd else NO_HEAT[kind]
 
 
 def _draw_heat_options(desk: Desk, x: int, y: int, width: int) -> None:

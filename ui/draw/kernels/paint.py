@@ -373,6 +373,17 @@ def paint_grid(frame, words, colour):
 
 
 @kernel
+def frame_cells(frame, cells, px, colour):
+    """A frame inside each of some cells, `px` wide, a pixel from its border. Writes: frame.pixels."""
+    for i in range(cells.size):
+        column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
+        x0, y0 = left_of(column, frame.left, frame.zoom) + 1, left_of(row, frame.top, frame.zoom) + 1
+        x1, y1 = left_of(column + 1, frame.left, frame.zoom), left_of(row + 1, frame.top, frame.zoom)
+        for inset in range(px):
+            outline(frame, x0 + inset, y0 + inset, x1 - inset, y1 - inset, colour)
+
+
+@kernel
 def tint_cells(frame, cells, colour, alpha):
     """Lay a colour over whole cells, such as those that a brush would paint. Writes: frame.pixels."""
     for i in range(cells.size):

@@ -1,10 +1,15 @@
-"""Marks of the agent: the cells that an algorithm sets apart, tinted."""
+"""Marks of the agent: the cells that an algorithm sets apart, framed; tinted where cells are small, as are dead ones.
+
+A tint is a mixture with what lies below, which may come out as any other colour: yellow on closed cells is brown. So it
+is the frame that counts, and over heat there is no tint at all.
+"""
 
 from collections.abc import Iterable
 
 import numpy as np
 
 from ui.draw.drawing import TINT, Drawing
+from ui.draw.kernels import paint
 from ui.draw.layer import Layer
 from ui.draw.map_colours import group_colours
 from ui.draw.picture import Picture
@@ -13,6 +18,8 @@ from ui.draw.swatch import Swatch
 from ui.draw.theme import mix, packed
 
 GROUP_ALPHA = 110  # of 255
+FILLED = ("dead",)
+"""Of two sets that may lie side by side in like colours, this one is filled, too."""
 
 
 def draw(picture: Picture) -> None:
@@ -20,16 +27,32 @@ def draw(picture: Picture) -> None:
         return
     colours = group_colours(picture.palette)
     for name, cells in picture.walker.agent.groups.items():
-        if cells.size:
+        if not cells.size:
+            continue
+        if is_tinted(name, picture.has_marks, picture.has_heat):
             picture.tint(cells, colours[name], GROUP_ALPHA)
+        if picture.has_marks:
+            picture.frame_cells(cells, colours[name])
+
+
+def is_tinted(name: str, has_frame: bool, has_heat: bool) -> bool:
+    return not has_heat and (name in FILLED or not has_frame)
 
 
 def swatch(swatch: Swatch) -> None:
-    """Two of the tints, side by side."""
-    palette = swatch.palette
-    for i, colour in enumerate((palette.agent, palette.trail)):
-        left, right = i * swatch.width // 2, (i + 1) * swatch.width // 2
-        swatch.fill(left, right, packed(mix(palette.free, colour, TINT)))
+    """Two of the marks, side by side."""
+    mark(swatch, "local space", 0, swatch.width // 2)
+    mark(swatch, "dead", swatch.width // 2, swatch.width)
+
+
+def mark(swatch: Swatch, name: str, left: int, right: int) -> None:
+    """A cell of a set, on closed ground."""
+    palette, colour = swatch.palette, group_colours(swatch.palette)[name]
+    ground = mix(palette.closed, colour, TINT) if is_tinted(name, True, False) else palette.closed
+    swatch.fill(left, right, packed(ground))
+    for inset in range(swatch.px(1), swatch.px(3)):
+        box = (left + inset, inset, right - inset, swatch.height - inset)
+        paint.outline(swatch.frame, *box, packed(colour))
 
 
 def svg(drawing: Drawing) -> Iterable[str]:
@@ -52,7 +75,7 @@ LAYER = Layer(
     key="groups",
     name="Marks of the agent",
     place=14,
-    depth=20,
+    depth=35,
     legend="what the algorithm sets apart: local search space, queue, dead, redundant, inconsistent",
     draw=draw,
     swatch=swatch,
