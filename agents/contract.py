@@ -126,7 +126,7 @@ def check_view(walker: Walker, board: Board) -> None:
         must(len(set(places)) == len(places), "shows a path that crosses itself")
         is_way = all(max(abs(ax - bx), abs(ay - by)) == 1 for (ax, ay), (bx, by) in itertools.pairwise(places))
         must(is_way, "shows a path with gaps")
-    must(-1 <= view.best < cells and -1 <= view.root < cells, "shows cells that are not on the map")
+    must(all(-1 <= cell < cells for cell in (view.best, view.root, view.target)), "shows cells that are not on the map")
     must(0 <= view.head <= view.path.size, "shows a path that begins behind its end")
     ahead = [board.at(int(c)) for c in view.path[view.head :]]
     if ahead and ahead[0] == board.at(walker.position) and walker.agent.status is Status.ACTIVE:

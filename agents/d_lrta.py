@@ -136,10 +136,12 @@ class DLrta(Controlled):
                 "h of subgoals": float(cells_toward_others(self.others)),
             },
             waypoints=self.waypoints(),
+            target=int(it.last_target) if st.best >= 0 else -1,
             depths=self._depths(),
             regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared,
             is_stale=self.is_stale,
+            notes=frozenset({"for good"} if it.is_for_good else ()),
         )
 
 

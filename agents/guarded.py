@@ -127,7 +127,7 @@ def _is_sound(view: AgentView, cells: int) -> bool:
         tables += [view.depths] if view.depths is not None else []
         return (
             all(_are_cells(some, cells) for some in lists)
-            and all(-1 <= int(cell) < cells for cell in (view.best, view.root))
+            and all(-1 <= int(cell) < cells for cell in (view.best, view.root, view.target))
             and 0 <= int(view.head) <= view.path.size
             and all(table.size in (1, cells) for table in tables)
             and set(view.groups) <= set(GROUP_NAMES)

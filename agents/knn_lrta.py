@@ -156,7 +156,18 @@ class KnnLrta(Databased, LearningAgent):
             waypoints=ahead[ahead != st.goal] if it.record >= 0 else ahead[:0],
             prepared=self.prepared,
             is_stale=self.is_stale,
+            target=int(self.others.aimed[0].goal) if st.best >= 0 and it.targets else -1,
+            notes=self._notes(),
         )
+
+    def _notes(self) -> frozenset[str]:
+        """Why it heads for its target, where that is no cell of a record."""
+        it = self.control[0]
+        if not it.targets or it.record >= 0:
+            return frozenset()
+        if it.stage != knn_lrta.SETTLED:
+            return frozenset({"choosing"})
+        return frozenset({"direct" if it.quota < 0 else "no record"})
 
 
 def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:

@@ -12,8 +12,9 @@ parameters by their names. It cannot write to the map; the referee judges its mo
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from operator import index
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from sim.agent_api import AgentView, Problem, Status
 from sim.grid import Grid, MapChange
 from sim.kernels import log, octile
 from sim.metrics import OwnCounts
-from sim.params import Param, Value
+from sim.params import Param, Value, shown
 
 __all__ = ["OwnAgent", "Param"]
 
@@ -94,11 +95,23 @@ class OwnAgent:
     def advance(self, budget: int, rows: np.ndarray) -> int:
         self.budget = budget
         self._expanded = []
-        target: Any = self.step()
-        cell = self.position if target is None else int(target)
+        target: object = self.step()
+        cell = self.position if target is None else self._cell_of(target)
         log.write_row(rows[0], cell, len(self._expanded), 0, 0, log.SEARCHING)
         self.position = cell
         return 1
+
+    def _cell_of(self, target: object) -> int:
+        """The cell that a step returned, of the map or not: that the referee says."""
+        if not isinstance(target, bool):
+            with suppress(TypeError, OverflowError):
+                return int(np.int32(index(target)))  # type: ignore[arg-type]
+        code = getattr(self.step, "__code__", None)
+        where = f", which begins in line {code.co_firstlineno}," if code else ""
+        raise TypeError(
+            f"{type(self).__name__}.step{where} returned {shown(target)}; expected a cell, which is a number "
+            "such as self.grid.cell(x, y), or None to stay"
+        )
 
     def on_change(self, change: MapChange) -> None:
         self._has_no_path = False

@@ -178,6 +178,7 @@ class PrLrta(Controlled):
                 "h of regions": float(self.tables.counts[0].entries),
             },
             waypoints=np.array(end, np.int32),
+            target=int(st.best),
             depths=self._depths(),
             regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared,

@@ -26,6 +26,8 @@ SHARE = Param(
 )
 TRACE_RATE = Param("trace_rate", float, 10.0, "trace steps that cost as much as one expansion", 1.0, 1000.0, symbol="c")
 
+_DID = {tba.FOUND: "found", tba.TRACED: "trace", tba.TOOK: "path", tba.SOUGHT: "shortcut"}
+
 
 class Tba(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
@@ -85,6 +87,7 @@ class Tba(BestFirstAgent):
             tracing=self.trace.cells[: 0 if st.trace_done else int(st.trace_length)],
             detour=self.detour if self.params["shortcut"] else None,
             numbers={"shortcuts": int(st.shortcuts)},
+            notes=frozenset(word for mark, word in _DID.items() if int(st.did) & mark),
         )
 
 

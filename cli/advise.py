@@ -75,7 +75,7 @@ def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, p
         length = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal
         for candidate in tried:
             if not candidate.is_out:
-                for line in do_job(job_for(candidate, case, length), grid, BY_KEY, time.thread_time):
+                for line in do_job(job_for(candidate, case, length), grid, BY_KEY, time.thread_time)[0]:
                     candidate.take(line)
     return len(cases)
 

@@ -17,7 +17,7 @@ def main(argv: Sequence[str]) -> int:
     problems = []
     for name in parser.parse_args(argv).files:
         lesson = load_lesson(name, BY_KEY, (ROOT / "assets",), HEAT_KINDS)
-        problems += [f"{name}: {problem}" for problem in broken_claims(lesson, BY_KEY)]
+        problems += [f"{name}:{problem}" for problem in broken_claims(lesson, BY_KEY)]
         print(f"{name}: {len(lesson.steps)} steps, {sum(len(step.claims) for step in lesson.steps)} claims")
     for problem in problems:
         print(problem, file=sys.stderr)

@@ -75,7 +75,7 @@ def check(store: Store, spec: Specification, count: int) -> int:
 def _differences(spec: Specification, row: int, rows: dict[tuple[object, ...], tuple[object, ...]]) -> list[str]:
     there = found(spec, row)
     names = [column.name for column in MEASURED]
-    for line in do_job(there.job, there.case.board.grid, BY_KEY, lambda: 0.0):
+    for line in do_job(there.job, there.case.board.grid, BY_KEY, lambda: 0.0)[0]:
         if line[0] != there.key:
             continue
         again, kept = line[1 : 1 + len(names)], rows[(row, line[1])][1:]

@@ -191,6 +191,8 @@ class _Solver:
             is_told = True
             walker = world.add(config)
             outcome = self._walk(world, walker, task, share)
+            for note in world.notes:
+                self.progress.say(f"{_named(task.row)}tick {note.tick:,}: {note.text}")
             self._print(world, walker, outcome, task)
             if outcome == STOPPED:
                 return False
@@ -205,8 +207,7 @@ class _Solver:
             for _ in steps_alone(world, walker, self.max_moves, longest):
                 self.trace.write(world, **more)
                 self.posthoc.write()
-                what = f"row {task.row.number}, " if task.row else ""
-                self.progress.show(f"{what}{walker.label}: {walker.metrics[0].moves:,} moves", share)
+                self.progress.show(f"{_named(task.row)}{walker.label}: {walker.metrics[0].moves:,} moves", share)
         except KeyboardInterrupt:
             return outcome_of(world, walker, STOPPED) if walker.is_done else STOPPED
         is_out_of_moves = world.metrics(walker).moves >= self.max_moves
@@ -224,6 +225,11 @@ class _Solver:
             print_result(trial_result(world, line, trial), self.progress)
         if not walker.has_arrived:
             print_result(trial_result(world, line, world.unfinished_trial(walker), outcome), self.progress)
+
+
+def _named(row: ScenRow | None) -> str:
+    """How a message about a row begins."""
+    return f"row {row.number}, " if row else ""
 
 
 def _differs_from_listed(row: ScenRow | None, optimal: float) -> str | None:

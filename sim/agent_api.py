@@ -110,6 +110,9 @@ class AgentView:
     chosen_at: int = -1  # the cell where it was made
     prepared: tuple[Prepared, ...] = ()  # data computed before the run that it uses
     is_stale: bool = False  # the map is not the one that this data was computed on
+    target: int = -1  # what its last move headed for, where that may be a subgoal
+    notes: frozenset[str] = frozenset()
+    """Words on its last tick that neither its row nor the rest of this can tell, for ui/model/pseudocode.py, why.py."""
 
     def __post_init__(self) -> None:
         """A search that has not begun has number 0, as have all cells that no search has written: it knows none."""

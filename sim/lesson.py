@@ -4,10 +4,11 @@ ticks = settled(lesson, specs)          at which tick each step stands: found by
 broken_claims(lesson, specs)            what the steps say that the run does not show
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sim.agent_api import AgentSpec, Status
+from sim.agent_api import PHASE_WORDS, STATUS_WORDS, AgentSpec, Status
 from sim.files.scenario import Scenario, build_world
 from sim.files.telling import tell
 from sim.kernels import log
@@ -22,6 +23,9 @@ _TELL_EVERY = 1000  # ticks; half a second at most, of a crowd
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
 """What a step can wait for, by the marks of an agent's row; the two below are asked of the agent."""
 NO_PATH, CONVERGED = "no_path", "converged"
+
+STATES = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), "converged", "broke the rules", "failed")
+"""What an agent can be said to be: the words of Walker.state_word."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,10 @@ class Step:
     highlights: tuple[Highlight, ...] = ()
     shown: tuple[str, ...] | None = None  # the agents whose panels are shown; None: as in the step before
     heat: str | None = None
+    camera: tuple[float, ...] | None = None  # the middle and the cells that are seen: x, y, cells; (): the whole map
     speed: int | None = None
     claims: tuple[Claim, ...] = ()
+    line: int = 0  # of the file, where it says how far the run goes on
 
 
 @dataclass(frozen=True)
@@ -99,19 +105,25 @@ class Lesson:
     def heat_at(self, place: int) -> str:
         return next((step.heat for step in reversed(self.steps[: place + 1]) if step.heat is not None), "off")
 
+    def camera_at(self, place: int) -> tuple[float, ...] | None:
+        """What is seen in a step, as Step.camera says; None: no step says it, and the user looks where they like."""
+        said = [step.camera for step in self.steps[: place + 1] if step.camera is not None]
+        has_any = any(step.camera is not None for step in self.steps)
+        return said[-1] if said else () if has_any else None
+
     def speed_at(self, place: int) -> int:
         return self.steps[place].speed or self.speed
 
 
 def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
-    """The tick of each step. A ConfigError says which never comes."""
+    """The tick of each step. A ConfigError says which never comes, its line first."""
     return tuple(world.tick for world, _ in _walked(lesson, specs))
 
 
 def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
-    """What the lesson says and the run does not show, each with step and line."""
+    """What the lesson says and the run does not show, each with line and step."""
     return [
-        f"step {place + 1}, line {claim.line}: {problem}"
+        f"{claim.line}: step {place + 1}: {problem}"
         for world, place in _walked(lesson, specs)
         for claim in lesson.steps[place].claims
         if (problem := _problem_of(claim, world))
@@ -123,31 +135,38 @@ def _walked(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[Wo
     world = build_world(lesson.scenario, specs, watched=True)
     for place, step in enumerate(lesson.steps):
         if step.when is not None:
-            _run_to(world, step.when, place)
+            try:
+                _run_to(world, step.when)
+            except ConfigError as error:
+                raise ConfigError(f"{step.line}: step {place + 1}: {error}") from None
         world.apply_now()
         yield world, place
 
 
-def _run_to(world: World, when: When, place: int) -> None:
+def _run_to(world: World, when: When) -> None:
     if when.tick is not None:
-        _run_to_tick(world, when.tick, place)
+        _run_to_tick(world, when.tick)
         return
     left = when.count
     while left and not (when.measure and _measure(world, when.agent, when.measure) >= when.reaches):
         if world.tick >= MOST_TICKS or not world.advance(1):
-            raise ConfigError(f"step {place + 1}: what it waits for never comes; the run is at tick {world.tick:,}")
+            raise ConfigError(f"what it waits for never comes; {_how_far(world)} at tick {world.tick:,}")
         left -= bool(when.event) and _happens(named(world, when.agent), when.event)
         if not world.tick % _TELL_EVERY:
             tell(world.tick / MOST_TICKS)
 
 
-def _run_to_tick(world: World, tick: int, place: int) -> None:
+def _run_to_tick(world: World, tick: int) -> None:
     if tick < world.tick:
-        raise ConfigError(f"step {place + 1}: tick {tick} is before tick {world.tick} of the step before")
+        raise ConfigError(f"tick {tick:,} is before tick {world.tick:,}, at which the step before stands")
     while world.tick < tick:
         if not world.advance(min(tick - world.tick, _TELL_EVERY)):
-            raise ConfigError(f"step {place + 1}: the run is over at tick {world.tick}, before tick {tick}")
+            raise ConfigError(f"the run is over at tick {world.tick:,}, before tick {tick:,}")
         tell(world.tick / MOST_TICKS)
+
+
+def _how_far(world: World) -> str:
+    return "the run is over" if world.is_over else "nobody waits longer than"
 
 
 def _happens(walker: Walker, event: str) -> bool:
@@ -176,6 +195,8 @@ def _problem_of(claim: Claim, world: World) -> str:
         state = named(world, claim.agent).state_word
         return "" if state == claim.state else f"{claim.agent} is said to be {claim.state}, and is {state}"
     value = _measure(world, claim.agent, claim.measure)
+    if math.isnan(value):
+        return f"{claim.agent} has no {claim.measure} yet"
     limits = [
         ("at least", claim.least, lambda limit: value >= limit),
         ("at most", claim.most, lambda limit: value <= limit),

@@ -77,7 +77,7 @@ def test_every_number_that_a_text_tells_of_is_claimed_or_in_the_run() -> None:
 
 def test_a_wrong_claim_is_told_with_step_and_line() -> None:
     lesson = parse_lesson(SMALL.replace("state: arrived", "state: waiting"), "x.yaml", BY_KEY)
-    assert broken_claims(lesson, BY_KEY) == ["step 3, line 20: A is said to be waiting, and is arrived"]
+    assert broken_claims(lesson, BY_KEY) == ["20: step 3: A is said to be waiting, and is arrived"]
     claims = (Claim("A", "moves", least=1000), Claim("A", "moves", more_than="A"), Claim("A", "moves", most=0))
     wrong = replace(lesson, steps=(replace(lesson.steps[2], claims=claims),))
     assert len(broken_claims(wrong, BY_KEY)) == 3
@@ -105,9 +105,28 @@ def test_a_wrong_claim_is_told_with_step_and_line() -> None:
         (
             "to: {agent: A, event: arrival}",
             "to: {agent: A, event: restart}",
-            "x.yaml: step 3: what it waits",
+            "x.yaml:19: step 3: what it waits for never comes; the run is over at tick",
         ),
         ("    show: [A]", "    right: 1", "x.yaml:12: steps[0].right: goes with a question only"),
+        ("    show: [A]", "    to: 9000", "x.yaml:12: step 1: the run is over at tick"),
+        (
+            "    show: [A]",
+            "    to: 2\n  - text: Back.\n    to: 1",
+            "x.yaml:14: step 2: tick 1 is before tick 2, at which the step before stands",
+        ),
+        (
+            "state: arrived",
+            "state: arived",
+            "x.yaml:20: steps[2].claims[0].state: nothing here is called 'arived'; did",
+        ),
+        ("state: arrived", "state: arrived, least: 3", "claims[0].least: does not go with a state"),
+        ("event: arrival", "event: arrival, reaches: 3", "steps[2].to.reaches: goes with a measure only"),
+        ("event: arrival", "measure: moves, reaches: 3, count: 2", "steps[2].to.count: goes with an event only"),
+        (
+            "    show: [A]",
+            "    highlight: [{agent: A, what: longest_stay}]",
+            "x.yaml:12: steps[0].highlight[0].what: nothing here is called 'longest_stay'",
+        ),
         ("run:\n", "run:\n  format: backmove-scenario\n", "run.format: does not belong into the run of a lesson"),
     ],
 )
@@ -116,6 +135,19 @@ def test_a_wrong_file_gets_its_errors_with_lines(old: str, new: str, said: str) 
     with pytest.raises(ConfigError) as error:
         parse_lesson(SMALL.replace(old, new), "x.yaml", BY_KEY)
     assert any(said in problem for problem in error.value.problems), error.value.problems
+
+
+def test_what_is_wrong_with_the_run_and_with_the_steps_is_said_at_once() -> None:
+    text = SMALL.replace("kind: tba,", "kind: tbz,").replace("right: 2", "right: 3").replace("to: {", "too: {")
+    with pytest.raises(ConfigError) as error:
+        parse_lesson(text, "x.yaml", BY_KEY)
+    assert [problem.split(":")[1] for problem in error.value.problems] == ["9", "16", "19"]
+
+
+def test_a_measure_that_nobody_has_yet_breaks_a_claim() -> None:
+    text = SMALL.replace("show: [A]", "claims: [{agent: A, measure: twentieth_move, most: 9}]")
+    lesson = parse_lesson(text, "x.yaml", BY_KEY)
+    assert broken_claims(lesson, BY_KEY) == ["12: step 1: A has no twentieth_move yet"]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -241,3 +273,49 @@ def test_without_a_sidebar_the_step_stands_over_the_maps(app: App) -> None:
     assert not app.session.log, "a click on the card paints nothing on the map below"
     press_combination(app, "Ctrl+Shift+PageDown")
     assert app.window.state.lesson is None
+
+
+def test_a_step_shows_its_part_of_the_map_forwards_and_backwards(app: App) -> None:
+    """Three moves of an agent on a map of 64 x 64 are seen only from near."""
+
+    def cells() -> float:
+        panel, boxes = app.window.scene.panels()[0]
+        return min(boxes.map[2:]) / app.window.scene.camera(panel.key, boxes).zoom
+
+    playing = app.window.state.lesson
+    assert playing is not None and cells() >= 64
+    for _ in range(2):
+        press_combination(app, "Ctrl+PageDown")
+    settle(app)
+    assert playing.place == 1 and 18 <= cells() <= 22
+    press_combination(app, "Ctrl+PageDown")
+    assert 18 <= cells() <= 22, "as in the step before"
+    for _ in range(2):
+        press_combination(app, "Ctrl+PageUp")
+    assert playing.place == 0 and cells() >= 64
+
+
+def test_a_lesson_that_says_nothing_of_it_leaves_the_camera_alone() -> None:
+    lesson = parse_lesson(SMALL, "x.yaml", BY_KEY)
+    assert {lesson.camera_at(place) for place in range(3)} == {None}
+    near = parse_lesson(SMALL.replace("show: [A]", "camera: {x: 1, y: 1, cells: 3}"), "x.yaml", BY_KEY)
+    assert near.camera_at(2) == (1.0, 1.0, 3.0)
+    with pytest.raises(ConfigError) as error:
+        parse_lesson(SMALL.replace("show: [A]", "camera: {x: 1, cells: big, z: 3}"), "x.yaml", BY_KEY)
+    said = " ".join(error.value.problems)
+    assert all(part in said for part in ("camera.z: no such key", "camera.y: expected a number", "camera.cells"))
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1280, 720)])
+def test_next_can_be_clicked_however_long_the_step_is(size: tuple[int, int]) -> None:
+    made = make_app(files.open_any(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, size)
+    made.window.documents.open_path(LESSONS[3])
+    settle(made)
+    playing = made.window.state.lesson
+    for place in range(len(playing.lesson.steps)):
+        playing.place = place
+        playing.answer(0)
+        settle(made)
+        settle(made)
+        spot = made.window.canvas.spot_named("lesson:lesson_next")
+        assert spot is not None and pygame.Rect(made.window.scene.layout.sidebar).contains(pygame.Rect(spot.box))

@@ -66,6 +66,24 @@ def test_a_click_closes_it_and_paints_nothing(app: App) -> None:
     assert app.window.settings.closed_notes == ["best-cell"] and not app.session.log
 
 
+@pytest.mark.parametrize("size", [(800, 600), (1280, 720), (1600, 900)])
+def test_a_note_leaves_most_of_the_map_that_it_is_about_to_be_seen(size: tuple[int, int]) -> None:
+    made = make_app(files.open_any(files.examples()[0]).scenario, size)
+    made.window.state.notes = Notes([])
+    made.window.player.play()
+    for _ in NOTES:
+        while made.window.state.notes.shown is None:
+            made.frame(0.05)
+        settle(made)
+        note = made.window.state.notes.shown
+        spot = made.window.canvas.spot_named("note")
+        boxes = next(b for panel, b in made.window.scene.panels() if panel.view.label == note.points_at.agent)
+        covered = pygame.Rect(spot.box).clip(pygame.Rect(boxes.map))
+        assert covered.height <= boxes.map[3] * 0.4 or not covered.width
+        assert made.window.surface.get_rect().contains(pygame.Rect(spot.box))
+        press_combination(made, "Escape")
+
+
 def test_another_run_has_no_notes(app: App) -> None:
     app.window.documents.open_path(files.examples()[1])
     settle(app)

@@ -141,7 +141,14 @@ def test_a_file_cannot_take_the_name_of_ours_or_be_anything_else(tmp_path: Path)
 
 FAILURES = {
     "        return 1 // 0\n": "mine.py:6: ZeroDivisionError",
-    "        return 'there'\n": "ValueError",
+    "        return 'there'\n": "TypeError: Mine.step, which begins in line 5, returned 'there'; expected a cell",
+    "        return (3, 4)\n": "returned (3, 4); expected a cell, which is a number such as self.grid.cell(x, y)",
+    "        return 3.7\n": "returned 3.7;",
+    "        return True\n": "returned True;",
+    "        return 10**20\n": "returned 100000000000000000000;",
+    "        yield 1\n": "returned <generator object",
+    "        def f(): return f()\n        return f()\n": "mine.py:6: RecursionError",
+    "        self.big = bytearray(10**15)\n": "mine.py:6: MemoryError",
     "        self.grid.moves[0] = 255\n": "mine.py:6: ValueError",
     "        self.grid.edit([], [1])\n": "mine.py:6: TypeError: an agent cannot change the map",
     "        exit(3)\n": "SystemExit: 3",

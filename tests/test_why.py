@@ -1,12 +1,14 @@
 """The sentence that says why an agent moved, against the oracles of naive*.py, and true for every agent there is."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.registry import SPECS
@@ -20,6 +22,8 @@ from ui.model.why import NOBODY, Why, _Case, _fork, why
 
 from .conftest import board_of, budget_for, make_world, problems, random_rows
 from .naive import Place, Tba, TbBfs
+from .naive_databases import DLrta, PrLrta
+from .naive_knn import Knn
 from .naive_learning import Lrta
 from .naive_ribs import Ribs
 
@@ -129,6 +133,143 @@ def test_ribs_says_why_it_goes_back(problem: Problem) -> None:
         left = board.at(before)
         assert ("dead" in said.text) == (left in naive.dead)
         assert ("redundant" in said.text) == (left in naive.redundant)
+
+
+@settings(max_examples=30)
+@given(problems(side=14, low=4, water=False), st.sampled_from([5, 30]), st.sampled_from([4, 250]))
+def test_knn_lrta_star_says_which_record_it_follows_and_for_what_it_heads(
+    problem: Problem, count: int, cap: int
+) -> None:
+    _, start, goal = problem
+    naive: Knn | None = None
+    for world, _, said in told(problem, "knn-lrta", 1, records=count, cap=cap, similar=4):
+        board, agent = board_of(world.grid), world.walkers[0].agent
+        if board.at(goal) not in board.distances(board.at(start)):
+            return
+        records: Any = agent.records
+        chains = itertools.pairwise(records.offsets.tolist())
+        cells = [[board.at(c) for c in records.cells.tolist()[a:b]] for a, b in chains]
+        naive = naive or Knn(board, board.at(start), board.at(goal), cells, 4, cap)
+        naive.tick()
+        target = naive.queue[0]
+        assert f"the neighbour {naive.loc} promises least" in said.text
+        if len(naive.queue) > 1:
+            record = next(r for r, verdict in naive.verdicts if verdict == "accepted")
+            where = "the goal" if target == naive.goal else f"the subgoal {target}"
+            assert f"It heads for {where}, by record {record};" in said.text
+        elif target == naive.goal and len(naive.verdicts) == 4 and naive.verdicts[-1][1] != "accepted":
+            assert "No record fits" in said.text
+        elif not naive.verdicts and naive.quota == float("inf"):
+            assert "greedy steps lead to the goal" in said.text
+
+
+@settings(max_examples=30)
+@given(problems(side=12, low=5, water=False), st.booleans(), st.booleans())
+def test_d_lrta_star_says_for_which_subgoal_it_headed_and_how_deep_it_looked(
+    problem: Problem, goals: bool, depths: bool
+) -> None:
+    _, start, goal = problem
+    choice = {True: "database", False: "global"}[goals], {True: "database", False: "fixed"}[depths]
+    params: dict[str, Value] = {"goal_control": choice[0], "depth_control": choice[1], "level": 2, "depth": 2, "cap": 4}
+    naive: DLrta | None = None
+    for world, before, said in told(problem, "d-lrta", 1, **params):
+        board = board_of(world.grid)
+        if board.at(goal) not in board.distances(board.at(start)):
+            return
+        naive = naive or DLrta(board, board.at(start), board.at(goal), 2, 2, 4, goals, depths)
+        again = goals and naive.visits[naive.loc] > 1
+        target, depth = naive.control()
+        naive.tick()
+        if board.id(naive.loc) == before:
+            continue
+        assert f"looking {depth} move{'s' if depth > 1 else ''} ahead" in said.text
+        if again:
+            assert f"had been on {board.at(before)} before" in said.text
+        elif target == naive.real_goal:
+            assert "It heads for the goal" in said.text
+        else:
+            assert f"head for {target}" in said.text
+
+
+@settings(max_examples=30)
+@given(problems(side=12, low=5, water=False))
+def test_pr_lrta_star_says_where_its_leg_ends(problem: Problem) -> None:
+    _, start, goal = problem
+    params: dict[str, Value] = {"level": 2, "depth": 2}
+    naive: PrLrta | None = None
+    for world, _, said in told(problem, "pr-lrta", 1, **params):
+        board = board_of(world.grid)
+        if board.at(goal) not in board.distances(board.at(start)):
+            return
+        naive = naive or PrLrta(board, board.at(start), board.at(goal), 2, 2, 10, False, False, 1.0, False)
+        begins = not naive.leg
+        naive.tick()
+        if not naive.leg or naive.status == "goal":
+            continue
+        end, left = naive.leg[-1], len(naive.leg)
+        moves = "1 move left" if left == 1 else f"{left} moves left"
+        assert moves in said.text and said.best == board.id(end)
+        if not begins:
+            assert f"along its leg to {end}" in said.text
+        else:
+            assert ("The goal is in its region" in said.text) == (end == naive.goal)
+
+
+@given(small, st.sampled_from([1, 7]))
+def test_d_star_lite_says_which_cell_comes_next_and_what_the_way_costs(problem: Problem, budget: int) -> None:
+    _, _, goal = problem
+    for world, before, said in told(problem, "dstar-lite", budget):
+        board, walker = board_of(world.grid), world.walkers[0]
+        if walker.agent.status is Status.NO_PATH:
+            continue
+        if walker.position == before:
+            search = walker.agent.view()
+            assert f"{len(search.groups['inconsistent'])} cell" in said.text and "made right" in said.text
+            continue
+        here = board.at(walker.position)
+        left = board.distances(board.at(goal))
+        assert f"{here} is nearest to the goal" in said.text and f"= {left[board.at(before)]:.1f}" in said.text
+
+
+@pytest.mark.parametrize("kind", ["ida", "pra", "astar"])
+def test_those_that_wait_say_for_what_and_then_how_much_is_left(kind: str) -> None:
+    rows, start, goal = [".......", ".@@@@@.", "......."] * 3, 0, 62
+    waited = walked = 0
+    for world, before, said in told((rows, start, goal), kind, 2):
+        walker = world.walkers[0]
+        if walker.position == before:
+            waited += 1
+            assert said.text.startswith("It waits")
+        elif walker.agent.status is Status.ACTIVE:
+            walked += 1
+            assert re.search(r"to the goal: \d+ moves? left", said.text)
+    assert waited and walked
+
+
+@pytest.mark.parametrize("key", ["d-lrta", "knn-lrta", "pra", "pr-lrta"])
+def test_what_the_data_was_of_another_map_for_is_said_and_nothing_false(key: str) -> None:
+    rows = random_rows(3, 20, 20, 0.2)
+    rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
+    world = make_world(rows, 0, 399, (key, {"after_change": "rebuild"}), budget=9, watched=True)
+    cells = [int(c) for c in np.flatnonzero(world.grid.free)[150:154]]
+    world.submit(EditCells(tuple(cells)), 3)
+    before, texts = 0, []
+    while world.tick < 200 and world.advance(1):
+        snapshot = world.snapshot()
+        texts.append(why(snapshot, snapshot.walkers[0], before).text)
+        before = world.walkers[0].position
+    assert any("another map" in text or "made anew" in text for text in texts) or key in ("knn-lrta", "pr-lrta")
+    assert all(text.endswith(".") for text in texts)
+
+
+def test_a_stopped_agent_says_what_it_did() -> None:
+    world = make_world(["....."], 0, 4, ("lrta", {}), budget=1, watched=True)
+    world.advance(1)
+    world._stop(world.walkers[0], "moved from (1, 0) to (4, 0), which is no legal move", 1)
+    world.advance(1)
+    snapshot = world.snapshot()
+    said = why(snapshot, snapshot.walkers[0], 1).text
+    assert said == "It broke the rules in tick 1, and was stopped: moved from (1, 0) to (4, 0), which is no legal move."
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)

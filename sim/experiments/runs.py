@@ -20,7 +20,7 @@ Line = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that could not be done, and why."""
+    """A run that could not be done, or in which the agent was stopped, and why."""
 
     key: bytes
     text: str
@@ -39,7 +39,9 @@ def do_task(
     failures: list[Failure] = []
     for job in task.jobs:
         try:
-            lines += do_job(job, board, specs, stopwatch, data_stopwatch)
+            found, offences = do_job(job, board, specs, stopwatch, data_stopwatch)
+            lines += found
+            failures += offences
         except Exception as error:  # whatever an agent does wrong is reported with its problem, and the rest goes on
             text = f"{type(error).__name__}: {error}"
             failures += [Failure(walk.key, text) for walk in job.walks]
@@ -52,13 +54,19 @@ def do_job(
     specs: Mapping[str, AgentSpec],
     stopwatch: Stopwatch,
     data_stopwatch: Stopwatch | None = None,
-) -> list[Line]:
+) -> tuple[list[Line], list[Failure]]:
     """One world from its beginning to its end. `data_stopwatch`: for data that is computed before the run."""
     _prepare([config_of(walk) for walk in job.walks], job, grid, specs, data_stopwatch)
     world = world_of(job, grid, specs, stopwatch)
-    if len(job.walks) == 1:
-        return list(_alone(world, job))
-    return list(_together(world, job))
+    walkers = tuple(world.walkers)
+    lines = list(_alone(world, job) if len(walkers) == 1 else _together(world, job))
+    pairs = zip(walkers, job.walks, strict=True)
+    return lines, [Failure(walk.key, _told(walker)) for walker, walk in pairs if walker.offence is not None]
+
+
+def _told(walker: Walker) -> str:
+    assert walker.offence is not None
+    return f"tick {walker.offence.tick:,}: {walker.offence.told(walker.label)}"
 
 
 def _prepare(

@@ -19,7 +19,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
-from sim.commands import MAX_NAME
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, open_places
@@ -30,6 +29,7 @@ from sim.lesson import (
     MOST_TICKS,
     NO_PATH,
     PARTS,
+    STATES,
     Claim,
     Highlight,
     Lesson,
@@ -47,10 +47,13 @@ LONGEST_TEXT = 600
 
 _SPEED = Param("speed", int, 30, "ticks a second while it runs to a step", 1, 2000)
 _TICK = Param("tick", int, 0, "a tick", 0, MOST_TICKS)
+_CAMERA = {key: Param(key, float, 0.0, "", low, 10_000.0) for key, low in (("x", 0.0), ("y", 0.0), ("cells", 2.0))}
 _COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
 _NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
 _RIGHT = Param("right", int, 1, "number of the right answer, from 1", 1, MOST_ANSWERS)
+_ANY_SIZE = 1 << 20, 1 << 20
 _MEASURE_KEYS = tuple(measure.key for measure in MEASURES)
+_BELOW_MAPS = tuple(measure.key for measure in MEASURES if measure.panel is not None)
 _STEP_KEYS = (
     "text",
     "to",
@@ -61,6 +64,7 @@ _STEP_KEYS = (
     "highlight",
     "show",
     "heat",
+    "camera",
     "speed",
     "claims",
 )
@@ -76,10 +80,12 @@ def load_lesson(
     specs: Mapping[str, AgentSpec],
     allowed_folders: Iterable[str | os.PathLike[str]] = (),
     heats: Iterable[str] = (),
+    *,
+    is_played: bool = True,
 ) -> Lesson:
-    """The lesson in a file; `heats` are the heat maps that the window has."""
+    """The lesson in a file; `heats` are the heat maps that the window has. `is_played`: see parse_lesson()."""
     data = read_file(path, MAX_BYTES, SUFFIX)
-    return parse_lesson(data, str(path), specs, Path(path).parent, allowed_folders, heats)
+    return parse_lesson(data, str(path), specs, Path(path).parent, allowed_folders, heats, is_played=is_played)
 
 
 def parse_lesson(
@@ -89,7 +95,10 @@ def parse_lesson(
     folder: str | os.PathLike[str] | None = None,
     allowed_folders: Iterable[str | os.PathLike[str]] = (),
     heats: Iterable[str] = (),
+    *,
+    is_played: bool = True,
 ) -> Lesson:
+    """`is_played`: run it once, to find the tick of each step, and whether each comes at all."""
     problems = Problems(read_yaml(data, name))
     root = Field(problems, (), problems.document.data)
     reader = _LessonReader(root, specs, tuple(heats))
@@ -97,9 +106,9 @@ def parse_lesson(
     problems.raise_any()
     assert lesson is not None
     try:
-        return replace(lesson, ticks=settled(lesson, specs))
+        return replace(lesson, ticks=settled(lesson, specs)) if is_played else lesson
     except ConfigError as error:
-        raise ConfigError([f"{name}: {text}" for text in error.problems]) from None
+        raise ConfigError([f"{name}:{text}" for text in error.problems]) from None
 
 
 class _RunReader(ScenarioReader):
@@ -116,8 +125,8 @@ class _LessonReader:
         self.root, self.specs, self.heats = root, specs, heats
         keys = ("format", "version", "title", "about", "speed", "run", "steps")
         self.fields = root.keys(keys, f"a lesson, which begins with 'format: {FORMAT}'")
-        self.labels: tuple[str, ...] = ()
-        self.size = (1, 1)
+        self.labels: tuple[str, ...] | None = None  # None: the run is wrong, and nobody knows
+        self.size: tuple[int, int] | None = None
 
     def read(self, read_run: Callable[[Field], Scenario | None]) -> Lesson | None:
         for key, wanted in (("format", FORMAT), ("version", VERSION)):
@@ -131,7 +140,7 @@ class _LessonReader:
         scenario = read_run(run) if run else None
         if run and scenario is not None:
             self._note_agents(run, scenario)
-        steps = self._steps() if scenario is not None else ()
+        steps = self._steps()
         if scenario is None or title is None or about is None:
             return None
         return Lesson(title, about, scenario, steps, speed or int(_SPEED.default))
@@ -170,8 +179,10 @@ class _LessonReader:
             tuple(ring for mark in marks if (ring := self._highlight(mark)) is not None),
             self._shown(fields["show"]) if "show" in fields else None,
             self._one_of(fields["heat"], self.heats) if "heat" in fields else None,
+            self._camera(fields["camera"]) if "camera" in fields else None,
             speed,
             tuple(found for claim in claims if (found := self._claim(claim)) is not None),
+            part.problems.document.line_of(fields["to"].path if "to" in fields else part.path),
         )
         return step if text is not None else None
 
@@ -184,6 +195,9 @@ class _LessonReader:
         if ("event" in fields) == ("measure" in fields):
             part.complain("expected an event, or a measure with what it reaches")
             return None
+        for key, of in (("count", "event"), ("reaches", "measure")):
+            if key in fields and of not in fields:
+                fields[key].complain(f"goes with {'an' if of == 'event' else 'a'} {of} only")
         if "event" in fields:
             event = self._one_of(fields["event"], (*EVENTS, NO_PATH, CONVERGED))
             count = fields["count"].integer(_COUNT) if "count" in fields else 1
@@ -218,8 +232,8 @@ class _LessonReader:
     def _highlight(self, part: Field) -> Highlight | None:
         fields = part.keys(("agent", "what", "cells"), "something to point at such as {agent: A, what: best}")
         agent = self._agent(fields, part)
-        what = self._one_of(fields["what"], (*PARTS, *_MEASURE_KEYS)) if "what" in fields else ""
-        cells = fields["cells"].cells(*self.size) if "cells" in fields else ()
+        what = self._one_of(fields["what"], (*PARTS, *_BELOW_MAPS)) if "what" in fields else ""
+        cells = fields["cells"].cells(*(self.size or _ANY_SIZE)) if "cells" in fields else ()
         if ("what" in fields) == ("cells" in fields):
             part.complain("expected either what to point at, or cells")
             return None
@@ -231,7 +245,9 @@ class _LessonReader:
         agent = self._agent(fields, part)
         line = part.problems.document.line_of(part.path)
         if "state" in fields:
-            state = fields["state"].text(MAX_NAME)
+            for key in fields.keys() - {"agent", "state"}:
+                fields[key].complain("does not go with a state")
+            state = self._one_of(fields["state"], STATES)
             return Claim(agent, state=state, line=line) if agent and state else None
         measure_field = require(fields, "measure", part, "a measure, or a state")
         measure = self._one_of(measure_field, _MEASURE_KEYS) if measure_field else None
@@ -245,6 +261,16 @@ class _LessonReader:
 
     # --- parts of steps ---
 
+    def _camera(self, part: Field) -> tuple[float, ...] | None:
+        """Written as in the view of a scenario."""
+        if part.value == "fit":
+            return ()
+        fields = part.keys(_CAMERA, "fit, or a part of the map such as {x: 9, y: 9, cells: 16}")
+        found = [require(fields, key, part, "a number") for key in _CAMERA]
+        numbers = [field.parse(_CAMERA[str(field.path[-1])]) for field in found if field]
+        whole = [float(number) for number in numbers if number is not None]
+        return tuple(whole) if len(whole) == len(_CAMERA) else None
+
     def _shown(self, part: Field) -> tuple[str, ...]:
         found = [self._label(item) for item in part.items("a list of the labels of agents")]
         if part.value == []:
@@ -256,7 +282,7 @@ class _LessonReader:
         return self._label(field) if field else None
 
     def _label(self, part: Field) -> str | None:
-        return self._one_of(part, self.labels)
+        return str(part.value) if self.labels is None else self._one_of(part, self.labels)
 
     def _one_of(self, part: Field, known: Iterable[str]) -> str | None:
         names = tuple(known)

@@ -45,6 +45,7 @@ STATE = np.dtype(
         ("marks", "i8"),
         ("restarts", "i8"),
         ("shortcuts", "i8"),  # shortcuts found
+        ("did", "i8"),  # in its last tick: FOUND, TRACED, TOOK, SOUGHT
         # parameters
         ("share", "f8"),  # r: the part of R for expansions
         ("trace_rate", "f8"),  # c: trace steps that cost as much as one expansion
@@ -55,6 +56,12 @@ STATE = np.dtype(
     ],
     align=True,
 )
+
+# What a tick did, for those who show it. None of it is asked again by the search.
+FOUND = 1  # the goal came on top of the open list
+TRACED = 2  # a trace was begun or gone on with
+TOOK = 4  # a path was traced to its end, and the agent took it
+SOUGHT = 8  # a shortcut was looked for
 
 
 @kernel
@@ -112,6 +119,7 @@ def plan(ground, search, detour, path, trace, st, budget):
     """One slice. Returns expansions and trace steps; expansions + steps / c never exceed the budget."""
     control = search.control[0]
     used = 0
+    st.did = 0
     if not st.found:
         limit, steps = slices(budget, st.share, st.trace_rate)
         used = expand(ground, search, min(limit, steps) if st.is_first else limit)
@@ -120,6 +128,8 @@ def plan(ground, search, detour, path, trace, st, budget):
             st.status = log.NO_PATH
             return used, 0
         st.found = control.status == GOAL_ON_TOP
+        if st.found:
+            st.did |= FOUND
     room = np.int64(np.floor((budget - used) * st.trace_rate + 1e-9))
     steps = 0
     if not st.traced:
@@ -134,6 +144,7 @@ def plan(ground, search, detour, path, trace, st, budget):
 @kernel
 def trace_slice(ground, search, path, trace, st, room):
     """Go on with the trace, or begin one at the best open cell; adopt it when complete. Returns the steps."""
+    st.did |= TRACED
     if st.trace_done:
         st.trace_length = 0
         push(trace, st, best_open(ground, search))
@@ -180,6 +191,7 @@ def take_path(search, path, trace, st):
     st.head = 0
     st.end_g = search.nodes[end].g
     st.traced = end == st.goal
+    st.did |= TOOK
 
 
 @kernel
@@ -224,6 +236,7 @@ def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
     joint, steps = junction(ground, search, path, st, room - traced)
     if joint < 0 or traced + steps + st.length - joint > room:
         return 0, steps  # the roots alone would break the time limit
+    st.did |= SOUGHT
     forget(ground, detour, st.loc, st.loc)
     cost = 0.0
     for i in range(st.length - 1, joint - 1, -1):

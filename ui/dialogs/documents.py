@@ -113,8 +113,14 @@ class Documents:
         self.look_as_in_lesson(playing)
 
     def look_as_in_lesson(self, playing: Playing) -> None:
-        """The heat and the panels of its step."""
-        self.dressing.put_on({"heat": playing.lesson.heat_at(playing.place)})
+        """The heat, the panels and the part of the map of its step."""
+        camera = playing.lesson.camera_at(playing.place)
+        seen = (
+            {}
+            if camera is None
+            else {"camera": dict(zip(("x", "y", "cells"), camera, strict=True)) if camera else "fit"}
+        )
+        self.dressing.put_on({"heat": playing.lesson.heat_at(playing.place), **seen})
         shown = playing.shows(self.session)
         if shown is not None and self.session.focused_key not in shown:
             self.session.focus(min(shown))

@@ -67,4 +67,4 @@ def _item(path: Path) -> Item:
 @lru_cache(maxsize=64)
 def _read(path: Path, changed_ns: int) -> Lesson:
     """A lesson, read once as long as its file does not change."""
-    return files.read_lesson(path)
+    return files.read_lesson(path, is_played=False)

@@ -154,8 +154,8 @@ def is_lesson_file(place: Path) -> bool:
         return False  # whoever reads it next says what is wrong
 
 
-def read_lesson(place: Path) -> Lesson:
-    return load_lesson(place, BY_KEY, (ROOT / "assets",), HEAT_KINDS)
+def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
+    return load_lesson(place, BY_KEY, (ROOT / "assets",), HEAT_KINDS, is_played=is_played)
 
 
 def _unknown_kind(place: Path, suffix: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sim.agent_api import PHASE_WORDS
+from sim.kernels import log
 from sim.time.moments import (
     Difference,
     Parting,
@@ -20,6 +21,16 @@ from ui.model.wording import RunNames
 
 LEAST_SCRUB = 3
 """Moves: stepping back once and on again is nothing to look at."""
+
+_MARKS = {
+    log.BACK_MOVE: "a back-move",
+    log.RESTARTED: "a restart",
+    log.BOUNCED: "a bounce",
+    log.TRIAL: "the beginning of a trial",
+    log.ARRIVED: "an arrival",
+    log.CAP_HIT: "its largest lookahead",
+    log.REENTERED: "a re-entry",
+}
 
 
 @dataclass(frozen=True)
@@ -103,7 +114,7 @@ def _restart(session: Session) -> Moment | None:
 
 def _apart(session: Session, found: Parting, names: tuple[str, str]) -> str:
     values = _value(session, found.what, found.one), _value(session, found.what, found.other)
-    verb = {"cell": "goes to", "start": "begins at", "expansions": "expands", "marks": "did", "phase": "is"}[found.what]
+    verb = {"cell": "goes to", "start": "begins at", "expansions": "expands", "marks": "has", "phase": "is"}[found.what]
     return f"{names[0]} {verb} {values[0]}, {names[1]} {values[1]}"
 
 
@@ -112,7 +123,12 @@ def _value(session: Session, what: str, value: int) -> str:
         return _at(session, value)
     if what == "phase":
         return PHASE_WORDS[value]
-    return f"{value:,}" if what == "expansions" else ("something marked" if value else "nothing marked")
+    return f"{value:,}" if what == "expansions" else _marks(value)
+
+
+def _marks(marks: int) -> str:
+    words = [word for mark, word in _MARKS.items() if marks & mark]
+    return " and ".join(words) or "nothing of the kind"
 
 
 def _branches_apart(session: Session, one: Panel, other: Panel) -> Moment | None:

@@ -96,6 +96,8 @@ def why(snapshot: Snapshot, view: WalkerView, before: int) -> Why:
 
 
 def _at_its_end(view: WalkerView) -> str:
+    if view.offence is not None:
+        return f"It {view.offence.word} in tick {view.offence.tick:,}, and was stopped: {view.offence.what}."
     if view.status is Status.NO_PATH:
         return "It has proved that no path leads to the goal on this map; it waits for a change that may open one."
     if view.status is Status.AT_GOAL:
@@ -118,12 +120,13 @@ def _explainer(case: _Case) -> Callable[[_Case], Why]:
 
 
 def _stays(case: _Case) -> Why:
-    agent, best = case.agent, case.agent.best
+    best = case.agent.best
     if case.view.status is Status.NO_PATH:
         return Why("Nothing is left to search: no path leads to the goal on this map.")
-    if case.view.spec.key == "ribs":
-        limit = _n(agent.numbers["limit"])
-        return Why(f"At the start nothing was left to enter: the limit on f is now {limit}.")
+    if case.view.status is Status.AT_GOAL:
+        return Why("It stands on its goal; its start is blocked, so that the next trial cannot begin.")
+    if case.view.spec.key in _STAYS_BY_KEY:
+        return Why(_STAYS_BY_KEY[case.view.spec.key](case), best)
     if case.phase == log.TRACING:
         return Why("It waits: the goal is found, and its path is being traced back, not whole yet.")
     if case.phase == log.SEARCHING and best >= 0:
@@ -131,10 +134,47 @@ def _stays(case: _Case) -> Why:
     return Why(f"It stays where it is: {PHASE_WORDS[case.phase]}.")
 
 
+def _ribs_stays(case: _Case) -> str:
+    return f"At the start nothing was left to enter: the limit on f is now {_n(case.agent.numbers['limit'])}."
+
+
+def _ida_stays(case: _Case) -> str:
+    if case.view.status is Status.GAVE_UP:
+        return "It has given up: there were too many ways to try."
+    limit, deep = case.agent.numbers["limit"], case.agent.tracing.size
+    return f"It waits: depth first along ways with f up to {_n(limit)}, {_moves(deep - 1)} deep now."
+
+
+def _dstar_lite_stays(case: _Case) -> str:
+    left = int(case.agent.numbers["inconsistent"])
+    cells = "1 cell waits" if left == 1 else f"{left:,} cells wait"
+    return f"It waits until its way is sure: {cells} to be made right, next {case.at(case.agent.best)}."
+
+
+def _pra_stays(case: _Case) -> str:
+    if case.phase == log.WAITING:
+        return "It waits while the regions of the changed map are made anew."
+    level, inside = int(case.agent.numbers["level"]), case.agent.groups["corridor"]
+    if level:
+        return f"It waits: it looks for a way among the regions of level {level}."
+    where = f"inside the {inside.size:,} cells that the regions leave" if inside.size else "on the whole map"
+    return f"It waits: it looks for the way {where}."
+
+
+def _d_lrta_stays(case: _Case) -> str:
+    return "No way leads to its subgoal: from now on it heads for the goal."
+
+
+def _knn_lrta_stays(case: _Case) -> str:
+    return "No way leads to the next cell of its record: it drops the record, and chooses again."
+
+
 # --- along and off the path: TBA*, TB-WA*, their kind ---------------------------------------------
 
 
 def _time_bounded(case: _Case) -> Why:
+    if "shortcut" in case.agent.notes and not case.is_marked(log.BACK_MOVE):
+        return Why(f"A shortcut to its path is found: along it, {_moves(_left(case))} left.", case.view.goal)
     if case.phase == log.SHUTTLING:
         return Why("It has no path to walk yet: to and fro beside the start, so as not to stand still.")
     if case.is_marked(log.BACK_MOVE):
@@ -242,10 +282,109 @@ def _lrta(case: _Case) -> Why:
     return Why(f"{_rim(case, best)}: one move towards it. {taught}.", best)
 
 
+def _guided_lrta(case: _Case) -> Why:
+    """LRTA* whose depth or target something else has chosen. Of what it learned toward a subgoal nothing is shown."""
+    best = case.agent.best
+    if best < 0:
+        return _goes(case)
+    if best == case.here:
+        return Why(f"{_guide(case)} The neighbour {case.at(best)} promises least.", best)
+    return Why(f"{_guide(case)} {_rim(case, best)}: one move towards it.", best)
+
+
+def _guide(case: _Case) -> str:
+    target, depth = case.agent.target, int(case.agent.numbers["depth"])
+    looks = f"looking {_moves(depth)} ahead"
+    if case.is_marked(log.REENTERED):
+        return f"{_reentered(case)}, {looks}."
+    if case.agent.is_stale:
+        return f"Its database is of another map: it heads for the goal, {looks}."
+    if target in (NOBODY, case.view.goal):
+        return f"It heads for the goal, {looks}."
+    return f"Its database says: head for {case.at(target)}, {looks}."
+
+
+def _reentered(case: _Case) -> str:
+    """Why it heads for its goal, without the end of the sentence."""
+    if "for good" in case.agent.notes:
+        return "Once its subgoals led it astray, so it heads for the goal for good"
+    return f"It had been on {case.at(case.before)} before, so it heads for the goal and for no subgoal"
+
+
+def _dt_lrta(case: _Case) -> Why:
+    found = _lrta(case)
+    return Why(f"The tree says: look {_moves(_depth(case))} ahead. {found.text}", found.best)
+
+
+def _oracle_lrta(case: _Case) -> Why:
+    found, most = _lrta(case), int(case.view.params["dmax"])
+    depth = _depth(case)
+    which = f"Looking {_moves(most)} ahead" if depth == most else f"All depths from {depth} to {most}"
+    return Why(f"{which} {'leads' if depth == most else 'lead'} to this move. {found.text}", found.best)
+
+
+def _depth(case: _Case) -> int:
+    return int(case.agent.numbers["depth"])
+
+
+def _knn_lrta(case: _Case) -> Why:
+    agent, target = case.agent, case.agent.target
+    if target < 0 or agent.best < 0:
+        return _goes(case)
+    step = f"the neighbour {case.at(case.here)} promises least."
+    return Why(f"{_record(case)}; {step}", case.here)
+
+
+def _record(case: _Case) -> str:
+    agent, target = case.agent, case.agent.target
+    if "direct" in agent.notes:
+        return f"From {case.at(agent.chosen_at)} greedy steps lead to the goal, so it heads there"
+    if "no record" in agent.notes:
+        return "No record fits, so it heads for the goal for a while"
+    if "choosing" in agent.notes:
+        return f"It is still choosing a record, and heads for {_target(case, target)} meanwhile"
+    return f"It heads for {_target(case, target)}, by record {int(agent.numbers['record'])}"
+
+
+def _target(case: _Case, cell: int) -> str:
+    return "the goal" if cell == case.view.goal else f"the subgoal {case.at(cell)}"
+
+
+def _pr_lrta(case: _Case) -> Why:
+    """Legs from region to region; without regions, LRTA* on the map."""
+    if case.phase != log.FOLLOWING:
+        return _lrta(case)
+    path = case.agent.path
+    if not path.size:
+        return Why(f"It went on to {case.at(case.here)}, where its next leg begins.", case.here)
+    end, left = int(path[-1]), _left(case)
+    if not int(case.row["expanded"]):
+        return Why(f"It walks on along its leg to {case.at(end)}: {_moves(left)} left.", end)
+    if end == case.view.goal:
+        return Why(f"The goal is in its region: A* found the way inside it, {_moves(left)} left.", end)
+    text = (
+        f"LRTA* among regions chose the next one, and A* inside the two the way to {case.at(end)}: {_moves(left)} left."
+    )
+    why_goal = f"{_reentered_leg(case)} " if case.is_marked(log.REENTERED) else ""
+    return Why(f"{why_goal}{text}", end)
+
+
+def _reentered_leg(case: _Case) -> str:
+    return f"A leg began on {case.at(case.before)} before, so regions are chosen towards the goal and no subgoal."
+
+
+def _pra(case: _Case) -> Why:
+    if case.agent.path.size:
+        return _goes(case)
+    return Why(f"It went on to {case.at(case.here)}, from where it plans on.", case.here)
+
+
 def _rim(case: _Case, best: int) -> str:
     inside = case.agent.groups.get("local space")
     seen = (
-        f"Of all cells around the {len(inside):,} that it looked at" if inside is not None and len(inside) else "Of all"
+        f"Of all cells around the {len(inside):,} that it looked at"
+        if inside is not None and len(inside)
+        else "Of all cells that it looked at"
     )
     return f"{seen}, {case.at(best)} promises least"
 
@@ -282,8 +421,10 @@ def _ribs(case: _Case) -> Why:
     left, here = case.at(case.before), case.at(case.here)
     if not case.is_marked(log.BACK_MOVE):
         g, h, f = values_of(case.snapshot, case.view, case.here)
+        raised = f"The limit rose to {_n(limit)}. " if int(case.row["expanded"]) > 1 else ""
         return Why(
-            f"Depth first: {here} has f = {_n(g)} + {_n(h)} = {_n(f)}, within the limit of {_n(limit)}.", case.here
+            f"{raised}Depth first: {here} has f = {_n(g)} + {_n(h)} = {_n(f)}, within the limit of {_n(limit)}.",
+            case.here,
         )
     if case.before in agent.groups["dead"]:
         reason = f"No cell is reached best through {left}: it is dead, and never entered again"
@@ -312,11 +453,6 @@ def _dstar_lite(case: _Case) -> Why:
 def _goes(case: _Case) -> Why:
     """True of whatever agent: where to, along what, and what it says that it is doing."""
     agent, here = case.agent, case.here
-    if case.is_marked(log.REENTERED):
-        return Why(f"It had been on {case.at(case.before)} before, so it headed for its goal and for no subgoal.", here)
-    if agent.waypoints.size:
-        target = int(agent.waypoints[0])
-        return Why(f"It heads for its subgoal at {case.at(target)}, by way of {case.at(here)}.", target)
     if agent.path.size and here in agent.path:
         end = int(agent.path[-1])
         goal = "the goal" if end == case.view.goal else case.at(end)
@@ -333,5 +469,19 @@ _BY_KEY: dict[str, Callable[[_Case], Why]] = {
     "lss-lrta": _local_search,
     "rtaa": _local_search,
     "da-rtaa": _local_search,
+    "d-lrta": _guided_lrta,
+    "dt-lrta": _dt_lrta,
+    "oracle-lrta": _oracle_lrta,
+    "knn-lrta": _knn_lrta,
+    "pr-lrta": _pr_lrta,
+    "pra": _pra,
 }
 _BY_FAMILY: dict[str, Callable[[_Case], Why]] = {"time-bounded": _time_bounded}
+_STAYS_BY_KEY: dict[str, Callable[[_Case], str]] = {
+    "ribs": _ribs_stays,
+    "ida": _ida_stays,
+    "dstar-lite": _dstar_lite_stays,
+    "pra": _pra_stays,
+    "d-lrta": _d_lrta_stays,
+    "knn-lrta": _knn_lrta_stays,
+}

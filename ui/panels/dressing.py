@@ -71,6 +71,8 @@ class Dressing:
             part, size = look.part_for(panel.key), (boxes.map[2], boxes.map[3])
             if part is not None:
                 self.cameras.put(panel.key, part.camera(size), size, self.desk.scene.map_size)
+            else:
+                self.cameras.fit(panel.key)
 
     # --- the other way ----------------------------------------------------------------------------
 

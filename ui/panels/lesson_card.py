@@ -17,8 +17,8 @@ def _nothing() -> None:
     """A click that does nothing here must not reach the map below."""
 
 
-def draw(desk: Desk, box: Box, playing: Playing) -> int:
-    """The step inside a box: heading, text, question, and buttons below them. Returns where it ends."""
+def draw_step(desk: Desk, box: Box, playing: Playing) -> int:
+    """The step inside a box: heading, text, question. Returns where it ends."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = box
     count = len(playing.lesson.steps)
@@ -34,7 +34,12 @@ def draw(desk: Desk, box: Box, playing: Playing) -> int:
         y = _draw_question(desk, x, y, width, playing)
     if playing.is_on_its_way(desk.session):
         y += canvas.wrapped((x, y, width, height), f"running to tick {playing.tick:,} ...", size=12, colour=palette.dim)
-    return _draw_buttons(desk, x, y + px(4), width, playing)
+    return y + px(4)
+
+
+def foot_height(desk: Desk) -> int:
+    """What the buttons below a step take."""
+    return desk.canvas.px(BUTTON + 6)
 
 
 def _draw_question(desk: Desk, x: int, y: int, width: int, playing: Playing) -> int:
@@ -80,7 +85,7 @@ def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place
     return box[1] + box[3]
 
 
-def _draw_buttons(desk: Desk, x: int, y: int, width: int, playing: Playing) -> int:
+def draw_buttons(desk: Desk, x: int, y: int, width: int, playing: Playing) -> None:
     canvas, px = desk.canvas, desk.canvas.px
     third = (width - px(12)) // 3
     is_running = playing.is_on_its_way(desk.session)
@@ -103,7 +108,6 @@ def _draw_buttons(desk: Desk, x: int, y: int, width: int, playing: Playing) -> i
             is_on=is_main,
             colour=None if is_possible else desk.palette.dim,
         )
-    return y + px(BUTTON) + px(6)
 
 
 def _why_not(playing: Playing, command: str) -> str:
@@ -125,7 +129,9 @@ def draw_over_maps(desk: Desk, plan: Layout, playing: Playing) -> None:
     canvas.fill(box, desk.palette.surface, 8)
     canvas.outline(box, desk.palette.accent, 8)
     canvas.spot(HotSpot("lesson:card", box, _nothing))
-    draw(desk, (box[0] + px(MARGIN), box[1] + px(MARGIN), inner, height), playing)
+    left = box[0] + px(MARGIN)
+    bottom = draw_step(desk, (left, box[1] + px(MARGIN), inner, height), playing)
+    draw_buttons(desk, left, bottom, inner, playing)
 
 
 def _height(desk: Desk, width: int, playing: Playing) -> int:

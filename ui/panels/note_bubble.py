@@ -2,45 +2,71 @@
 
 import pygame
 
-from ui.model.layout import PanelBoxes
+from ui.model.layout import Box, PanelBoxes
 from ui.model.notes import Note
 from ui.model.session import Panel
 from ui.panels import pointing
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-WIDTH, PAD, LINE, KEY = 290, 12, 20, "Esc"
+WIDTH, LEAST_WIDTH, PAD, LINE, KEY = 290, 200, 12, 20, "Esc"
 
 
 def draw(desk: Desk, note: Note) -> None:
-    """At the edge of the map that is further from what it points at, so as not to cover it."""
+    """At the edge of the map that is further from what it points at, or beside a map that it would cover."""
     found = next((p for p in desk.scene.panels() if p[0].view.label == note.points_at.agent), None)
     target = _target(desk, *found, note) if found is not None else None
     if found is None or target is None:
         return
-    boxes = found[1]
     pointing.draw(desk, (note.points_at,))
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-    left, top, room, height = boxes.map
-    width = min(px(WIDTH), room - 2 * px(PAD))
-    lines = canvas.wrap_lines(note.text, width - 2 * px(PAD), 13)
-    tall = len(lines) * px(LINE) + px(LINE) + 2 * px(PAD)
-    x = left + (room - width) // 2  # it stands still while what it points at moves
-    is_low = target[1] < top + height // 2 or target[1] > top + height
-    y = top + height - tall - px(PAD) if is_low else top + px(PAD)
-    edge = (min(max(target[0], x + px(PAD)), x + width - px(PAD)), y if target[1] < y else y + tall)
+    box = _place(desk, found[1].map, target, note.text)
+    x, y, width, tall = box
+    _, top, _, height = found[1].map
     if target[1] <= top + height:  # a number below the map has a frame, and a line would cross its neighbours
+        edge = min(max(target[0], x), x + width), min(max(target[1], y), y + tall)
         for colour, thick in ((palette.casing_dark, 3), (palette.accent, 1)):
             pygame.draw.line(canvas.surface, colour, edge, target, px(thick))
-    box = (x, y, width, tall)
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it never comes again"
     hot = canvas.spot(HotSpot("note", box, lambda: desk.run("cancel"), close, KEY))
-    for i, line in enumerate(lines):
+    for i, line in enumerate(_lines(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
     ink = palette.accent if hot else palette.dim
     canvas.text((x + width - px(PAD), y + tall - px(PAD + 14)), "Esc: got it", size=12, colour=ink, align="right")
+
+
+def _lines(desk: Desk, text: str, width: int) -> list[str]:
+    return desk.canvas.wrap_lines(text, width - 2 * desk.canvas.px(PAD), 13)
+
+
+def _place(desk: Desk, around: Box, target: tuple[int, int], text: str) -> Box:
+    """Where it stands. It stays there while what it points at moves about."""
+    px = desk.canvas.px
+    left, top, room, height = around
+    width = min(px(WIDTH), room - 2 * px(PAD))
+    tall = _height(desk, text, width)
+    if width < px(LEAST_WIDTH) or tall > height // 3:
+        return _beside(desk, around, text)
+    is_low = target[1] < top + height // 2 or target[1] > top + height
+    return left + (room - width) // 2, top + height - tall - px(PAD) if is_low else top + px(PAD), width, tall
+
+
+def _height(desk: Desk, text: str, width: int) -> int:
+    px = desk.canvas.px
+    return len(_lines(desk, text, width)) * px(LINE) + px(LINE) + 2 * px(PAD)
+
+
+def _beside(desk: Desk, around: Box, text: str) -> Box:
+    """Over what stands at the right of a small map, or at its left where there is more room."""
+    px, window = desk.canvas.px, desk.canvas.surface.get_width()
+    left, top, room, _ = around
+    right = left + room + px(PAD)
+    is_right = window - right >= left
+    width = min(px(WIDTH), (window - right if is_right else left) - 2 * px(PAD))
+    x = right if is_right else left - px(PAD) - width
+    return x, top + px(PAD), width, _height(desk, text, width)
 
 
 def _target(desk: Desk, panel: Panel, boxes: PanelBoxes, note: Note) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ui.model.layout import Box
+from ui.model.lesson import Playing
 from ui.panels import code_card, lesson_card, tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
@@ -26,8 +27,7 @@ def draw(desk: Desk, box: Box) -> None:
     x, y, width, height = box
     px = canvas.px
     if desk.state.lesson is not None:
-        step = partial(lesson_card.draw, playing=desk.state.lesson)
-        _draw_body(desk, (x + px(1), y + px(4), width - px(2), height - px(6)), "lesson", step)
+        _draw_lesson(desk, (x + px(1), y + px(4), width - px(2), height - px(6)), desk.state.lesson)
         return
     tab_height = px(36)
     names = [name for _, name, _ in TABS]
@@ -71,8 +71,18 @@ def _draw_tab(desk: Desk, box: Box, key: str, name: str) -> None:
         canvas.fill((x + canvas.px(5), y + height - bar, width - canvas.px(10), bar), palette.accent)
 
 
-def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], int]) -> None:
-    """The chosen tab or a lesson's step, scrolled by the wheel when it is higher than its room."""
+def _draw_lesson(desk: Desk, box: Box, playing: Playing) -> None:
+    """Its step, and the buttons below: always to be seen, however long the text is."""
+    x, y, width, height = box
+    foot = lesson_card.foot_height(desk)
+    step = partial(lesson_card.draw_step, playing=playing)
+    bottom = _draw_body(desk, (x, y, width, height - foot), "lesson", step)
+    gap = desk.canvas.px(11)
+    lesson_card.draw_buttons(desk, x + gap, min(bottom, y + height - foot), width - 2 * gap, playing)
+
+
+def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], int]) -> int:
+    """The chosen tab or a lesson's step, scrolled by the wheel where its room is too low. Returns where it ends."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     canvas.spot(HotSpot("sidebar", box, None, wheel=partial(scroll, desk, key)))
@@ -85,6 +95,7 @@ def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], i
     desk.state.sidebar_scroll[key] = min(offset, hidden)
     if hidden:
         _draw_scroll_bar(desk, key, box, offset, hidden)
+    return bottom
 
 
 def scroll(desk: Desk, key: str, steps: int) -> None:
