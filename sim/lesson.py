@@ -191,6 +191,13 @@ def _measure(world: World, label: str, measure: str) -> float:
 
 def _problem_of(claim: Claim, world: World) -> str:
     """What is wrong with a claim, "": nothing."""
+    try:
+        return _what_speaks_against(claim, world)
+    except ConfigError as error:  # an agent that the run has removed
+        return str(error)
+
+
+def _what_speaks_against(claim: Claim, world: World) -> str:
     if claim.state:
         state = named(world, claim.agent).state_word
         return "" if state == claim.state else f"{claim.agent} is said to be {claim.state}, and is {state}"

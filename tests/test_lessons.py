@@ -203,8 +203,12 @@ def test_looking_for_a_step_can_be_given_up(when: str) -> None:
 
 def test_an_agent_that_the_run_has_removed_cannot_be_spoken_of() -> None:
     removed = SMALL.replace("steps:", "  edits: [{tick: 1, remove: A}]\nsteps:")
-    with pytest.raises(ConfigError, match=r"x\.yaml: A is not there any more in tick 2"):
+    with pytest.raises(ConfigError, match=r"x\.yaml:20: step 3: A is not there any more in tick 2"):
         parse_lesson(removed, "x.yaml", BY_KEY)
+    spoken_of = removed.replace("to: {agent: A, event: arrival}", "to: 3")
+    assert broken_claims(parse_lesson(spoken_of, "x.yaml", BY_KEY), BY_KEY) == [
+        "21: step 3: A is not there any more in tick 3: the run has removed it"
+    ]
 
 
 # --- in the window --------------------------------------------------------------------------------
