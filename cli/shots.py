@@ -14,7 +14,8 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import pygame
 
 from sim.commands import AgentConfig
-from sim.files.scenario import Scenario
+from sim.files.scenario import Scenario, rows_of
+from sim.grid import Grid
 from ui.app import App
 from ui.model import files
 from ui.model.camera import Camera
@@ -79,6 +80,18 @@ def on_map(name: str, agents: int, budget: int = 16) -> Callable[[], Scenario]:
         return replace(files.open_any(MAPS / f"{name}.map").scenario, agents=configs, budget=budget)
 
     return make
+
+
+def wild() -> Scenario:
+    """Every kind of terrain, in rows, beside agents that search over it."""
+    rows = [
+        "." * 26,
+        *(f"....{'T' * 4}..{'S' * 5}..{'W' * 5}...." for _ in range(5)),
+        *["." * 12 + "@@@" + "." * 11] * 9,
+    ]
+    grid = Grid.from_rows([*rows, "." * 26], "wild")
+    agents = (AgentConfig("tba"), AgentConfig("lss-lrta"))
+    return Scenario(rows_of(grid), (1, 11), (24, 11), agents, grid=grid, budget=4, title="Wild ground")
 
 
 def tab(name: str) -> Callable[[App], None]:
@@ -170,8 +183,8 @@ def inspect(app: App) -> None:
 
 
 SHOTS = (
-    Shot("four-dark", on_map("caves-512", 4), 700),
-    Shot("four-light", on_map("caves-512", 4), 700, theme="light"),
+    Shot("four-dark", on_map("caves-512", 4), 700, (1600, 660)),
+    Shot("four-light", on_map("caves-512", 4), 700, (1600, 660), "light"),
     Shot("small-window", scenario("weights"), 90, (1280, 720)),
     Shot("small-window-light", scenario("bridges"), 60, (1280, 720), "light", prepare=tab("edit")),
     Shot("4k-at-200", scenario("weights"), 90, (3840, 2160), scale=2.0),
@@ -182,7 +195,8 @@ SHOTS = (
     Shot("eight-panels-small", on_map("rooms-64", 8, 4), 60, (1280, 720)),
     Shot("single-cells", scenario("scrubbing"), 80, prepare=zoomed(56)),
     Shot("cells-light", scenario("scrubbing"), 80, theme="light", prepare=zoomed(20)),
-    Shot("heat-scrub", scenario("scrubbing"), 600, prepare=heat("scrub")),
+    Shot("heat-scrub", scenario("scrubbing"), 1100, (1700, 780), prepare=heat("scrub")),
+    Shot("heat-scrub-light", scenario("scrubbing"), 1236, (1700, 780), "light", prepare=heat("scrub")),
     Shot("heat-visits", scenario("scrubbing"), 300, prepare=heat("visits")),
     Shot("heat-visits-light", scenario("scrubbing"), 300, theme="light", prepare=heat("visits")),
     Shot("heat-expansions", scenario("reopening"), 200, prepare=heat("expansions")),
@@ -211,7 +225,8 @@ SHOTS = (
     Shot("ribs", scenario("corner"), 400, prepare=both(zoomed(24), opened("next_panel"), opened("maximise"))),
     Shot("dstar-lite", scenario("dstar-lite"), 84, prepare=tab("edit")),
     Shot("script-of-edits", scenario("dstar-lite"), 84, (1280, 720), "light", prepare=both(tab("time"), branched_here)),
-    Shot("crowd", scenario("crowd-bridge"), 62, prepare=both(heat("visits"), picked(97))),
+    Shot("crowd", scenario("crowd-bridge"), 74),
+    Shot("crowd-heat", scenario("crowd-bridge"), 62, prepare=both(heat("visits"), picked(97))),
     Shot("crowd-list-light", scenario("crowd-budget"), 260, (1280, 720), "light", prepare=opened("crowd")),
     Shot("record", scenario("bridges"), 40, prepare=opened("record")),
     Shot("export-light", scenario("bridges"), 60, (1280, 720), "light", prepare=opened("export_video")),
@@ -220,6 +235,11 @@ SHOTS = (
     Shot("lesson", lesson("why-agents-scrub"), 0, prepare=steps("why-agents-scrub", 3)),
     Shot("lesson-light", lesson("lazy-or-eager"), 0, (1280, 720), "light", prepare=steps("lazy-or-eager", 2)),
     Shot("pseudocode", scenario("scrubbing"), 141, prepare=both(tab("inspect"), opened("slow_motion"))),
+    Shot("settings-light", scenario("scrubbing"), 40, (1280, 720), "light", prepare=opened("settings")),
+    Shot("settings-small", scenario("scrubbing"), 40, (800, 600), prepare=opened("settings")),
+    Shot("smallest-window", scenario("bridges"), 60, (800, 600), "light"),
+    Shot("terrain", wild, 12),
+    Shot("terrain-light", wild, 12, theme="light"),
     Shot("moments", scenario("scrubbing"), 600, theme="light", prepare=opened("moments")),
     Shot("lessons", scenario("scrubbing"), 40, prepare=opened("lessons")),
     Shot("rooms", scenario("rooms"), 90, theme="light", prepare=tab("compare")),

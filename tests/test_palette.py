@@ -213,10 +213,17 @@ def test_frames_around_what_an_agent_sets_apart_stand_out_from_where_they_lie(pa
         assert min(least_difference(colour, ground) for ground in (palette.free, palette.closed)) >= 20, name
 
 
-def test_the_ends_of_the_difference_map_are_told_apart():
-    assert least_difference(DIVERGING[0], DIVERGING[-1]) >= 20
-    for side in (DIVERGING[:4], DIVERGING[4:]):
-        assert min(least_difference(a, b) for a, b in pairwise(side)) >= 5
+def test_the_steps_of_the_difference_map_are_told_apart(palette):
+    """The sides from each other at every step, the steps of a side from each other and from the floor."""
+    colours = DIVERGING[palette.name]
+    for side in (colours[3::-1], colours[4:]):
+        assert min(least_difference(a, b) for a, b in pairwise(side)) >= 10
+        away = [abs(lab(colour)[0] - lab(palette.free)[0]) for colour in side]
+        assert all(b > a + 10 for a, b in pairwise(away)), "the larger, the farther from the floor"
+        for colour in side:
+            assert least_difference(colour, palette.free) >= 15 and contrast(colour, palette.free) >= 1.6
+            assert least_difference(colour, palette.outside) >= 14
+    assert min(least_difference(b, a) for b, a in zip(colours[:4], colours[:3:-1], strict=True)) >= 30
 
 
 @pytest.mark.parametrize("letter", "AB")

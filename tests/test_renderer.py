@@ -428,7 +428,7 @@ def test_a_minus_b_is_the_difference_of_the_two_panels(kind, is_log, compared):
         assert bands[cell] == code
         if code and kind == "visits" and compared == (0, 1):
             x, y = stage.grid.xy(cell)
-            assert colour_at(surface, x, y) == DIVERGING[4 + size if apart > 0 else 3 - size]
+            assert colour_at(surface, x, y) == DIVERGING["dark"][4 + size if apart > 0 else 3 - size]
 
 
 def test_the_linear_scale_is_one_for_all_panels_and_reaches_the_largest_value():

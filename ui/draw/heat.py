@@ -41,7 +41,7 @@ class HeatScale:
     def colours(self, palette: Palette) -> tuple[Colour, ...]:
         """The colours from the lowest band to the highest; for A - B from "B has most" to "A has most"."""
         if self.is_difference:
-            return DIVERGING
+            return DIVERGING[palette.name]
         return heat_colours(self.setting.colours, palette, self.used)
 
     @property

@@ -177,10 +177,16 @@ def _on_ramp(ramp: list[Colour], share: float) -> Colour:
     return mix(ramp[below], ramp[below + 1], place - below)
 
 
-# A minus B: blue where B has more, orange where A has more, nothing at zero.
-DIVERGING = tuple(
-    rgb(code) for code in ("#0B5FA5", "#3F8CC9", "#83B7E0", "#C3DBEF", "#F6D5B8", "#F0AC74", "#DF7B2F", "#A84A00")
-)
+def _colours(codes: str) -> tuple[Colour, ...]:
+    return tuple(rgb(f"#{code}") for code in codes.split())
+
+
+DIVERGING = {
+    "dark": _colours("A6DBFF 5FB0EE 2F7FC0 1D5C91 8A4717 C2651B F0913A FFC98A"),
+    "light": _colours("0B3F78 2273B5 5FA3D9 9CCBEE F5C08A E3903F BD5E12 7A3300"),
+}
+"""A minus B by palette: blue where B has more, orange where A has more, nothing at zero; from "B has most" to "A has
+most". The larger the difference, the farther from the floor."""
 
 SERIES = (
     rgb("#56B4E9"),

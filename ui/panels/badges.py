@@ -1,10 +1,10 @@
 """The letters A and B of the two panels that a heat map A - B compares."""
 
-from ui.draw.theme import DIVERGING, rgb
+from ui.draw.theme import rgb
 from ui.model.layout import Box
 from ui.widgets.canvas import Canvas
 
-BADGE_COLOURS = {"A": DIVERGING[-1], "B": DIVERGING[0]}
+BADGE_COLOURS = {"A": rgb("#A84A00"), "B": rgb("#0B5FA5")}
 BADGE_INK = rgb("#FFFFFF")
 
 
