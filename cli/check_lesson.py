@@ -7,6 +7,7 @@ from agents.registry import BY_KEY
 from cli.arguments import Arguments
 from sim.files.lesson import load_lesson
 from sim.lesson import broken_claims
+from sim.params import ConfigError
 from sim.program import ROOT
 from ui.model.layers import HEAT_KINDS
 
@@ -14,11 +15,16 @@ from ui.model.layers import HEAT_KINDS
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("check-lesson", "Play lessons to their ends and say what in them the run does not show.")
     parser.add_argument("files", nargs="+", metavar="FILE", help="a lesson, see docs/lessons.md")
-    problems = []
-    for name in parser.parse_args(argv).files:
-        lesson = load_lesson(name, BY_KEY, (ROOT / "assets",), HEAT_KINDS)
-        problems += [f"{name}:{problem}" for problem in broken_claims(lesson, BY_KEY)]
-        print(f"{name}: {len(lesson.steps)} steps, {sum(len(step.claims) for step in lesson.steps)} claims")
+    problems = [problem for name in parser.parse_args(argv).files for problem in _problems_of(name)]
     for problem in problems:
         print(problem, file=sys.stderr)
     return 2 if problems else 0
+
+
+def _problems_of(name: str) -> list[str]:
+    try:
+        lesson = load_lesson(name, BY_KEY, (ROOT / "assets",), HEAT_KINDS)
+    except ConfigError as error:  # those after it are looked at all the same
+        return list(error.problems)
+    print(f"{name}: {len(lesson.steps)} steps, {sum(len(step.claims) for step in lesson.steps)} claims")
+    return [f"{name}:{problem}" for problem in broken_claims(lesson, BY_KEY)]

@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pygame
 import pytest
 
 from agents.registry import BY_KEY
+from cli import check_lesson
 from sim.files.lesson import parse_lesson
 from sim.files.telling import telling
 from sim.lesson import Claim, broken_claims
@@ -108,6 +110,7 @@ def test_a_wrong_claim_is_told_with_step_and_line() -> None:
             "x.yaml:19: step 3: what it waits for never comes; the run is over at tick",
         ),
         ("    show: [A]", "    right: 1", "x.yaml:12: steps[0].right: goes with a question only"),
+        ("    because: So it is.\n", "", "x.yaml:13: steps[1].because: expected text, got nothing"),
         ("    show: [A]", "    to: 9000", "x.yaml:12: step 1: the run is over at tick"),
         (
             "    show: [A]",
@@ -291,9 +294,9 @@ def test_a_step_shows_its_part_of_the_map_forwards_and_backwards(app: App) -> No
     for _ in range(2):
         press_combination(app, "Ctrl+PageDown")
     settle(app)
-    assert playing.place == 1 and 18 <= cells() <= 22
+    assert playing.place == 1 and 12 <= cells() <= 16
     press_combination(app, "Ctrl+PageDown")
-    assert 18 <= cells() <= 22, "as in the step before"
+    assert 12 <= cells() <= 16, "as in the step before"
     for _ in range(2):
         press_combination(app, "Ctrl+PageUp")
     assert playing.place == 0 and cells() >= 64
@@ -323,3 +326,15 @@ def test_next_can_be_clicked_however_long_the_step_is(size: tuple[int, int]) -> 
         settle(made)
         spot = made.window.canvas.spot_named("lesson:lesson_next")
         assert spot is not None and pygame.Rect(made.window.scene.layout.sidebar).contains(pygame.Rect(spot.box))
+
+
+def test_check_lesson_looks_at_every_file_and_says_of_another_kind_of_file_only_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong, right = tmp_path / "wrong.yaml", tmp_path / "right.yaml"
+    wrong.write_text("format: backmove-scenario\nversion: 1\nagents: []\n")
+    right.write_text(SMALL)
+    assert check_lesson.main([str(wrong), str(right)]) == 2
+    told = capsys.readouterr()
+    assert told.err.splitlines() == [f"{wrong}:1: format: expected backmove-lesson, got 'backmove-scenario'"]
+    assert f"{right}: 3 steps, 1 claims" in told.out

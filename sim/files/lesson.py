@@ -101,6 +101,7 @@ def parse_lesson(
     """`is_played`: run it once, to find the tick of each step, and whether each comes at all."""
     problems = Problems(read_yaml(data, name))
     root = Field(problems, (), problems.document.data)
+    _must_be_a_lesson(root)
     reader = _LessonReader(root, specs, tuple(heats))
     lesson = reader.read(lambda part: _RunReader(part, specs, open_places(folder, allowed_folders)).read())
     problems.raise_any()
@@ -109,6 +110,14 @@ def parse_lesson(
         return replace(lesson, ticks=settled(lesson, specs)) if is_played else lesson
     except ConfigError as error:
         raise ConfigError([f"{name}:{text}" for text in error.problems]) from None
+
+
+def _must_be_a_lesson(root: Field) -> None:
+    """What is wrong with another kind of file in the eyes of a lesson is of no use to anybody."""
+    given = root.value.get("format", FORMAT) if isinstance(root.value, dict) else FORMAT
+    if given != FORMAT:
+        Field(root.problems, ("format",), given).complain(f"expected {FORMAT}, got {shown(given)}")
+        root.problems.raise_any()
 
 
 class _RunReader(ScenarioReader):
@@ -133,8 +142,8 @@ class _LessonReader:
             field = require(self.fields, key, self.root, str(wanted))
             if field and (field.value != wanted or isinstance(field.value, bool)):
                 field.complain(f"expected {wanted}, got {shown(field.value)}")
-        title = self._text(self.fields, "title", 80)
-        about = self._text(self.fields, "about", 300)
+        title = self._text(self.fields, self.root, "title", 80)
+        about = self._text(self.fields, self.root, "about", 300)
         speed = self.fields["speed"].integer(_SPEED) if "speed" in self.fields else None
         run = require(self.fields, "run", self.root, "a run: map, agents and so on, as in a scenario")
         scenario = read_run(run) if run else None
@@ -151,8 +160,8 @@ class _LessonReader:
         for label in sorted({label for label in self.labels if self.labels.count(label) > 1}):
             run.complain(f"expected agents with labels of their own, got {shown(label)} more than once")
 
-    def _text(self, fields: Mapping[str, Field], key: str, longest: int) -> str | None:
-        field = require(fields, key, self.root, "text")
+    def _text(self, fields: Mapping[str, Field], owner: Field, key: str, longest: int) -> str | None:
+        field = require(fields, key, owner, "text")
         text = field.text(longest, lines=True) if field else None
         return " ".join(text.split()) if text is not None else None
 
@@ -224,7 +233,7 @@ class _LessonReader:
         right = right_field.integer(_RIGHT) if right_field else None
         if right_field and right is not None and right > len(answers):
             right_field.complain(f"expected the number of an answer, of which there are {len(answers)}, got {right}")
-        because = self._text(fields, "because", LONGEST_TEXT)
+        because = self._text(fields, part, "because", LONGEST_TEXT)
         if text is None or right is None or because is None or None in answers:
             return None
         return Question(" ".join(text.split()), tuple(str(answer) for answer in answers), right - 1, because)

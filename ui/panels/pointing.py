@@ -10,6 +10,7 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
 LEAST_RING = 11  # radius in design units
+ROUND_A_CELL = 0.8  # in cells: what lies beside a cell is to be seen
 _IN_PANEL = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
 
 
@@ -55,7 +56,7 @@ def middle_of(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> tuple[i
 def ring(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
     canvas, palette = desk.canvas, desk.palette
     centre = middle_of(desk, panel, boxes, cell)
-    radius = max(canvas.px(LEAST_RING), round(desk.scene.camera(panel.key, boxes).zoom))
+    radius = max(canvas.px(LEAST_RING), round(ROUND_A_CELL * desk.scene.camera(panel.key, boxes).zoom))
     with canvas.clipped(boxes.map):
         for more, colour in ((2, palette.casing_dark), (1, palette.casing_light)):
             pygame.draw.circle(canvas.surface, colour, centre, radius + canvas.px(more), canvas.px(3 + more))
