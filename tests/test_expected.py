@@ -17,7 +17,7 @@ from sim.params import ConfigError
 from sim.placing import Drawn, spread
 from tests.runs import scenario_on
 from tests.test_palette import lab
-from tests.window import App, drag, make_app, press_combination, settle
+from tests.window import App, at_cell, drag, make_app, press_combination, settle
 from ui.draw.layers import LAYERS
 from ui.draw.legend import legend_swatch
 from ui.draw.theme import PALETTES, Palette
@@ -108,6 +108,30 @@ def lightness(layer, palette: Palette) -> npt.NDArray[np.float64]:  # type: igno
     pixels = pygame.surfarray.array3d(surface)
     colours, places = np.unique(pixels.reshape(-1, 3), axis=0, return_inverse=True)
     return np.array([lab(tuple(colour))[0] for colour in colours])[places.reshape(-1)]
+
+
+# --- 14: start and goal are dragged -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["start", "goal"])
+@pytest.mark.parametrize("aside", [(0, 0), (5, 0), (-4, -5)])
+def test_start_and_goal_are_taken_by_their_marks_where_cells_are_smaller_than_a_pixel(end: str, aside) -> None:
+    app = make_app(setup("astar", size=(1000, 600)))
+    world = app.session.world
+    assert app.window.scene.camera(*panel_of(app)).zoom < 1.0
+    x, y = at_cell(app, *world.grid.xy(getattr(world, end)))
+    blocked = int((~world.grid.free).sum())
+    there = at_cell(app, 200, 150)
+    drag(app, (x + aside[0], y + aside[1]), there)
+    world = app.session.world
+    moved = world.grid.xy(getattr(world, end))
+    assert max(abs(moved[0] - 200), abs(moved[1] - 150)) <= 2
+    assert int((~world.grid.free).sum()) == blocked, "nothing was painted"
+
+
+def panel_of(app: App):  # type: ignore[no-untyped-def]
+    shown, boxes = app.window.scene.panels()[0]
+    return shown.key, boxes
 
 
 # --- 15: a million cells ----------------------------------------------------------------------------

@@ -10,12 +10,13 @@ from ui.draw.picture import Carried, Hand
 from ui.model.keys import PanelKey
 from ui.model.layout import PanelBoxes
 from ui.model.session import Panel
-from ui.model.tools import clipped
+from ui.model.tools import Point, clipped
 from ui.widgets.canvas import HotSpot
 from ui.widgets.key_names import usual
 
 LEFT, MIDDLE, RIGHT = 1, 2, 3
 ZOOM_STEP = 1.25
+END_REACH_PX = 7  # from the middle of the start or the goal to the pointer that means it
 UNIT_REACH_PX = 6  # from the middle of an agent of a crowd to the pointer that means it
 
 Position = tuple[int, int]
@@ -143,7 +144,16 @@ class Pointer:
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for those without a right button
         window.editor.panel = shown.key
+        if button == LEFT and not mods:
+            point = self._mark_at(shown, boxes, position) or point
         window.editor.press(point, erases=erases, line=has_shift, rectangle=has_ctrl and has_shift)
+
+    def _mark_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
+        """The cell of the start or the goal whose mark is under the pointer: marks are larger than small cells."""
+        camera = self.window.scene.camera(shown.key, boxes)
+        reach = max(0.5, END_REACH_PX * self.window.scene.scale / camera.zoom)
+        x, y = camera.to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
+        return self.window.editor.end_near(x, y, reach)
 
     def _picks(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
         """A click on an agent of a crowd follows it, a second one lets it go."""

@@ -181,3 +181,11 @@ class Editor:
     def _is_free(self, point: Point) -> bool:
         grid = self.session.world.grid
         return grid.is_free(grid.cell(*point))
+
+    def end_near(self, x: float, y: float, reach: float) -> Point | None:
+        """The start or the goal of the panel that is nearest to a place of the map, within so many cells."""
+        grid = self.session.world.grid
+        places = [grid.xy(end) for end in self._ends() if end >= 0]
+        apart = {place: max(abs(place[0] + 0.5 - x), abs(place[1] + 0.5 - y)) for place in places}
+        near = [place for place in places if apart[place] <= reach]
+        return min(near, key=lambda place: apart[place], default=None)
