@@ -407,6 +407,10 @@ ENDS = ("--from", "0,0", "--to", "31,31")
             ],
         ),
         (
+            ["solve", "--map", ROOMS, *ENDS, "--agent", "tb-wa:weight=2,"],
+            ["--agent tb-wa:weight=2,: expected parameter=value, got ''"],
+        ),
+        (
             ["solve", "--map", "\x1b[2Jrooms\r.map", *ENDS, "--agent", "tba"],
             ["\\x1b[2Jrooms\\r.map: expected a .map file, got no such file"],
         ),

@@ -235,6 +235,22 @@ def test_the_report_can_be_copied(app: App, monkeypatch: pytest.MonkeyPatch) -> 
     assert copied and copied[0] == app.window.dialogs.dialog.report() and "Box" in copied[0]
 
 
+def test_where_no_journal_can_be_written_nothing_else_is_said(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_draw(app, monkeypatch)
+    assert "Nothing is lost" in app.window.dialogs.dialog.text
+    press(app, pygame.K_RETURN)
+    monkeypatch.setattr(os, "write", lambda file, line: fails_as_a_full_disk())
+    app.session.do(EditCells(blocked=(5, 6)))
+    break_draw(app, monkeypatch)
+    assert "is not kept in a journal" in app.window.dialogs.dialog.text and "save the session" in (
+        app.window.dialogs.dialog.text
+    )
+
+
+def fails_as_a_full_disk() -> None:
+    raise OSError(28, "No space left on device")
+
+
 def test_what_the_user_gave_is_told_as_such(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise ConfigError("there is no such thing")
@@ -267,7 +283,7 @@ def frame(app, seconds):
         app.window.dialogs.close_dialog()
         app.session.do(EditCells(blocked=(3, 4)))
     if count == 5:
-        ui.app.App.draw = lambda app: 1 / 0
+        ui.app.App.draw = lambda app, *given: 1 / 0
     real(app, seconds)
 
 ui.app.App.frame = frame

@@ -36,7 +36,7 @@ class App:
         self.tooltip = overlay.Tooltip()
         self.minimap = Minimap()
         self.preparation = Preparation()
-        self.safety = Safety(self.window)
+        self.safety = Safety(self.window, self._is_kept)
         self.keeper: Keeper | None = None  # writes the journal, where there is one
         self.frame_ms = self.longest_frame_ms = 0.0
         self._hidden = 0  # panels for which there is no room
@@ -46,6 +46,9 @@ class App:
     @property
     def session(self) -> Session:
         return self.window.session
+
+    def _is_kept(self) -> bool:
+        return self.keeper is not None and self.keeper.is_writing
 
     def frame(self, seconds: float) -> None:
         run = self.safety.run

@@ -24,8 +24,9 @@ THREAD = "something was done beside the window"
 
 
 class Safety:
-    def __init__(self, window: Window) -> None:
-        self.window = window
+    def __init__(self, window: Window, is_kept: Callable[[], bool]) -> None:
+        """`is_kept`: whether what is done is in a journal by now."""
+        self.window, self.is_kept = window, is_kept
         self.is_on = False
         self.faults: list[Fault] = []
         self.threads = ThreadFaults()
@@ -86,9 +87,9 @@ class Safety:
             dialogs.close_dialog()
         except Exception:
             dialogs.rebuild(dialogs.window_size)
-        dialogs.show(FaultBox(dialogs, fault, lambda: report(fault, session)))
+        dialogs.show(FaultBox(dialogs, fault, lambda: report(fault, session), self.is_kept()))
 
     def last_words(self) -> None:
         """The window ends because of its faults."""
         fault = self.faults[-1]
-        complain_on_terminal(fault.words, keep_report(report(fault, self.window.session)))
+        complain_on_terminal(fault.words, keep_report(report(fault, self.window.session)), self.is_kept())

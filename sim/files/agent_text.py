@@ -21,7 +21,7 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
     problems: list[str] = []
     if colon and not rest.strip():
         problems.append(f"{where}: expected parameter=value after the colon, got nothing")
-    given = _assignments(rest, where, problems)
+    given = _assignments(rest, where, problems) if rest.strip() else {}
     label = given.pop("label", "")
     if not label.isprintable() or len(label) > MAX_NAME:
         problems.append(f"{where!r}.label: expected printable text of at most {MAX_NAME} characters")
@@ -36,7 +36,7 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
 
 def _assignments(rest: str, where: str, problems: list[str]) -> dict[str, str]:
     given: dict[str, str] = {}
-    for part in filter(str.strip, rest.split(",")):
+    for part in rest.split(","):
         name, sign, value = (piece.strip() for piece in part.partition("="))
         if not sign or not name:
             problems.append(f"{where}: expected parameter=value, got '{part.strip()}'")

@@ -10,10 +10,11 @@ from ui.model.faults import Fault
 from ui.widgets.controls import Text
 
 _WIDTH = 560
+_KEPT = "Nothing is lost: what you did is kept in the journal."
+_NOT_KEPT = "What you did is not kept in a journal, which cannot be written: save the session."
 _SAFE = (
-    "Nothing is lost: what you did is kept in the journal. The run stands still at the last tick that was whole. You "
-    "can go on; if the window behaves oddly from now on, save the session and start Backmove again. The report helps "
-    "to mend the error: it holds no part of your files."
+    "The run stands still at the last tick that was whole. You can go on; if the window behaves oddly from now on, "
+    "save the session and start Backmove again. The report helps to mend the error: it holds no part of your files."
 )
 
 
@@ -21,10 +22,10 @@ class FaultBox(Dialog):
     title = "Something went wrong"
     closes_outside = False
 
-    def __init__(self, host: Host, fault: Fault, report: Callable[[], str]) -> None:
+    def __init__(self, host: Host, fault: Fault, report: Callable[[], str], is_kept: bool = True) -> None:
         self.fault, self.report = fault, report
         self.is_copied = False
-        self.text = f"{fault.words}.\n\n{_SAFE}"
+        self.text = f"{fault.words}.\n\n{_KEPT if is_kept else _NOT_KEPT} {_SAFE}"
         self.size = (_WIDTH, HEADING + FOOTER + text_height(host, self.text, _WIDTH - 2 * MARGIN, 14) + 14)
         super().__init__(host)
 

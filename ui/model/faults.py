@@ -105,7 +105,8 @@ class ThreadFaults:
             return None
 
 
-def complain_on_terminal(text: str, place: Path | None) -> None:
+def complain_on_terminal(text: str, place: Path | None, is_kept: bool) -> None:
     """The last words of a window that cannot go on."""
-    kept = f"The report is in {place}. " if place else ""
-    print(f"{text}\n{kept}The session is offered again at the next start.", file=sys.stderr)
+    told = f"The report is in {place}. " if place else ""
+    session = "is offered again at the next start" if is_kept else "could not be kept: no journal can be written"
+    print(f"{text}\n{told}The session {session}.", file=sys.stderr)

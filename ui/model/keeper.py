@@ -34,6 +34,11 @@ class Keeper:
         self._said = False
         self._noted_s = self._tried_s = 0.0
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether what is done is in a file by now."""
+        return self.journal is not None and self.journal.problem is None
+
     def keep(self) -> None:
         """Once a frame: a new journal for a new run, how far this one is, and what is on screen."""
         now = time.monotonic()
