@@ -114,7 +114,7 @@ def lightness(layer, palette: Palette) -> npt.NDArray[np.float64]:  # type: igno
 
 
 @pytest.mark.parametrize("end", ["start", "goal"])
-@pytest.mark.parametrize("aside", [(0, 0), (5, 0), (-4, -5)])
+@pytest.mark.parametrize("aside", [(0, 0), (5, 0), (-6, 0)])
 def test_start_and_goal_are_taken_by_their_marks_where_cells_are_smaller_than_a_pixel(end: str, aside) -> None:
     app = make_app(setup("astar", size=(1000, 600)))
     world = app.session.world
