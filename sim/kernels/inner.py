@@ -1,5 +1,8 @@
 """Kernels that other kernels call: translated and joined to their caller, but not compiled by themselves.
 
+Every kernel is optimised once, when it is whole. numba goes through each function by itself, then cheaply through the
+whole, to find counts of references that cancel out, and then through all of it: kernels have no such counts (jit.py).
+
 numba makes machine code and a Python wrapper of every function that it meets, also of the five in six that Python
 never calls, and that took a third of the time. Here a kernel has two forms. Called from Python it is compiled, with a
 wrapper, and kept in the cache. Called from another kernel it is optimised code of LLVM that goes into that kernel.
@@ -22,8 +25,24 @@ IS_KNOWN = numba.__version__.startswith("0.68.")
 """Whether this is a version of numba whose inside is as expected here."""
 
 
-class _Unfinished(JITCodeLibrary):
-    """Code to be linked into that of a caller; no machine code is made of it."""
+class _Lean(JITCodeLibrary):
+    """Code that is optimised once, as a whole."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+class _Unfinished(_Lean):
+    """Code to be linked into that of a caller, tidied so that this costs little; no machine code is made of it."""
+
+    def _optimize_final_module(self) -> None:
+        options = {"loop_vectorize": False, "slp_vectorize": False, "opt": 1, "cost": "cheap"}
+        passes, builder = self._codegen._module_pass_manager(**options)
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -31,17 +50,26 @@ class _Unfinished(JITCodeLibrary):
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _BeginUnfinished(LoweringPass):
+class _BeginLean(LoweringPass):
     """Before numba would make a library of its own kind."""
 
-    _name = "begin_unfinished"
+    _name = "begin_lean"
+    _library: type[_Lean] = _Lean
 
     def __init__(self) -> None:
         LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self._library(state.targetctx.codegen(), state.func_id.func_qualname)
+        if not state.flags.no_compile:
+            state.library.enable_object_caching()
         return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _BeginUnfinished(_BeginLean):
+    _name = "begin_unfinished"
+    _library = _Unfinished
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -65,16 +93,25 @@ class _StandIn:
     """Names one version of an inner kernel; nobody can call it from Python."""
 
 
-class _InnerCompiler(CompilerBase):
+class _LeanCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        return [self._passes("lean", (_BeginLean, AnnotateTypes))]
+
+    def _passes(self, name: str, *added: tuple[Any, Any]) -> Any:
+        """Those of numba, with some added, each behind another."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state, name)
+        passes._finalized = False
+        for own, before in added:
+            passes.add_pass_after(own, before)
+        passes.finalize()
+        return passes
+
+
+class _InnerCompiler(_LeanCompiler):
     def define_pipelines(self) -> list[Any]:
         flags = self.state.flags
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state, "inner")
-        passes._finalized = False
-        passes.add_pass_after(_BeginUnfinished, AnnotateTypes)
-        passes.add_pass_after(_EndUnfinished, NoPythonBackend)
-        passes.finalize()
-        return [passes]
+        return [self._passes("inner", (_BeginUnfinished, AnnotateTypes), (_EndUnfinished, NoPythonBackend))]
 
 
 class Inner(CPUDispatcher):
@@ -88,7 +125,7 @@ class Kernel(CPUDispatcher):
     """A kernel as Python calls it; other kernels get its inner form."""
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-        super().__init__(function, targetoptions=dict(options))
+        super().__init__(function, targetoptions=dict(options), pipeline_class=_LeanCompiler)
         self.inner = Inner(function, targetoptions=dict(options), pipeline_class=_InnerCompiler)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
