@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -48,6 +48,15 @@ class OwnFile:
     key: str
     path: Path
     versions: dict[str, AgentSpec] = field(default_factory=dict)
+
+    def texts(self) -> Iterator[tuple[str, bytes]]:
+        """Its versions, the present one last."""
+        for version in self.versions:
+            text = _kept(self.key, version)
+            if text is None:
+                text = read_file(self.path, MAX_BYTES, SUFFIX)
+            if digest_of(text).startswith(version):
+                yield version, text
 
     def spec_of(self, version: str) -> AgentSpec:
         """The agent of a version; one that is kept from an earlier start is run now."""
@@ -129,7 +138,7 @@ def load(path: str | os.PathLike[str]) -> AgentSpec:
     before = LOADED.get(key)
     if before is not None and before.path == place:
         file = before
-    spec = _take_in(file, read_file(file.path, MAX_BYTES, SUFFIX))
+    spec = _take_in(file, read_file(place, MAX_BYTES, SUFFIX))
     LOADED[key] = file
     register(spec)
     _tell_children()
@@ -286,6 +295,29 @@ def _kept(key: str, version: str) -> bytes | None:
 def _tell_children() -> None:
     named = [[str(file.path), BY_KEY[file.key].param(VERSION).default] for file in LOADED.values()]  # type: ignore[union-attr]
     os.environ[VARIABLE] = json.dumps(named)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A file as it travels to a worker of a cluster, who may not have it."""
+
+    path: Path
+    version: str
+    text: bytes
+
+
+def sent() -> tuple[Sent, ...]:
+    """All files that were named here, each in the state in which it runs."""
+    return tuple(Sent(file.path, version, text) for file in LOADED.values() for version, text in file.texts())
+
+
+def receive(files: Iterable[Sent]) -> None:
+    """In a worker: the files that a person has named where the work comes from."""
+    for one in files:
+        key = key_of(one.path)
+        file = LOADED.setdefault(key, OwnFile(key, one.path))
+        if one.version not in file.versions:
+            register(_take_in(file, one.text))
 
 
 def load_named_before() -> None:

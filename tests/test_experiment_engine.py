@@ -21,6 +21,7 @@ from cli.progress import Progress
 from sim.experiments.files import write_tables
 from sim.experiments.plan import Task, tasks
 from sim.experiments.store import open_for_reading, open_for_writing
+from sim.params import ConfigError
 
 from .conftest import ROOT
 from .experiments import SLOWER, TINY, engine_of, run_all, spec_of
@@ -105,12 +106,29 @@ def test_a_problem_that_kills_every_worker_is_given_up_alone(tmp_path: Path, mon
     store.close()
 
 
+def test_why_a_task_failed_is_one_line() -> None:
+    log = "Job (task=0) failed with trace:\n  File x\nValueError: nobody knows\n\nYou can check 'job.stderr(0)'\n"
+    told = [engine_module._reason(error) for error in (RuntimeError(log), ValueError("a b"), OSError())]
+    assert told == ["ValueError: nobody knows", "ValueError: a b", "OSError: "]
+
+
+def test_a_worker_without_the_program_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*given: Any) -> Any:
+        raise ModuleNotFoundError("No module named 'cli'")
+
+    monkeypatch.setattr(engine_module.worker, "work", missing)
+    store = open_for_writing(tmp_path)
+    with pytest.raises(ConfigError, match=r"cannot load the program \(No module named 'cli'\).*PYTHONPATH="):
+        engine_of(spec_of(TINY), store).run()
+    store.close()
+
+
 # --- drivers that are killed ----------------------------------------------------------------------
 
 
-def start_driver(spec: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":
+def start_driver(spec: Path, folder: Path, *more: str, at: Path = ROOT) -> "subprocess.Popen[str]":
     command = [sys.executable, str(ROOT / "main.py"), "experiment", str(spec), "-o", str(folder), *more]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=at)
 
 
 def finished(folder: Path) -> int:
@@ -214,7 +232,7 @@ def test_submitit_gives_the_same_table(tmp_path: Path, whole: bytes) -> None:
     pytest.importorskip("submitit")
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER.replace("slice: 2", "slice: 10"))
-    process = start_driver(spec, folder, "--cluster", "slurm-local")
+    process = start_driver(spec, folder, "--cluster", "slurm-local", at=tmp_path)  # jobs find the program from anywhere
     _, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert (folder / "results.csv").read_bytes() == whole

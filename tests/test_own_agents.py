@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -18,11 +19,14 @@ from agents.guarded import VERSION
 from agents.registry import BY_KEY, SPECS
 from cli.bench import own_agent, problems
 from cli.bench.setup import Setup
+from cli.experiment import worker
 from cli.new_agent import EXAMPLE
 from cli.own_agents import OPTION
 from cli.progress import Progress
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells
+from sim.experiments.plan import Job, Task, Walk, code_version
+from sim.experiments.problems import board_of, packed
 from sim.files import session as session_file
 from sim.files.map import write_map
 from sim.generate import generate
@@ -397,6 +401,27 @@ def test_an_experiment_runs_it_in_its_workers_with_the_same_digest(
     solving = ["solve", OPTION, str(path), "--map", str(board), *ends, "--agent", "mine", "--budget", "4"]
     assert main.main(solving) == 0
     assert json.loads(capsys.readouterr().out)["digest"] == row["digest"]
+
+
+def test_its_text_travels_to_workers_that_do_not_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a cluster nobody has named a file; the versions that runs ask for come with the task."""
+    path = written(tmp_path, WALKS)
+    versions = [own_files.load(path).param(VERSION).default]  # type: ignore[union-attr]
+    path.write_text(f"{WALKS}\n# saved again\n")
+    versions.append(own_files.load(path).param(VERSION).default)  # type: ignore[union-attr]
+    walks = [Walk("mine", {VERSION: version}, 4, version.encode()) for version in map(str, versions)]
+    board = board_of("trap", Grid.from_rows(drawn(TRAP)[0]))
+    jobs = [Job((0, 0), (3, 0), 0, None, 1, 1000, 1000, False, (walk,)) for walk in walks]
+    task, files = pickle.loads(pickle.dumps((Task(packed(board), tuple(jobs), code_version()), own_files.sent())))
+    path.unlink()
+    own_files.LOADED.clear()
+    del BY_KEY["mine"]
+    monkeypatch.setattr(own_files, "_kept", lambda key, version: None)  # another machine, another user's folders
+    lines, failures = worker.work(task, files)
+    assert not failures and [line[0].decode() for line in lines] == versions
+    assert list(own_files.LOADED["mine"].versions) == versions
+    before = dict(own_files.LOADED["mine"].versions)
+    assert not worker.work(task, files)[1] and own_files.LOADED["mine"].versions == before  # run once
 
 
 # --- unasked, nothing -------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from sim.experiments.store import Store, open_for_writing
 from sim.params import Param
 
 NICE = Param("nice", int, 0, "lower priority of the processes, from 0 to 19", 0, 19)
+_MOST_REASONS, _MOST_ROWS = 10, 3  # of failures that are told
 _SAMPLE_S = 5.0  # how long a dry run may try
 
 
@@ -102,15 +103,26 @@ def _configs(spec: Specification) -> list[AgentConfig]:
 
 def _report(store: Store, engine: Engine, progress: Progress) -> int:
     failures = store.failures()
-    for row, text in failures[:20]:
-        progress.say(f"row {row}: {text}")
-    if len(failures) > 20:
-        progress.say(f"and {len(failures) - 20:,} more rows failed")
+    _tell_failures(store, failures, progress)
     done, whole = store.count()
     progress.say(f"{store.folder / RESULTS}: {done:,} of {whole:,} runs")
     if engine.was_stopped:
         return 130
     return 1 if failures else 0
+
+
+def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: Progress) -> None:
+    """Each reason with the first problems that it befell."""
+    rows_of: dict[str, list[int]] = {}
+    for row, text in failures:
+        rows_of.setdefault(text, []).append(row)
+    for text, rows in list(rows_of.items())[:_MOST_REASONS]:
+        for row in rows[:_MOST_ROWS]:
+            progress.say(f"row {row}: {store.problem_of(row)}: {text}")
+        if len(rows) > _MOST_ROWS:
+            progress.say(f"and {len(rows) - _MOST_ROWS:,} more rows in the same words")
+    if len(rows_of) > _MOST_REASONS:
+        progress.say(f"and {len(rows_of) - _MOST_REASONS:,} other reasons; the report lists the rows")
 
 
 # --- before it is run -----------------------------------------------------------------------------

@@ -4,18 +4,21 @@ A worker that dies takes others with it: nobody knows which of the tasks at hand
 at a time; one that loses its worker alone is cut into single worlds, and a world that loses three is given up and told.
 """
 
+import re
 import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 
+from agents import own_files
 from cli.experiment import worker
 from cli.experiment.pools import InThisProcess, Pool
 from cli.progress import Progress
 from sim.experiments.plan import Task, split
 from sim.experiments.store import Store
 from sim.params import ConfigError
+from sim.program import ROOT
 
 _MOST_DEATHS = 3
 _LOOK_S = 0.25
@@ -38,6 +41,7 @@ class Engine:
         self.done = self.failed = 0
         self.was_stopped = False
         self._executor: Executor = pool.make()
+        self._own = own_files.sent()
         self._running: dict[Future[worker.Done], Suspect] = {}
         self._suspects: deque[Suspect] = deque()
         self._began_s = self._told_s = time.monotonic()
@@ -68,7 +72,7 @@ class Engine:
 
     def _start(self, suspect: Suspect) -> None:
         try:
-            self._running[self._executor.submit(worker.work, suspect.task)] = suspect
+            self._running[self._executor.submit(worker.work, suspect.task, self._own)] = suspect
         except BrokenExecutor:
             self._suspects.append(suspect)
             self._renew()
@@ -86,10 +90,12 @@ class Engine:
                 self._keep(future.result())
             elif isinstance(error, ConfigError):
                 raise error
+            elif isinstance(error, ModuleNotFoundError):  # what an agent imports is caught where it is made
+                raise ConfigError(f"a worker cannot load the program ({error}); start workers with PYTHONPATH={ROOT}")
             elif _is_death(error):
                 lost.append(suspect)
             else:
-                self._give_up(suspect.task, f"{type(error).__name__}: {error}")
+                self._give_up(suspect.task, _reason(error))
         if lost:
             self._after_death(lost)
 
@@ -153,6 +159,13 @@ class Engine:
 def _is_death(error: BaseException) -> bool:
     """Whether a worker was lost; Dask and submitit have words of their own for it, and need not be installed."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ in ("KilledWorker", "UncompletedJobError")
+
+
+def _reason(error: BaseException) -> str:
+    """In one line; of a whole log, the line that names the error."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line)]
+    return named[-1] if len(lines) > 1 and named else f"{type(error).__name__}: {lines[0] if lines else ''}"
 
 
 def duration(seconds: float) -> str:

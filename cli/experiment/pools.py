@@ -16,6 +16,7 @@ from typing import Any
 
 from cli.experiment import worker
 from sim.params import ConfigError, Param
+from sim.program import ROOT
 
 JOBS = Param("jobs", int, 1, "processes of this machine", 1, 1024)
 _CONNECT_S = 10.0
@@ -91,6 +92,9 @@ def _slurm(folder: Path, cluster: str) -> Pool:
         import submitit
     except ImportError:
         raise ConfigError("experiment: --cluster: pip install -r requirements-cluster.txt first") from None
+
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # jobs inherit it, wherever they are started
 
     def make() -> Executor:
         queue = submitit.AutoExecutor(folder / "slurm", cluster="local" if cluster == "slurm-local" else "slurm")

@@ -4,10 +4,11 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from functools import lru_cache
 from multiprocessing import parent_process
 
-from agents.own_files import load_named_before
+from agents.own_files import Sent, load_named_before, receive
 from agents.registry import BY_KEY
 from sim.experiments.plan import Task, code_version
 from sim.experiments.problems import Packed
@@ -36,10 +37,11 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def work(task: Task) -> Done:
+def work(task: Task, own: Sequence[Sent] = ()) -> Done:
     """Do a task. Processor time is measured, so that others on the machine do not count; for data, of all threads."""
     if task.code != code_version():
         raise ConfigError("a worker runs another version of the program; start workers from the driver's own folder")
+    receive(own)
     return do_task(task, BY_KEY, time.thread_time, _grid(task.board), time.process_time)
 
 

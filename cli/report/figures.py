@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import matplotlib
@@ -20,6 +21,7 @@ from matplotlib.ticker import Formatter, FuncFormatter, MaxNLocator
 FORMATS = ("svg", "pdf", "png")
 SIZE_IN = (6.4, 4.2)
 DPI = 200
+_LABEL = 50  # letters in a line beside an axis
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8A8A00")
 """After Okabe and Ito: apart for every common kind of colour vision, and unlike in brightness, too."""
@@ -57,8 +59,8 @@ def draw(chart: Chart) -> Figure:
             _draw_map(axes, chart.rows)
         _scales(axes, chart)
         axes.set(**{f"{axis}lim": ends for axis, ends in chart.zoom.items()})
-        axes.set_xlabel(_as_it_stands(chart.x))
-        axes.set_ylabel(_as_it_stands(chart.y))
+        axes.set_xlabel(_as_it_stands(fill(chart.x, _LABEL)))
+        axes.set_ylabel(_as_it_stands(fill(chart.y, _LABEL)))
         if chart.title:
             axes.set_title(_as_it_stands(chart.title), fontsize=10, loc="left")
         drawn = [series for series in chart.series if series.points]
@@ -107,11 +109,13 @@ def _scales(axes: Axes, chart: Chart) -> None:
     """Logarithms where they are asked for and possible."""
     points = np.array([point for series in chart.series for point in series.points] or [(1.0, 1.0)])
     for letter, values, put in (("x", points[:, 0], axes.set_xscale), ("y", points[:, 1], axes.set_yscale)):
-        if letter in chart.log and (values > 0).all() and values.max() > 3 * values.min():
+        axis, is_log = axes.xaxis if letter == "x" else axes.yaxis, letter in chart.log
+        if is_log and (values > 0).all() and values.max() > 3 * values.min():
             put("log")
-            axis = axes.xaxis if letter == "x" else axes.yaxis
-            axis.set_major_formatter(FuncFormatter(_plain))
             axis.set_minor_formatter(_between(values.max() / values.min()))
+        elif not chart.rows:
+            axis.set_major_locator(MaxNLocator(7))  # numbers of seven digits do not touch
+        axis.set_major_formatter(FuncFormatter(_plain))
 
 
 def _plain(value: float, place: int | None = None) -> str:

@@ -62,7 +62,9 @@ def labelled(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]
 
 
 def _word(name: str, value: Any) -> str:
-    return str(value) if name in ("part", "map", "label") else f"{name}={value}"
+    if name in ("part", "map", "label"):
+        return str(value)
+    return f"{name}={value:,}" if isinstance(value, int) and not isinstance(value, bool) else f"{name}={value}"
 
 
 # --- figures that a specification asks for --------------------------------------------------------

@@ -119,6 +119,13 @@ class Store:
         query = "SELECT row, text FROM plan JOIN failures USING (key) ORDER BY row"
         return [(int(row), str(text)) for row, text in self._ask(query)]
 
+    def problem_of(self, row: int) -> str:
+        """What a row is about, in a few words."""
+        names = "map", "start_x", "start_y", "goal_x", "goal_y", "label", "agent", "budget"
+        query = f"SELECT {', '.join(names)} FROM plan WHERE row = ?"
+        name, x, y, goal_x, goal_y, label, agent, budget = self._db.execute(query, (row,)).fetchone()
+        return f"{name}, {x},{y} to {goal_x},{goal_y}, {label or agent} k={budget}"
+
     # --- reading ---
 
     def rows(self, columns: Sequence[str], more: str = "") -> Iterator[tuple[Any, ...]]:

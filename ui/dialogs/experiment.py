@@ -86,17 +86,17 @@ class ExperimentSheet(Dialog):
         self._say()
 
     def _build_form(self, area: pygame.Rect) -> None:
-        sources = (PAIRS, LIST) if self.host.problems is not None else (PAIRS,)
-        source = Param("source", str, PAIRS, "where starts and goals come from", choices=sources)
+        source = Param("source", str, PAIRS, "where starts and goals come from", choices=(PAIRS, LIST))
+        sources = (source,) if self.host.problems is not None else ()
         fields = take_bottom(area, self.px(190), self.px(8))
-        self.form = ParamForm(self, area, (source, COUNT, SEED), self.values, self._changed)
+        self.form = ParamForm(self, area, (*sources, COUNT, SEED), self.values, self._changed)
         for control in self.form.controls():
             self.add(control)
         walker = self.host.session.focused
         name = walker.label if walker is not None else "nobody"
         self._field(fields, "Budgets", self.budgets, self._set_budgets)
-        self._field(fields, f"Or sweep {name}: weight: 1 1.4 3", self.sweep[0], self._set_first)
-        self._field(fields, "and budget: 1 4 16 64", self.sweep[1], self._set_second)
+        self._field(fields, f"Or sweep two of {name}, as weight: 1 1.4 3", self.sweep[0], self._set_first)
+        self._field(fields, "... and as budget: 1 4 16 64", self.sweep[1], self._set_second)
 
     def _field(self, area: pygame.Rect, words: str, text: str, changed: Callable[[str], None]) -> None:
         self.add(Text(self, take_top(area, self.px(20)), words, role="dim", size=12))
@@ -201,10 +201,13 @@ class ExperimentSheet(Dialog):
             self.words.set("The agents of the panels, on problems of this map as it was at tick 0. Press Start.", "dim")
         elif study.complaint:
             self.words.set(study.complaint.splitlines()[-1], "warning")
+        elif study.is_running and not study.whole:
+            self.words.set("preparing: problems are drawn, kernels compiled", "text")
         else:
             state = "running" if study.is_running else "stopped" if study.was_cancelled else "done"
             failed = f", {study.failures:,} failed" if study.failures else ""
-            self.words.set(f"{state}: {study.done:,} of {study.whole:,} runs{failed}; {study.results}", "text")
+            left = f", about {study.left_s:.0f} s left" if study.is_running and study.done else ""
+            self.words.set(f"{state}: {study.done:,} of {study.whole:,} runs{failed}{left}; {study.results}", "text")
 
     # --- what came out ----------------------------------------------------------------------------
 

@@ -86,6 +86,11 @@ class Study:
         return self.process.poll() is None
 
     @property
+    def left_s(self) -> float:
+        """How long the rest will take, if it goes on as it went."""
+        return (time.monotonic() - self.began_s) * (self.whole - self.done) / max(1, self.done)
+
+    @property
     def complaint(self) -> str:
         """Why it ended, if it ended otherwise than it should."""
         if self.is_running or self.was_cancelled or self.process.returncode in (0, 1):
