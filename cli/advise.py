@@ -96,7 +96,8 @@ def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int)
         print(f"\nNothing fits {need.units:,} units into {need.budget_ms:g} ms; the quickest fits {most:,}.")
     elif best:
         most = int(1000 * need.budget_ms / best[0].tick_us)
-        print(f"\nUse {best[0].name}: {most:,} units fit into {need.budget_ms:g} ms in the mean.")
+        taken = f"{need.units:,} units take {number(need.units * best[0].tick_us / 1000)} of {need.budget_ms:g} ms"
+        print(f"\nUse {best[0].name}: {taken} a frame in the mean; {most:,} would fit.")
 
 
 def table_of(chosen: Sequence[Candidate], need: Need) -> Table:

@@ -1,5 +1,6 @@
 """What `advise` says of a map."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,8 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     write_map(generate("caves", {"width": 48, "height": 48, "seed": 3}).grid, "caves.map")
     assert main.main(["advise", "--map", "caves.map", "--units", "10", "--seconds", "0.5", "--budget-ms", "50"]) == 0
     out = capfd.readouterr().out
-    assert "Use " in out and "cost / optimal" in out and "python main.py caves-advice/best.yaml" in out
+    assert re.search(r"Use .*: 10 units take [\d.e-]+ of 50 ms a frame in the mean; [\d,]+ would fit\.", out), out
+    assert "cost / optimal" in out and "python main.py caves-advice/best.yaml" in out
     scenario = load_scenario("caves-advice/best.yaml", BY_KEY)
     assert len(scenario.agents) == 3 and len({agent.label for agent in scenario.agents}) == 3
     assert (tmp_path / "caves-advice" / "advice.svg").is_file()
