@@ -89,6 +89,7 @@ class Frame:
         self.columns = dict(columns)
         self.params = list(params)
         self.length = len(next(iter(self.columns.values()))) if self.columns else 0
+        self._part_of: tuple[Frame, npt.NDArray[Any]] | None = None  # whose rows these are, and which of them
 
     def __len__(self) -> int:
         return self.length
@@ -96,7 +97,11 @@ class Frame:
     def column(self, name: str) -> npt.NDArray[Any]:
         """A column, or a parameter of the agents as one."""
         if name not in self.columns:
-            self.columns[name] = self._derived(name)
+            if self._part_of is None:
+                self.columns[name] = self._derived(name)
+            else:
+                whole, chosen = self._part_of
+                self.columns[name] = whole.column(name)[chosen]
         return self.columns[name]
 
     def numbers(self, name: str) -> Numbers:
@@ -137,8 +142,11 @@ class Frame:
         return steps * sqrt(2.0) + 2.0 * weight * self.numbers("optimal")
 
     def take(self, chosen: npt.NDArray[Any]) -> "Frame":
-        """Some of the rows."""
-        return Frame({name: values[chosen] for name, values in self.columns.items()}, self.params)
+        """Some of the rows. A column is copied when it is first asked for: of sixty, most never are."""
+        part = Frame({}, self.params)
+        part.length = int(np.count_nonzero(chosen)) if chosen.dtype == np.bool_ else chosen.size
+        part._part_of = self, chosen
+        return part
 
     def where(self, wanted: Where) -> "Frame":
         """The rows that have these values."""

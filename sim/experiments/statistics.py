@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import erfc, sqrt
 
 import numpy as np
@@ -38,8 +39,15 @@ def bootstrap(values: Numbers, seed: int = 0, draws: int = _DRAWS) -> Interval:
     if values.size >= _MANY:
         half = 1.959963984540054 * float(values.std(ddof=1)) / sqrt(values.size)
         return Interval(mean, mean - half, mean + half, values.size)
-    low, high = np.percentile(_resampled_means(values, seed, draws), [2.5, 97.5])
-    return Interval(mean, float(low), float(high), values.size)
+    key = blake2b(values.tobytes(), digest_size=16).digest() + f"{seed} {draws}".encode()
+    if key not in _BOUNDS:  # tables and curves of a report ask for the same runs again
+        low, high = np.percentile(_resampled_means(values, seed, draws), [2.5, 97.5])
+        _BOUNDS[key] = float(low), float(high)
+    return Interval(mean, *_BOUNDS[key], values.size)
+
+
+_BOUNDS: dict[bytes, tuple[float, float]] = {}
+"""The intervals of values that were resampled before."""
 
 
 def _resampled_means(values: Numbers, seed: int, draws: int) -> Numbers:
