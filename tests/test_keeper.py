@@ -52,7 +52,10 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     press(app, pygame.K_RETURN)
     settled(app.session)
     assert digests(app.session) == before
+    app.keeper = Keeper(app.session)
+    app.frame(0.0)
     assert len(find_crashed()) == 1, "the other run is offered at the next start"
+    app.keeper.close()
 
 
 def test_going_back_to_the_run_before_keeps_that_one_alone(folder: Path) -> None:

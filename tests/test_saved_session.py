@@ -198,14 +198,27 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     app.window.documents.offer_crashed()
     assert isinstance(app.window.dialogs.dialog, CrashedQuestion)
     press(app, pygame.K_RETURN)  # the main answer
+    assert len(find_crashed()) == 1, "as long as it is kept nowhere else"
     settled(app.session)
+    app.keeper = Keeper(app.session)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full_disk)
+        app.keeper.keep()
+        assert len(find_crashed()) == 1, "nor is it when the disk is full"
+    app.keeper._tried_s = -1e9
+    app.keeper.keep()
+    app.keeper.keep()
+    assert not find_crashed()
     assert digests(app.session) == digests(session) and len(session.shown) == 2
     assert (app.session.branch, app.session.shown) == (session.branch, session.shown)
     assert app.session.focused_key == session.focused_key, "what is done now goes where it went before"
     assert app.session.would_lose_work, "nowhere is it saved"
     press_combination(app, "Ctrl+Q")
     assert app.window.is_open and app.window.dialogs.dialog is not None
-    assert not find_crashed()
+
+
+def full_disk(file: int, data: bytes) -> int:
+    raise OSError(28, "No space left on device")
 
 
 def test_a_clean_end_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

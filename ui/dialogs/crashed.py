@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from agents.registry import BY_KEY
 from sim.files.journal import Crashed, discard, restore
@@ -13,7 +14,7 @@ from ui.dialogs.question import Answer, Question
 
 
 class CrashedQuestion(Question):
-    def __init__(self, host: Host, take_up: Callable[[Saved], None], crashed: Sequence[Crashed]) -> None:
+    def __init__(self, host: Host, take_up: Callable[[Saved, Path], None], crashed: Sequence[Crashed]) -> None:
         self.take_up, self.crashed = take_up, list(crashed)
         latest, *others = self.crashed
         text = (
@@ -36,8 +37,7 @@ class CrashedQuestion(Question):
         except ConfigError as error:
             self.host.complain(error, "The session could not be restored")
         else:
-            self.take_up(saved)
-            discard(path)
+            self.take_up(saved, path)
 
 
 def _time(crashed: Crashed) -> str:

@@ -172,9 +172,10 @@ class Documents:
         if crashed:
             self.host.show(CrashedQuestion(self.host, self.restore, crashed))
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: Saved, journal: Path) -> None:
         """Take up a session as its journal left it."""
         saving.restore(self.session, saved)
+        self.session.crashed.append(journal)
         self.dressing.cameras.forget()
         self.desk.player.pause()
 

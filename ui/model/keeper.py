@@ -12,7 +12,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from sim.files.journal import Journal
+from sim.files.journal import Journal, discard
 from ui.model.run import Run, again
 from ui.model.saving import looking_at
 from ui.model.session import Session
@@ -59,6 +59,14 @@ class Keeper:
             self._said = True
             self._tried_s = now
             self.session.messages.append(journal.problem)
+        if self.session.crashed and journal.problem is None:
+            self._let_crashed_go()
+
+    def _let_crashed_go(self) -> None:
+        """A run that was taken up again has a journal of its own now, or needs none: the old ones are not needed."""
+        for path in self.session.crashed:
+            discard(path)
+        self.session.crashed.clear()
 
     def _begin(self) -> None:
         """The new journal is there before an old one goes: a kill in between loses nothing."""
@@ -94,6 +102,7 @@ class Keeper:
         for journal in (*self.left, *([self.journal] if self.journal else [])):
             journal.close()
         self.journal, self.left = None, []
+        self._let_crashed_go()
         self._disk.close()
 
 

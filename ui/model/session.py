@@ -78,6 +78,7 @@ class Session:
         self.stop_rule: StopRule | None = None
         self.stop_tick: int | None = None
         self.path: Path | None = None
+        self.crashed: list[Path] = []  # journals that this run was taken up from, and whose place its own takes
         self.when_ready: WhenReady = _at_once
         self._most_bytes: int | None = None
         self._runs = self._generation = 0
