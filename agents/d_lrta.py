@@ -18,7 +18,7 @@ import numpy as np
 
 from agents.controlled import Controlled, prepare
 from agents.databased import after_change
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, same_depth
 from sim import databases
 from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
@@ -66,8 +66,12 @@ class DLrta(Controlled):
         it.uses_subgoals = params["goal_control"] == "database"
         it.uses_depths = params["depth_control"] == "database"
         it.depth, it.cap, it.rule = params["depth"], params["cap"], RULES[str(params["reentrance"])]
-        has_all = self.has_column or not (it.uses_subgoals or it.uses_depths)
-        it.uses_database = has_all and not self.is_stale
+        it.uses_database = not self.needs_data or (self.has_column and not self.is_stale)
+
+    @property
+    def needs_data(self) -> bool:
+        """LRTA*(F,G) uses nothing that a change of the map could make stale."""
+        return "database" in (self.params["goal_control"], self.params["depth_control"])
 
     def on_new_data(self) -> None:
         """The old subgoals' values may be too high on this map."""
@@ -114,9 +118,11 @@ class DLrta(Controlled):
         return np.array(way, np.int32)
 
     def _depths(self) -> np.ndarray | None:
+        """Of a region, or the same everywhere: the fixed one, or 1 without the database."""
         it = self.control[0]
         if not (it.uses_database and it.uses_depths):
-            return None
+            depth = int(it.depth) if it.uses_database else 1
+            return same_depth(self.problem.grid.cells, depth) if self.problem.watched else None
         return databases.depth_map(self.abstraction, self.column, int(it.level))
 
     def view(self) -> AgentView:
@@ -140,7 +146,7 @@ class DLrta(Controlled):
             depths=self._depths(),
             regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared,
-            is_stale=self.is_stale,
+            is_stale=self.is_stale and self.needs_data,
             notes=frozenset({"for good"} if it.is_for_good else ()),
         )
 

@@ -1,6 +1,7 @@
 """The wiring that all agents share which learn a heuristic as they walk."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,6 +23,12 @@ ON_UNBLOCK = Param(
 
 ONE_LOOK = 9
 """Cells open and closed in a lookahead that expands one cell: it and its neighbours."""
+
+
+@lru_cache(maxsize=4)
+def same_depth(cells: int, depth: int) -> np.ndarray:
+    """What an agent shows that looks equally deep from every cell."""
+    return np.full(cells, depth, np.uint32)
 
 
 class LearningAgent(KernelAgent):

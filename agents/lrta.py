@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, same_depth
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import crew, lrta
 from sim.kernels.search import CLOSED, most_known
@@ -61,10 +61,15 @@ class Lrta(LearningAgent):
         """The same whether the lookahead of depth 1 takes the short way, which has no lists, or somebody looks."""
         return OwnCounts(memory=max(ONE_LOOK, most_known(self.ball.search)) + self.learned_cells())
 
+    def _depths(self) -> np.ndarray | None:
+        if self.params["lookahead_by"] == "cost" or not self.problem.watched:
+            return None
+        return same_depth(self.problem.grid.cells, int(self.params["depth"]))
+
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search
         if self._is_classic() or st.best < 0:
-            return AgentView(learned=self.learned, best=int(st.best))
+            return AgentView(learned=self.learned, best=int(st.best), depths=self._depths())
         cells = self.ball.cells[: int(st.closed)]
         return AgentView(
             search=search,
@@ -73,6 +78,7 @@ class Lrta(LearningAgent):
             learned=self.learned,
             groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers={"h updates": float(st.updates)},
+            depths=self._depths(),
         )
 
 

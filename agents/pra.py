@@ -63,6 +63,7 @@ class Pra(Abstracted, KernelAgent):
     def _set_up(self) -> None:
         st = self.state[0]
         st.fixed_level, st.is_wide = self.params["level"], self.params["wide"]
+        st.has_enough = self.params["enough"]
         st.keep = int(self.params["keep"]) or pra.ALL
         st.arc_diagonal = STRAIGHT if self.params["abstract_cost"] == "straight" else self.problem.grid.diagonal
         st.is_planning = st.length = 0
@@ -132,6 +133,7 @@ SPEC = AgentSpec(
     params=(
         MODE,
         Param("level", int, 0, "level on which to begin; 0: half-way to the region that start and goal share", 0, 20),
+        Param("enough", bool, False, "begin on a lower level where that has fewer than 2 sqrt(cells) regions"),
         Param("wide", bool, True, "refine in the regions of the way and their neighbours, not only in the former"),
         Param("keep", int, 0, "steps of a way that are refined before walking on; 0: all", 0, 1000, symbol="K"),
         ABSTRACT_COST,

@@ -1,6 +1,7 @@
 """Slow, obvious versions of what databases.md describes: hill climbing, abstraction, subgoals. See naive.py."""
 
 import math
+from collections.abc import Collection
 
 from .naive import Board, Place, Row
 from .naive_learning import Lrta
@@ -319,21 +320,125 @@ class PrLrta:
 
     def refine(self, inside: list[Place], ends: list[Place], aim: Place) -> int:
         """A* in these cells until one of the ends is on top. Returns the expansions; writes the leg."""
-        board = self.board
-        g, parent, done = {self.loc: 0.0}, dict[Place, Place](), list[Place]()
+        used, way = way_inside(self.board, self.loc, inside, ends, aim)
+        self.leg = way[1:]
+        return used
+
+
+def way_inside(
+    board: Board, start: Place, inside: Collection[Place], ends: Collection[Place], aim: Place
+) -> tuple[int, list[Place]]:
+    """A* on the map in these cells until one of the ends is on top: its expansions and its path."""
+    g, parent, done = {start: 0.0}, dict[Place, Place](), set[Place]()
+    while True:
+        top = min(set(g) - done, key=lambda s: (g[s] + board.h(s, aim), -g[s], board.id(s)))
+        if top in ends:
+            break
+        done.add(top)
+        for t, cost in board.successors(top):
+            if t in inside and g[top] + cost < g.get(t, float("inf")):
+                g[t], parent[t] = g[top] + cost, top
+    way = [top]
+    while way[0] in parent:
+        way.insert(0, parent[way[0]])
+    return len(done), way
+
+
+# --- PRA* -----------------------------------------------------------------------------------------------
+
+
+class Pra:
+    """Partial refinement A*: a plan on a middle level, refined level by level; on a map that does not change."""
+
+    def __init__(
+        self,
+        board: Board,
+        start: Place,
+        goal: Place,
+        level: int = 0,
+        is_wide: bool = True,
+        keep: int = 0,
+        is_straight: bool = False,
+        has_enough: bool = False,
+    ) -> None:
+        self.board, self.goal, self.levels = board, goal, Abstraction(board)
+        self.fixed, self.is_wide, self.keep = level, is_wide, keep or 10**9
+        self.is_straight, self.has_enough = is_straight, has_enough
+        self.walk, self.expansions = [start], 0
+
+    def run(self) -> bool:
+        """Walk to the goal. False: there is no path."""
+        while self.walk[-1] != self.goal:
+            way = self.plan(self.walk[-1])
+            if way is None:
+                return False
+            self.walk += way[1:]
+        return True
+
+    def first_level(self, loc: Place) -> int | None:
+        """On which to begin: half-way to the lowest node that holds both cells, 0 for plain A*."""
+        tops = range(len(self.levels.cells))
+        shared = [at for at in tops if self.levels.node(loc, at) == self.levels.node(self.goal, at)]
+        if not shared:
+            return None
+        if shared[0] < 2:
+            return 0
+        level = min(self.fixed, shared[0]) if self.fixed else max(1, shared[0] // 2)
+        least = 2 * math.sqrt(len(self.levels.cells[0]))
+        while self.has_enough and level > 1 and len(self.levels.cells[level]) < least:
+            level -= 1
+        return level
+
+    def plan(self, loc: Place) -> list[Place] | None:
+        level = self.first_level(loc)
+        if level is None:
+            return None
+        inside: set[int] | None = None  # nodes of the level above in which the search stays, None: everywhere
+        end: int | None = None  # the node of the level above in any of whose children it ends, None: at the goal
+        for at in range(level, 0, -1):
+            way = self.way_among(at, loc, inside, end)
+            kept = way[: self.keep + 1]
+            end = None if kept[-1] == self.levels.node(self.goal, at) else kept[-1]
+            inside = set(kept)
+            if self.is_wide:
+                inside |= {v for u in kept for v in self.levels.arcs[at][u]}
+        cells = self.board.land if inside is None else [c for u in inside for c in self.levels.cells[1][u]]
+        ends = [self.goal] if end is None else self.levels.cells[1][end]
+        aim = self.goal if end is None else self.levels.rep(end, 1)
+        used, path = way_inside(self.board, loc, set(cells), ends, aim)
+        self.expansions += used
+        return path
+
+    def way_among(self, level: int, loc: Place, inside: set[int] | None, end: int | None) -> list[int]:
+        """A* among the nodes of a level."""
+        levels, parents = self.levels, self.levels.parents[level] if level < len(self.levels.parents) else []
+        root, goal = levels.node(loc, level), levels.node(self.goal, level)
+        aim = levels.middle(goal, level) if end is None else levels.middle(end, level + 1)
+
+        def h(u: int) -> float:
+            return self.length(levels.middle(u, level), aim)
+
+        g, parent, done = {root: 0.0}, dict[int, int](), set[int]()
         while True:
-            opened = [s for s in g if s not in done]
-            top = min(opened, key=lambda s: (g[s] + board.h(s, aim), -g[s], board.id(s)))
-            if top in ends:
+            top = min(set(g) - done, key=lambda u: (g[u] + h(u) if u != root else 0.0, int(h(u) * 2**23), u))
+            if top == goal or (end is not None and parents[top] == end):
                 break
-            done.append(top)
-            for t, cost in board.successors(top):
-                if t in inside and g[top] + cost < g.get(t, float("inf")):
-                    g[t], parent[t] = g[top] + cost, top
-        self.leg = [top]
-        while parent.get(self.leg[0], self.loc) != self.loc:
-            self.leg.insert(0, parent[self.leg[0]])
-        return len(done)
+            done.add(top)
+            for v in levels.arcs[level][top]:
+                new = g[top] + self.length(levels.middle(top, level), levels.middle(v, level))
+                if v not in done and (inside is None or parents[v] in inside) and new < g.get(v, float("inf")):
+                    g[v], parent[v] = new, top
+        self.expansions += len(done)
+        way = [top]
+        while way[0] in parent:
+            way.insert(0, parent[way[0]])
+        return way
+
+    def length(self, a: tuple[float, float], b: tuple[float, float]) -> float:
+        dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
+        if self.is_straight:
+            return math.sqrt(dx * dx + dy * dy)
+        return max(dx, dy) + (self.board.diagonal - 1.0) * min(dx, dy)
 
 
 # --- depths chosen on the run ---------------------------------------------------------------------------

@@ -11,13 +11,18 @@ import numpy as np
 import pytest
 
 from agents.registry import BY_KEY
+from cli.papers import FOLDER
+from sim.abstraction import abstraction, highest
 from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
+from sim.experiments.problems import Case
+from sim.experiments.spec import load_experiment
 from sim.files.map import read_map, read_scen
 from sim.grid import Grid
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.search import GOAL_ON_TOP, begin, expand, new_search
+from sim.metrics import Metrics
 from sim.params import Value
 from sim.world import World
 
@@ -205,3 +210,67 @@ def test_lazy_restarts_less_and_expands_less_than_eager(rate: float) -> None:
         restarts += [m.restarts for m in numbers]
         expansions += [m.expansions for m in numbers]
     assert restarts[0] < restarts[1] and expansions[0] < expansions[1], (restarts, expansions)
+
+
+# --- abstraction, databases, subgoals (anchors of databases.md, sections 3.4, 3.7 and 4.1 to 4.3) ---------------
+
+
+@functools.cache
+def problems_of_e1() -> tuple[Case, ...]:
+    """Two hundred problems on two maps of 512 x 512, their cheapest paths 230 to 320 long."""
+    return load_experiment(FOLDER / "e3.yaml", BY_KEY, "full", [SHARED_MAPS]).parts[0].cases
+
+
+def walked(cases: Iterable[Case], kind: str, moves: int = 100_000, **params: Value) -> tuple[list[Metrics], int]:
+    """The numbers of all walks, and how many have not arrived after so many moves."""
+    numbers, lost = [], 0
+    for case in cases:
+        grid = case.board.grid
+        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY, budget=1000)
+        walker = world.add(AgentConfig(kind, params=params))
+        world.advance(moves)
+        numbers.append(world.metrics(walker))
+        lost += walker.agent.status is not Status.AT_GOAL
+    return numbers, lost
+
+
+def mean_ratio(numbers: Iterable[Metrics]) -> float:
+    return float(np.mean([m.suboptimality for m in numbers]))
+
+
+def test_subgoals_alone_are_nearly_optimal_at_one_expansion_a_move() -> None:
+    """LRTA*(F,PDB), level 3, depth 1; in the prototype 1.08."""
+    numbers, lost = walked(problems_of_e1(), "d-lrta", depth_control="fixed", level=3)
+    assert lost == 0 and {m.max_expansions for m in numbers} == {1}
+    assert mean_ratio(numbers) == pytest.approx(1.08, abs=0.05)
+
+
+def test_the_detector_ends_the_runs_that_never_end_without_it() -> None:
+    """Counted: a fifth of them. In the prototype 17 of 36."""
+    _, lost = walked(problems_of_e1(), "d-lrta", depth_control="fixed", level=3, reentrance="never")
+    assert lost == 40
+    for rule in ("per cell", "for good"):
+        assert walked(problems_of_e1(), "d-lrta", depth_control="fixed", level=3, reentrance=rule)[1] == 0
+
+
+def test_refinement_has_the_cost_and_the_work_of_the_prototype() -> None:
+    """PR LRTA* with l = 4, d = 5, gamma = 1: 1.28 within 0.1, at about 7 expansions a move."""
+    numbers, lost = walked(problems_of_e1(), "pr-lrta", level=4, depth=5)
+    assert lost == 0 and mean_ratio(numbers) == pytest.approx(1.28, abs=0.1)
+    assert np.mean([m.expansions / m.moves for m in numbers]) == pytest.approx(7.1, abs=0.5)
+
+
+def test_more_records_make_better_walks() -> None:
+    cases = load_experiment(FOLDER / "e5.yaml", BY_KEY, "full", [SHARED_MAPS]).parts[0].cases
+    cases = tuple(case for case in cases if case.board.name.endswith("AR0011SR.map"))
+    ratios = [mean_ratio(walked(cases, "knn-lrta", 200_000, records=count)[0]) for count in (30, 100, 300, 1000)]
+    assert ratios == sorted(ratios, reverse=True) and ratios[-1] < 1.2, ratios
+
+
+@pytest.mark.parametrize("name", ["bg512/AR0011SR.map", "wc3maps512/battleground.map", "wc3maps512/riverrun.map"])
+def test_regions_have_the_sizes_that_the_paper_says(name: str) -> None:
+    """From level to level two to four times fewer; on level 5 one hundred cells (a prototype: 175 to 182)."""
+    levels = abstraction(grid_of(name)).tables
+    counts = np.diff(levels.first)
+    assert highest(levels) > 6 and all(2.0 < a / b < 4.0 for a, b in itertools.pairwise(counts[:6].tolist()))
+    assert 100 < counts[0] / counts[5] < 200

@@ -6,6 +6,7 @@ Adding an agent to the registry adds its tests. The judge is naive code on the m
 import pickle
 import random
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,11 +15,18 @@ from hypothesis import strategies as st
 from agents.contract import judged_tick, must_end_well
 from agents.registry import BY_KEY
 from sim.agent_api import AgentSpec, AgentView, Status
-from sim.commands import Command, EditCells, MoveGoal, SetBudget, SetParam
-from sim.params import Value
+from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, SetParam
+from sim.files.journal import Journal, restore
+from sim.files.session import Saved, describe
+from sim.grid import Grid
+from sim.params import Param, Value
+from sim.time.branches import BranchTree
 from sim.world import World
 
 from .conftest import budget_for, drawn, every_setting, make_world, problems, random_rows, settings_of
+from .runs import scenario_on
+from .test_journal import assert_same, crash
+from .test_sessionfile import reopened
 
 every_setting_of_every_agent = pytest.mark.parametrize("spec, params", every_setting())
 every_agent = pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
@@ -182,6 +190,42 @@ def test_same_run_tick_by_tick_in_bulk_pickled_and_watched(spec: AgentSpec, para
     watched = fresh(watched=True)
     watched.advance(2000)
     assert facts(watched) == facts(bulk)
+
+
+def settings_after_a_change() -> list[object]:
+    """Every agent as it is, and those with data computed before the run with each way to do when that is stale."""
+    param = {spec.key: spec.param("after_change") for spec in BY_KEY.values()}
+    chosen = [(spec, {"after_change": c} if c else {}) for spec in BY_KEY.values() for c in choices(param[spec.key])]
+    return [pytest.param(spec, p, id=f"{spec.key}{''.join(f'-{v}' for v in p.values())}") for spec, p in chosen]
+
+
+def choices(param: Param | None) -> tuple[str, ...]:
+    return ("",) if param is None else param.choices
+
+
+@pytest.mark.parametrize("spec, params", settings_after_a_change())
+@pytest.mark.parametrize("tick", [3, 12, 60])
+def test_it_goes_on_from_session_and_journal(
+    spec: AgentSpec, params: dict[str, Value], tick: int, tmp_path: Path
+) -> None:
+    """Kept before, soon after and long after a change of the map; brought back, both walk on to the same end."""
+    rows, start, goal = random_problem(4, 11, 10, 0.25)
+    grid = Grid.from_rows(rows)
+    wall = next(c for c in range(grid.cells) if grid.is_free(c) and c not in (start, goal))
+    script = [(6, EditCells((wall,))), (25, MoveGoal(start)), (70, EditCells((), (wall,)))]
+    budget = budget_for(spec, params, 2)
+    scenario = scenario_on(grid, start, goal, [AgentConfig(spec.key, params=params)], budget, seed=3, script=script)
+    tree = BranchTree(Saved(scenario, ()).setup(BY_KEY))
+    journal = Journal(scenario, tree, folder=tmp_path)
+    tree[0].timeline.advance(tick)
+    journal.progress(tree.branches, now=True)
+    for saved in (reopened(describe(scenario, tree)), restore(crash(journal), BY_KEY)):
+        again = saved.plant(BY_KEY)
+        assert_same(tree, again)
+        for each in (tree, again):
+            each[0].timeline.advance(2000)
+        assert again[0].timeline.world.digest() == tree[0].timeline.world.digest()
+        tree[0].timeline.seek(tick)
 
 
 @every_agent

@@ -49,6 +49,7 @@ def test_every_move_is_that_of_the_slow_version(problem: Problem, count: int, si
     assert walker.agent.status is Status.AT_GOAL
     metrics = world.metrics(walker)
     assert metrics.expansions == metrics.moves, "one expansion a move"
+    assert metrics.max_climbed <= (2 * similar + 1) * cap, "to the goal, to each candidate and from it"
 
 
 def test_on_m1_it_climbs_along_the_record_of_its_problem() -> None:

@@ -43,6 +43,7 @@ STATE = np.dtype(
         ("length", "i8"),  # cells on the path, 0: none
         ("head", "i8"),  # place of the agent on it
         ("fixed_level", "i8"),  # on which to begin; 0: half-way to the lowest common node
+        ("has_enough", "i8"),  # begin no higher than where a level has enough nodes, see is_coarse()
         ("keep", "i8"),  # steps of each way that are refined
         ("is_wide", "i8"),  # neighbours of a way belong to the corridor
         ("uses_levels", "i8"),  # 0: plain A*, while the abstraction is not that of the map
@@ -131,10 +132,18 @@ def begin_plan(ground, levels, nodes, corridor, search, st):
         return
     if common >= 2:
         st.level = max(1, common // 2) if st.fixed_level == 0 else min(st.fixed_level, common)
+        while st.has_enough and st.level > 1 and is_coarse(levels, st.level):
+            st.level -= 1
         st.top_level = st.level
         begin_nodes(nodes, ancestor(levels, st.loc, st.level))
     else:
         begin_in(ground, search, st.loc, st.goal, st.goal)
+
+
+@kernel
+def is_coarse(levels, level):
+    """Whether a level has fewer than 2 sqrt(cells) nodes, so that its ways say little of those on the map."""
+    return levels.first[level + 1] - levels.first[level] < 2.0 * np.sqrt(levels.first[1])
 
 
 @kernel
