@@ -23,6 +23,8 @@ from sim.kernels.route import new_route
 from sim.kernels.search import Search
 from sim.params import Param, Value
 
+_NONE = np.empty(0, np.int32)
+
 
 class IdaStar(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
@@ -54,19 +56,21 @@ class IdaStar(BestFirstAgent):
         numbers = {"limit": float(st.limit), "iteration": float(st.iteration)}
         if np.isfinite(st.next_limit):
             numbers["next limit"] = float(st.next_limit)
+        contours = self._contours()
         return AgentView(
             search=self.search,
             root=int(st.root),
             path=self.route.cells[: int(st.length)],
-            tracing=np.empty(0, np.int32) if st.found else self.stack.cells[: int(st.depth)][::-1],
-            groups={"new contour": self._contour(int(st.iteration))},
+            tracing=_NONE if st.found else self.stack.cells[: int(st.depth)][::-1],
+            groups={"new contour": np.flatnonzero(contours == st.limit).astype(np.int32) if st.iteration else _NONE},
             numbers=numbers,
+            contours=contours,
         )
 
-    def _contour(self, iteration: int) -> np.ndarray:
-        """The cells that this iteration was the first to enter."""
-        cells = np.empty(self.problem.grid.cells, np.int32)
-        return cells[: int(ida.first_entered(self.search, self.stack, iteration, cells))]
+    def _contours(self) -> np.ndarray:
+        limits = np.empty(self.problem.grid.cells)
+        ida.find_contours(self.search, self.stack, limits)
+        return limits
 
 
 SPEC = AgentSpec(

@@ -27,6 +27,8 @@ MOMENTS = {
     "learning": (0, 4000),
     "subgoals": (0, 2000),
     "stale": (0, 1000),
+    "database": (0, 900),
+    "depths": (1, 60),
     "no-path": (0, 340),
     "crowd-bridge": (0, 44),
     "crowd-budget": (0, 60),

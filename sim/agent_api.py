@@ -105,6 +105,7 @@ class AgentView:
     numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
     waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # heads for these before its goal, in order
     depths: npt.NDArray[np.uint32] | None = None  # how deep it looks ahead from each cell; 0: not said
+    contours: npt.NDArray[np.float64] | None = None  # the limit on f that let each cell in; 0: none yet
     regions: RegionMap | None = None  # of the level of the abstraction that it works on
     candidates: tuple[Candidate, ...] = ()  # of the last choice of a record, most similar first
     chosen_at: int = -1  # the cell where it was made

@@ -25,7 +25,9 @@ from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
 from sim import commands
+from sim.abstraction import abstraction, highest, region_map
 from sim.commands import AgentConfig
+from sim.generate import generate
 from sim.grid import Grid
 from sim.kernels import learned, log, octile
 from sim.kernels.jit import JIT_ON
@@ -35,9 +37,9 @@ from ui.draw import marks
 from ui.draw.cells import CellWords, Shown, update_all
 from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords as bits
-from ui.draw.layers import LAYERS
+from ui.draw.layers import LAYERS, contours
 from ui.draw.legend import draw_colour_bar, legend_swatch
-from ui.draw.map_colours import detour_colour, group_colours, hot_edge
+from ui.draw.map_colours import detour_colour, group_colours, hot_edge, region_colours
 from ui.draw.picture import RECENT_TICKS, Hand
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK, DIVERGING, LIGHT, Colour, Palette, mix, packed
@@ -930,8 +932,8 @@ def test_every_layer_can_be_switched_off(layer):
     bare, _ = stage.draw(camera, size, layers_with(), edits=edits)
     everything, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS)), edits=edits)
     without, _ = stage.draw(camera, size, layers_with(*(k.key for k in LAYERS if k.key != layer)), edits=edits)
-    if layer in ("terrain", "detour", "groups", "regions", "waypoints", "records", "candidates", "control"):
-        # Nothing special on this map, no shortcut search, nothing set apart, no abstraction, no records.
+    if layer in ("terrain", "detour", "groups", "regions", "waypoints", "records", "candidates", "control", "contours"):
+        # Nothing special on this map, no shortcut search, nothing set apart, no abstraction, no records, no limits.
         assert pixels_of(alone) == pixels_of(bare)
     else:
         assert pixels_of(alone) != pixels_of(bare)
@@ -962,6 +964,40 @@ def test_layers_of_agents_with_records_draw_something(layer):
         alone, _ = stage.draw(camera, size, layers_with(layer))
         bare, _ = stage.draw(camera, size, layers_with())
         assert pixels_of(alone) != pixels_of(bare)
+
+
+def test_contours_are_lines_between_what_two_limits_have_let_in():
+    """Every line lies between two free cells of different limits, and every such pair has one; each limit is named."""
+    rows, start, goal = drawn("S...#. .##... .#.... ..#..G")  # words of a row each
+    grid = Grid.from_rows(rows)
+    stage = Stage(grid, start, goal, [("ida", {})], budget=4)
+    stage.world.advance(40)
+    limits = stage.world.walkers[0].agent.view().contours
+    x, y, arcs = contours.lines_of(limits, grid.free, grid.width)
+    apart = set()
+    for u, v in arcs.tolist():
+        middle_x, middle_y = (x[u] + x[v]) / 2, (y[u] + y[v]) / 2
+        ends = {(int(middle_x - dx), int(middle_y - dy)) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)}
+        apart.add(frozenset(place for place in ends if (place[0] - middle_x) * (place[1] - middle_y) == 0))
+    free = [grid.xy(cell) for cell in np.flatnonzero(grid.free).tolist()]
+    pairs = {frozenset((a, b)) for a in free for b in free if abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1}
+    differ = {pair for pair in pairs if len({limits[grid.cell(*place)] for place in pair}) == 2}
+    assert apart == differ and len(differ) > 5
+    assert len(contours.labels(limits)) == len(set(limits.tolist()) - {0.0}) > 1
+    alone, _ = stage.draw(Camera(16.0), (96, 64), layers_with("contours"))
+    bare, _ = stage.draw(Camera(16.0), (96, 64), layers_with())
+    assert pixels_of(alone) != pixels_of(bare)
+
+
+def test_there_are_colours_for_as_many_regions_as_meet():
+    """On a map whose regions touch in every way; else the colours would begin again, and neighbours share one."""
+    for palette in (DARK, LIGHT):
+        assert len(set(region_colours(palette))) == len(region_colours(palette))
+    for kind in ("caves", "rooms", "random"):
+        grid = generate(kind, {"width": 128, "height": 128, "seed": 4}).grid
+        prepared = abstraction(grid)
+        for level in range(1, highest(prepared.tables) + 1):
+            assert len(region_map(prepared, level).cells) <= len(region_colours(DARK))
 
 
 def test_the_level_chosen_is_the_one_whose_regions_are_drawn():

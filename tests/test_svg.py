@@ -153,7 +153,7 @@ def test_walls_are_as_quiet_as_the_outside_but_for_their_edge(palette) -> None:
 WITH_DATABASE = ("regions", "waypoints")
 WITH_RECORDS = ("waypoints", "records", "candidates")
 """Layers of which only agents with a database have something to show."""
-ELSEWHERE = (*WITH_DATABASE, *WITH_RECORDS, "control", "terrain", "grid", "tracing", "detour", "groups")
+ELSEWHERE = (*WITH_DATABASE, *WITH_RECORDS, "control", "terrain", "grid", "tracing", "detour", "groups", "contours")
 
 
 @pytest.mark.parametrize("layer", WITH_DATABASE)
@@ -272,3 +272,13 @@ def test_pictures_and_drawings_go_to_their_folder_under_their_names(
     app.session.branch_here()
     assert "run " in png_texts(save_window(app.window.dressing).read_bytes())["Branches"]
     assert set(PALETTES) == {"dark", "light"}
+
+
+def test_contours_of_ida_star_are_drawn_and_named() -> None:
+    run = Replay(replace(setup(), agents=(AgentConfig("ida"),), budget=50)).begin().run
+    run.advance(20)
+    with_it = panel_svg(run, FIRST, Look())
+    without = panel_svg(run, FIRST, Look(visible={"contours": False}))
+    limits = run.world.walkers[0].agent.view().contours
+    assert all(f">{limit:.1f}</text>" in with_it for limit in set(limits.tolist()) - {0.0})  # type: ignore[union-attr]
+    assert len(without) < len(with_it)

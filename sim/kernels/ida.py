@@ -4,7 +4,7 @@ Paper: Korf 1985; here from section 3.2 of "Real-Time Heuristic Search for Pathf
 starts at the root, goes down to children with f <= T in the fixed order of directions, never onto a cell of its own
 stack, and remembers the least f that was beyond T: the next limit. It has no memory but its stack, so it expands a cell
 once for every way that leads to it. The labels are for whoever looks: they say which cells have been entered at all,
-and in which iteration first (the contours); the search itself never reads them.
+and with which limit first (the contours); the search itself never reads them.
 
 One expansion is one cell put on the stack. The goal is never expanded.
 """
@@ -50,7 +50,7 @@ class Stack(NamedTuple):
     came: np.ndarray  # uint8[cells] the direction by which it was entered
     g: np.ndarray  # float64[cells]
     holds: np.ndarray  # uint8[map cells] whether a cell is on the stack
-    contour: np.ndarray  # int32[map cells] the iteration in which a cell was first entered; counts where it is known
+    contour: np.ndarray  # float64[map cells] the limit with which a cell was first entered; counts where it is known
 
 
 def new_stack(cells: int) -> Stack:
@@ -60,7 +60,7 @@ def new_stack(cells: int) -> Stack:
         zeros(cells, np.uint8),
         zeros(cells, np.float64),
         zeros(cells, np.uint8),
-        zeros(cells, np.int32),
+        zeros(cells, np.float64),
     )
 
 
@@ -168,7 +168,7 @@ def enter(labels, stack, st, s, came, g):
         node.search = labels.control[0].search
         node.place = CLOSED
         node.g = np.inf
-        stack.contour[s] = st.iteration
+        stack.contour[s] = st.limit
     if g < node.g:
         node.g = g
         node.came = came
@@ -236,11 +236,7 @@ def on_change(ground, labels, stack, state, tails, rose):
 
 
 @kernel
-def first_entered(labels, stack, iteration, cells):
-    """List the cells that were first entered in an iteration. Returns how many. Writes: cells."""
-    count = 0
-    for s in range(labels.nodes.size):
-        if is_known(labels, s) and stack.contour[s] == iteration:
-            cells[count] = s
-            count += 1
-    return count
+def find_contours(labels, stack, limits):
+    """Of every cell the limit with which it was first entered, 0 for those that were not. Writes: limits."""
+    for s in range(limits.size):
+        limits[s] = stack.contour[s] if is_known(labels, s) else 0.0

@@ -165,6 +165,11 @@ def group_colours(palette: Palette) -> dict[str, Colour]:
     }
 
 
+def contour_colour(palette: Palette) -> Colour:
+    """Lines between what one limit has let in and what the next one has; the last of these areas has this tint."""
+    return group_colours(palette)["new contour"]
+
+
 def region_colours(palette: Palette) -> tuple[Colour, ...]:
     """Tints for regions, so that no two neighbours share one."""
     return (

@@ -1,4 +1,4 @@
-"""Path being traced: the parents that TBA* has followed so far, dashed."""
+"""Path being traced: the parents that TBA* has followed so far, dashed; of IDA* its stack."""
 
 from collections.abc import Iterable
 
@@ -37,7 +37,7 @@ LAYER = Layer(
     name="Path being traced",
     place=4,
     depth=140,
-    legend="parents followed so far, from the far end (TBA*)",
+    legend="parents followed so far, from the far end (TBA*); the cells of its stack (IDA*)",
     draw=draw,
     swatch=swatch,
     svg=svg,

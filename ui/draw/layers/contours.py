@@ -1,0 +1,87 @@
+"""Contours: lines around what each limit on f has let IDA* enter first, with that limit written beside."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from ui.draw.drawing import Drawing
+from ui.draw.kernels import strokes
+from ui.draw.layer import Layer
+from ui.draw.map_colours import contour_colour
+from ui.draw.picture import Picture
+from ui.draw.svg_paths import hexed, n
+from ui.draw.swatch import STRIP, Swatch
+from ui.draw.theme import packed
+
+NUMBER_SIZE = 11
+NUMBERS_FROM_PX = 12.0
+
+Limits = npt.NDArray[np.float64]
+Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int32]]
+
+
+def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines:
+    """The ends of all lines between free cells of different limits, and which two belong together.
+
+    In cells, from the middle of the first one. Walls are no part of a contour.
+    """
+    limits, land = contours.reshape(-1, width), free.reshape(-1, width)
+    y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])  # from here to the right
+    v, u = np.nonzero((limits[1:] != limits[:-1]) & land[1:] & land[:-1])  # and down
+    begin_x, begin_y = np.concatenate([x + 0.5, u - 0.5]), np.concatenate([y - 0.5, v + 0.5])
+    end_x, end_y = np.concatenate([x + 0.5, u + 0.5]), np.concatenate([y + 0.5, v + 0.5])
+    arcs = np.arange(2 * begin_x.size, dtype=np.int32).reshape(2, -1).T.copy()
+    return np.concatenate([begin_x, end_x]), np.concatenate([begin_y, end_y]), arcs
+
+
+def labels(contours: Limits) -> list[tuple[str, int]]:
+    """The limits as text, each at the first cell that it has let in."""
+    limits, cells = np.unique(contours, return_index=True)
+    return [(f"{limit:.1f}", cell) for limit, cell in zip(limits.tolist(), cells.tolist(), strict=True) if limit]
+
+
+def draw(picture: Picture) -> None:
+    contours = picture.walker.agent.contours if picture.walker else None
+    if contours is None:
+        return
+    grid, colour = picture.snapshot.grid, contour_colour(picture.palette)
+    strokes.stroke_arcs(picture.frame, *lines_of(contours, grid.free, grid.width), picture.px(1), packed(colour))
+    if picture.zoom >= NUMBERS_FROM_PX:
+        picture.write(labels(contours), NUMBER_SIZE, colour)
+
+
+def swatch(swatch: Swatch) -> None:
+    strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(contour_colour(swatch.palette)))
+
+
+def svg(drawing: Drawing) -> Iterable[str]:
+    contours, grid = drawing.agent.contours, drawing.snapshot.grid
+    if contours is None:
+        return
+    x, y, arcs = lines_of(contours, grid.free, grid.width)
+    colour = hexed(contour_colour(drawing.palette))
+    data = "".join(f"M{n(x[u])} {n(y[u])}L{n(x[v])} {n(y[v])}" for u, v in arcs.tolist())
+    yield f'<path stroke="{colour}" stroke-width="{n(0.4 * drawing.line)}" d="{data}"/>'
+    size = n(1.8 * drawing.marker)
+    for text, cell in labels(contours):
+        left, top = drawing.xy(cell)
+        yield f'<text x="{left}" y="{top}" font-size="{size}" fill="{colour}" stroke="none">{text}</text>'
+
+
+def svg_swatch(drawing: Drawing) -> str:
+    colour = contour_colour(drawing.palette)
+    return drawing.line_swatch(colour, ".08") if drawing.agent.contours is not None else ""
+
+
+LAYER = Layer(
+    key="contours",
+    name="Contours",
+    place=22,
+    depth=103,
+    legend="around what each limit on f has let in first, and that limit (IDA*)",
+    draw=draw,
+    swatch=swatch,
+    svg=svg,
+    svg_swatch=svg_swatch,
+)
