@@ -99,6 +99,18 @@ class Prepared:
         """Its size in memory."""
         return sum(array.nbytes for array in self.tables)
 
+    @property
+    def costs(self) -> dict[str, Any]:
+        """What it is, what it takes and what it took, for a line of results."""
+        return {
+            "kind": self.kind,
+            **dict(self.params),
+            "bytes": self.bytes,
+            "disk_bytes": self.disk_bytes,
+            "build_expansions": self.build_expansions,
+            "build_ms": None if self.build_ms is None else round(self.build_ms, 3),
+        }
+
 
 @dataclass
 class Shelf:

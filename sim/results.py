@@ -66,6 +66,7 @@ def result(
         "changes_ms": round(world.changing_s[walker.id] * 1000.0, 3),
         "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
         **{measure.key: measure.of(metrics) for measure in MEASURES if measure.key not in PLACED},
+        **({"data": [data.costs for data in walker.agent.view().prepared]} if walker.spec.has_data else {}),
         **more,
     }
 

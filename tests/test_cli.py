@@ -99,6 +99,18 @@ def test_one_line_for_each_agent(run: Any) -> None:
     assert lines[1]["first_move"] == lines[1]["waits"]
 
 
+def test_what_the_data_of_an_agent_takes_is_in_its_line(run: Any) -> None:
+    """For each part its size and what making it took; nothing of agents without data."""
+    database, records, plain = solve(run, "--agent", "d-lrta", "--agent", "knn-lrta:records=9", "--agent", "lrta")
+    assert [part["kind"] for part in database["data"]] == ["abstraction", "database column"]
+    assert [(part["kind"], part["records"]) for part in records["data"]] == [("records", 9)]
+    for line in (database, records):
+        assert sum(part["bytes"] for part in line["data"]) == line["database"] > 0
+        assert all(part["build_expansions"] > 0 and part["disk_bytes"] >= 0 for part in line["data"])
+        assert all(part["build_ms"] > 0 for part in line["data"]), "a stopwatch was held"
+    assert "data" not in plain
+
+
 def test_results_are_those_of_the_world_and_the_same_twice(run: Any) -> None:
     first, second = (solve(run, "--agent", "tb-wa", "--budget", "2")[0] for _ in range(2))
     assert {**first, "planning_ms": 0} == {**second, "planning_ms": 0}

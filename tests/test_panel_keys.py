@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from agents.registry import SPECS
@@ -11,10 +12,11 @@ from sim.kernels.search import is_known
 from tests.test_app import setup
 from tests.window import App, make_app, press_combination, settle
 from ui.dialogs.agent_editor import AgentEditor
+from ui.draw.layers.regions import shown_regions
 from ui.model.cell_values import values_of
 from ui.model.keys import PanelKey
 from ui.panels import charts
-from ui.panels.tab_inspect import _number, cell_facts
+from ui.panels.tab_inspect import _number, cell_facts, data_lines
 
 
 @pytest.fixture
@@ -86,3 +88,27 @@ def test_before_its_first_search_an_agent_knows_no_cell() -> None:
             (panel,) = make_app(replace(setup(), agents=(AgentConfig(spec.key),))).session.panels
             assert panel.view.agent.search is None, spec.key
             assert not {name for name, _ in cell_facts(panel, 0)} & {"list", "g", "h", "f"}, spec.key
+
+
+def test_inspector_tells_what_is_drawn_of_databases_and_contours() -> None:
+    """The region of the level that the slider chose, the depth there, the subgoal's number; the limit of a contour."""
+    agents = (AgentConfig("d-lrta", params={"level": 2}), AgentConfig("ida"))
+    app = make_app(replace(setup(), agents=agents, budget=8))
+    app.session.advance(9)
+    database, ida = app.session.panels
+    agent = database.view.agent
+    assert [line.split(":")[0] for line in data_lines(agent)] == ["abstraction", "database column"]
+    assert all(
+        f"{data.build_expansions:,} exp" in line for data, line in zip(agent.prepared, data_lines(agent), strict=True)
+    )
+    first = int(agent.waypoints[0])
+    facts = dict(cell_facts(database, first))
+    assert facts["subgoal"] == "number 1" and facts["depth"] == str(int(agent.depths[first]))
+    for level, chosen in ((0, 2), (1, 1), (3, 3)):
+        regions = shown_regions(agent, level)
+        assert regions.level == chosen
+        assert dict(cell_facts(database, first, level))[f"region, level {chosen}"] == str(int(regions.of_cell[first]))
+    contours = ida.view.agent.contours
+    entered, other = int(np.argmax(contours > 0)), int(np.argmax(contours == 0))
+    assert dict(cell_facts(ida, entered))["contour"] == f"f <= {contours[entered]:.2f}"
+    assert "contour" not in dict(cell_facts(ida, other))

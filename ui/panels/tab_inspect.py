@@ -6,7 +6,9 @@ import numpy as np
 
 from sim.agent_api import AgentView
 from sim.kernels import search as kernels
+from sim.prepared import Prepared
 from ui.draw.layers.records import cells_of, records_of
+from ui.draw.layers.regions import shown_regions
 from ui.model.cell_values import values_of
 from ui.model.layout import Box
 from ui.model.session import Panel
@@ -33,8 +35,9 @@ def draw(desk: Desk, box: Box) -> int:
         y += hint + canvas.px(6)
     else:
         y = _draw_cell(desk, x, y, width, cell)
+    level = desk.scene.layers.region_level
     for panel in desk.session.panels:
-        y = _draw_agent(desk, x, y, width, panel, cell_facts(panel, cell) if cell is not None else [])
+        y = _draw_agent(desk, x, y, width, panel, cell_facts(panel, cell, level) if cell is not None else [])
     return y
 
 
@@ -73,12 +76,12 @@ def _number(value: float) -> str:
     return "none" if math.isinf(value) else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-def cell_facts(panel: Panel, cell: int) -> list[tuple[str, str]]:
-    """(name, value) of everything that an agent knows about a cell of its own world."""
+def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]:
+    """(name, value) of everything that an agent knows about a cell of its own world. `level`: see shown_regions()."""
     view, grid = panel.view, panel.snapshot.grid
     facts = [("visits", f"{int(view.visits[cell]):,}")]
     facts += [("marked", name) for name, cells in view.agent.groups.items() if cell in cells]
-    facts += _database_facts(view.agent, cell)
+    facts += _database_facts(view.agent, cell, level)
     if view.agent.learned is not None and view.agent.learned.h[cell] > 0.0:
         facts.append(("learned h", _number(float(view.agent.learned.h[cell]))))
     search = view.agent.search
@@ -102,13 +105,16 @@ def cell_facts(panel: Panel, cell: int) -> list[tuple[str, str]]:
     ]
 
 
-def _database_facts(agent: AgentView, cell: int) -> list[tuple[str, str]]:
+def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, str]]:
     """What the data computed before the run has of a cell."""
     facts = [("subgoal", f"number {i + 1}") for i in np.flatnonzero(agent.waypoints == cell).tolist()]
     if agent.depths is not None and agent.depths[cell]:
         facts.append(("depth", str(int(agent.depths[cell]))))
-    if agent.regions is not None and agent.regions.of_cell[cell] >= 0:
-        facts.append((f"region, level {agent.regions.level}", str(int(agent.regions.of_cell[cell]))))
+    if agent.contours is not None and agent.contours[cell]:
+        facts.append(("contour", f"f <= {agent.contours[cell]:.2f}"))
+    regions = shown_regions(agent, level)
+    if regions is not None and regions.of_cell[cell] >= 0:
+        facts.append((f"region, level {regions.level}", str(int(regions.of_cell[cell]))))
     records = records_of(agent)
     if records is not None:
         passing = int(np.count_nonzero(records.tables.cells == cell))
@@ -118,6 +124,21 @@ def _database_facts(agent: AgentView, cell: int) -> list[tuple[str, str]]:
     return facts
 
 
+def data_lines(agent: AgentView) -> list[str]:
+    """What was computed before the run: how large it is, and what making it took."""
+    return [_data_line(data) for data in agent.prepared if data.build_expansions]
+
+
+def _data_line(data: Prepared) -> str:
+    took = "" if data.build_ms is None else f", {data.build_ms:,.0f} ms"
+    kept = f"; {_size(data.disk_bytes)} on disk" if data.disk_bytes else ""
+    return f"{data.kind}: {_size(data.bytes)}, made with {data.build_expansions:,} expansions{took}{kept}"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
+
+
 def _draw_agent(desk: Desk, x: int, y: int, width: int, panel: Panel, facts: list[tuple[str, str]]) -> int:
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
@@ -125,6 +146,9 @@ def _draw_agent(desk: Desk, x: int, y: int, width: int, panel: Panel, facts: lis
     y += px(5)
     canvas.text((x, y), panel.view.label, size=13, face="bold", width=width)
     y = why_line.draw(desk, x, y + px(21), width, panel)
+    for line in data_lines(panel.view.agent):
+        box = (x, y, width, canvas.surface.get_height())
+        y += canvas.wrapped(box, line, size=12, colour=palette.dim) + px(2)
     half = width // 2
     for i, (name, value) in enumerate(facts):
         left = x + (i % 2) * (half + px(6))
