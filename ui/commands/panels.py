@@ -73,7 +73,7 @@ def duplicate_agent(window: Window) -> None:
         window.session.add_agent(AgentConfig(walker.spec.key, label, dict(walker.params), walker.budget))
 
 
-@command("Alt+U", "All agents of the focused crowd: sort them, follow one", name="crowd")
+@command("Alt+U", "All agents of the focused crowd: find, sort, follow one", name="crowd")
 def list_crowd(window: Window) -> None:
     if window.session.crowd(window.session.focused_key) is None:
         window.say("the focused panel shows one agent, not a crowd")
