@@ -587,6 +587,24 @@ def over_heat(scale: HeatScale, palette: Palette) -> tuple[Colour, Colour]:
     return hot_edge(palette), scale.colours(palette)[0]
 
 
+@pytest.mark.parametrize("zoom", [5, 12, 16, 40])
+@pytest.mark.parametrize("heat", [HeatSetting(), HeatSetting("visits")])
+def test_walls_have_an_edge_on_every_side_with_every_layer_on(zoom, heat):
+    """No line between cells lies on it."""
+    stage = Stage(Grid.from_rows(["....", ".@@.", "...."]), 0, 3, [])
+    cells, snapshot = CellWords(), stage.world.snapshot()
+    scale = update_all([Shown(cells, snapshot, None, None)], heat)
+    surface = pygame.Surface((4 * zoom, 3 * zoom), 0, 32)
+    layers = layers_with("terrain", "grid", heat=heat)
+    rect = (0, 0, *surface.get_size())
+    MapRenderer().draw(surface, rect, Camera(zoom), snapshot, None, None, cells, layers, DARK, scale=scale)
+    edge = hot_edge(DARK) if cells.bands.size else DARK.wall
+    for x in range(zoom, 3 * zoom):
+        assert colour_at(surface, x, zoom) == colour_at(surface, x, 2 * zoom - 1) == edge
+    for y in range(zoom, 2 * zoom):
+        assert colour_at(surface, zoom, y) == colour_at(surface, 3 * zoom - 1, y) == edge
+
+
 def test_dots_and_edges_over_heat() -> None:
     """A cell that was visited once has a dot in its middle; walls have a line where they meet the floor."""
     rows = ["....", ".@@.", "...."]

@@ -353,7 +353,7 @@ def outline(frame, x0, y0, x1, y1, colour):
 
 @kernel
 def paint_grid(frame, words, colour):
-    """Lines between cells, 1 px, left of and above each cell; none inside a block of walls. Writes: frame.pixels."""
+    """Lines, 1 px, between passable cells; walls have edges of their own. Writes: frame.pixels."""
     zoom, width = frame.zoom, frame.map_width
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -365,10 +365,11 @@ def paint_grid(frame, words, colour):
             if x0 >= frame.width:
                 break
             s = row * width + column
-            is_passable = words[s] & PASSABLE
-            if column > 0 and (is_passable or words[s - 1] & PASSABLE):
+            if not words[s] & PASSABLE:
+                continue
+            if column > 0 and words[s - 1] & PASSABLE:
                 fill_rect(frame, x0, y0, x0 + 1, y1, colour)
-            if row > 0 and (is_passable or words[s - width] & PASSABLE):
+            if row > 0 and words[s - width] & PASSABLE:
                 fill_rect(frame, x0, y0, left_of(column + 1, frame.left, zoom), y0 + 1, colour)
 
 
