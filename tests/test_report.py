@@ -235,8 +235,9 @@ TABLE = Table("t", "A title", ("name", "50 % of x_1"), (("a*b & <c>", 1.5), ("d"
 def test_tables_in_all_forms() -> None:
     assert markdown(TABLE) == "| name | 50 % of x_1 |\n| --- | --: |\n| a\\*b & <c> | 1.50 |\n| d |  |\n"
     assert list(csv.reader(io.StringIO(as_csv(TABLE))))[1] == ["a*b & <c>", "1.5"]
-    assert r"a*b \& <c> & 1.50 \\" in latex(TABLE) and r"50 \% of x\_1" in latex(TABLE)
+    assert r"a*b \& $<$c$>$ & 1.50 \\" in latex(TABLE) and r"50 \% of x\_1" in latex(TABLE)
     assert '<td class="text">a*b &amp; &lt;c&gt;</td><td>1.50</td>' in as_html(TABLE)
+    assert "\\\n{[}1, 8] & " in latex(Table("t", "", ("x", "y"), (("a", 1), ("[1, 8]", 2))))
     interval = Table("t", "", ("x",), ((bootstrap(np.array([1.0, 2.0, 3.0])),),))
     header, row = csv.reader(io.StringIO(as_csv(interval)))
     assert header == ["x", "x low", "x high"] and float(row[0]) == 2.0 and float(row[1]) < 2 < float(row[2])
@@ -466,4 +467,4 @@ def test_labels_and_titles_are_no_formulas() -> None:
     figures.as_bytes(figure, "png")
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [" _b", "a\\$_{"]
     assert figures.draw(Chart("n", "t", "x", "y", (Series("nowhere", ()),))).axes[0].get_legend() is None
-    assert latex(Table("t", "one\n\\input{x}", ("a",), (("b",),))).startswith("% one \\input{x}\n\\begin")
+    assert latex(Table("t", "one\n\\input{x}", ("a",), (("b",),))).startswith("% one \\input{x}\n%")

@@ -69,7 +69,9 @@ def _spread(cells: Sequence[Cell], wide: Sequence[bool], parts: Callable[[Any], 
 
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    sign: f"\\{sign}" for sign in "&%$#_{}"
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{sign: f"${sign}$" for sign in "<>|"},  # other signs in text, in the fonts that LaTeX begins with
+    "[": "{[}",  # at the beginning of a row it would be an argument of the line break before
 }
 
 
@@ -84,7 +86,7 @@ def latex(table: Table) -> str:
     body = "".join(" & ".join(_latex(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
     title = f"% {' '.join(table.title.split())}\n" if table.title else ""  # in one line, or the rest would be LaTeX
     begin, end = f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n", "\\bottomrule\n\\end{tabular}\n"
-    return f"{title}{begin}{head} \\\\\n\\midrule\n{body}{end}"
+    return f"{title}% \\usepackage{{booktabs}}\n{begin}{head} \\\\\n\\midrule\n{body}{end}"
 
 
 def as_html(table: Table) -> str:
