@@ -25,6 +25,7 @@ from agents import (
     tb_wa,
     tba,
     wastar,
+    wastar_lean,
 )
 from sim.agent_api import AgentSpec, Specs
 from sim.params import ConfigError, unknown_agent
@@ -32,6 +33,7 @@ from sim.params import ConfigError, unknown_agent
 SPECS: list[AgentSpec] = [
     astar.SPEC,
     wastar.SPEC,
+    wastar_lean.SPEC,
     gbfs.SPEC,
     ida.SPEC,
     delayed_astar.SPEC,
