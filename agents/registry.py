@@ -25,7 +25,6 @@ from agents import (
     tb_wa,
     tba,
     wastar,
-    wastar_lean,
 )
 from sim.agent_api import AgentSpec, Specs
 from sim.params import ConfigError, unknown_agent
@@ -33,7 +32,6 @@ from sim.params import ConfigError, unknown_agent
 SPECS: list[AgentSpec] = [
     astar.SPEC,
     wastar.SPEC,
-    wastar_lean.SPEC,
     gbfs.SPEC,
     ida.SPEC,
     delayed_astar.SPEC,
