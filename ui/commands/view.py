@@ -12,12 +12,6 @@ from ui.panels import tab_layers
 command = Topic("View")
 
 
-@command("Ctrl+Alt+M", "Say how large the map is")
-def say_map_size(window: Window) -> None:
-    width, height = window.scene.map_size
-    window.say(f"{width} x {height} cells")
-
-
 @command("F", "Fit the map into the panels", mode=RUN)
 def fit(window: Window) -> None:
     window.cameras.follows = False
