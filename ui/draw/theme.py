@@ -63,7 +63,6 @@ class Palette:
     casing_dark: Colour
     casing_light: Colour
     grid_line: Colour
-    middle: Colour
 
     def as_dict(self) -> dict[str, Colour]:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
@@ -104,7 +103,6 @@ DARK = _palette(
     casing_dark="#000000",
     casing_light="#FFFFFF",
     grid_line="#2E343E",
-    middle="#35C49A",
 )
 
 LIGHT = _palette(
@@ -138,7 +136,6 @@ LIGHT = _palette(
     casing_dark="#000000",
     casing_light="#FFFFFF",
     grid_line="#E3E6EA",
-    middle="#00704F",
 )
 
 PALETTES = {p.name: p for p in (DARK, LIGHT)}
