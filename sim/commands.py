@@ -295,19 +295,6 @@ class SetTrials(Command):
 
 
 @dataclass(frozen=True)
-class Remark(Command):
-    """Something worth writing down at this tick: nothing changes."""
-
-    text: str
-
-    def apply(self, world: Changeable) -> None:
-        """It is in the log, and that is all."""
-
-    def say(self, names: Names) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
 class SetTickMs(Command):
     """Give all agents together so many milliseconds a tick, as games do; 0: as long as it takes."""
 

@@ -40,7 +40,6 @@ EXAMPLES: list[tuple[Command, str]] = [
     (commands.ToGroup("units", commands.SetBudget(4, 0)), "units: budget 4 a tick"),
     (commands.ToGroup("units", commands.SetBudget(None, 0)), "units: budget as all"),
     (commands.ToGroup("units", commands.RemoveAgent(0)), "units leaves"),
-    (commands.Remark("here it turns"), "here it turns"),
     (commands.SetTickMs(2.5), "2.5 ms a tick for all"),
     (commands.SetTickMs(0.0), "a tick takes as long as it takes"),
     (commands.Serve(120), "120 agents had their turn"),

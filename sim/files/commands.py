@@ -338,15 +338,6 @@ def _read_serve(fields: Fields, reader: Reader) -> list[Command]:
     return [] if agents is None else [commands.Serve(agents)]
 
 
-def _write_remark(command: commands.Remark, writer: Writer) -> dict[str, Any]:
-    return {"remark": command.text}
-
-
-def _read_remark(fields: Fields, reader: Reader) -> list[Command]:
-    text = fields["remark"].text(commands.MAX_NAME)
-    return [] if text is None else [commands.Remark(text)]
-
-
 TABLE = (
     Row(commands.EditCells, ("block", "free"), _write_cells, _read_cells),
     Row(commands.SetSwitch, ("block", "free"), _write_switch, _read_switch),
@@ -359,7 +350,6 @@ TABLE = (
     Row(commands.SetChanges, ("changes",), _write_changes, _read_changes),
     Row(commands.SetTrials, ("trials",), _write_trials, _read_trials),
     Row(commands.SetTickMs, ("tick_ms",), _write_tick_ms, _read_tick_ms),
-    Row(commands.Remark, ("remark",), _write_remark, _read_remark),
     Row(commands.Serve, ("serve",), _write_serve, _read_serve),
     Row(commands.ToGroup, ("group", "budget", "set", "remove"), _write_to_group, _read_to_group),
 )
