@@ -83,7 +83,6 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure("longest_stay", "Stays", "most visits of one cell"),
     Measure("waits", "Waits", "ticks without a move", width=0.0),
-    Measure("wait_share", "Waits %", "ticks without a move in percent of moves and waits", 1, 70.0),
     Measure("expansions", "Expanded", "cells expanded in all", width=84.0, panel=InPanel(5, "expanded", "exp")),
     Measure("mean_expansions", "/ move", "cells expanded for each move", 1),
     Measure("traced", "Traced", "parents followed to make paths"),

@@ -63,12 +63,6 @@ class Metrics:
         return 100.0 * self.back_moves / self.nonoptimal_moves if self.nonoptimal_moves else None
 
     @property
-    def wait_share(self) -> float | None:
-        """Ticks without a move in percent of moves and waits."""
-        steps = self.moves + self.waits
-        return 100.0 * self.waits / steps if steps else None
-
-    @property
     def mean_expansions(self) -> float | None:
         """Expansions per move."""
         return self.expansions / self.moves if self.moves else None
