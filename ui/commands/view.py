@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from ui.commands.window import Window
-from ui.dialogs.map_facts import MapFacts
 from ui.dialogs.settings import SettingsDialog
 from ui.model import turning
 from ui.model.cameras import PAN_STEP_PX
@@ -11,11 +10,6 @@ from ui.model.command import RUN, Topic
 from ui.panels import tab_layers
 
 command = Topic("View")
-
-
-@command("Ctrl+Alt+M", "What the open map is")
-def map_facts(window: Window) -> None:
-    window.show(MapFacts(window.dialogs))
 
 
 @command("F", "Fit the map into the panels", mode=RUN)
