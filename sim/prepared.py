@@ -37,8 +37,8 @@ from sim.params import Value
 WORTH_KEEPING = 50_000
 """Expansions of the making from which on a file is written: anything smaller is made faster than read."""
 
-_MEMORY = 256 * 1024 * 1024
-_DISK = 1024 * 1024 * 1024
+MEMORY_MB, DISK_MB = 256, 1024  # where nothing else is said
+_MB = 1024 * 1024
 _CHECK = 16  # bytes of the digest before a file's content
 
 
@@ -118,6 +118,12 @@ class Shelf:
 
     folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")  # None: no files
     held: "OrderedDict[str, Prepared]" = field(default_factory=OrderedDict)
+    memory: int = MEMORY_MB * _MB  # most bytes in memory; the data used last stays in any case
+    disk: int = DISK_MB * _MB  # most bytes in the folder
+
+    def limit(self, memory_mb: int, disk_mb: int) -> None:
+        """Keep no more than so much, from the next time something is put here."""
+        self.memory, self.disk = memory_mb * _MB, disk_mb * _MB
 
     def get(self, key: str, recipe: Recipe) -> Prepared | None:
         if key in self.held:
@@ -137,7 +143,7 @@ class Shelf:
     def _hold(self, key: str, prepared: Prepared) -> None:
         self.held[key] = prepared
         size = sum(other.bytes for other in list(self.held.values()))
-        while size > _MEMORY and len(self.held) > 1:
+        while size > self.memory and len(self.held) > 1:
             size -= self.held.popitem(last=False)[1].bytes
 
     def _path(self, key: str, kind: str) -> Path | None:
@@ -192,13 +198,12 @@ class Shelf:
             return prepared
         return replace(prepared, disk_bytes=len(data))
 
-    @staticmethod
-    def _make_room(folder: Path, size: int) -> None:
+    def _make_room(self, folder: Path, size: int) -> None:
         """Give up the files that were not used for the longest time."""
         files = sorted(((f.stat().st_mtime, f.stat().st_size, f) for f in folder.iterdir()), reverse=True)
         for _, length, path in files:
             size += length
-            if size > _DISK:
+            if size > self.disk:
                 path.unlink(missing_ok=True)
 
 

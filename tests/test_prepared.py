@@ -135,18 +135,18 @@ def test_whoever_stops_asking_has_cancelled(shelf: Shelf) -> None:
     assert kitchen.made == 0 and not prepared.is_ready(kitchen.recipe(), grid())
 
 
-def test_old_files_make_room(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_files_make_room(shelf: Shelf) -> None:
     kitchen = Kitchen()
     prepared.fetch(kitchen.recipe(1), grid())
-    monkeypatch.setattr(prepared, "_DISK", 3 * files(shelf)[0].stat().st_size)
+    shelf.disk = 3 * files(shelf)[0].stat().st_size
     for level in range(2, 8):
         prepared.fetch(kitchen.recipe(level), grid())
     assert len(files(shelf)) == 3
 
 
-def test_memory_keeps_the_latest(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_keeps_the_latest(shelf: Shelf) -> None:
     kitchen = Kitchen(0)
-    monkeypatch.setattr(prepared, "_MEMORY", 300)
+    shelf.memory = 300
     for level in range(5):
         prepared.fetch(kitchen.recipe(level), grid())
     assert len(shelf.held) == 2

@@ -24,6 +24,10 @@ OTHER = Settings(
     sidebar_tab="compare",
     shows_sidebar=False,
     keyframe_mb=500,
+    prepared_mb=64,
+    prepared_disk_mb=0,
+    recordings="/a folder/of: mine",
+    files_folder="/maps",
     recent_files=["/a/b.map", "/c: d/'e.yaml"],
 )
 

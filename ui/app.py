@@ -29,8 +29,8 @@ FRAMES_PER_SECOND = 60
 
 class App:
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface) -> None:
-        session.limit_keyframes(settings.keyframe_mb)
         self.window = Window(session, settings, surface, COMMANDS)
+        self.window.apply_limits()
         self.keyboard = Keyboard(self.window)
         self.pointer = Pointer(self.window)
         self.tooltip = overlay.Tooltip()

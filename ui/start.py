@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import threading
 import time
 import warnings
@@ -38,12 +39,14 @@ LEAST_WINDOW = (480, 360)
 _LOAD_S = 0.008
 """What a frame has to leave over for another kernel to be read: nine in ten take less."""
 
+WINDOW_CLASS = "backmove"
 _UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
 _WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
 
 
 def open_window(settings: Settings) -> pygame.Surface:
     os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")  # or Windows would blow up a blurred picture
+    _name_window_class()
     try:
         pygame.display.init()
     except pygame.error as error:
@@ -60,6 +63,14 @@ def open_window(settings: Settings) -> pygame.Surface:
     _keep_from_shrinking((min(LEAST_WINDOW[0], size[0]), min(LEAST_WINDOW[1], size[1])))
     pygame.display.set_caption("Backmove")
     return window
+
+
+def _name_window_class() -> None:
+    """Desktops group windows and choose icons by it. What pygame has put there by itself is the name of a file."""
+    for system in ("X11", "WAYLAND"):
+        variable = f"SDL_VIDEO_{system}_WMCLASS"
+        if os.environ.get(variable) in (None, Path(sys.argv[0]).name):
+            os.environ[variable] = WINDOW_CLASS
 
 
 def _keep_from_shrinking(least: tuple[int, int]) -> None:

@@ -1,9 +1,12 @@
 """How maps are seen: cameras, heat, theme, size of texts."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 from ui.commands.window import Window
 from ui.dialogs.settings import SettingsDialog
+from ui.film.takes import FOLDER_VARIABLE, usual_folder
 from ui.model import turning
 from ui.model.cameras import PAN_STEP_PX
 from ui.model.command import RUN, Topic
@@ -110,6 +113,10 @@ def full_screen(window: Window) -> None:
     window.toggle_full_screen()
 
 
-@command("Ctrl+,", "Settings: theme, size of texts, memory, keys")
+@command("Ctrl+,", "Settings: theme, size of texts, colours, folders, memory, keys")
 def settings(window: Window) -> None:
-    window.show(SettingsDialog(window.dialogs, window.apply_settings, window.rebind))
+    window.collect_settings()
+    named = os.environ.get(FOLDER_VARIABLE)
+    recordings = Path(named) if named else usual_folder()
+    fixed = f"{FOLDER_VARIABLE} in the environment says where they go: {named}" if named else None
+    window.show(SettingsDialog(window.dialogs, window.apply_settings, window.rebind, recordings, fixed))

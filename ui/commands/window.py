@@ -1,16 +1,21 @@
 """What commands reach: the desk, the open dialog, documents, recordings, and the surface they are all on."""
 
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pygame
 
 from sim.params import ConfigError
+from sim.prepared import SHELF
 from ui.dialogs.base import Dialog
 from ui.dialogs.documents import Documents
 from ui.dialogs.host import Dialogs
 from ui.draw.scene import Scene
 from ui.draw.theme import PALETTES
 from ui.film.recording import Recording
+from ui.film.takes import CHOSEN
 from ui.model.camera import Camera
 from ui.model.cameras import Cameras
 from ui.model.command import CommandTable
@@ -132,19 +137,31 @@ class Window:
         return bool(self.surface.get_flags() & pygame.FULLSCREEN)
 
     def toggle_full_screen(self) -> None:
-        is_full = self._is_full
-        if not is_full:
+        """The window knows where and how large it was; another `set_mode` would leave it as large as the screen."""
+        if not self._is_full:
             self.settings.window_size = self.surface.get_size()
-        size, mode = (self.settings.window_size, pygame.RESIZABLE) if is_full else ((0, 0), pygame.FULLSCREEN)
-        self.resized(pygame.display.set_mode(size, mode))
+        with warnings.catch_warnings():  # there is no other way to the window of pygame.display
+            warnings.simplefilter("ignore", DeprecationWarning)
+            shown = pygame.Window.from_display_module()
+        shown.set_windowed() if self._is_full else shown.set_fullscreen(desktop=True)
+        self.resized(pygame.display.get_surface() or self.surface)
 
     def apply_settings(self) -> None:
         """Look and do as the settings say now."""
         settings = self.settings
         self.scene.palette, self.scene.scale = PALETTES[settings.theme], settings.ui_scale
         self.cameras.is_linked = settings.linked_cameras
-        self.session.limit_keyframes(settings.keyframe_mb)
+        for layers in {id(layers): layers for layers in (self.scene.layers, self.dressing.own)}.values():
+            layers.heat = replace(layers.heat, colours=settings.heat_colours, is_log=settings.heat_is_log)
+        self.apply_limits()
         self._rebuild()
+
+    def apply_limits(self) -> None:
+        """Take as much memory, and write to such folders, as the settings say."""
+        settings = self.settings
+        self.session.limit_keyframes(settings.keyframe_mb)
+        SHELF.limit(settings.prepared_mb, settings.prepared_disk_mb)
+        CHOSEN.folder = Path(settings.recordings) if settings.recordings else None
 
     def rebind(self, command_id: str, keys: str | None) -> None:
         """Give a command other keys, or (None) its usual ones."""

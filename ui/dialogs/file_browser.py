@@ -216,6 +216,41 @@ class OpenFile(_Browser):
             self.host.open_path(path)
 
 
+class ChooseFolder(_Browser):
+    title = "Choose a folder"
+    action = "Choose"
+    label, label_width = "Folder", 60
+
+    def __init__(self, host: Host, folder: Path, choose: Callable[[Path], None]) -> None:
+        self.text, self.choose = str(folder), choose
+        super().__init__(host, folder if folder.is_dir() else Path.cwd())
+
+    @property
+    def field_text(self) -> str:
+        return self.text
+
+    def _typed(self, text: str) -> None:
+        self.text = text
+        self.complain("")
+
+    def entered(self) -> None:
+        self.text = str(self.folder)
+        self.field.set(self.text)
+
+    def confirm(self) -> None:
+        """Enter on a folder of the list goes into it; else the one in the field is chosen."""
+        item = self.rows.item
+        if self.focused is self.rows and item is not None:
+            self.go(item.value)
+            return
+        folder = self.as_path(self.text.strip())
+        if not folder.is_dir():
+            self.complain(f"there is no folder {folder}")
+            return
+        self.host.close_dialog()
+        self.choose(folder)
+
+
 class SaveFile(_Browser):
     action = "Save"
 

@@ -1,21 +1,46 @@
-"""Settings: how the window looks, how much memory it may take, and which key does what. All of it works at once."""
+"""Settings: how the window looks, where files go, how much memory it takes, which key does what. All works at once."""
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import pygame
 
 from sim.params import Param, Value
-from ui.dialogs.base import Dialog, Host, take_left, take_top
+from ui.dialogs.base import Dialog, Host, take_bottom, take_left, take_right, take_top
+from ui.dialogs.file_browser import ChooseFolder
 from ui.model.command import Command
-from ui.model.settings import KEYFRAMES, LINKED, SHOWS_MINIMAP, THEME, UI_SCALE
-from ui.widgets.controls import Button, Control
+from ui.model.settings import (
+    HEAT_COLOURS_SET,
+    HEAT_IS_LOG_SET,
+    KEYFRAMES,
+    LINKED,
+    PREPARED,
+    PREPARED_DISK,
+    SHOWS_MINIMAP,
+    THEME,
+    UI_SCALE,
+)
+from ui.widgets.controls import Button, Control, Field, Text
 from ui.widgets.forms import ParamForm
 from ui.widgets.key_names import combination
 from ui.widgets.lists import Col, Item, Rows
 
-FORM: tuple[Param, ...] = (THEME, UI_SCALE, KEYFRAMES, LINKED, SHOWS_MINIMAP)
+FORM: tuple[Param, ...] = (
+    THEME,
+    UI_SCALE,
+    HEAT_COLOURS_SET,
+    HEAT_IS_LOG_SET,
+    LINKED,
+    SHOWS_MINIMAP,
+    KEYFRAMES,
+    PREPARED,
+    PREPARED_DISK,
+)
+FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and save begin in"}
+"""Settings that name a folder, and what the dialog calls them."""
 
-_FORM_WIDTH, _BUTTONS = 330, 34
+_FORM_WIDTH, _BUTTONS, _FOLDER, _FOLDER_LABEL, _BROWSE = 360, 34, 34, 190, 40
 _BARE = (
     *(pygame.K_LSHIFT, pygame.K_RSHIFT, pygame.K_LCTRL, pygame.K_RCTRL, pygame.K_LALT, pygame.K_RALT),
     *(pygame.K_LMETA, pygame.K_RMETA, pygame.K_CAPSLOCK, pygame.K_NUMLOCK, pygame.K_MODE),
@@ -28,11 +53,15 @@ Rebind = Callable[[str, str | None], None]
 class SettingsDialog(Dialog):
     title = "Settings"
     hint = "what is changed works at once and is kept"
-    size = (940, 620)
+    size = (980, 680)
     command = "settings"
 
-    def __init__(self, host: Host, apply: Callable[[], None], rebind: Rebind) -> None:
+    def __init__(
+        self, host: Host, apply: Callable[[], None], rebind: Rebind, recordings: Path, fixed: str | None = None
+    ) -> None:
+        """`recordings`: the usual folder of pictures and videos; `fixed`: what says that it cannot be chosen."""
         self.apply, self.rebind = apply, rebind
+        self.usual, self.fixed = {"recordings": str(recordings), "files_folder": ""}, fixed
         self.at = 0
         self.waits_for_key = False  # the next key press is the new key of the chosen command
         self._is_changed = False
@@ -40,20 +69,33 @@ class SettingsDialog(Dialog):
 
     def build(self) -> None:
         area = self.area.copy()
-        left = take_left(area, self.px(_FORM_WIDTH), self.px(24))
+        self.fields: dict[str, Field] = {}
+        foot = [take_bottom(area, self.px(_FOLDER), self.px(gap)) for gap in (8, 18)]
+        left = take_left(area, min(self.px(_FORM_WIDTH), area.width * 3 // 5), self.px(24))
         values = {param.name: getattr(self.host.settings, param.name) for param in FORM}
         self.form = ParamForm(self, left, FORM, values, self._changed, gives_back=True)
         self.controls = self.form.controls()
         buttons = take_top(area, self.px(_BUTTONS), self.px(10))
         half = (buttons.width - self.px(8)) // 2
-        for i, (label, action) in enumerate((("Another key ...", self._wait), ("Usual key", self._give_usual))):
+        for i, (label, action) in enumerate((("New key ...", self._wait), ("Usual key", self._give_usual))):
             place = pygame.Rect(buttons.x + i * (half + self.px(8)), buttons.y, half, buttons.height)
             self.add(Button(self, place, label, action))
         columns = [Col("Command"), Col("Key", width=150, align="right", face="mono")]
         self.rows = Rows(self, area, columns, self._items(), place=self.at, chosen=self._wait, selected=self._selected)
         self.add(self.rows)
+        for (name, label), rect in zip(FOLDERS.items(), reversed(foot), strict=True):
+            self._add_folder(name, label, rect)
         self.add_footer(("Done", self.confirm, "main"))
         self.add_note()
+
+    def _add_folder(self, name: str, label: str, rect: pygame.Rect) -> None:
+        self.add(Text(self, take_left(rect, self.px(_FOLDER_LABEL), self.px(8)), label, middle=True))
+        browse = take_right(rect, self.px(_BROWSE), self.px(8))
+        text = getattr(self.host.settings, name)
+        field = Field(self, rect, text or self.usual[name], finished=partial(self._left, name))
+        self.fields[name] = field
+        self.add(field)
+        self.add(Button(self, browse, "...", partial(self._browse, name)))
 
     def _items(self) -> list[Item]:
         own = self.host.settings.keys
@@ -84,6 +126,38 @@ class SettingsDialog(Dialog):
         if self._is_changed:
             self._is_changed = False
             self.apply()
+
+    # --- folders ----------------------------------------------------------------------------------
+
+    def _left(self, name: str) -> None:
+        self._name_folder(name)
+
+    def _name_folder(self, name: str) -> bool:
+        """Take over what the field of a folder says; whether it can be used."""
+        text = self.fields[name].text.strip()
+        if text in ("", self.usual[name]):
+            self._put_folder(name, "")
+            return True
+        folder = Path(text).expanduser()
+        problem = _wrong_folder(folder, is_made=name == "recordings")
+        if name == "recordings" and self.fixed:
+            problem = self.fixed
+        self.complain(problem)
+        if not problem:
+            self._put_folder(name, str(folder))
+        return not problem
+
+    def _put_folder(self, name: str, folder: str) -> None:
+        if getattr(self.host.settings, name) != folder:
+            self._changed(name, folder)
+
+    def _browse(self, name: str) -> None:
+        def choose(folder: Path) -> None:
+            self.fields[name].set(str(folder))
+            self._name_folder(name)
+
+        at = Path(self.fields[name].text.strip() or self.host.settings.last_folder).expanduser()
+        self.ask(lambda host: ChooseFolder(host, at, choose))
 
     # --- keys -------------------------------------------------------------------------------------
 
@@ -127,7 +201,7 @@ class SettingsDialog(Dialog):
     def confirm(self) -> None:
         if self.focused is self.rows:
             self._wait()
-        elif not self.form.stops():
+        elif all(self._name_folder(name) for name in FOLDERS) and not self.form.stops():
             self.host.close_dialog()
 
     def _kill(self) -> None:
@@ -138,3 +212,12 @@ class SettingsDialog(Dialog):
     def reveal(self, control: object) -> None:
         if isinstance(control, Control) and control in self.form.controls():
             self.form.reveal(control)
+
+
+def _wrong_folder(folder: Path, *, is_made: bool) -> str:
+    """Why files cannot be kept there; "" where they can. `is_made`: it is made when it is needed."""
+    if not folder.is_absolute():
+        return f"expected a folder from the root or from ~, got {folder}"
+    if folder.is_dir() or (is_made and not folder.exists() and folder.parent.is_dir()):
+        return ""
+    return f"there is no folder {folder.parent if is_made and not folder.exists() else folder}"

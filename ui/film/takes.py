@@ -70,11 +70,25 @@ def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int 
     return f"{who[:_LONGEST_NAME].rstrip('-')}-{when}{suffix}"
 
 
+@dataclass
+class Chosen:
+    """What the user has set for this process."""
+
+    folder: Path | None = None
+
+
+CHOSEN = Chosen()
+
+
 def recordings_folder() -> Path:
-    """Where recordings and pictures of the window go. It need not exist yet."""
+    """Where recordings and pictures of the window go: as the environment says, or the user. It need not exist yet."""
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named)
+    return CHOSEN.folder or usual_folder()
+
+
+def usual_folder() -> Path:
     try:
         return Path.home() / "Backmove"
     except RuntimeError:  # a user without an entry anywhere, as in some containers

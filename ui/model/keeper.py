@@ -20,7 +20,7 @@ from ui.model.settings import Settings, save_settings
 
 _NOTE_EVERY_S = 0.5  # how often a run that is paused or slow is noted; a fast one is every 100 ticks
 _RETRY_EVERY_S = 5.0  # after a disk was full
-_SETTINGS_EVERY_S = 2.0
+_SETTINGS_EVERY_S = 0.5
 
 
 class Keeper:

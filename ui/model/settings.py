@@ -14,6 +14,7 @@ from sim.files.disk import read_file, write_atomically
 from sim.files.folders import config_folder
 from sim.files.yaml import Inline, read_yaml, write_yaml
 from sim.params import ConfigError, Param
+from sim.prepared import DISK_MB, MEMORY_MB
 from ui.model.clock import AS_FAST_AS_POSSIBLE, SPEEDS
 from ui.model.layers import HEAT_COLOUR_NAMES, HEAT_KINDS, HeatSetting
 
@@ -28,9 +29,7 @@ UI_SCALE = Param("ui_scale", float, 1.0, "size of text and controls", 0.75, 2.0,
 SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
 LINKED = Param("linked_cameras", bool, True, "whether all panels show the same part of the map", label="Same view")
 TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
-SHOWS_MINIMAP = Param(
-    "shows_minimap", bool, True, "whether a zoomed panel has a small map of the whole", label="Small map"
-)
+SHOWS_MINIMAP = Param("shows_minimap", bool, True, "a map of the whole in zoomed panels", label="Small map")
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
 HEAT_IS_LOG = Param("is_log", bool, True, "logarithmic heat scale")
@@ -39,6 +38,16 @@ KEYFRAMES = Param(
     *("keyframe_mb", int, 0, "memory for going back in time; 0: what the run itself takes", 0, 1_000_000),
     label="Memory for going back, MB",
 )
+PREPARED = Param(
+    *("prepared_mb", int, MEMORY_MB, "memory for what agents have computed before their runs", 16, 1_000_000),
+    label="Memory for prepared data, MB",
+)
+PREPARED_DISK = Param(
+    *("prepared_disk_mb", int, DISK_MB, "the same on disk, for the next start; 0: none", 0, 1_000_000),
+    label="Disk for prepared data, MB",
+)
+HEAT_COLOURS_SET = replace(HEAT_COLOURS, name="heat_colours", label="Heat colours")
+HEAT_IS_LOG_SET = replace(HEAT_IS_LOG, name="heat_is_log", label="Logarithmic heat")
 SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
 
 
@@ -56,8 +65,28 @@ class Settings:
     shows_minimap: bool = True
     keys: dict[str, str] = field(default_factory=dict)  # of commands that the user has given others, by command
     keyframe_mb: int = 0  # megabytes for going back in time; 0: as many as the run itself takes, and 190 at least
+    prepared_mb: int = MEMORY_MB
+    prepared_disk_mb: int = DISK_MB
+    recordings: str = ""  # the folder of pictures and videos; "": the usual one
+    files_folder: str = ""  # where file dialogs begin; "": beside the latest file
     recent_files: list[str] = field(default_factory=list)  # the latest first
     closed_notes: list[str] = field(default_factory=list)  # on the first example: they never come again
+
+    @property
+    def heat_colours(self) -> str:
+        return self.heat.colours
+
+    @heat_colours.setter
+    def heat_colours(self, name: str) -> None:
+        self.heat = replace(self.heat, colours=name)
+
+    @property
+    def heat_is_log(self) -> bool:
+        return self.heat.is_log
+
+    @heat_is_log.setter
+    def heat_is_log(self, is_log: bool) -> None:
+        self.heat = replace(self.heat, is_log=is_log)
 
     def remember(self, path: str | os.PathLike[str]) -> None:
         """Put a file at the head of the recent ones."""
@@ -70,7 +99,9 @@ class Settings:
 
     @property
     def last_folder(self) -> Path:
-        """Where a file dialog begins: beside the latest file that still has a folder."""
+        """Where a file dialog begins: where the user wants it, or beside the latest file that still has a folder."""
+        if self.files_folder and os.path.isdir(self.files_folder):
+            return Path(self.files_folder)
         for name in self.recent_files:
             if os.path.isdir(os.path.dirname(name)):
                 return Path(name).parent
@@ -138,6 +169,10 @@ class _SettingsReader:
             shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
             shows_minimap=self._value(self.data, SHOWS_MINIMAP, base.shows_minimap),
             keyframe_mb=self._value(self.data, KEYFRAMES, base.keyframe_mb),
+            prepared_mb=self._value(self.data, PREPARED, base.prepared_mb),
+            prepared_disk_mb=self._value(self.data, PREPARED_DISK, base.prepared_disk_mb),
+            recordings=self._folder("recordings"),
+            files_folder=self._folder("files_folder"),
             keys=self._keys(),
             recent_files=self._recent_files(),
             closed_notes=[name for name in self._part("closed_notes", list) if isinstance(name, str)],
@@ -185,6 +220,13 @@ class _SettingsReader:
         """By command; a command that there is no longer does not harm."""
         return {str(c): k for c, k in self._part("keys", dict).items() if isinstance(k, str) and k.isprintable()}
 
+    def _folder(self, key: str) -> str:
+        name = self.data.get(key, "")
+        if isinstance(name, str) and name.isprintable():
+            return name
+        self.problems.append(f"{key}: expected the name of a folder")
+        return ""
+
     def _window_size(self, default: tuple[int, int]) -> tuple[int, int]:
         part = self._part("window_size", list) or list(default)
         if len(part) != 2:
@@ -228,6 +270,10 @@ def settings_text(settings: Settings) -> str:
             "shows_sidebar": settings.shows_sidebar,
             "shows_minimap": settings.shows_minimap,
             "keyframe_mb": settings.keyframe_mb,
+            "prepared_mb": settings.prepared_mb,
+            "prepared_disk_mb": settings.prepared_disk_mb,
+            "recordings": settings.recordings if settings.recordings.isprintable() else "",
+            "files_folder": settings.files_folder if settings.files_folder.isprintable() else "",
             "keys": dict(sorted(settings.keys.items())),
             "closed_notes": [name for name in settings.closed_notes if name.isprintable()],
             "recent_files": [name for name in settings.recent_files if name.isprintable()],
