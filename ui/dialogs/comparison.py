@@ -65,7 +65,7 @@ class ComparisonTable(Dialog):
             text += f", optimal cost {optimal:,.2f}"
         if session.scenario.listed_optimal is not None:
             text += f" (listed: {session.scenario.listed_optimal:,.2f})"
-        self.set_title(self.title, f"{text}.  Left and right choose a column, space turns the order round")
+        self.set_title(self.title, f"{text}.  Left and right choose a column, the arrows in the head show more")
 
     def _items(self) -> list[Item]:
         session = self.host.session

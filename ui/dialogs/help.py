@@ -12,8 +12,8 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, Field
 from ui.widgets.scrolling import Scrolled
 
-_PITCHES = ((18, 13), (17, 12.5), (16, 12), (15, 11.5), (14, 11))
-"""Line heights and text sizes; the largest with which the page needs no scrolling is taken."""
+_PITCHES = ((18, 13), (17, 12.5), (16, 12))
+"""Line heights and text sizes; the largest with which the page needs no scrolling is taken, or the largest of all."""
 
 _HEAD = 1.5  # height of a group's name in lines
 _COLUMN = 380  # least width of a column
@@ -120,7 +120,7 @@ class _Page(Scrolled):
         self.lines = lines
         px, (width, height) = self.dialog.px, self.element.surface.get_size()
         count = max(1, (width + px(_GAP)) // (px(_COLUMN) + px(_GAP)))
-        for pitch, size in _PITCHES:
+        for pitch, size in (*_PITCHES, _PITCHES[0]):
             self.pitch, self.size = px(pitch), size
             self.columns = self._flow(count)
             tallest = max((self._height(column) for column in self.columns), default=0)
@@ -170,7 +170,7 @@ class _Page(Scrolled):
             height = self._line_height(line)
             middle = y + height // 2
             if line.help:
-                used = pen.text((left, middle), line.keys, size=11, face="mono", middle=True, width=width // 2)
+                used = pen.text((left, middle), line.keys, size=12, face="mono", middle=True, width=width // 2)
                 start = max(pen.px(_KEYS), used + pen.px(12))
                 spot, room = (left + start, middle), width - start
                 pen.text(spot, line.help, size=self.size, colour=palette.dim, middle=True, width=room)

@@ -24,6 +24,7 @@ ONE_ROW_FROM = 1000  # a narrower window has the line of time in a row of its ow
 TIME_ROW = 46
 TIME_ROW_FROM = 480  # in a lower one it takes the room of the sliders instead
 NEARLY_ALIKE = 1.08  # maps that differ in size by less
+NARROW_HEADER = 180  # no room for a name, what tells it apart, and a state
 MOST_PANELS = 8
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
 
@@ -89,7 +90,8 @@ def lay_out(
 def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
     """The rows and columns, and the place of the numbers, in which maps come out largest.
 
-    Where two come out nearly alike, the one with fewer empty tiles; and with the numbers below the maps.
+    Where two come out nearly alike, the one with room for names; then with the numbers below the maps, and with fewer
+    empty tiles.
     """
     if count == 0:
         return ()
@@ -101,7 +103,7 @@ def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[i
     zooms = [min(_zoom(panel, map_size) for panel in plan) for plan in plans]
     enough = max(zooms) / NEARLY_ALIKE
     good = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
-    return min(good, key=lambda plan: _oddness(plan, map_size))
+    return min(good, key=lambda plan: (plan[0].whole[2] < scale * NARROW_HEADER, *_oddness(plan, map_size)))
 
 
 def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:

@@ -15,6 +15,8 @@ from ui.widgets.scrolling import ScrollBar, Scrolled
 
 ROW, TALL_ROW, HEAD = 30, 48, 28
 _PAD = 10
+_PINNED = 150  # width of the first column where the others do not fit beside it
+_ARROW = 18
 _DOUBLE_CLICK_MS = 500
 
 
@@ -66,6 +68,7 @@ class Rows(Scrolled):
         self.chosen, self.selected, self.sorted_by = chosen, selected, sorted_by
         self.sort_by, self.empty, self.is_chosen_at_once = sort_by, empty, is_chosen_at_once
         self.place = place
+        self._first = 1  # the first column beside the pinned one, where not all of them fit
         self._hot = -1
         self._clicked = (-1, -10_000)  # row and time of the last click
         self.element = Drawn(dialog, rect, self._paint, container)
@@ -126,6 +129,7 @@ class Rows(Scrolled):
 
     def _sort(self, column: int, is_descending: bool) -> None:
         self.sort_by = (column, is_descending)
+        self._reveal_column(column)
         if self.sorted_by:
             self.sorted_by(column, is_descending)
         self.element.refresh()
@@ -152,7 +156,8 @@ class Rows(Scrolled):
 
     def _pressed(self, x: int, y: int) -> None:
         if y < self.head:
-            self._pressed_head(x)
+            if not self._pressed_arrow(x):
+                self._pressed_head(x)
             return
         row, now = self._row_at(y), pygame.time.get_ticks()
         if row < 0:
@@ -174,6 +179,57 @@ class Rows(Scrolled):
                 self._sort(column, not is_descending if was == column else False)
                 return
 
+    # --- more columns than fit --------------------------------------------------------------------
+
+    @property
+    def _is_pinned(self) -> bool:
+        """Whether the first column stays and the others go by: they keep their widths, or numbers would be cut."""
+        needed = self.dialog.px(_PINNED) + sum(self.dialog.px(column.width) for column in self.columns)
+        return self.sort_by is not None and not self.columns[0].width and needed > self._room
+
+    @property
+    def _room(self) -> int:
+        px = self.dialog.px
+        return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
+
+    def _pinned_widths(self) -> list[tuple[int, int]]:
+        """The same as `_widths`; columns that are not in view have no width."""
+        px, left = self.dialog.px, self.dialog.px(_PINNED)
+        boxes = [(0, left)]
+        for place, column in enumerate(self.columns[1:], 1):
+            has_room = left + px(column.width) <= self._room - px(_ARROW)
+            is_seen = place >= self._first and has_room and (place == self._first or boxes[-1][1] > 0)
+            boxes.append((left, px(column.width) if is_seen else 0))
+            left += boxes[-1][1]
+        return boxes
+
+    def _reveal_column(self, column: int) -> None:
+        while self._is_pinned and 1 <= column < self._first:
+            self._first -= 1
+        while self._is_pinned and column > self._first and self._widths()[column][1] == 0:
+            self._first += 1
+
+    def _pressed_arrow(self, x: int) -> bool:
+        """A click on an arrow in the head brings the next columns."""
+        if not self._is_pinned:
+            return False
+        seen = [place for place, (_, width) in enumerate(self._widths()) if width and place]
+        if x >= self._room - self.dialog.px(_ARROW) and seen[-1] < len(self.columns) - 1:
+            self._first = min(seen[-1], self._first + max(1, len(seen) - 1))
+        elif self.dialog.px(_PINNED - _ARROW) <= x < self.dialog.px(_PINNED) and self._first > 1:
+            self._first = max(1, self._first - max(1, len(seen) - 1))
+        else:
+            return False
+        self.element.refresh()
+        return True
+
+    def _paint_arrows(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
+        middle, ink = self.head // 2, pen.palette.accent
+        if self._first > 1:
+            _sideways(pen, pen.px(_PINNED - _ARROW // 2), middle, -1, ink)
+        if not boxes[-1][1]:
+            _sideways(pen, self._room - pen.px(_ARROW // 2), middle, 1, ink)
+
     def _row_at(self, y: int) -> int:
         row = int((y - self.head + self.bar.position) // self._row)
         return row if y >= self.head and 0 <= row < len(self.items) else -1
@@ -187,8 +243,9 @@ class Rows(Scrolled):
 
     def _widths(self) -> list[tuple[int, int]]:
         """Left edge and width of each column."""
-        px = self.dialog.px
-        room = self.element.surface.get_width() - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
+        if self._is_pinned:
+            return self._pinned_widths()
+        px, room = self.dialog.px, self._room
         fixed = sum(px(column.width) for column in self.columns)
         shares = sum(1 for column in self.columns if not column.width)
         if shares:
@@ -222,6 +279,8 @@ class Rows(Scrolled):
         width = self.element.surface.get_width()
         pen.fill((0, 0, width, self.head), palette.surface)
         for place, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
+            if not room:
+                continue
             is_sorted = self.sort_by is not None and self.sort_by[0] == place
             colour = palette.accent if is_sorted else palette.dim
             mark = pen.px(12) if is_sorted else 0
@@ -235,11 +294,13 @@ class Rows(Scrolled):
                     else left + pen.px(_PAD + 5) + used
                 )
                 _triangle(pen, end, self.head // 2, self.sort_by[1], colour)
+        if self._is_pinned:
+            self._paint_arrows(pen, boxes)
         pen.hline(0, self.head - 1, width)
 
     def _paint_row(self, pen: Canvas, place: int, top: int, boxes: list[tuple[int, int]]) -> None:
         item, palette = self.items[place], pen.palette
-        width = boxes[-1][0] + boxes[-1][1]
+        width = self._room if self._is_pinned else boxes[-1][0] + boxes[-1][1]
         box = (0, top, width, self._row - 1)
         if place == self.place:
             pen.fill(box, tint(pen, 0.30 if self.has_focus else 0.18), 5)
@@ -249,6 +310,8 @@ class Rows(Scrolled):
             pen.fill(box, mix(palette.surface, palette.hover, 0.5), 5)
         middle = top + (pen.px(16) if item.detail else self._row // 2)
         for i, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
+            if not room:
+                continue
             role = "dim" if item.is_dim else item.roles.get(i, column.role)
             text = item.cells[i] if i < len(item.cells) else ""
             self._paint_cell(pen, text, left, room, middle, column.align, 14, column.face, getattr(palette, role))
@@ -269,6 +332,11 @@ class Rows(Scrolled):
                 spot, text, size=size, face=face, colour=colour, align="right", middle=True, width=room - pad
             )
         return pen.text((left + pad, middle), text, size=size, face=face, colour=colour, middle=True, width=room - pad)
+
+
+def _sideways(pen: Canvas, x: int, y: int, way: int, colour: Any) -> None:
+    a, b = pen.px(3) * way, pen.px(5)
+    pen.polygon([(x - a, y - b), (x - a, y + b), (x + a, y)], colour)
 
 
 def _triangle(pen: Canvas, x: int, y: int, points_down: bool, colour: Any) -> None:
