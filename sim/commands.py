@@ -15,6 +15,7 @@ from sim.params import Param, Value
 
 MAX_AGENTS = 5000  # of one run, so that no file asks for more memory than there is
 MAX_NAME = 60  # characters of a label or of a switch's name
+MAX_SWITCHES = 256
 LAST_TICK = 1_000_000_000
 
 TICK = Param("tick", int, 0, "when a command is due", 0, LAST_TICK)
@@ -50,6 +51,7 @@ class Drawable(Protocol):
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
     def put_terrain(self, cells: Sequence[int], letters: str) -> None: ...
     def set_switch(self, name: str, is_blocked: bool) -> None: ...
+    def name_switch(self, name: str, cells: Sequence[int]) -> None: ...
 
 
 class Changeable(Drawable, Protocol):
@@ -58,6 +60,7 @@ class Changeable(Drawable, Protocol):
     def move_goal(self, cell: int, agent: int | None) -> None: ...
     def set_budget(self, budget: int | None, agent: int | None) -> None: ...
     def set_param(self, agent: int, name: str, value: Value) -> None: ...
+    def name_agent(self, agent: int, label: str) -> None: ...
     def add_agent(self, config: AgentConfig, agent: int | None) -> None: ...
     def remove_agent(self, agent: int) -> None: ...
     def agents_of(self, group: str) -> Sequence[int]: ...
@@ -166,6 +169,23 @@ class SetSwitch(MapEdit):
 
 
 @dataclass(frozen=True)
+class NameSwitch(Command):
+    """Make these cells a switch of this name, in the place of one that has the name already; no cells: end it.
+
+    It changes nothing on the map, so it is no MapEdit: a file of the map alone does not keep it.
+    """
+
+    name: str
+    cells: tuple[int, ...]
+
+    def apply(self, world: Drawable) -> None:
+        world.name_switch(self.name, self.cells)
+
+    def say(self, names: Names) -> str:
+        return f"{_cells(self.cells, names)} named {self.name}" if self.cells else f"{self.name} is no switch any more"
+
+
+@dataclass(frozen=True)
 class MoveGoal(Command):
     """Move the goal of all who have none of their own, or that of one agent, which is its own from then on."""
 
@@ -207,6 +227,20 @@ class SetParam(Command):
     def say(self, names: Names) -> str:
         value = ("on" if self.value else "off") if isinstance(self.value, bool) else self.value
         return f"{names.agent(self.agent)}: {self.name.replace('_', ' ')} {value}"
+
+
+@dataclass(frozen=True)
+class NameAgent(Command):
+    """Call an agent something else; what it does is the same. "": as its algorithm."""
+
+    agent: int
+    label: str
+
+    def apply(self, world: Changeable) -> None:
+        world.name_agent(self.agent, self.label)
+
+    def say(self, names: Names) -> str:
+        return f"agent {self.agent} named {self.label}" if self.label else f"agent {self.agent} named as its algorithm"
 
 
 @dataclass(frozen=True)

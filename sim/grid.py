@@ -165,10 +165,14 @@ class Grid:
         before = self._domain[touched]
         was = original[to_block]
         flat[to_block] = np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, was, ord("@"))
-        was = original[to_free]
-        flat[to_free] = np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, ord("."), was)
+        flat[to_free] = self.freed(to_free)
         self._domain[touched] = _DOMAIN_OF_CHAR[flat[touched]]
         return self._change(touched, before)
+
+    def freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
+        """The letters that cells have when they are freed: their original passable one, or '.'."""
+        was = self.original.reshape(-1)[cells]
+        return np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, np.uint8(ord(".")), was)
 
     def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
         """Give cells exact characters, for undo, seek and restore."""

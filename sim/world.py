@@ -17,7 +17,17 @@ import numpy.typing as npt
 from sim import changes
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Specs, Status
 from sim.changes import NO_EVENT, Event, RandomChanges
-from sim.commands import AgentConfig, Command, EditCells, Serve, SetSwitch, SetTerrain
+from sim.commands import (
+    MAX_SWITCHES,
+    AgentConfig,
+    Command,
+    EditCells,
+    NameAgent,
+    NameSwitch,
+    Serve,
+    SetSwitch,
+    SetTerrain,
+)
 from sim.crew import Crew, Piece, Seat, Told, Turns
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
@@ -32,7 +42,14 @@ from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 
 BULK = 4096  # most ticks in one kernel call
 _OF_TURNS = ("_turns_kept", "_are_turns_old", "_has_new_trials")
-_FOR_NO_AGENT = (Serve, EditCells, SetTerrain, SetSwitch)  # what agents hear of these, `_announce` tells them
+_FOR_NO_AGENT = (
+    Serve,
+    EditCells,
+    SetTerrain,
+    SetSwitch,
+    NameSwitch,
+    NameAgent,
+)  # what agents hear of it, `_announce` tells them
 _FEW_REFUSED = 3  # cells that are named one by one
 _AT_ONCE = 25  # agents of a crew that are served between two looks at the clock
 _MOST_ROWS = 1 << 20  # of all agents together
@@ -752,6 +769,14 @@ class World:
         group, none = np.asarray(self.switches[name], np.int32), np.empty(0, np.int32)
         self._edit(*((group, none) if is_blocked else (none, group)))
 
+    def name_switch(self, name: str, cells: Sequence[int]) -> None:
+        if not cells:
+            self.switches.pop(name, None)
+        elif name in self.switches or len(self.switches) < MAX_SWITCHES:
+            self.switches[name] = tuple(int(cell) for cell in cells)
+        else:
+            self.note(f"'{name}' is no switch: there are {MAX_SWITCHES} already")
+
     def put_terrain(self, cells: Sequence[int], letters: str) -> None:
         places, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
         allowed = self.grid.is_passable_letter(characters)
@@ -840,6 +865,13 @@ class World:
         else:
             for walker in chosen:
                 walker.budget = budget
+
+    def name_agent(self, agent: int, label: str) -> None:
+        walker = self.walker(agent)
+        if walker is None:
+            self._note_missing(agent)
+        else:
+            walker.config = replace(walker.config, label=label)
 
     def set_param(self, agent: int, name: str, value: Value) -> None:
         walker = self.walker(agent)

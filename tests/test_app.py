@@ -11,14 +11,14 @@ import pytest
 
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, SetSwitch
-from sim.files.scenario import Scenario, build_world
+from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
 from tests.runs import scenario_on
 from tests.window import ROOT, App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.draw.theme import RED, SERIES
-from ui.model import files
+from ui.model import files, saving
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
 from ui.model.session import Session
@@ -72,6 +72,10 @@ def saved_picture(app: App) -> str:
     path = Path(app.window.state.messages.waiting[-1][0].removeprefix("saved "))
     assert path.is_file() and path.stat().st_size > 500, app.window.state.messages.waiting
     return path.name
+
+
+def nothing_selected(app: App) -> bool:
+    return "nothing is selected" in app.window.state.messages.waiting[-1][0]
 
 
 # --- every command ----------------------------------------------------------------------------------
@@ -129,6 +133,7 @@ RUNNING_COMMANDS = {
     "next_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "previous_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "edit_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
+    "rename_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "TextPrompt",
     "add_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
     "duplicate_agent": lambda a: len(a.session.world.walkers) == 3,
     "crowd": lambda a: "not a crowd" in a.window.state.messages.waiting[-1][0],
@@ -185,6 +190,10 @@ RUNNING_COMMANDS = {
     "random_changes": lambda a: a.session.world.random_changes.rate == 5.0,
     "more_changes": lambda a: a.window.state.change_rate == 10.0,
     "fewer_changes": lambda a: a.window.state.change_rate == 2.0,
+    "select_all": lambda a: str(a.window.state.selection) == "24 x 12" and a.window.state.tool == "select",
+    "select_stroke": lambda a: "nothing was painted" in a.window.state.messages.waiting[-1][0],
+    **dict.fromkeys(("copy", "cut", "name_switch", "save_piece"), nothing_selected),
+    "paste": lambda a: "nothing was copied" in a.window.state.messages.waiting[-1][0],
     "gallery": lambda a: type(a.window.dialogs.dialog).__name__ == "Gallery",
     "open": lambda a: type(a.window.dialogs.dialog).__name__ == "OpenFile",
     "recent": lambda a: type(a.window.dialogs.dialog).__name__ == "RecentFiles",
@@ -213,8 +222,16 @@ RUNNING_COMMANDS = {
 }
 EDITING_COMMANDS = {
     f"tool_{name}": lambda a, name=name: a.window.state.tool == name
-    for name in ("brush", "eraser", "line", "rectangle", "fill")
+    for name in ("brush", "eraser", "line", "rectangle", "fill", "select")
 } | {
+    "select_from_cursor": lambda a: a.window.state.selection.has(a.window.state.cursor),
+    "put_down": lambda a: "nothing in the hand" in a.window.state.messages.waiting[-1][0],
+    "mirror_left_right": nothing_selected,
+    "mirror_top_bottom": nothing_selected,
+    "turn_right": nothing_selected,
+    "turn_left": nothing_selected,
+    "free_selected": nothing_selected,
+    "block_selected": nothing_selected,
     "smaller_brush": lambda a: a.window.state.brush == 1,
     "larger_brush": lambda a: a.window.state.brush == 2,
 }
@@ -1288,31 +1305,15 @@ def test_letters_stand_on_tools_only_while_they_work(monkeypatch):
     assert {"E", "L", "R", "F"} <= set(drawn_texts(app, monkeypatch))
 
 
-def test_full_screen_twice_gives_the_window_back(monkeypatch):
+def test_full_screen_twice_gives_the_window_back():
     app = make_app(setup(1), (1111, 699))
-    asked = []
-
-    def set_mode(size, mode):
-        asked.append((size, bool(mode & pygame.FULLSCREEN)))
-        app.window.surface = FakeScreen(bool(mode & pygame.FULLSCREEN))
-        return app.window.surface
-
-    monkeypatch.setattr(pygame.display, "set_mode", set_mode)
     app.window.toggle_full_screen()
-    app.window.collect_settings()  # as every two seconds
+    settle(app)
+    assert app.window.surface.get_size() != (1111, 699)
+    app.window.collect_settings()  # as it happens all the time
     app.window.toggle_full_screen()
-    assert asked == [((0, 0), True), ((1111, 699), False)]
-
-
-class FakeScreen:
-    def __init__(self, is_full: bool) -> None:
-        self.is_full = is_full
-
-    def get_flags(self) -> int:
-        return pygame.FULLSCREEN if self.is_full else 0
-
-    def get_size(self) -> tuple[int, int]:
-        return (3840, 2160) if self.is_full else (1111, 699)
+    settle(app)
+    assert app.window.surface.get_size() == app.window.settings.window_size == (1111, 699)
 
 
 def test_the_cursor_says_what_the_mouse_would_do(monkeypatch):
@@ -1589,3 +1590,87 @@ def test_a_name_on_the_map_of_a_run_that_was_left_does_nothing(app):
     for spot in spots:
         spot.action()
     assert spots and app.session.world.digest() == digest
+
+
+# --- names ------------------------------------------------------------------------------------------
+
+
+def test_a_click_on_the_name_renames_the_agent_at_every_tick():
+    app = make_app(setup(2))
+    key = app.session.panels[1].key
+    app.session.advance(5)
+    settle(app)
+    x, y, _, height = app.window.canvas.spot_named(f"name:{key}").box
+    drag(app, (x + 3, y + height // 2), (x + 3, y + height // 2))
+    dialog = app.window.dialogs.dialog
+    assert type(dialog).__name__ == "TextPrompt" and dialog.text == app.session.panels[1].view.label
+    digest = app.session.world.digest()
+    dialog.text = "hasty"
+    press(app, pygame.K_RETURN)
+    assert [panel.view.label for panel in app.session.panels][1] == "hasty"
+    assert app.session.world.digest() == digest, "a name changes nothing that happens"
+    app.session.seek(2)
+    assert app.session.panels[1].view.label == "hasty", "also before it was given"
+    assert app.session.configs()[1].label == "hasty"
+    app.session.seek(5)
+    press_combination(app, "Ctrl+Z")
+    assert app.session.panels[1].view.label == "TB-WA*"
+
+
+def test_another_name_is_kept_in_files(tmp_path):
+    app = make_app(setup(2))
+    app.session.name_agent(app.session.panels[0].key, "w: 1")
+    saved = saving.save(app.session, tmp_path / "s.yaml", {})
+    opened = files.open_any(saved)
+    again = make_app(opened.scenario)
+    saving.restore(again.session, opened.saved, saved)
+    assert again.session.panels[0].view.label == "w: 1"
+    place = files.save_session_scenario(app.session, tmp_path / "b.yaml")
+    assert load_scenario(place, BY_KEY).agents[0].label == "w: 1"
+
+
+def test_where_there_is_no_room_what_tells_agents_apart_stands_in_place_of_a_name_that_several_have(monkeypatch):
+    agents = tuple(AgentConfig("tb-wa", params={"weight": w}) for w in (1.1, 1.2, 1.3, 1.4))
+    app = make_app(replace(setup(), agents=agents), (800, 600), scale=1.75)
+    assert {"w 1.1", "w 1.2", "w 1.3", "w 1.4"} <= set(drawn_texts(app, monkeypatch))
+
+
+def test_a_name_of_its_own_is_not_cut_for_what_it_says_already(monkeypatch):
+    agents = tuple(AgentConfig("tb-wa", f"w = {w}", {"weight": w}) for w in (1.0, 1.8, 3.0, 4.0))
+    app = make_app(replace(setup(), agents=agents), (700, 420))
+    assert {"w = 1.0", "w = 1.8", "w = 3.0", "w = 4.0"} <= set(drawn_texts(app, monkeypatch))
+
+
+def test_buttons_of_what_cannot_be_done_are_dim_and_say_why(app):
+    spots = app.window.canvas
+    app.window.settings.sidebar_tab = "time"
+    app.draw()
+    for name, reason in (("time:delete_branch", "one branch only"), ("time:compare_branch", "no parent")):
+        assert spots.spot_named(name).action is None and reason in spots.spot_named(name).tip
+    assert spots.spot_named("transport:step_back").action is None
+    press_combination(app, "B")
+    app.session.advance(1)
+    app.draw()
+    for name in ("time:delete_branch", "time:compare_branch", "transport:step_back"):
+        assert spots.spot_named(name).action is not None
+
+
+@pytest.mark.parametrize("size", [(1400, 800), (1000, 700)])
+@pytest.mark.parametrize("panel", [0, 1])
+@pytest.mark.parametrize("has_sidebar", [True, False])
+def test_the_editor_does_not_cover_its_panel(size, panel, has_sidebar):
+    app = make_app(setup(2), size)
+    app.window.settings.shows_sidebar = has_sidebar
+    app.session.focus(app.session.panels[panel].key)
+    app.window.run("edit_agent")
+    whole = app.window.scene.panels()[panel][1].whole
+    assert not app.window.dialogs.dialog.card.colliderect(whole)
+
+
+def test_names_of_switches_keep_clear_of_each_other(app):
+    for n in range(3):
+        app.session.name_switch(f"door {n}", (app.session.world.grid.cell(10, 10 - n),))
+    app.draw()
+    boxes = [pygame.Rect(s.box) for s in app.window.canvas.spots if s.id.startswith(f"bridge:{FIRST}:")]
+    assert len(boxes) == 5
+    assert all(not a.colliderect(b) for a, b in combinations(boxes, 2))

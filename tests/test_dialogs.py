@@ -19,7 +19,7 @@ from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import FOOTER, Dialog, Host
 from ui.dialogs.comparison import SHOWN, ComparisonTable
 from ui.dialogs.experiment import ExperimentSheet
-from ui.dialogs.file_browser import OpenFile, SaveFile, clean_name
+from ui.dialogs.file_browser import ChooseFolder, OpenFile, SaveFile, clean_name
 from ui.dialogs.gallery import Gallery
 from ui.dialogs.generator import GenerateMap
 from ui.dialogs.help import HelpOverlay
@@ -29,6 +29,7 @@ from ui.dialogs.palette import CommandPalette
 from ui.dialogs.problems import ProblemList
 from ui.dialogs.question import Question
 from ui.dialogs.recent import RecentFiles
+from ui.dialogs.settings import FOLDERS, FORM, SettingsDialog
 from ui.dialogs.split import SplitPolicy
 from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.unsaved import UnsavedQuestion
@@ -191,6 +192,13 @@ def make_problems(host: FakeHost) -> Dialog:
     return ProblemList(host)
 
 
+def settings_of(host: FakeHost, fixed: str | None = None) -> SettingsDialog:
+    def rebind(command: str, keys: str | None) -> None:
+        host.calls.append((command, keys))
+
+    return SettingsDialog(host, lambda: host.calls.append("applied"), rebind, Path("/usual/folder"), fixed)
+
+
 MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
     "agent": lambda host: AgentEditor(host, FIRST),
     "add agent": lambda host: AgentEditor(host, None),
@@ -212,6 +220,8 @@ MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
     "recent": RecentFiles,
     "record": lambda host: RecordDialog(host, host.calls.append),
     "save": lambda host: SaveFile(host, "Save the map", ".map", "caves", host.calls.append),
+    "folder": lambda host: ChooseFolder(host, Path.cwd(), host.calls.append),
+    "settings": lambda host: settings_of(host),
     "split": SplitPolicy,
     "text": lambda host: TextPrompt(host, "Rename the branch", "eager", host.calls.append),
     "unsaved": lambda host: UnsavedQuestion(host, host.calls.clear),
@@ -1334,3 +1344,84 @@ def test_the_form_scrolls_to_what_has_the_focus(host: FakeHost) -> None:
     host.focus(dialog.form.controls()[1])
     host.frame(times=3)
     assert dialog.form.rect.move(dialog.card.topleft).contains(dialog.form.controls()[1].element.rect)
+
+
+# --- settings -----------------------------------------------------------------------------------------
+
+
+def test_settings_have_a_place_for_all_that_can_be_set(host: FakeHost) -> None:
+    dialog = settings_of(host)
+    names = {param.name for param in FORM} | set(FOLDERS)
+    assert {"theme", "ui_scale", "heat_colours", "keyframe_mb", "prepared_mb", "recordings", "files_folder"} <= names
+    host.show(dialog)
+    choice = next(row for row in dialog.form.rows if row.param.name == "heat_colours").controls[0]
+    host.focus(choice)
+    host.press("Right")
+    host.frame(times=2)
+    assert host.settings.heat.colours == "cividis" and host.calls == ["applied"]
+
+
+def test_a_folder_is_typed_or_chosen_and_a_wrong_one_is_told(host: FakeHost, tmp_path: Path) -> None:
+    host.show(dialog := settings_of(host))
+    field = dialog.fields["recordings"]
+    assert field.text == "/usual/folder"
+    host.focus(field)
+    host.clear_field()
+    host.type(str(tmp_path / "no" / "such"))
+    host.press("Tab")
+    assert host.settings.recordings == "" and "there is no folder" in dialog.problem
+    field.set(str(tmp_path / "new"))
+    dialog.confirm()
+    assert host.settings.recordings == str(tmp_path / "new") and host.dialog is None, "it is made when it is needed"
+
+
+def test_a_folder_that_the_environment_names_cannot_be_chosen(host: FakeHost, tmp_path: Path) -> None:
+    host.show(dialog := settings_of(host, "BACKMOVE_RECORDINGS says where they go"))
+    dialog.fields["recordings"].set(str(tmp_path))
+    dialog.confirm()
+    assert host.settings.recordings == "" and "BACKMOVE_RECORDINGS" in dialog.problem and host.dialog is dialog
+
+
+def test_where_file_dialogs_begin_can_be_set(host: FakeHost, tmp_path: Path) -> None:
+    host.settings.remember(files.examples()[0])
+    host.settings.files_folder = str(tmp_path)
+    host.show(dialog := OpenFile(host))
+    assert dialog.folder == tmp_path
+
+
+# --- tables that are wider than their dialog ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1600, 900), (1000, 700)])
+def test_no_column_of_the_comparison_is_cut(size: tuple[int, int]) -> None:
+    host = FakeHost(size)
+    host.session.advance(40)
+    host.show(dialog := ComparisonTable(host))
+    seen = set()
+    for column in range(len(SHOWN)):
+        dialog.rows._sort(column, False)
+        boxes = dialog.rows._widths()
+        assert boxes[0][1] and boxes[column][1], "the names stay, and the column that is chosen is in view"
+        seen |= {place for place, (left, width) in enumerate(boxes) if width}
+        for place, (left, width) in enumerate(boxes):
+            assert not width or width >= dialog.px(SHOWN[place].width)
+            assert left + width <= dialog.rows.element.rect.width
+    assert seen == set(range(len(SHOWN)))
+
+
+def test_arrows_in_the_head_bring_the_other_columns() -> None:
+    host = FakeHost((1000, 700))
+    host.show(dialog := ComparisonTable(host))
+    first = [place for place, (_, width) in enumerate(dialog.rows._widths()) if width]
+    dialog.rows._pressed(dialog.rows.element.rect.width - dialog.px(4), 4)
+    later = [place for place, (_, width) in enumerate(dialog.rows._widths()) if width]
+    assert later[0] == 0 and later[1] == first[-1], "the last one that was seen is the first one now"
+    dialog.rows._pressed(dialog.px(140), 4)
+    assert [place for place, (_, width) in enumerate(dialog.rows._widths()) if width] == first
+
+
+def test_the_help_page_scrolls_rather_than_be_too_small_to_read() -> None:
+    for size in ((1000, 700), (1600, 900)):
+        host = FakeHost(size)
+        host.show(dialog := HelpOverlay(host))
+        assert dialog.page.size >= 12

@@ -287,6 +287,8 @@ timed = st.tuples(
             lambda parts: commands.SetTerrain(tuple(c for c, _ in parts), "".join(letter for _, letter in parts))
         ),
         st.builds(commands.SetSwitch, st.sampled_from(["gate", "7", "a: b"]), st.booleans()),
+        st.builds(commands.NameSwitch, st.sampled_from(["gate", "8", "c: d"]), st.lists(cells, min_size=1).map(tuple)),
+        st.builds(commands.NameSwitch, st.just("ended"), st.just(())),
         st.builds(commands.MoveGoal, cells),
         st.builds(commands.SetBudget, st.integers(20, 99)),
         st.builds(commands.SetBudget, st.none() | st.integers(20, 99), st.integers(0, 1)),

@@ -19,7 +19,7 @@ from ui.model.layout import MOST_PANELS
 from ui.model.player import TICKING_SHARE
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.panels import lesson_card, maps, menu, note_bubble, overlay, pointing
+from ui.panels import lesson_card, maps, menu, note_bubble, overlay, pointing, selected
 from ui.panels.minimap import Minimap
 from ui.preparation import Preparation, needed_by
 from ui.safety import Safety
@@ -147,6 +147,7 @@ class App:
         if not rests:
             surface.fill(desk.palette.window)
         maps.draw_panels(desk, self.pointer.hand)
+        selected.draw(desk, window.editor.selecting)
         self.minimap.draw(desk, window.centre_on)
         if not desk.state.is_bare:
             maps.draw_bars(desk, window.recording.draw)
@@ -154,8 +155,8 @@ class App:
         self._draw_lesson()
         if desk.state.notes is not None and desk.state.notes.shown is not None and not desk.state.is_bare:
             note_bubble.draw(desk, desk.state.notes.shown)
-        menu.draw(desk)
         overlay.draw_messages(desk, desk.scene.layout)
+        menu.draw(desk)
         if window.dialogs.takes_all:
             overlay.dim(desk)
         if window.dialogs.dialog is not None:

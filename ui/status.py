@@ -29,6 +29,8 @@ def status_of(app: App) -> dict[str, Any]:
         "full_screen": bool(window.surface.get_flags() & pygame.FULLSCREEN),
         "theme": scene.palette.name,
         "editing": window.state.is_editing,
+        "tool": window.state.tool,
+        "selection": str(window.state.selection) if window.state.selection is not None else None,
         "switches": session.world.switch_states(),
         "unsaved": session.has_unsaved_edits,
         "blocked": int((~grid.free).sum()),

@@ -3,8 +3,10 @@
     {block: [[3, 4]], free: {runs: 3-40,4 3-40,5}}   cells; many of them as runs along a row
     {terrain: {cells: [[3, 4]], letters: T}}         exact characters
     {block: south bridge}                            a switch
+    {switches: {gate: [[3, 4]], south bridge: []}}   cells get a name; without cells it is no switch any more
     {goal: [9, 9]}    {agent: lazy, goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
     {agent: lazy, set: {weight: 3}}                  parameters of a running agent
+    {agent: lazy, label: w = 3}                      another name for it
     {group: units, set: {weight: 3}}                 every agent of a group; also its budget, and remove: all
     {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
     {tick_ms: 2}    {serve: 120}                     milliseconds for all agents; how many had their turn in a tick
@@ -87,6 +89,12 @@ class Reader(ABC):
 
     def all_leave(self, group: str) -> None:  # noqa: B027  the same of a group
         """All agents of a group are gone from here on."""
+
+    def names_agent(self, agent: int, label: str) -> None:  # noqa: B027  nor of what they are called
+        """An agent has another name from here on."""
+
+    def names_switch(self, name: str, is_there: bool) -> None:  # noqa: B027  the same of switches
+        """There is a switch of this name from here on, or none any more."""
 
     def cell(self, part: Field) -> int | None:
         pair = part.cell(self.width, self.height)
@@ -213,6 +221,22 @@ def _read_switch(fields: Fields, reader: Reader) -> list[Command]:
     return [commands.SetSwitch(name, key == "block")]
 
 
+def _write_naming(command: commands.NameSwitch, writer: Writer) -> dict[str, Any]:
+    return {"switches": InlineMap({command.name: writer.cells(command.cells)})}
+
+
+def _read_naming(fields: Fields, reader: Reader) -> list[Command]:
+    """Names with their cells."""
+    read: list[Command] = []
+    for name, part in fields["switches"].any_keys("named groups of cells such as {bridge: [[60, 20]]}").items():
+        is_name = Field(part.problems, part.path, name).text(commands.MAX_NAME) is not None
+        cells = reader.cells(part)
+        if is_name and cells is not None:
+            reader.names_switch(name, bool(cells))
+            read.append(commands.NameSwitch(name, cells))
+    return read
+
+
 def _write_goal(command: commands.MoveGoal, writer: Writer) -> dict[str, Any]:
     who = {} if command.agent is None else {"agent": writer.agent(command.agent)}
     return {**who, "goal": writer.cell(command.cell)}
@@ -251,6 +275,18 @@ def _read_set(fields: Fields, reader: Reader) -> list[Command]:
     if agent is None:
         return []
     return [commands.SetParam(agent, name, value) for name, value in reader.settings(fields["set"], agent).items()]
+
+
+def _write_label(command: commands.NameAgent, writer: Writer) -> dict[str, Any]:
+    return {"agent": writer.agent(command.agent), "label": command.label}
+
+
+def _read_label(fields: Fields, reader: Reader) -> list[Command]:
+    agent, label = reader.agent(fields["agent"]), fields["label"].text(commands.MAX_NAME)
+    if agent is None or label is None:
+        return []
+    reader.names_agent(agent, label)
+    return [commands.NameAgent(agent, label)]
 
 
 def _write_add(command: commands.AddAgent, writer: Writer) -> dict[str, Any]:
@@ -342,9 +378,11 @@ TABLE = (
     Row(commands.EditCells, ("block", "free"), _write_cells, _read_cells),
     Row(commands.SetSwitch, ("block", "free"), _write_switch, _read_switch),
     Row(commands.SetTerrain, ("terrain",), _write_terrain, _read_terrain),
+    Row(commands.NameSwitch, ("switches",), _write_naming, _read_naming),
     Row(commands.MoveGoal, ("goal",), _write_goal, _read_goal, agent="maybe"),
     Row(commands.SetBudget, ("budget",), _write_budget, _read_budget, agent="maybe"),
     Row(commands.SetParam, ("set",), _write_set, _read_set, agent="always"),
+    Row(commands.NameAgent, ("label",), _write_label, _read_label, agent="always"),
     Row(commands.AddAgent, ("add",), _write_add, _read_add, agent="maybe"),
     Row(commands.RemoveAgent, ("remove",), _write_remove, _read_remove),
     Row(commands.SetChanges, ("changes",), _write_changes, _read_changes),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sim.agent_api import AgentSpec
-from sim.commands import AGENT, MAX_AGENTS, TICK, AddAgent, AgentConfig, Command, TimedCommand
+from sim.commands import AGENT, MAX_AGENTS, TICK, AddAgent, AgentConfig, Command, NameAgent, TimedCommand
 from sim.files.agents import CROWD_KEYS, read_agent
 from sim.files.commands import KEYS, Reader, Writer, command_data, read_command
 from sim.files.fields import Field, require
@@ -86,7 +86,8 @@ class EditReader(Reader):
     def __init__(self, width: int, height: int, switches: Mapping[str, object] | None, roster: Roster) -> None:
         """`switches`: None where they are not known, because the map that has them is wrong."""
         super().__init__(width, height)
-        self.switches, self.roster = switches, roster
+        self.switches = None if switches is None else set(switches)
+        self.roster = roster
 
     def agent(self, part: Field) -> int | None:
         found = self.roster.find(part.value)
@@ -108,6 +109,13 @@ class EditReader(Reader):
             return str(part.value)
         part.complain(f"no switch {shown(part.value)}{did_you_mean(part.value, self.switches)}")
         return None
+
+    def names_agent(self, agent: int, label: str) -> None:
+        self.roster.members[agent].label = label
+
+    def names_switch(self, name: str, is_there: bool) -> None:
+        if self.switches is not None:
+            self.switches.add(name) if is_there else self.switches.discard(name)
 
     def allows_budget(self, part: Field, budget: int | None, agent: int | None) -> bool:
         """As the world will ask at the time; from then on it is the budget."""
@@ -214,6 +222,8 @@ def _names(configs: Iterable[AgentConfig], later: Iterable[Command]) -> dict[int
     """What agents can be called by: the labels that one agent alone ever has. The others go by their number."""
     joined = list(enumerate(config.label for config in configs))
     for command in later:
+        if isinstance(command, NameAgent):
+            joined.append((command.agent, command.label))  # it has had two names, so it goes by its number
         if isinstance(command, AddAgent):
             following = max((number for number, _ in joined), default=-1) + 1
             joined.append((following if command.agent is None else command.agent, command.config.label))

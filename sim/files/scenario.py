@@ -15,7 +15,7 @@ import numpy as np
 
 from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
-from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, TICK_MS, TRIALS, AgentConfig, TimedCommand
+from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, MAX_SWITCHES, TICK_MS, TRIALS, AgentConfig, TimedCommand
 from sim.files.agents import agent_data, changes_data, read_agents, read_changes
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
@@ -32,7 +32,6 @@ from sim.world import World
 
 FORMAT, VERSION = "backmove-scenario", 1
 SUFFIX = ".yaml"
-MAX_SWITCHES = 256
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
 DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)

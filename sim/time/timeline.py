@@ -43,7 +43,7 @@ import numpy.typing as npt
 
 from sim import commands
 from sim.agent_api import Status
-from sim.commands import Command
+from sim.commands import Command, NameAgent
 from sim.kernels import log
 from sim.measuring import A_TICK
 from sim.time.history import DIGEST_EVERY, Divergence, History
@@ -554,6 +554,11 @@ class Timeline:
     def entries(self) -> tuple[Entry, ...]:
         """All commands by tick; those of one tick in the order in which they apply."""
         return tuple(self._entries)
+
+    def given_names(self) -> dict[int, str]:
+        """What agents were called last, by their numbers, whenever that was: a name is not part of what happens."""
+        enabled = (entry.command for entry in self._entries if entry.is_enabled)
+        return {command.agent: command.label for command in enabled if isinstance(command, NameAgent)}
 
     def entry(self, entry_id: int) -> Entry:
         return next(entry for entry in self._entries if entry.id == entry_id)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.commands import Command, EditCells, MoveGoal, SetSwitch
+from sim.commands import Command, EditCells, MoveGoal, NameSwitch, SetSwitch
 from sim.time.branches import Branch, BranchTree
 from sim.time.keyframes import Keyframe, KeyframeStore, restore, take
 from sim.time.timeline import Timeline, expansions_of, restoring_work, work_of
@@ -72,8 +72,12 @@ def spread_ticks(first: int, last: int, count: int) -> list[int]:
 
 
 def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[Task]:
-    """Every switch at each of the ticks."""
-    blocks = [Block(name, SetSwitch(name, True)) for name in timeline.world.switches]
+    """Every switch at each of the ticks; the cells of one that is named later than that."""
+    late = {entry.command.name for entry in timeline.entries() if isinstance(entry.command, NameSwitch)}
+    blocks = [
+        Block(name, EditCells(blocked=cells) if name in late else SetSwitch(name, True))
+        for name, cells in timeline.world.switches.items()
+    ]
     return [(tick, block) for tick in ticks for block in blocks]
 
 

@@ -30,6 +30,9 @@ command("E", "Eraser: free cells", mode=EDIT, name="tool_eraser")(_tool("eraser"
 command("L", "Line", mode=EDIT, name="tool_line")(_tool("line"))
 command("R", "Rectangle", mode=EDIT, name="tool_rectangle")(_tool("rectangle"))
 command("F", "Flood fill", mode=EDIT, name="tool_fill")(_tool("fill"))
+command("S", "Select: a piece of the map, to move, copy, mirror, turn, name", mode=EDIT, name="tool_select")(
+    _tool("select")
+)
 
 
 @command("[", "Smaller brush", mode=EDIT, repeats=True)
@@ -64,12 +67,13 @@ def history(window: Window) -> None:
 
 @command("Ctrl+Delete", "Take all edits back (can be undone)")
 def clear_edits(window: Window) -> None:
-    window.session.take_edits_back()
+    if not window.session.take_edits_back():
+        window.say("the map is as it was opened")
 
 
 def _switch(number: int) -> Action:
     def flip(window: Window) -> None:
-        names = list(window.session.scenario.switches)
+        names = list(window.session.world.switches)
         if number <= len(names):
             window.say(turning.flip_switch(window.session, names[number - 1]))
         else:
@@ -85,6 +89,8 @@ for _n in range(1, 10):
 def _cursor(dx: int, dy: int) -> Action:
     def move(window: Window) -> None:
         turning.move_cursor(window.session, window.state, dx, dy)
+        if window.state.cursor is not None:
+            window.editor.selecting.stretch(window.state.cursor)
 
     return move
 

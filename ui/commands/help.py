@@ -43,6 +43,8 @@ def cancel(window: Window) -> None:
     if window.session.has_stop_rule:
         window.session.run_until(None)
         window.player.pause()
+    elif window.state.selection is not None:
+        window.state.deselect()
     elif window.state.pinned is not None:
         window.state.pinned = None
     elif window.state.cursor is not None:

@@ -1,8 +1,10 @@
 """What menus offer: for a cell, an agent, the line of time, a line of the script, a chart."""
 
+from collections.abc import Callable
 from functools import partial
 
 from ui.commands.window import Window
+from ui.model import turning
 from ui.model.keys import PanelKey
 from ui.model.layout import contains
 from ui.model.menu import Menu, MenuItem
@@ -17,14 +19,16 @@ Position = tuple[int, int]
 
 def menu_at(window: Window, position: Position) -> Menu | None:
     """The menu for what lies at a position; None: nothing there has one."""
+    spot = window.canvas.spot_at(position)
+    kind, _, rest = spot.id.partition(":") if spot is not None else ("", "", "")
+    if kind in ("switch", "bridge"):
+        return switch_menu(window, rest.partition(":")[2] if kind == "bridge" else rest, position)
     found = window.scene.panel_at(position)
     if found is not None:
         return cell_menu(window, found[0], window.scene.point_at(*found, position), position)
     for panel, boxes in window.scene.panels():
         if contains(boxes.header, position) or contains(boxes.hud, position):
             return agent_menu(window, panel, position)
-    spot = window.canvas.spot_at(position)
-    kind, _, rest = spot.id.partition(":") if spot is not None else ("", "", "")
     if kind in ("scrubber", "mark"):
         return time_menu(window, position)
     if kind in ("deed", "deed_text"):
@@ -65,6 +69,8 @@ def cell_menu(window: Window, panel: Panel, point: Point, position: Position) ->
         return None
     window.session.focus(panel.key)
     editor = window.editor
+    if window.state.selection is not None and window.state.selection.has(point):
+        return selection_menu(window, position)
     is_free = grid.is_free(grid.cell(*point))
     items = [MenuItem("Block this cell" if is_free else "Free this cell", partial(editor.toggle, point))]
     if is_free:
@@ -74,13 +80,60 @@ def cell_menu(window: Window, panel: Panel, point: Point, position: Position) ->
         ]
     is_pinned = window.state.pinned == point
     items.append(MenuItem("Let go of this cell" if is_pinned else "Pin in the inspector", partial(window.pin, point)))
+    select = partial(_say, window, partial(editor.selecting.choose_joined, point))
+    items.append(MenuItem(f"Select all {'free' if is_free else 'blocked'} cells joined to it", select))
+    if window.state.piece is not None:
+        items.append(MenuItem("Paste here", partial(_paste, window, point)))
     items += [_command(window, "fit", "Show the whole map"), _command(window, "follow", "Follow the agents")]
     return Menu(f"Cell ({point[0]}, {point[1]})", items, position)
+
+
+def _say(window: Window, act: Callable[[], str]) -> None:
+    if text := act():
+        window.say(text)
+
+
+def _paste(window: Window, point: Point) -> None:
+    window.editor.selecting.paste()
+    _say(window, partial(window.editor.selecting.put_down, point))
+
+
+def selection_menu(window: Window, position: Position) -> Menu:
+    lines = (
+        ("copy", "Copy"),
+        ("cut", "Cut"),
+        ("mirror_left_right", "Mirror left and right"),
+        ("mirror_top_bottom", "Mirror top and bottom"),
+        ("turn_right", "Turn right"),
+        ("turn_left", "Turn left"),
+        ("block_selected", "Block"),
+        ("free_selected", "Free"),
+        ("name_switch", "Make it a switch ..."),
+        ("save_piece", "Save as .map ..."),
+    )
+    items = [_command(window, command, label) for command, label in lines]
+    return Menu(f"Selected: {window.state.selection}", [*items, MenuItem("Deselect", window.state.deselect)], position)
+
+
+def switch_menu(window: Window, name: str, position: Position) -> Menu | None:
+    """What can be done with a switch; None where what was drawn is not there any more."""
+    session = window.session
+    cells = session.world.switches.get(name)
+    if cells is None:
+        return None
+    word = "Free" if session.world.switch_states()[name] else "Block"
+    items = [
+        MenuItem(word, partial(_say, window, partial(turning.flip_switch, session, name))),
+        MenuItem("Select its cells", partial(_say, window, partial(window.editor.selecting.choose_cells, cells))),
+        MenuItem("Let it be no switch any more", partial(session.name_switch, name, ())),
+    ]
+    return Menu(name, items, position)
 
 
 def agent_menu(window: Window, panel: Panel, position: Position) -> Menu:
     lines = (
         ("edit_agent", "Agent and parameters ..."),
+        ("rename_agent", "Rename ..."),
         ("duplicate_agent", "Duplicate"),
         ("split_policy", "Split ..."),
         ("maximise", "Only this panel, or all"),

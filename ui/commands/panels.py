@@ -1,9 +1,13 @@
 """Panels and the agents in them: focus, adding and removing, weight, budget, trials."""
 
-from sim.commands import AgentConfig
+from functools import partial
+
+from sim.commands import MAX_NAME, AgentConfig
 from ui.commands.window import Window
 from ui.dialogs.agent_editor import AgentEditor
+from ui.dialogs.base import Where
 from ui.dialogs.crowd import CrowdList
+from ui.dialogs.text_prompt import TextPrompt
 from ui.model import turning, wording
 from ui.model.command import RUN, Action, Topic
 
@@ -40,6 +44,31 @@ def previous_panel(window: Window) -> None:
     _focus_by(window, -1)
 
 
+def _header(window: Window) -> Where:
+    """Where that of the focused panel is."""
+    return lambda: found[1].header if (found := window.scene.panel_of(window.session.focused_key)) else None
+
+
+def _panel(window: Window) -> Where:
+    return lambda: found[1].whole if (found := window.scene.panel_of(window.session.focused_key)) else None
+
+
+@command("Alt+Shift+N", "Rename the focused agent")
+def rename_agent(window: Window) -> None:
+    session, key = window.session, window.session.focused_key
+    if session.focused is None:
+        window.say("there is no agent to rename")
+    elif session.crowd(key) is not None:
+        window.say("a crowd has its name from its scenario")
+    else:
+        name, label = partial(session.name_agent, key), session.label_of(key)
+        window.show(TextPrompt(window.dialogs, "Name of the agent", label, name, _too_long, _header(window)))
+
+
+def _too_long(name: str) -> str | None:
+    return None if len(name) <= MAX_NAME else f"expected at most {MAX_NAME} characters, got {len(name)}"
+
+
 @command("E Return", "Agent and parameters of the focused panel", mode=RUN)
 def edit_agent(window: Window) -> None:
     """Of a crowd, the list of its agents."""
@@ -47,7 +76,7 @@ def edit_agent(window: Window) -> None:
     if session.focused and session.crowd(session.focused_key) is not None:
         window.show(CrowdList(window.dialogs, session.focused_key))
     elif session.focused:
-        window.show(AgentEditor(window.dialogs, session.focused_key))
+        window.show(AgentEditor(window.dialogs, session.focused_key, _panel(window)))
 
 
 def _has_room(window: Window) -> bool:
@@ -81,7 +110,7 @@ def list_crowd(window: Window) -> None:
         edit_agent(window)
 
 
-@command("Delete", "Remove the focused agent")
+@command("Delete", "Remove the focused agent", mode=RUN)
 def remove_agent(window: Window) -> None:
     if window.session.focused:
         window.session.remove_agent(window.session.focused_key)

@@ -11,11 +11,27 @@ from ui.commands import (
     moments,
     panels,
     pictures,
+    selection,
     sidebar,
     time,
     view,
 )
 from ui.model.command import CommandTable
 
-TOPICS = (time, lessons, moments, panels, view, minimap, sidebar, branches, editing, pictures, files, help, layers)
+TOPICS = (
+    time,
+    lessons,
+    moments,
+    panels,
+    view,
+    minimap,
+    sidebar,
+    branches,
+    editing,
+    selection,
+    pictures,
+    files,
+    help,
+    layers,
+)
 COMMANDS = CommandTable(topic.command for topic in TOPICS)

@@ -12,8 +12,9 @@ from sim.agent_api import AgentSpec
 from sim.commands import BUDGET, AgentConfig
 from sim.params import ConfigError, Param, Value
 from sim.world import Walker
-from ui.dialogs.base import ENTER, Dialog, Host, take_top
+from ui.dialogs.base import ENTER, Dialog, Host, Where, nowhere, take_top
 from ui.model.keys import NOBODY, PanelKey
+from ui.model.layout import GAP, SIDEBAR
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Field, Note
 from ui.widgets.forms import ParamForm
@@ -36,9 +37,9 @@ class AgentEditor(Dialog):
     size = (364, 2000)  # as high as there is room for
     command = "edit_agent"
 
-    def __init__(self, host: Host, panel: PanelKey | None) -> None:
-        """Edit an agent of the session, or with None set up another."""
-        self.panel_key = panel
+    def __init__(self, host: Host, panel: PanelKey | None, where: Where = nowhere) -> None:
+        """Edit an agent of the session, or with None set up another. `where`: the panel, which is not to be covered."""
+        self.panel_key, self.where = panel, where
         self.is_new = panel is None
         walker = self._walker_of(host)
         like = walker or host.session.focused
@@ -51,6 +52,16 @@ class AgentEditor(Dialog):
         self.title = "Add an agent" if self.is_new else "Agent"
         self.hint = "" if self.is_new else f"panel {self._place + 1}; changes work at once"
         super().__init__(host)
+
+    def _card_rect(self) -> pygame.Rect:
+        """At the right: as wide as the sidebar where a wider one would cover its panel, or else at the left."""
+        card, about = super()._card_rect(), pygame.Rect(self.where() or (0, 0, 0, 0))
+        if about.right < card.right - self.px(SIDEBAR):
+            beside = max(card.left, about.right + self.px(GAP))
+            card.width, card.left = card.right - beside, beside
+        covered = card.clip(about).width
+        left = card.move(self.px(GAP) - card.left, 0)
+        return left if left.clip(about).width < covered else card
 
     def _walker_of(self, host: Host) -> Walker | None:
         return host.session.walker(self.panel_key) if self.panel_key is not None else None

@@ -60,6 +60,14 @@ _TEXT = (pygame.TEXTINPUT, pygame.TEXTEDITING)
 ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
 
 
+Where = Callable[[], layout.Box | None]
+"""Where in the window stands what a dialog is about; None: nowhere."""
+
+
+def nowhere() -> layout.Box | None:
+    return None
+
+
 class Host(Screen, Protocol):
     """What dialogs need of the window that they are in."""
 

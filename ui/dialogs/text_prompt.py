@@ -2,16 +2,39 @@
 
 from collections.abc import Callable
 
-from ui.dialogs.base import Dialog, Host, take_top
+import pygame
+
+from ui.dialogs.base import Dialog, Host, Where, nowhere, take_top
+from ui.model.layout import GAP
 from ui.widgets.controls import Field
+
+
+def _nothing_wrong(text: str) -> str | None:
+    return None
 
 
 class TextPrompt(Dialog):
     size = (460, 186)
 
-    def __init__(self, host: Host, title: str, text: str, go: Callable[[str], None]) -> None:
-        self.title, self.text, self.go = title, text, go
+    def __init__(
+        self,
+        host: Host,
+        title: str,
+        text: str,
+        go: Callable[[str], None],
+        wrong: Callable[[str], str | None] = _nothing_wrong,
+        near: Where = nowhere,
+    ) -> None:
+        """`wrong`: what speaks against a text, if anything does. `near`: what it is about, to stand below that."""
+        self.title, self.text, self.go, self.wrong, self.near = title, text, go, wrong, near
         super().__init__(host)
+
+    def _card_rect(self) -> pygame.Rect:
+        card, about = super()._card_rect(), self.near()
+        if about is not None:
+            card.topleft = about[0], about[1] + about[3] + self.px(GAP)
+            card.clamp_ip(pygame.Rect((0, 0), self.host.window_size))
+        return card
 
     def build(self) -> None:
         self.field = Field(self, take_top(self.area, self.px(36), self.px(8)), self.text, self._typed, longest=80)
@@ -25,8 +48,9 @@ class TextPrompt(Dialog):
         self.complain("")
 
     def confirm(self) -> None:
-        if not self.text.strip():
-            self.complain("expected a name, got none")
+        problem = self.wrong(self.text.strip()) if self.text.strip() else "expected a name, got none"
+        if problem is not None:
+            self.complain(problem)
             self.focus(self.field)
             return
         self.host.close_dialog()

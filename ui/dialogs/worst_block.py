@@ -33,7 +33,7 @@ class WorstBlock(Dialog):
         self.agent = host.session.focused_key.agent
         walker = host.session.focused
         self.hint = f"for {walker.label}: what costs it most" if walker else "no agent is focused"
-        self.kind = SWITCHES if host.session.scenario.switches else CELLS
+        self.kind = SWITCHES if host.session.world.switches else CELLS
         self.search: Search | None = None
         self._cancelled = threading.Event()
         self._worker: threading.Thread | None = None
@@ -55,7 +55,7 @@ class WorstBlock(Dialog):
         self.add(self.rows)
         other = "Cells on the path" if self.kind == SWITCHES else "Switches"
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
-        if self.host.session.scenario.switches:
+        if self.host.session.world.switches:
             buttons.append((f"{other} instead", self._change_kind, ""))
         buttons += [
             ("Stop" if self._is_running else "Search", self._start_or_stop, ""),

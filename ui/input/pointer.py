@@ -78,7 +78,8 @@ class Pointer:
         if spot is not None and spot.drag is not None:
             return pygame.SYSTEM_CURSOR_SIZEWE if spot.box[2] > spot.box[3] else pygame.SYSTEM_CURSOR_SIZENS
         if spot is not None and spot.action is not None:
-            return pygame.SYSTEM_CURSOR_HAND
+            is_text = spot.id.startswith("name:")
+            return pygame.SYSTEM_CURSOR_IBEAM if is_text else pygame.SYSTEM_CURSOR_HAND
         if panel is None:
             return pygame.SYSTEM_CURSOR_ARROW
         return self._cursor_on_map()
@@ -88,6 +89,8 @@ class Pointer:
         grid, world, hover = window.session.world.grid, window.session.world, window.state.hover
         if window.state.has_hand:
             return pygame.SYSTEM_CURSOR_HAND
+        if window.editor.selecting.would_move(hover):
+            return pygame.SYSTEM_CURSOR_SIZEALL
         is_end = hover is not None and grid.contains(*hover) and grid.cell(*hover) in (world.start, world.goal)
         return pygame.SYSTEM_CURSOR_HAND if is_end else pygame.SYSTEM_CURSOR_CROSSHAIR
 
@@ -99,11 +102,10 @@ class Pointer:
         if window.state.menu is not None:
             self._press_beside_menu(spot)
             return
-        if button == RIGHT and panel is None:
-            window.state.menu = menu_at(window, position)
-            return
         if panel is None or (spot is not None and spot.action is not None):  # such as a name on the map
-            if button == LEFT and spot is not None:
+            if button == RIGHT:
+                window.state.menu = menu_at(window, position)
+            elif button == LEFT and spot is not None:
                 self._press_control(spot, position)
             return
         shown, boxes = panel
@@ -146,7 +148,8 @@ class Pointer:
         window.editor.panel = shown.key
         if button == LEFT and not mods:
             point = self._mark_at(shown, boxes, position) or point
-        window.editor.press(point, erases=erases, line=has_shift, rectangle=has_ctrl and has_shift)
+        is_rectangle, is_right = has_ctrl and has_shift, button == RIGHT
+        window.editor.press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
 
     def _mark_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
         """The cell of the start or the goal whose mark is under the pointer: marks are larger than small cells."""
@@ -207,7 +210,8 @@ class Pointer:
         is_looking = panel is not None and editing is None
         pointed = self._unit_at(*panel, position) if panel and is_looking else None
         window.session.point_at(self.hover_panel, pointed)
-        if window.state.hover and window.editor.drag:
+        window.editor.selecting.point_at(window.state.hover)
+        if window.state.hover and window.editor.is_dragging:
             window.editor.move(window.state.hover)
         if window.state.hover and not window.session.world.grid.contains(*window.state.hover):
             window.state.hover = None

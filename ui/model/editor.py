@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from ui.model import tools
 from ui.model.keys import PanelKey
+from ui.model.selecting import Selecting
 from ui.model.session import Panel, Session
 from ui.model.state import State
-from ui.model.tools import BRUSH, ERASER, FILL, LINE, RECTANGLE, Point
+from ui.model.tools import BRUSH, ERASER, FILL, LINE, RECTANGLE, SELECT, Point
 
 ENDS = ("start", "goal")
 
@@ -24,17 +25,29 @@ class Drag:
 class Editor:
     def __init__(self, session: Session, state: State) -> None:
         self.session, self.state = session, state
+        self.selecting = Selecting(session, state)
         self.panel: PanelKey | None = None  # in which a stroke is going on
         self.drag: Drag | None = None
         self.last_painted: Point | None = None  # where Shift+click draws its line from
 
     # --- the mouse --------------------------------------------------------------------------------
 
-    def press(self, point: Point, *, erases: bool = False, line: bool = False, rectangle: bool = False) -> None:
+    def press(
+        self,
+        point: Point,
+        *,
+        erases: bool = False,
+        line: bool = False,
+        rectangle: bool = False,
+        is_right: bool = False,
+    ) -> None:
         """A button goes down over the map. The first cell decides whether the stroke blocks or frees."""
         if not self._is_inside(point):
             return
         kind = self._kind(point, erases, rectangle)
+        if kind == SELECT:
+            self.selecting.press(point, adds=line or rectangle, copies=erases, takes=is_right)
+            return
         blocks = kind in ENDS or (self._is_free(point) and not erases and kind != ERASER)
         is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle begins where the drag does
         start = self.last_painted if is_line and self.last_painted else point
@@ -48,6 +61,8 @@ class Editor:
             self._paint(tools.flood(self.session.free_map(), point))
 
     def _kind(self, point: Point, erases: bool, rectangle: bool) -> str:
+        if self.state.held is not None:
+            return SELECT
         world = self.session.world
         cell = world.grid.cell(*point)
         if not erases and not rectangle:
@@ -56,6 +71,8 @@ class Editor:
                 return "goal"
             if cell == start:
                 return "start"
+        if self.state.tool == SELECT:
+            return SELECT
         if rectangle:
             return RECTANGLE
         return ERASER if erases and self.state.tool != FILL else self.state.tool
@@ -80,6 +97,7 @@ class Editor:
 
     def move(self, point: Point) -> None:
         """The pointer moved with the button down. Strokes have no gaps, however fast it went."""
+        self.selecting.move(point)
         drag = self.drag
         if drag is None or point == drag.last:
             return
@@ -88,6 +106,7 @@ class Editor:
         drag.last = point
 
     def release(self) -> None:
+        self.selecting.release()
         drag, self.drag = self.drag, None
         if drag is None:
             return
@@ -104,13 +123,13 @@ class Editor:
     def forget(self) -> None:
         """Another run: no line may begin at a cell of the old map."""
         self.state.tool = BRUSH
-        self.drag = self.last_painted = None
+        self.drag = self.last_painted = self.selecting.drag = None
 
     def cancel(self) -> bool:
         """Take back the drag in progress; False when there is none."""
         drag, self.drag, self.panel = self.drag, None, None
         if drag is None:
-            return False
+            return self.selecting.cancel()
         self.session.cancel_stroke()
         return True
 
@@ -132,7 +151,7 @@ class Editor:
         """The cells that a release, or a press, would change."""
         if self.drag and self.drag.kind in (LINE, RECTANGLE):
             return self._shape(self.drag)
-        if hover is None or self.carried is not None:
+        if hover is None or self.carried is not None or self.state.tool == SELECT:
             return []
         return tools.brush(hover, self.state.brush) if self.state.tool in (BRUSH, ERASER, LINE) else [hover]
 
@@ -141,6 +160,10 @@ class Editor:
         """The start or the goal while it is dragged, and where it is now."""
         drag = self.drag
         return (drag.kind, drag.last) if drag is not None and drag.kind in ENDS else None
+
+    @property
+    def is_dragging(self) -> bool:
+        return self.drag is not None or self.selecting.drag is not None
 
     def is_refused(self, point: Point) -> bool:
         """Whether neither start nor goal can be there."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig, MapEdit, SetChanges, SetTerrain, TimedCommand
+from sim.commands import AgentConfig, MapEdit, NameSwitch, SetChanges, SetTerrain, TimedCommand
 from sim.files.csv_text import Cell, csv_text
 from sim.files.disk import open_regular, read_file, write_atomically
 from sim.files.lesson import is_lesson, load_lesson
@@ -38,6 +38,7 @@ from sim.params import ConfigError, did_you_mean, printable
 from ui.model.columns import COLUMNS
 from ui.model.layers import HEAT_KINDS
 from ui.model.run import Panel, Run
+from ui.model.selection import Piece
 from ui.model.session import Session
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
@@ -309,6 +310,13 @@ def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
     return place
 
 
+def save_piece(piece: Piece, path: str | os.PathLike[str]) -> Path:
+    """Write a piece of a map as a map of its own; returns where."""
+    place = with_suffix(path, MAP_SUFFIX)
+    write_map(piece.as_grid(), place)
+    return place
+
+
 def save_session_scenario(
     session: Session, path: str | os.PathLike[str], view: Mapping[str, Any] | None = None
 ) -> Path:
@@ -335,13 +343,15 @@ def letters_by_hand(run: Run) -> dict[int, int]:
     What a command was refused, because an agent stood there, only the map itself can tell; it is asked where nothing
     else may have changed it since.
     """
-    bare = _Bare(run.scenario.grid.copy(), run.world.switches)
+    bare = _Bare(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
     commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
     cells: dict[int, None] = {}
     for entry in commands:
-        if not entry.is_scripted and isinstance(entry.command, MapEdit):
+        if isinstance(entry.command, NameSwitch):
             entry.command.apply(bare)
-            cells |= dict.fromkeys(run.cells_of(entry.command))
+        elif not entry.is_scripted and isinstance(entry.command, MapEdit):
+            entry.command.apply(bare)
+            cells |= dict.fromkeys(entry.command.drawn(bare.switches))
     is_calm = run.scenario.changes is None and not any(isinstance(e.command, SetChanges) for e in commands)
     is_calm = is_calm and all(entry.tick <= run.tick for entry in commands)
     restless = {cell for entry in commands if entry.is_scripted for cell in run.cells_of(entry.command)}
@@ -355,7 +365,7 @@ class _Bare:
     """A map that nobody walks on, for what was drawn on it."""
 
     grid: Grid
-    switches: Mapping[str, Sequence[int]]
+    switches: dict[str, Sequence[int]]
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
         self.grid.edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
@@ -366,6 +376,9 @@ class _Bare:
     def set_switch(self, name: str, is_blocked: bool) -> None:
         cells = self.switches.get(name, ())
         self.edit_cells(*((cells, ()) if is_blocked else ((), cells)))
+
+    def name_switch(self, name: str, cells: Sequence[int]) -> None:
+        self.switches[name] = cells
 
 
 def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:

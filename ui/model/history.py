@@ -14,7 +14,7 @@ whole. No pygame here.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sim import commands
 from sim.commands import Command, together
@@ -74,6 +74,7 @@ class _Doing:
     knob: object = None  # what is turned by it
     stroke: int = 0
     told: list[Command] = field(default_factory=list)
+    settings: list["Setting[Any]"] = field(default_factory=list)  # values of the window that go with it
     noted: Done | None = None
 
 
@@ -148,7 +149,8 @@ class History:
         change = self._change_since(doing)
         if not change.change.is_none:
             told = doing.told if doing.knob is None else doing.told[-1:]
-            doing.noted = Done(doing.words or self._words_of(told), change, doing.tick, self._branch_name())
+            whole = Together((change, *doing.settings)) if doing.settings else change
+            doing.noted = Done(doing.words or self._words_of(told), whole, doing.tick, self._branch_name())
             self.note(doing.noted)
             self._turned = doing if doing.knob is not None else None
 
@@ -156,7 +158,7 @@ class History:
         """What was being done is taken back, and was never done."""
         doing, self._doing = self._doing, None
         if doing is not None:
-            self._change_since(doing).turn(forwards=False)
+            Together((self._change_since(doing), *doing.settings)).turn(forwards=False)
             self._show()
 
     def _change_since(self, doing: _Doing) -> "InRun":
@@ -173,9 +175,11 @@ class History:
         return tree[self._holder.run.front].name if len(tree.branches) > 1 else ""
 
     def set(self, words: str, put: Callable[[T], None], before: T, after: T) -> None:
-        """Set a value, which can be taken back."""
+        """Set a value, which can be taken back: with what is being done, or by itself."""
         put(after)
-        if before != after:
+        if self._doing is not None:
+            self._doing.settings.append(Setting(put, before, after))
+        elif before != after:
             self.note(Done(words, Setting(put, before, after), self._holder.run.tick))
 
     def note(self, done: Done) -> None:
@@ -244,6 +248,17 @@ class Setting(Generic[T]):
 
     def turn(self, forwards: bool) -> None:
         self.put(self.after if forwards else self.before)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several changes that are one thing done."""
+
+    changes: tuple[Change, ...]
+
+    def turn(self, forwards: bool) -> None:
+        for change in self.changes if forwards else reversed(self.changes):
+            change.turn(forwards)
 
 
 # --- what was done to a run -----------------------------------------------------------------------

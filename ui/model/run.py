@@ -12,7 +12,7 @@ is a Session (session.py). A panel is named by its branch and its agent (keys.py
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -354,6 +354,8 @@ class Run:
         world = branch.timeline.world
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
         name = branch.name if len(self.shown) > 1 else ""
+        if names := branch.timeline.given_names():
+            snapshot = replace(snapshot, walkers=tuple(_called(view, names) for view in snapshot.walkers))
         single = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
         crowds = [self._crowd_panel(branch, members, snapshot, name) for members in groups_of(world.walkers).values()]
         place = {walker.id: place for place, walker in enumerate(world.walkers)} if crowds else {}
@@ -416,6 +418,11 @@ class Run:
     def cells_of(self, command: Command) -> Sequence[int]:
         """The cells of the map that a command is about."""
         return command.drawn(self.world.switches) if isinstance(command, MapEdit) else ()
+
+
+def _called(view: WalkerView, names: Mapping[int, str]) -> WalkerView:
+    """An agent by the name that it was given last, also at ticks before that."""
+    return replace(view, label=names[view.id] or view.spec.name) if view.id in names else view
 
 
 # --- making one -----------------------------------------------------------------------------------

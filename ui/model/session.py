@@ -41,7 +41,7 @@ from ui.model.stopping import STOP_RULES, StopRule
 from ui.model.trails import Trail
 from ui.model.wording import RunNames
 
-WORTH_ASKING = (MapEdit, commands.MoveGoal)
+WORTH_ASKING = (MapEdit, commands.MoveGoal, commands.NameSwitch)
 
 Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
 T = TypeVar("T")
@@ -172,9 +172,19 @@ class Session:
         }
         done = {type(command) for _, command in self.log}
         set_by_hand = {name: value for kind in by_hand if kind in done for name, value in by_hand[kind].items()}
+        if commands.NameSwitch in done:
+            set_by_hand["switches"] = self._switches_by_hand()
         grid = world.grid.copy() if keeps_map else self.scenario.grid
         agents = tuple(_as_in_a_file(config) for config in self.configs())
         return replace(self.scenario, agents=agents, grid=grid, **set_by_hand)
+
+    def _switches_by_hand(self) -> dict[str, tuple[commands.Pair, ...]]:
+        """Those of the scenario, with what the user has named, renamed and ended."""
+        switches, pair = dict(self.scenario.switches), self.world.grid.xy
+        for _, command in self.log:
+            if isinstance(command, commands.NameSwitch):
+                switches[command.name] = tuple(pair(cell) for cell in command.cells)
+        return {name: cells for name, cells in switches.items() if cells}
 
     def _with_free_ends(self, scenario: Scenario) -> Scenario:
         """A run cannot begin with a start or a goal that was blocked in the meantime."""
@@ -534,14 +544,19 @@ class Session:
         """Block a switch that is open, free one that is blocked."""
         self.do(commands.SetSwitch(name, not self.world.switch_states()[name]))
 
-    def take_edits_back(self) -> None:
-        """The map as it was opened."""
+    def name_switch(self, name: str, cells: Sequence[int]) -> None:
+        """Make cells a switch; no cells: end it."""
+        self.do(commands.NameSwitch(name, tuple(cells)))
+
+    def take_edits_back(self) -> bool:
+        """The map as it was opened; False where it is that already."""
         grid = self.world.grid
         changed = np.flatnonzero(grid.terrain.reshape(-1) != grid.original.reshape(-1))
         if changed.size:
             letters = bytes(grid.original.reshape(-1)[changed].tolist()).decode("ascii")
             with self.doing("the map as it was opened"):
                 self.do(commands.SetTerrain(tuple(changed.tolist()), letters))
+        return bool(changed.size)
 
     # --- agents -----------------------------------------------------------------------------------
 
@@ -638,7 +653,21 @@ class Session:
         first = {w.id: members[0].id for members in groups_of(self.world.walkers).values() for w in members}
         keys = {w.id: PanelKey(self.branch, first.get(w.id, w.id)) for w in self.world.walkers}
         walkers = sorted(self.world.walkers, key=lambda w: place.get(keys[w.id], len(place)))
-        return [replace(w.config, params=dict(w.params), budget=w.budget) for w in walkers]
+        names = {w.id: w.config.label for w in walkers} | self.timeline.given_names()
+        return [replace(w.config, label=names[w.id], params=dict(w.params), budget=w.budget) for w in walkers]
+
+    def label_of(self, key: PanelKey) -> str:
+        """What the agent of a panel is called."""
+        walker = self.walker(key)
+        names = self.tree[key.branch].timeline.given_names() if walker is not None else {}
+        return "" if walker is None else names.get(walker.id) or walker.label
+
+    def name_agent(self, key: PanelKey, label: str) -> None:
+        """Another name for an agent; none at all: that of its algorithm."""
+        self.focus(key)
+        walker = self.walker(key)
+        if walker is not None and not walker.config.group and label != self.label_of(key):
+            self.do(commands.NameAgent(walker.id, "" if label == walker.spec.name else label))
 
     # --- branches ---------------------------------------------------------------------------------
 

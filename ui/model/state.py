@@ -8,8 +8,9 @@ from ui.model.keys import PanelKey
 from ui.model.lesson import Playing
 from ui.model.menu import Menu
 from ui.model.notes import Notes
+from ui.model.selection import Piece, Selection
 from ui.model.study import Study
-from ui.model.tools import BRUSH, MAX_BRUSH, Point
+from ui.model.tools import BRUSH, MAX_BRUSH, SELECT, Point
 
 MESSAGE_S = 6.0
 MOST_MESSAGES = 4
@@ -47,6 +48,11 @@ class State:
     hover: Point | None = None  # cell under the pointer
     cursor: Point | None = None  # the keyboard's own
     pinned: Point | None = None  # kept in the inspector
+    selection: Selection | None = None  # cells chosen with the Select tool
+    anchor: Point | None = None  # the corner of a selection that the cell cursor stretches
+    piece: Piece | None = None  # copied; it stays when another map is opened
+    held: Piece | None = None  # in the hand, to be put down
+    held_at: Point | None = None  # the cell under its middle
     menu: Menu | None = None  # the one that is open
     time_bar: tuple[int, int, int, int] = (0, 0, 1, 1)  # where the line of time was drawn last
     carried_deed: tuple[int, int] | None = None  # a line of the script in the user's hand, and the tick it is over
@@ -65,8 +71,11 @@ class State:
     whys: dict[PanelKey, tuple[object, int, str]] = field(default_factory=dict)  # of a snapshot and agent: why it moved
 
     def choose_tool(self, tool: str) -> None:
+        """Selecting goes with edit mode, so that Delete means cells."""
+        self.is_editing = self.is_editing or tool == SELECT
         self.tool = tool
         self.has_hand = False
+        self.anchor = self.held = None
 
     def set_brush(self, size: int) -> None:
         self.brush = max(1, min(MAX_BRUSH, size))
@@ -75,11 +84,16 @@ class State:
         """Back to the brush: a tool that nobody can see chosen would surprise whoever draws next."""
         self.is_editing = self.has_hand = False
         self.tool = BRUSH
+        self.deselect()
+
+    def deselect(self) -> None:
+        self.selection = self.anchor = self.held = None
 
     def forget_places(self) -> None:
         """Another run: no cell and no tick of the one before means anything in it."""
         self.mark_in = self.mark_out = None
         self.pinned = self.cursor = self.hover = None
+        self.deselect()
 
     def inspected_cell(self, grid: Grid) -> int | None:
         """The cell that the inspector tells about."""

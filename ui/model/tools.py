@@ -8,8 +8,15 @@ import numpy.typing as npt
 
 Point = tuple[int, int]
 
-BRUSH, ERASER, LINE, RECTANGLE, FILL = "brush", "eraser", "line", "rectangle", "fill"
-TOOL_NAMES = {BRUSH: "Brush", ERASER: "Eraser", LINE: "Line", RECTANGLE: "Rectangle", FILL: "Fill"}
+BRUSH, ERASER, LINE, RECTANGLE, FILL, SELECT = "brush", "eraser", "line", "rectangle", "fill", "select"
+TOOL_NAMES = {
+    BRUSH: "Brush",
+    ERASER: "Eraser",
+    LINE: "Line",
+    RECTANGLE: "Rectangle",
+    FILL: "Fill",
+    SELECT: "Select",
+}
 MAX_BRUSH = 64
 
 

@@ -25,12 +25,27 @@ _PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents
 _WHOLE = "All agents of this crowd: sort them, and follow one"
 GAME_MS = 3.0  # what a game gives to the pathfinding of a tick, where nothing else is said
 STATE_PAD = 16  # of the chip around a state's word
+LEAST_STATE = 40  # where it has to give way to a name
 NAME_GAP = 7
 LEAST_LABEL = 40
 MOST_LABEL = 110  # of a long name, before the buttons of the panel give way
 ONE_ROW_FROM = 900  # a panel as wide as this has room for most numbers below their names in one row
 TWO_ROWS_FROM = 280  # the same for two rows
 FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
+
+
+@dataclass(frozen=True)
+class _Chip:
+    """Budget or parameter of an agent, in its header."""
+
+    spot_id: str
+    label: str
+    action: "partial[None]"
+    wheel: "partial[None]"
+    tip: str
+    key: str = ""
+    is_on: bool = True
+    tells_apart: bool = False  # another agent has another value
 
 
 def draw_around(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
@@ -130,20 +145,40 @@ def _draw_header(desk: Desk, box: Box, panel: Panel, place: int) -> None:
     left = mark.draw(canvas, x + px(9), middle, place) + px(7)
     least = px(LEAST_LABEL) + _widest(canvas, wording.SHORT_STATES) + px(18)
     if left + least + telling > x + width:
+        if telling and left + telling <= x + width and _shares_name(desk, panel):
+            _draw_difference(desk, panel, chips, left, x + width - px(8), middle)
+            return
         telling = 0  # the state comes first
-    name = min(canvas.text_width(view.label, 15, "bold") + px(20), px(MOST_LABEL))
-    right = _draw_icons(desk, left + max(name, px(LEAST_LABEL)) + telling, x + width - px(8), middle, panel) - px(2)
-    name_end = left + canvas.text_width(view.label, 15, "bold") + px(20) + telling
-    is_short = name_end + _widest(canvas, wording.LONG_STATES) > right
+    whole = canvas.text_width(view.label, 15, "bold") + px(20)
+    name = max(min(whole, px(MOST_LABEL)), px(LEAST_LABEL))
+    right = _draw_icons(desk, left + name + telling, x + width - px(8), middle, panel) - px(2)
+    is_short = left + whole + telling + _widest(canvas, wording.LONG_STATES) > right
     is_waiting = view.spec.key in desk.state.preparing or (panel.crowd is not None and CROWD in desk.state.preparing)
     word = PREPARING if is_waiting else view.state_word
-    least = left + px(LEAST_LABEL) + telling
-    right = _state_chip(canvas, panel, word, least, right, middle, is_short) - px(8)
+    least = px(LEAST_LABEL)
+    if not _shares_name(desk, panel):  # the name tells it apart, and is not cut for what says it once more
+        end = x + width - px(8)
+        telling = telling if left + whole + telling + _widest(canvas, wording.SHORT_STATES) <= end else 0
+        least = max(least, min(whole, end - px(LEAST_STATE) - left - telling))
+    right = _state_chip(canvas, panel, word, left + least + telling, right, middle, is_short) - px(8)
     left = _draw_name(desk, panel, left, max(left + px(LEAST_LABEL), right - telling - px(10)), y, height) + px(10)
     for chip in chips:
         if left + _chip_width(canvas, chip) > right:
             return
         left = _draw_chip(canvas, chip, left, middle)
+
+
+def _shares_name(desk: Desk, panel: Panel) -> bool:
+    others = (other for other in desk.session.panels if other.key != panel.key)
+    return any(other.view.label == panel.view.label for other in others)
+
+
+def _draw_difference(desk: Desk, panel: Panel, chips: list[_Chip], left: int, right: int, middle: int) -> None:
+    """Where there is room for one of both: in place of a name that another agent has, too, what tells them apart."""
+    for chip in chips:
+        if chip.tells_apart:
+            left = _draw_chip(desk.canvas, chip, left, middle)
+    _state_chip(desk.canvas, panel, panel.view.state_word, left, right, middle, is_short=True)
 
 
 def _name_width(canvas: Canvas, view: WalkerView) -> int:
@@ -167,9 +202,11 @@ def _draw_name(desk: Desk, panel: Panel, left: int, right: int, y: int, height: 
     if not wording.names_algorithm(view) and _name_width(canvas, view) <= room:
         end += canvas.px(NAME_GAP)
         end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
-    tip = f"{wording.full_name(view)}: {view.spec.summary}"
-    edit, other_kind = partial(desk.edit_agent, panel.key), partial(_next_kind, desk, panel)
-    canvas.spot(HotSpot(f"name:{panel.key}", (left, y, end - left, height), edit, tip, "E", wheel=other_kind))
+    click = "Click: all of them" if panel.crowd else "Click: rename"
+    tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: another algorithm"
+    act = partial(desk.edit_agent if panel.crowd else desk.rename_agent, panel.key)
+    key, place = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, y, end - left, height)
+    canvas.spot(HotSpot(f"name:{panel.key}", place, act, tip, key, wheel=partial(_next_kind, desk, panel)))
     return end
 
 
@@ -272,20 +309,6 @@ def _state_tip(view: WalkerView) -> str:
     return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
 
 
-@dataclass(frozen=True)
-class _Chip:
-    """Budget or parameter of an agent, in its header."""
-
-    spot_id: str
-    label: str
-    action: "partial[None]"
-    wheel: "partial[None]"
-    tip: str
-    key: str = ""
-    is_on: bool = True
-    tells_apart: bool = False  # another agent has another value
-
-
 def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
     """Budget and parameters; what tells this agent from the others first."""
     view, key = panel.view, panel.key
@@ -383,7 +406,8 @@ def _draw_list(desk: Desk, box: Box, panel: Panel) -> None:
             (right, middle), field.value, size=13, face="mono", colour=_ink(canvas, field), align="right", middle=True
         )
         room = right - left - used - px(6)
-        canvas.text((left, middle), field.shown_name, size=12, colour=canvas.palette.dim, middle=True, width=room)
+        name = field.shown_name if canvas.text_width(field.shown_name, 12) <= room else field.short_name
+        canvas.text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True, width=room)
         middle += px(21)
 
 

@@ -1,8 +1,10 @@
 """The names of switches on the maps, such as bridges: a click on one blocks or frees it."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+import pygame
 
 from ui.draw.theme import mix
 from ui.model import turning
@@ -31,32 +33,56 @@ def draw(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
     states = panel.world.switch_states()
     if not states or desk.is_picture:
         return
-    camera, pointed = desk.scene.camera(panel.key, boxes), desk.state.pointed_switch
     has_names = min(boxes.map[2:]) >= desk.canvas.px(LEAST_MAP)
+    taken: list[Box] = []
     with desk.canvas.clipped(boxes.map):
         for name, is_blocked in states.items():
-            cells = np.asarray(panel.world.switches[name])
-            xs, ys = cells % panel.world.grid.width, cells // panel.world.grid.width
-            left, top = camera.to_px(int(xs.min()), int(ys.min()))
-            right, bottom = camera.to_px(int(xs.max()) + 1, int(ys.max()) + 1)
-            place = (boxes.map[0] + round(left), boxes.map[1] + round(top), round(right - left), round(bottom - top))
-            if name == pointed:
+            place = _place_of(desk, boxes, panel, name)
+            if name == desk.state.pointed_switch:
                 gap = desk.canvas.px(4)
                 around = (place[0] - gap, place[1] - gap, place[2] + 2 * gap, place[3] + 2 * gap)
                 desk.canvas.outline(around, desk.palette.accent, 4, 2)
             if has_names:
-                _draw_name(desk, boxes.map, panel, name, place, is_blocked, name == pointed)
+                box = _beside(desk, boxes.map, name, place, taken)
+                taken.append(box)
+                _draw_name(desk, panel, name, box, is_blocked)
 
 
-def _draw_name(desk: Desk, area: Box, panel: Panel, name: str, place: Box, is_blocked: bool, is_pointed: bool) -> None:
+def _place_of(desk: Desk, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
+    """The box around the cells of a switch, in the window."""
+    camera, cells = desk.scene.camera(panel.key, boxes), np.asarray(panel.world.switches[name])
+    xs, ys = cells % panel.world.grid.width, cells // panel.world.grid.width
+    left, top = camera.to_px(int(xs.min()), int(ys.min()))
+    right, bottom = camera.to_px(int(xs.max()) + 1, int(ys.max()) + 1)
+    return boxes.map[0] + round(left), boxes.map[1] + round(top), round(right - left), round(bottom - top)
+
+
+def _beside(desk: Desk, area: Box, name: str, place: Box, taken: Sequence[Box]) -> Box:
+    """Where a name stands: at the first side of its switch at which there is room and no other name."""
+    px = desk.canvas.px
+    width, height, gap = desk.canvas.text_width(name, 11) + px(12), px(17), px(6)
+    x, y, wide, high = place
+    middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
+    sides = [
+        pygame.Rect(left, top, width, height)
+        for left, top in (
+            (x + wide + gap, middle[0]),
+            (x - width - gap, middle[0]),
+            (middle[1], y - height - gap),
+            (middle[1], y + high + gap),
+        )
+    ]
+    inside = [side for side in sides if pygame.Rect(area).contains(side)]
+    alone = [side for side in inside if side.collidelist([pygame.Rect(box) for box in taken]) < 0]
+    found = (alone or inside or sides)[0]
+    return found.x, found.y, found.width, found.height
+
+
+def _draw_name(desk: Desk, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-    width, height = canvas.text_width(name, 11) + px(12), px(17)
-    left = place[0] + place[2] + px(6)
-    if left + width > area[0] + area[2]:
-        left = place[0] - width - px(6)
-    box = (left, place[1] + place[3] // 2 - height // 2, width, height)
     tip = f"{'Free' if is_blocked else 'Block'} {name}"
     hot = canvas.spot(HotSpot(f"bridge:{panel.key}:{name}", box, partial(_flip_in, desk, panel.key, name), tip))
     ground = palette.warning if is_blocked else palette.accent
+    is_pointed = name == desk.state.pointed_switch
     canvas.fill(box, mix(palette.surface, ground, 0.4 if hot or is_pointed else 0.12), 8)
-    canvas.text((left + px(6), box[1] + height // 2), name, size=11, middle=True)
+    canvas.text((box[0] + px(6), box[1] + box[3] // 2), name, size=11, middle=True)

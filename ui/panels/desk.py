@@ -5,6 +5,7 @@ The window has one, and every picture of a whole window another, where nobody ca
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from ui.draw.scene import Scene
 from ui.draw.theme import Palette
@@ -12,6 +13,7 @@ from ui.model.distances import Distances
 from ui.model.keys import PanelKey
 from ui.model.layout import Layout, lay_out
 from ui.model.player import Player
+from ui.model.possible import why_not
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.state import State
@@ -48,7 +50,17 @@ class Desk:
         return self.keys.get(command_id, "")
 
     def tip_of(self, command_id: str) -> str:
-        return self.tips.get(command_id, "")
+        """What it does, and where it cannot be done, why."""
+        tip, reason = self.tips.get(command_id, ""), self.why_not(command_id)
+        return f"{tip}. {reason}" if reason else tip
+
+    def why_not(self, command_id: str) -> str:
+        """Why a command cannot be done now; "" where it can."""
+        return why_not(command_id, self.session, self.state)
+
+    def doer_of(self, command_id: str) -> Callable[[], None] | None:
+        """What its button does: nothing, where the command cannot be done."""
+        return None if self.why_not(command_id) else partial(self.run, command_id)
 
     def inspected_cell(self) -> int | None:
         return self.state.inspected_cell(self.session.world.grid)
@@ -57,6 +69,10 @@ class Desk:
         """Ask for all about an agent."""
         self.session.focus(key)
         self.run("edit_agent")
+
+    def rename_agent(self, key: PanelKey) -> None:
+        self.session.focus(key)
+        self.run("rename_agent")
 
     def mode_word(self) -> str:
         doing = self.player.doing()

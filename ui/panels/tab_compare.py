@@ -27,7 +27,7 @@ def draw(desk: Desk, box: Box) -> int:
             f"compare:{command}",
             (x + i * (third + px(6)), y, third, px(28)),
             label,
-            partial(desk.run, command),
+            desk.doer_of(command),
             tip=desk.tip_of(command),
             key=desk.key_of(command),
         )

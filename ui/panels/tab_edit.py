@@ -5,7 +5,7 @@ from functools import partial
 from ui.model import turning
 from ui.model.layout import Box
 from ui.model.tools import MAX_BRUSH, TOOL_NAMES
-from ui.panels import bridges, stepper
+from ui.panels import bridges, selection_tab, stepper
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
@@ -14,6 +14,7 @@ def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
     x, y, width, _ = box
     y = _draw_tools(desk, x, y, width)
+    y = selection_tab.draw(desk, x, y, width)
     y = _draw_history(desk, x, y, width)
     y = _draw_switches(desk, x, y, width)
     y = _draw_changes(desk, x, y, width)
@@ -56,10 +57,9 @@ def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
             shows_key=desk.state.is_editing,
             tip=desk.tip_of(command) + " (the key works in edit mode)",
         )
-    hand = (x + half + px(6), y + 2 * (height + px(6)), half, height)
     canvas.button(
         "hand",
-        hand,
+        (x, y + 3 * (height + px(6)), half, height),
         "Hand",
         partial(desk.run, "hand"),
         is_on=desk.state.has_hand,
@@ -67,7 +67,7 @@ def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
         shows_key=True,
         tip=desk.tip_of("hand"),
     )
-    return _draw_brush(desk, x, y + 3 * (height + px(6)) + px(4), width)
+    return _draw_brush(desk, x, y + 4 * (height + px(6)) + px(4), width)
 
 
 def _draw_brush(desk: Desk, x: int, y: int, width: int) -> int:
@@ -98,14 +98,14 @@ def _draw_history(desk: Desk, x: int, y: int, width: int) -> int:
     third = (width - px(12)) // 3
     history = desk.session.history
     for i, (command, label, count) in enumerate(
-        (("undo", "Undo", len(history.done)), ("redo", "Redo", len(history.undone)), ("clear_edits", "Take back", 1))
+        (("undo", "Undo", len(history.done)), ("redo", "Redo", len(history.undone)), ("clear_edits", "Take back", 0))
     ):
-        shown = f"{label} {count}" if command != "clear_edits" and count else label
+        shown = f"{label} {count}" if count else label
         canvas.button(
             command,
             (x + i * (third + px(6)), y, third, px(28)),
             shown,
-            partial(desk.run, command) if count else None,
+            desk.doer_of(command),
             tip=desk.tip_of(command),
             key=desk.key_of(command),
         )

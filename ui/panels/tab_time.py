@@ -110,7 +110,7 @@ def _draw_buttons(desk: Desk, x: int, y: int, width: int) -> int:
             f"time:{command}",
             place,
             label,
-            partial(desk.run, command),
+            desk.doer_of(command),
             tip=desk.tip_of(command),
             key=desk.key_of(command),
             size=12.5,

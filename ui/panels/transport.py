@@ -60,15 +60,15 @@ def _round(desk: Desk, command: str, left: int, middle: int, radius: float) -> i
     r = canvas.px(radius)
     centre = (left + r, middle)
     box = (left, middle - r, 2 * r, 2 * r)
-    hot = canvas.spot(
-        HotSpot(f"transport:{command}", box, partial(desk.run, command), desk.tip_of(command), desk.key_of(command))
-    )
+    act = desk.doer_of(command)
+    hot = canvas.spot(HotSpot(f"transport:{command}", box, act, desk.tip_of(command), desk.key_of(command)))
+    hot = hot and act is not None
     is_main = command == "play"
     ground = palette.accent if is_main else palette.hover if hot else palette.raised
     if is_main and hot:
         ground = mix(ground, palette.text, 0.12)
     pygame.draw.circle(canvas.surface, ground, centre, r)
-    _icon(desk, command, centre, r, palette.on_accent if is_main else palette.text)
+    _icon(desk, command, centre, r, palette.on_accent if is_main else palette.text if act else palette.dim)
     return left + 2 * r
 
 
@@ -187,6 +187,8 @@ def _draw_until(desk: Desk, left: int, right: int, y: int) -> None:
     """Buttons for "run until" above the line of time, as many as fit."""
     canvas = desk.canvas
     middle, size = y + canvas.px(17), canvas.px(22)
+    if left + canvas.text_width("run until", 12) + canvas.text_width(UNTIL[0][1], 12) + canvas.px(22) > right:
+        return
     left += canvas.text((left, middle), "run until", size=12, colour=desk.palette.dim, middle=True) + canvas.px(8)
     for command, label in UNTIL:
         width = canvas.text_width(label, 12) + canvas.px(14)

@@ -1,0 +1,458 @@
+"""Selecting pieces of a map: geometry, the Select tool through the window's events, named switches and their files."""
+
+from pathlib import Path
+
+import numpy as np
+import pygame
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig, EditCells, NameSwitch, SetSwitch, SetTerrain
+from sim.files.map import read_map
+from sim.files.scenario import Scenario, load_scenario
+from sim.grid import Grid
+from sim.time.worst_block import switch_tasks
+from tests.runs import scenario_on
+from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
+from ui.model import files, saving
+from ui.model.selection import LEFT, LEFT_RIGHT, RIGHT, TOP_BOTTOM, Piece, Selection
+from ui.panels import selected
+
+ROWS = [
+    "............",
+    ".@@.........",
+    ".@..........",
+    ".T..........",
+    "............",
+    ".......SS...",
+    ".......W....",
+    "............",
+]
+WAYS = (LEFT_RIGHT, TOP_BOTTOM, RIGHT, LEFT)
+
+
+def scenario() -> Scenario:
+    grid = Grid.from_rows(ROWS, "piece")
+    agents = (AgentConfig("tb-wa"), AgentConfig("tba"))
+    gate = {"gate": (grid.cell(5, 0),)}
+    return scenario_on(grid, grid.cell(0, 7), grid.cell(11, 0), agents, budget=2, title="Piece", switches=gate)
+
+
+@pytest.fixture
+def app(monkeypatch, tmp_path) -> App:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    made = make_app(scenario())
+    press_combination(made, "M")
+    press_combination(made, "S")
+    return made
+
+
+def rows(app: App) -> list[str]:
+    return app.session.world.grid.rows()
+
+
+def select(app: App, corner: tuple[int, int], opposite: tuple[int, int], button: int = 1) -> None:
+    drag(app, at_cell(app, *corner), at_cell(app, *opposite), button=button)
+
+
+def hold(monkeypatch, mod: int) -> None:
+    monkeypatch.setattr(pygame.key, "get_mods", lambda: mod)
+
+
+# --- geometry ---------------------------------------------------------------------------------------
+
+masks = st.integers(1, 6).flatmap(
+    lambda width: st.lists(st.lists(st.booleans(), min_size=width, max_size=width), min_size=1, max_size=6)
+)
+BOARD = Grid.from_rows(["." * 6] * 6)
+
+
+def selection_of(mask: list[list[bool]]) -> Selection | None:
+    return Selection.of([(x, y) for y, row in enumerate(mask) for x, is_in in enumerate(row) if is_in], BOARD)
+
+
+def cells_of(selection: Selection | None) -> set[int]:
+    return set() if selection is None else set(selection.cells(BOARD).tolist())
+
+
+@given(masks, masks)
+def test_selections_are_sets_of_cells(one: list[list[bool]], other: list[list[bool]]) -> None:
+    a, b = selection_of(one), selection_of(other)
+    assert cells_of(a) == {y * 6 + x for y, row in enumerate(one) for x, is_in in enumerate(row) if is_in}
+    if a is None or b is None:
+        return
+    assert cells_of(a.joined(b, BOARD)) == cells_of(a) | cells_of(b)
+    assert cells_of(a.without(b, BOARD)) == cells_of(a) - cells_of(b)
+    assert all(a.has(BOARD.xy(cell)) == (cell in cells_of(a)) for cell in range(36))
+
+
+@given(masks, st.integers(-7, 7), st.integers(-7, 7))
+def test_what_is_moved_off_the_map_is_lost(mask: list[list[bool]], dx: int, dy: int) -> None:
+    chosen = selection_of(mask)
+    if chosen is not None:
+        there = [(x + dx, y + dy) for x, y in map(BOARD.xy, cells_of(chosen))]
+        assert cells_of(chosen.moved(dx, dy)) == {y * 6 + x for x, y in there if 0 <= x < 6 and 0 <= y < 6}
+
+
+@given(masks)
+def test_turns_and_mirrors_come_back(mask: list[list[bool]]) -> None:
+    chosen = selection_of(mask)
+    if chosen is None:
+        return
+    letters = np.arange(chosen.mask.size, dtype=np.uint8).reshape(chosen.mask.shape)
+    piece = Piece(letters, chosen.mask)
+    for way, back in ((LEFT_RIGHT, LEFT_RIGHT), (TOP_BOTTOM, TOP_BOTTOM), (RIGHT, LEFT), (LEFT, RIGHT)):
+        there = piece.turned(way).turned(back)
+        assert (there.letters == letters).all() and (there.mask == chosen.mask).all()
+    assert (piece.turned(RIGHT).turned(RIGHT).letters == piece.turned(LEFT_RIGHT).turned(TOP_BOTTOM).letters).all()
+    assert piece.turned(RIGHT).letters[0, -1] == letters[0, 0], "the upper left corner goes to the upper right"
+
+
+@given(masks)
+def test_the_outline_stands_between_what_is_selected_and_what_is_not(mask: list[list[bool]]) -> None:
+    chosen = selection_of(mask)
+    if chosen is None:
+        return
+    across, down = chosen.outline
+    borders = {(x, y, "-") for y, first, end in across.tolist() for x in range(first, end)}
+    borders |= {(x, y, "|") for x, first, end in down.tolist() for y in range(first, end)}
+    expected = set()
+    for x, y in map(BOARD.xy, cells_of(chosen)):
+        for dx, dy, border in (
+            (0, -1, (x, y, "-")),
+            (0, 1, (x, y + 1, "-")),
+            (-1, 0, (x, y, "|")),
+            (1, 0, (x + 1, y, "|")),
+        ):
+            if not chosen.has((x + dx, y + dy)):
+                expected.add(border)
+    assert borders == expected
+
+
+def test_a_piece_that_is_turned_stays_on_the_map() -> None:
+    grid = Grid.from_rows(["." * 8] * 3)
+    long = Selection.between((5, 0), (7, 0), grid)
+    assert long is not None
+    upright = long.turned(RIGHT, grid)
+    assert upright is not None and (upright.left, upright.top, upright.width, upright.height) == (6, 0, 1, 3)
+    whole = Selection.between((0, 0), (7, 2), grid)
+    assert whole is not None and whole.turned(RIGHT, grid) is None, "eight rows do not fit"
+
+
+# --- with the mouse -----------------------------------------------------------------------------------
+
+
+def test_a_drag_selects_and_a_drag_of_the_selection_moves_it_as_one_stroke(app):
+    before, digest = rows(app), app.session.world.digest()
+    select(app, (1, 1), (2, 3))
+    assert str(app.window.state.selection) == "2 x 3" and rows(app) == before, "selecting changes nothing"
+    select(app, (1, 2), (6, 3))
+    assert [row[6:8] for row in rows(app)[2:5]] == ["@@", "@.", "T."], "five cells right, one down"
+    assert all(row[1:3] == ".." for row in rows(app)[1:4]), "where it came from is free"
+    assert app.window.state.selection.left == 6, "the selection has gone with it"
+    assert len(app.session.history.done) == 1 and len(app.session.deeds()) == 1
+    press_combination(app, "Ctrl+Z")
+    assert rows(app) == before and app.session.world.digest() == digest
+    assert app.window.state.selection.left == 1, "and it comes back with it"
+    press_combination(app, "Ctrl+Y")
+    assert rows(app)[2][6:8] == "@@" and app.window.state.selection.left == 6
+
+
+def test_it_is_part_of_the_run_as_any_stroke(app):
+    app.session.advance(3)
+    settle(app)
+    select(app, (1, 1), (2, 3))
+    select(app, (1, 2), (6, 3))
+    app.session.advance(4)
+    digest, after = app.session.world.digest(), rows(app)
+    app.session.seek(2)
+    assert rows(app) == ROWS
+    app.session.seek(7)
+    assert app.session.world.digest() == digest and rows(app) == after
+    assert [(e.tick, type(e.command)) for e in app.session.entries()] == [(3, SetTerrain)]
+
+
+def test_ctrl_copies_and_shift_and_the_right_button_shape_the_selection(app, monkeypatch):
+    select(app, (1, 1), (2, 3))
+    hold(monkeypatch, pygame.KMOD_LCTRL)
+    select(app, (1, 1), (4, 1))
+    assert rows(app)[1][:6] == ".@@.@@", "what was copied is still there"
+    hold(monkeypatch, pygame.KMOD_LSHIFT)
+    select(app, (8, 5), (9, 6))
+    assert app.window.state.selection.count == 6 + 4 and not app.window.state.selection.is_rectangle
+    hold(monkeypatch, 0)
+    select(app, (9, 5), (9, 7), button=3)
+    assert app.window.state.selection.count == 6 + 2
+    assert len(app.session.history.done) == 1, "of all that only the copy has changed the map"
+
+
+def test_what_was_copied_hangs_on_the_pointer_until_it_is_put_down(app):
+    select(app, (7, 5), (8, 6))
+    press_combination(app, "Ctrl+C")
+    press_combination(app, "Ctrl+V")
+    press_combination(app, "X")  # what is in the hand is mirrored, not the map
+    assert rows(app) == ROWS
+    at = at_cell(app, 4, 5)
+    drag(app, at, at)
+    assert [row[3:5] for row in rows(app)[4:6]] == ["SS", ".W"]
+    assert app.window.state.held is None and len(app.session.history.done) == 1
+    press_combination(app, "Ctrl+V")
+    press_combination(app, "Escape")
+    assert app.window.state.held is None and app.window.state.selection is not None, "Escape lets go of one thing"
+    press_combination(app, "Escape")
+    assert app.window.state.selection is None and app.window.state.is_editing
+
+
+def test_cut_mirror_and_turn(app):
+    select(app, (1, 1), (2, 3))
+    press_combination(app, "Y")
+    assert [row[1:3] for row in rows(app)[1:4]] == ["T.", "@.", "@@"]
+    press_combination(app, "Z")
+    assert [row[1:4] for row in rows(app)[1:4]] == ["@@T", "@..", "..."]
+    press_combination(app, "Shift+Z")
+    assert [row[1:3] for row in rows(app)[1:4]] == ["T.", "@.", "@@"], "turned back, it is where it was"
+    press_combination(app, "Ctrl+Z")
+    press_combination(app, "Ctrl+Z")
+    press_combination(app, "Ctrl+Z")
+    assert rows(app) == ROWS
+    press_combination(app, "Ctrl+X")
+    assert all(row[1:3] == ".." for row in rows(app)[1:4])
+    assert app.session.history.done[-1].words == "piece of 2 x 3 cut out"
+
+
+def test_delete_means_cells_in_edit_mode(app):
+    select(app, (1, 1), (2, 3))
+    press_combination(app, "Delete")
+    assert all(row[1:3] == ".." for row in rows(app)[1:4]) and len(app.session.world.walkers) == 2
+    press_combination(app, "Insert")
+    assert all(row[1:3] in ("@@", "T@") for row in rows(app)[1:4])
+    press_combination(app, "M")
+    assert app.window.state.selection is None, "it goes with edit mode"
+    press_combination(app, "Delete")
+    assert len(app.session.world.walkers) == 1
+
+
+def test_all_of_it_by_keyboard(app):
+    press_combination(app, "Ctrl+Space")
+    assert app.window.state.selection.has(app.window.state.cursor)
+    for key in ("Ctrl+Right", "Ctrl+Up"):
+        press_combination(app, key)
+    assert str(app.window.state.selection) == "2 x 2"
+    press_combination(app, "Ctrl+Space")
+    press_combination(app, "Ctrl+Up")
+    assert str(app.window.state.selection) == "2 x 2", "the second time lets it be"
+    press_combination(app, "Ctrl+A")
+    press_combination(app, "Ctrl+C")
+    press_combination(app, "Ctrl+V")
+    press_combination(app, "Ctrl+Left")
+    press(app, pygame.K_RETURN)
+    assert app.window.state.held is None and rows(app) != ROWS
+
+
+def test_cells_under_agents_stay_free(app):
+    select(app, (1, 1), (1, 2))
+    press_combination(app, "Ctrl+C")
+    press_combination(app, "Ctrl+V")
+    at = at_cell(app, 0, 7)
+    drag(app, at, at)
+    assert rows(app)[6][0] == "@" and rows(app)[7][0] == "."
+    assert any("stays free" in text for text in app.window.state.messages.texts())
+
+
+def test_what_was_painted_last_and_what_is_joined_can_be_selected(app):
+    press_combination(app, "B")
+    drag(app, at_cell(app, 4, 2), at_cell(app, 4, 5))
+    press_combination(app, "Ctrl+Shift+A")
+    chosen = app.window.state.selection
+    assert (chosen.left, chosen.top, chosen.width, chosen.height) == (4, 2, 1, 4)
+    app.window.editor.selecting.choose_joined((1, 1))
+    assert app.window.state.selection.count == 4, "the walls joined to it, a tree among them"
+
+
+def test_the_piece_stays_for_another_map_and_the_selection_does_not(app):
+    select(app, (1, 1), (2, 3))
+    press_combination(app, "Ctrl+C")
+    app.window.documents.open_scenario(scenario_on(Grid.from_rows(["." * 4] * 4), 0, 3, (AgentConfig("tba"),)))
+    settle(app)
+    assert app.window.state.selection is None and app.window.state.piece is not None
+    press_combination(app, "Ctrl+V")
+    app.window.editor.selecting.put_down((2, 2))
+    assert rows(app) == ["....", ".@@.", ".@..", ".T.."]
+
+
+def test_a_piece_is_saved_as_a_map(app, tmp_path: Path):
+    select(app, (1, 1), (2, 3))
+    write = app.window.editor.selecting.saver()
+    assert write is not None
+    assert read_map(write(tmp_path / "some piece")).rows() == ["@@", "@.", "T."]
+    app.window.state.selection = app.window.state.selection.without(
+        Selection(2, 1, np.ones((1, 1), bool)), app.session.world.grid
+    )
+    write = app.window.editor.selecting.saver()
+    assert write is not None and read_map(write(tmp_path / "corner.map")).rows() == ["@@", "@.", "T."]
+
+
+def test_it_is_drawn_in_the_panels_of_its_branch(app):
+    def pixels(panel: int):
+        app.draw()
+        return pygame.surfarray.array3d(app.window.surface.subsurface(app.window.scene.panels()[panel][1].map))
+
+    plain = [pixels(0), pixels(1)]
+    app.window.state.selection = Selection.between((4, 2), (8, 6), app.session.world.grid)
+    for panel in (0, 1):
+        assert (pixels(panel) != plain[panel]).any()
+    app.session.branch_here()
+    app.draw()
+    other = next(i for i, (p, _) in enumerate(app.window.scene.panels()) if p.key.branch != app.session.branch)
+    shown = pixels(other)
+    app.window.state.selection = None
+    assert (pixels(other) == shown).all(), "what is done goes to the other branch"
+
+
+def test_what_has_a_long_outline_is_tinted(app, monkeypatch):
+    monkeypatch.setattr(selected, "MOST_LINES", 3)
+    app.window.editor.selecting.choose(Selection.between((4, 2), (8, 6), app.session.world.grid))
+    app.draw()
+    tinted = app.window.surface.get_at(at_cell(app, 5, 3))
+    app.window.state.selection = None
+    app.draw()
+    plain = app.window.surface.get_at(at_cell(app, 5, 3))
+    accent = app.window.scene.palette.accent
+    assert tinted != plain and abs(tinted[2] - accent[2]) < abs(plain[2] - accent[2])
+
+
+def test_buttons_that_can_do_nothing_say_why(app):
+    app.window.settings.sidebar_tab = "edit"
+    app.draw()
+    spot = app.window.canvas.spot_named("copy")
+    assert spot.action is None and "Nothing is selected" in spot.tip
+    select(app, (1, 1), (2, 3))
+    assert app.window.canvas.spot_named("copy").action is not None
+    assert "Nothing was copied" in app.window.canvas.spot_named("paste").tip
+
+
+# --- named switches -------------------------------------------------------------------------------------
+
+
+def named(app: App, name: str = "my gate") -> None:
+    """Select two cells and give them a name, as a user does."""
+    select(app, (4, 6), (5, 6))
+    press_combination(app, "Ctrl+G")
+    dialog = app.window.dialogs.dialog
+    dialog.field.set(name)
+    dialog.text = name
+    press(app, pygame.K_RETURN)
+    assert app.window.dialogs.dialog is None
+
+
+def test_what_is_selected_becomes_a_switch_with_a_name(app):
+    named(app)
+    assert app.session.world.switch_states() == {"gate": False, "my gate": False}
+    press_combination(app, "Shift+2")
+    assert rows(app)[6][4:6] == "@@" and app.session.world.switch_states()["my gate"]
+    app.window.settings.sidebar_tab = "edit"
+    app.draw()
+    assert app.window.canvas.spot_named("switch:my gate") is not None, "it is in the list"
+    label = next(
+        spot for spot in app.window.canvas.spots if spot.id.startswith("bridge:") and spot.id.endswith(":my gate")
+    )
+    middle = label.box[0] + label.box[2] // 2, label.box[1] + label.box[3] // 2
+    drag(app, middle, middle)
+    assert rows(app)[6][4:6] == "..", "a click on its name on the map opens it"
+    for _ in range(2):
+        press_combination(app, "Ctrl+Z")
+    press_combination(app, "Ctrl+Z")
+    assert app.session.world.switch_states() == {"gate": False}
+
+
+def test_the_worst_block_tries_a_switch_at_ticks_before_it_was_named(app):
+    app.session.advance(5)
+    app.session.name_switch("late", (60,))
+    tasks = {block.name: block.command for _, block in switch_tasks(app.session.timeline, [1])}
+    assert tasks == {"gate": SetSwitch("gate", True), "late": EditCells((60,))}
+
+
+def test_a_name_that_is_taken_is_refused(app):
+    select(app, (4, 6), (5, 6))
+    press_combination(app, "Ctrl+G")
+    dialog = app.window.dialogs.dialog
+    assert dialog.text == "switch 1"
+    dialog.text = "gate"
+    press(app, pygame.K_RETURN)
+    assert app.window.dialogs.dialog is dialog and app.session.world.switches["gate"] == (5,)
+
+
+def test_a_named_switch_changes_no_digest(app):
+    other = make_app(scenario())
+    named(app)
+    for window in (app, other):
+        window.session.advance(40)
+    assert app.session.world.digest() == other.session.world.digest()
+
+
+def test_it_is_saved_with_session_and_scenario_and_stays_when_the_run_begins_again(app, tmp_path: Path):
+    app.session.advance(2)
+    settle(app)
+    named(app)
+    app.session.flip_switch("my gate")
+    assert app.session.would_lose_work
+    saved = saving.save(app.session, tmp_path / "s.yaml", {})
+    opened = files.open_any(saved)
+    again = make_app(opened.scenario)
+    saving.restore(again.session, opened.saved, saved)
+    assert again.session.world.switch_states()["my gate"]
+    place = files.save_session_scenario(app.session, tmp_path / "scenario.yaml")
+    loaded = load_scenario(place, BY_KEY)
+    assert loaded.switches["my gate"] == ((4, 6), (5, 6))
+    assert load_scenario(place, BY_KEY).edits[-1].command == SetTerrain((76, 77), "@@")
+    app.session.reset(keeps_map=False)
+    assert app.session.world.switch_states() == {"gate": False, "my gate": False}
+
+
+def test_a_switch_that_was_ended_leaves_what_it_did(app, tmp_path: Path):
+    named(app)
+    app.session.flip_switch("my gate")
+    app.session.name_switch("my gate", ())
+    assert "my gate" not in app.session.world.switches and rows(app)[6][4:6] == "@@"
+    loaded = load_scenario(files.save_session_scenario(app.session, tmp_path / "scenario.yaml"), BY_KEY)
+    assert "my gate" not in loaded.switches and loaded.edits[-1].command == SetTerrain((76, 77), "@@")
+
+
+def test_menus_of_what_is_selected_and_of_switches(app):
+    select(app, (1, 1), (2, 3))
+    drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1), button=3)
+    menu = app.window.state.menu
+    assert menu.title == "Selected: 2 x 3"
+    next(item for item in menu.items if item.label == "Mirror left and right").action()
+    assert rows(app)[1][1:3] == "@@" and rows(app)[2][1:3] == ".@"
+    app.window.state.menu = None
+    app.draw()
+    label = next(spot for spot in app.window.canvas.spots if spot.id.startswith("bridge:"))
+    drag(app, label.box[:2], label.box[:2], button=3)
+    assert app.window.state.menu.title == "gate"
+    next(item for item in app.window.state.menu.items if "no switch" in item.label).action()
+    assert app.session.world.switches == {}
+
+
+def test_a_script_can_name_switches(tmp_path: Path) -> None:
+    text = """format: backmove-scenario
+version: 1
+map: {rows: ["....", "....", "...."]}
+start: [0, 0]
+goal: [3, 0]
+agents: [{kind: tba}]
+edits:
+  - {tick: 2, switches: {"my: gate": [[1, 1], [2, 1]]}}
+  - {tick: 3, block: "my: gate"}
+  - {tick: 4, switches: {"my: gate": []}}
+"""
+    (tmp_path / "a.yaml").write_text(text)
+    loaded = load_scenario(tmp_path / "a.yaml", BY_KEY)
+    assert [edit.command for edit in loaded.edits] == [
+        NameSwitch("my: gate", (5, 6)),
+        SetSwitch("my: gate", True),
+        NameSwitch("my: gate", ()),
+    ]

@@ -1,0 +1,117 @@
+"""Selecting pieces of the map, and what is done with them."""
+
+from pathlib import Path
+
+from ui.commands.window import Window
+from ui.dialogs.file_browser import SaveFile
+from ui.dialogs.text_prompt import TextPrompt
+from ui.model import turning
+from ui.model.command import EDIT, Action, Topic
+from ui.model.selecting import NOTHING
+from ui.model.selection import LEFT, LEFT_RIGHT, RIGHT, TOP_BOTTOM
+
+command = Topic("Selection")
+
+
+def _say(window: Window, text: str) -> None:
+    if text:
+        window.say(text)
+
+
+@command("Ctrl+A", "Select the whole map")
+def select_all(window: Window) -> None:
+    _say(window, window.editor.selecting.choose_all())
+
+
+@command("Ctrl+Shift+A", "Select what was painted last")
+def select_stroke(window: Window) -> None:
+    _say(window, window.editor.selecting.choose_last_stroke())
+
+
+@command(
+    "Ctrl+Space", "Select from the cell cursor on: moving it stretches the selection; again to let it be", mode=EDIT
+)
+def select_from_cursor(window: Window) -> None:
+    state, selecting = window.state, window.editor.selecting
+    if state.anchor is not None:
+        state.anchor = None
+        return
+    if state.cursor is None:
+        turning.move_cursor(window.session, state, 0, 0)
+    if state.cursor is not None:
+        selecting.choose(None)
+        state.anchor = state.cursor
+        selecting.stretch(state.cursor)
+
+
+@command("Ctrl+C", "Copy what is selected")
+def copy(window: Window) -> None:
+    _say(window, window.editor.selecting.copy())
+
+
+@command("Ctrl+X", "Cut out what is selected")
+def cut(window: Window) -> None:
+    _say(window, window.editor.selecting.cut())
+
+
+@command("Ctrl+V", "Paste: take what was copied into the hand, to put it down")
+def paste(window: Window) -> None:
+    _say(window, window.editor.selecting.paste())
+
+
+@command("Return", "Put down what is in the hand", mode=EDIT)
+def put_down(window: Window) -> None:
+    _say(window, window.editor.selecting.put_down())
+
+
+def _turn(way: str, word: str) -> Action:
+    def turn(window: Window) -> None:
+        _say(window, window.editor.selecting.turn(way, word))
+
+    return turn
+
+
+command("X", "Mirror left and right", mode=EDIT, name="mirror_left_right")(_turn(LEFT_RIGHT, "mirrored"))
+command("Y", "Mirror top and bottom", mode=EDIT, name="mirror_top_bottom")(_turn(TOP_BOTTOM, "mirrored"))
+command("Z", "Turn right by a quarter", mode=EDIT, name="turn_right")(_turn(RIGHT, "turned"))
+command("Shift+Z", "Turn left by a quarter", mode=EDIT, name="turn_left")(_turn(LEFT, "turned"))
+
+
+@command("Delete", "Free what is selected", mode=EDIT)
+def free_selected(window: Window) -> None:
+    if window.state.selection is None:
+        window.say("nothing is selected; outside edit mode (M) Delete removes the focused agent")
+    else:
+        _say(window, window.editor.selecting.fill(block=False))
+
+
+@command("Insert", "Block what is selected", mode=EDIT)
+def block_selected(window: Window) -> None:
+    _say(window, window.editor.selecting.fill(block=True))
+
+
+@command("Ctrl+G", "Make what is selected a switch, with a name")
+def name_switch(window: Window) -> None:
+    selecting = window.editor.selecting
+    if window.state.selection is None:
+        window.say(NOTHING)
+        return
+
+    def go(name: str) -> None:
+        window.say(selecting.why_no_switch(name) or selecting.name_switch(name))
+
+    window.show(TextPrompt(window.dialogs, "Name of the switch", selecting.next_name(), go, selecting.why_no_switch))
+
+
+@command("Ctrl+M", "Save what is selected as a .map")
+def save_piece(window: Window) -> None:
+    write = window.editor.selecting.saver()
+    if write is None:
+        window.say(NOTHING)
+        return
+
+    def save(path: Path) -> None:
+        window.say(f"saved {write(path).name}")
+
+    name = f"{window.session.world.grid.name} {window.state.selection}"
+    window.show(SaveFile(window.dialogs, "Save the piece of map", ".map", name, save))

@@ -1,0 +1,282 @@
+"""The Select tool: choosing cells of a map, and what is done with them: copy, move, mirror, turn, name, save.
+
+Whatever changes the map is one stroke, a command in the log as any other, and undone as a whole; the selection goes
+back with it. No pygame.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from sim.commands import MAX_NAME, MAX_SWITCHES, MapEdit, SetTerrain
+from sim.grid import Grid
+from ui.model import files, tools
+from ui.model.selection import Piece, Selection
+from ui.model.session import Session
+from ui.model.state import State
+from ui.model.tools import SELECT, Point
+
+NOTHING = "nothing is selected: drag over the map with the Select tool (S in edit mode)"
+NO_PIECE = "nothing was copied: select something, then Copy"
+
+NEW, MORE, LESS, MOVE, COPY = "new", "more", "less", "move", "copy"
+
+
+@dataclass
+class _Drag:
+    kind: str
+    first: Point
+    last: Point
+    piece: Piece | None = None  # in the user's hand: of MOVE and COPY
+
+    @property
+    def by(self) -> Point:
+        return self.last[0] - self.first[0], self.last[1] - self.first[1]
+
+
+class Selecting:
+    def __init__(self, session: Session, state: State) -> None:
+        self.session, self.state = session, state
+        self.drag: _Drag | None = None
+
+    @property
+    def grid(self) -> Grid:
+        return self.session.world.grid
+
+    # --- the mouse --------------------------------------------------------------------------------
+
+    def press(self, point: Point, *, adds: bool = False, copies: bool = False, takes: bool = False) -> None:
+        """A button goes down with the Select tool: on the selection to move or copy it, beside it to select anew."""
+        if self.state.held is not None:
+            self.put_down(point)
+            return
+        chosen = self.state.selection
+        is_on_it = chosen is not None and chosen.has(point) and not adds and not takes
+        kind = LESS if takes else MORE if adds else NEW if not is_on_it else COPY if copies else MOVE
+        on_map = chosen.clipped(self.grid) if is_on_it and chosen is not None else None
+        self.drag = _Drag(kind, point, point, None if on_map is None else Piece.cut(on_map, self.grid))
+
+    def move(self, point: Point) -> None:
+        if self.drag is not None:
+            self.drag.last = point
+
+    def release(self) -> None:
+        drag = self.drag
+        if drag is None:
+            return
+        chosen, self.drag = self._after(drag), None
+        if drag.piece is None:
+            self.state.selection = chosen
+        elif drag.by != (0, 0) and chosen is not None:
+            gone = self.state.selection if drag.kind == MOVE else None
+            self._put(f"{drag.piece} {'moved' if drag.kind == MOVE else 'copied'}", drag.piece, chosen, gone)
+
+    def cancel(self) -> bool:
+        """Let go of what the hand is doing; False where it does nothing."""
+        was_doing = self.drag is not None or self.state.held is not None
+        self.drag = self.state.held = None
+        return was_doing
+
+    def point_at(self, point: Point | None) -> None:
+        """Where the piece in the hand is: at the pointer, or at the cell cursor, whatever moved last."""
+        if point is not None:
+            self.state.held_at = point
+
+    def would_move(self, point: Point | None) -> bool:
+        """Whether a press there takes hold of something."""
+        if self.state.held is not None or self.state.tool != SELECT or self.state.selection is None:
+            return self.state.held is not None
+        return point is not None and self.state.selection.has(point)
+
+    # --- what is shown ----------------------------------------------------------------------------
+
+    @property
+    def shown(self) -> Selection | None:
+        """The selection as a release would leave it; while a piece is in the hand, where that would come to lie."""
+        floating = self.floating
+        if floating is not None:
+            return floating[1]
+        return self.state.selection if self.drag is None else self._after(self.drag)
+
+    @property
+    def floating(self) -> tuple[Piece, Selection] | None:
+        """The piece in the hand, and where it is over the map."""
+        held, at = self.state.held, self.state.held_at
+        if held is not None:
+            return None if at is None else (held, held.centred_on(at))
+        if self.drag is None or self.drag.piece is None or self.state.selection is None:
+            return None
+        return self.drag.piece, self.state.selection.moved(*self.drag.by)
+
+    def _after(self, drag: _Drag) -> Selection | None:
+        chosen = self.state.selection
+        if drag.piece is not None:
+            return None if chosen is None else chosen.moved(*drag.by)
+        dragged = Selection.between(drag.first, drag.last, self.grid)
+        if dragged is None or chosen is None or drag.kind == NEW:
+            return chosen if dragged is None else None if drag.kind == LESS else dragged
+        return chosen.joined(dragged, self.grid) if drag.kind == MORE else chosen.without(dragged, self.grid)
+
+    # --- choosing ---------------------------------------------------------------------------------
+
+    def choose(self, selection: Selection | None) -> None:
+        """Take the tool, and select these cells."""
+        self.state.choose_tool(SELECT)
+        self.state.selection = selection
+
+    def choose_all(self) -> str:
+        self.choose(Selection.between((0, 0), (self.grid.width - 1, self.grid.height - 1), self.grid))
+        return self._told()
+
+    def choose_cells(self, cells: Iterable[int]) -> str:
+        self.choose(Selection.of_cells(tuple(cells), self.grid))
+        return self._told()
+
+    def choose_joined(self, point: Point) -> str:
+        """All cells that are joined to one and are free, or blocked, as it is."""
+        self.choose(Selection.of(tools.flood(self.session.free_map(), point), self.grid))
+        return self._told()
+
+    def choose_last_stroke(self) -> str:
+        """The cells that were painted last, by hand."""
+        painted = [deed for deed in self.session.deeds() if isinstance(deed.command, MapEdit)]
+        by_hand = [deed for deed in painted if not deed.entries[0].is_scripted and deed.tick <= self.session.tick]
+        if not by_hand:
+            return "nothing was painted yet"
+        last = max(by_hand, key=lambda deed: max(deed.ids))
+        return self.choose_cells(self.session.run.cells_of(last.command))
+
+    def stretch(self, cursor: Point) -> None:
+        """The cell cursor has moved: with it the piece in the hand, or the corner of the selection."""
+        self.point_at(cursor)
+        if self.state.anchor is not None:
+            self.state.selection = Selection.between(self.state.anchor, cursor, self.grid)
+
+    def _told(self) -> str:
+        return f"selected: {self.state.selection}" if self.state.selection is not None else "nothing to select"
+
+    # --- copying ----------------------------------------------------------------------------------
+
+    def copy(self) -> str:
+        chosen = self._chosen()
+        if chosen is None:
+            return NOTHING
+        self.state.piece = Piece.cut(chosen, self.grid)
+        return f"copied {chosen}"
+
+    def cut(self) -> str:
+        said = self.copy()
+        if said is not NOTHING:
+            self._free(f"{self.state.piece} cut out")
+        return said.replace("copied", "cut out", 1)
+
+    def paste(self) -> str:
+        """Take the copied piece into the hand."""
+        if self.state.piece is None:
+            return NO_PIECE
+        self.state.choose_tool(SELECT)
+        self.state.held = self.state.piece
+        self.state.held_at = self.state.hover or self.state.cursor or self._middle()
+        return "click to put it down, Enter at the cell cursor; Escape lets go of it"
+
+    def _middle(self) -> Point:
+        chosen = self.state.selection
+        if chosen is None:
+            return self.grid.width // 2, self.grid.height // 2
+        return chosen.left + chosen.width // 2, chosen.top + chosen.height // 2
+
+    def put_down(self, point: Point | None = None) -> str:
+        """Put down the piece in the hand, its middle at a cell, or where it is."""
+        self.point_at(point)
+        floating, self.state.held = self.floating, None
+        if floating is None:
+            return "there is nothing in the hand: Paste takes what was copied"
+        piece, place = floating
+        self._put(f"{piece} put down", piece, place, None)
+        return ""
+
+    # --- changing the map -------------------------------------------------------------------------
+
+    def turn(self, way: str, word: str) -> str:
+        """Mirror or turn the piece in the hand, or else what is selected."""
+        if self.state.held is not None:
+            self.state.held = self.state.held.turned(way)
+            return ""
+        chosen = self._chosen()
+        if chosen is None:
+            return NOTHING
+        place = chosen.turned(way, self.grid)
+        if place is None:
+            return f"{chosen} would not fit on the map when it is {word}"
+        piece = Piece.cut(chosen, self.grid)
+        self._put(f"{piece} {word}", piece.turned(way), place, chosen)
+        return ""
+
+    def fill(self, *, block: bool) -> str:
+        """Block or free everything selected."""
+        chosen = self._chosen()
+        if chosen is None:
+            return NOTHING
+        self.session.paint(chosen.cells(self.grid).tolist(), block=block)
+        return ""
+
+    def _free(self, words: str) -> None:
+        with self.session.doing(words):
+            self.fill(block=False)
+
+    def _put(self, words: str, piece: Piece, place: Selection, gone: Selection | None) -> None:
+        """Put a piece on the map; where it came from becomes free. The selection goes with it."""
+        grid, to = self.grid, place.clipped(self.grid)
+        now = grid.terrain.reshape(-1)
+        letters = now.copy()
+        if gone is not None:
+            from_there = gone.cells(grid)
+            letters[from_there] = grid.freed(from_there)
+        letters[place.cells(grid)] = piece.letters_at(place, grid)
+        changed = np.flatnonzero(letters != now)
+        put = partial(setattr, self.state, "selection")
+        if not changed.size:
+            put(to)
+            return
+        with self.session.doing(words):
+            self.session.do(SetTerrain(tuple(changed.tolist()), bytes(letters[changed]).decode("ascii")))
+            self.session.history.set("selection", put, self.state.selection, to)
+
+    # --- naming and saving ------------------------------------------------------------------------
+
+    def why_no_switch(self, name: str) -> str | None:
+        """What speaks against a switch of this name here, if anything does."""
+        switches = self.session.world.switches
+        if len(name) > MAX_NAME:
+            return f"expected at most {MAX_NAME} characters, got {len(name)}"
+        if name in switches:
+            return f"there is a switch {name} already"
+        return f"a map has at most {MAX_SWITCHES} switches" if len(switches) >= MAX_SWITCHES else None
+
+    def name_switch(self, name: str) -> str:
+        """Make what is selected a switch."""
+        chosen = self._chosen()
+        if chosen is None:
+            return NOTHING
+        self.session.name_switch(name, chosen.cells(self.grid).tolist())
+        place = list(self.session.world.switches).index(name) + 1
+        key = f", Shift+{place} turns it" if place <= 9 else ""
+        return f"{name} is a switch of {chosen.count:,} cells{key}"
+
+    def next_name(self) -> str:
+        """A name that is not taken."""
+        taken = self.session.world.switches
+        return next(name for n in range(1, MAX_SWITCHES + 2) if (name := f"switch {n}") not in taken)
+
+    def saver(self) -> Callable[[str | os.PathLike[str]], Path] | None:
+        """What writes the piece that is selected now as a .map."""
+        chosen = self._chosen()
+        return None if chosen is None else partial(files.save_piece, Piece.cut(chosen, self.grid))
+
+    def _chosen(self) -> Selection | None:
+        """What is selected of the map that is open."""
+        return None if self.state.selection is None else self.state.selection.clipped(self.grid)

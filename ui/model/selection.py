@@ -1,0 +1,205 @@
+"""What is selected on a map, and pieces of maps that were copied: plain geometry. No pygame.
+
+A Selection is any set of cells, kept as a mask within its bounding box. A Piece is such a set with its letters, apart
+from any map; both can be mirrored and turned.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import SOLID, Grid
+from ui.model.tools import Point
+
+Mask = npt.NDArray[np.bool_]
+Letters = npt.NDArray[np.uint8]
+Lines = npt.NDArray[np.int32]
+"""Straight pieces of an outline, [count, 3]: row or column, where it begins, where it ends, in borders of cells."""
+
+LEFT_RIGHT, TOP_BOTTOM, RIGHT, LEFT = "left and right", "top and bottom", "to the right", "to the left"
+
+
+def _turned(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]:
+    """Rows and columns mirrored, or turned by a quarter."""
+    if way == LEFT_RIGHT:
+        return cells[:, ::-1]
+    if way == TOP_BOTTOM:
+        return cells[::-1, :]
+    return np.rot90(cells, -1 if way == RIGHT else 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Cells of a map. The mask has a cell in each of its outer rows and columns."""
+
+    left: int
+    top: int
+    mask: Mask  # [height, width]
+
+    @classmethod
+    def within(cls, mask: Mask) -> "Selection | None":
+        """The cells of a mask of a whole map; None where there is none."""
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        if not rows.size:
+            return None
+        top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+        return cls(left, top, mask[top:bottom, left:right].copy())
+
+    @classmethod
+    def of(cls, cells: Iterable[Point], grid: Grid) -> "Selection | None":
+        """Those of the cells that are on the map."""
+        mask = np.zeros((grid.height, grid.width), np.bool_)
+        for x, y in cells:
+            if grid.contains(x, y):
+                mask[y, x] = True
+        return cls.within(mask)
+
+    @classmethod
+    def of_cells(cls, cells: Sequence[int], grid: Grid) -> "Selection | None":
+        mask = np.zeros(grid.cells, np.bool_)
+        mask[np.asarray(cells, np.int64)] = True
+        return cls.within(mask.reshape(grid.height, grid.width))
+
+    @classmethod
+    def between(cls, corner: Point, opposite: Point, grid: Grid) -> "Selection | None":
+        """A rectangle, as far as it is on the map."""
+        (left, right), (top, bottom) = (sorted((corner[i], opposite[i])) for i in (0, 1))
+        left, top = max(0, left), max(0, top)
+        width, height = min(grid.width, right + 1) - left, min(grid.height, bottom + 1) - top
+        return cls(left, top, np.ones((height, width), np.bool_)) if width > 0 and height > 0 else None
+
+    @property
+    def width(self) -> int:
+        return int(self.mask.shape[1])
+
+    @property
+    def height(self) -> int:
+        return int(self.mask.shape[0])
+
+    @cached_property
+    def count(self) -> int:
+        return int(np.count_nonzero(self.mask))
+
+    @property
+    def is_rectangle(self) -> bool:
+        return self.count == self.width * self.height
+
+    def __str__(self) -> str:
+        size = f"{self.width} x {self.height}"
+        return size if self.is_rectangle else f"{self.count:,} cells in {size}"
+
+    def has(self, point: Point) -> bool:
+        x, y = point[0] - self.left, point[1] - self.top
+        return 0 <= x < self.width and 0 <= y < self.height and bool(self.mask[y, x])
+
+    def cells(self, grid: Grid) -> npt.NDArray[np.int32]:
+        """Those that are on the map, along its rows."""
+        inside = self.clipped(grid)
+        if inside is None:
+            return np.empty(0, np.int32)
+        ys, xs = np.nonzero(inside.mask)
+        return ((ys + inside.top) * grid.width + xs + inside.left).astype(np.int32)
+
+    def clipped(self, grid: Grid) -> "Selection | None":
+        return self if self._is_inside(grid) else Selection.within(self._on(grid))
+
+    def _is_inside(self, grid: Grid) -> bool:
+        right, bottom = self.left + self.width, self.top + self.height
+        return self.left >= 0 and self.top >= 0 and right <= grid.width and bottom <= grid.height
+
+    def _on(self, grid: Grid) -> Mask:
+        """As a mask of the whole map."""
+        whole = np.zeros((grid.height, grid.width), np.bool_)
+        left, top = max(0, self.left), max(0, self.top)
+        right, bottom = min(grid.width, self.left + self.width), min(grid.height, self.top + self.height)
+        if left < right and top < bottom:
+            rows, columns = slice(top - self.top, bottom - self.top), slice(left - self.left, right - self.left)
+            whole[top:bottom, left:right] = self.mask[rows, columns]
+        return whole
+
+    def joined(self, other: "Selection", grid: Grid) -> "Selection | None":
+        return Selection.within(self._on(grid) | other._on(grid))
+
+    def without(self, other: "Selection", grid: Grid) -> "Selection | None":
+        return Selection.within(self._on(grid) & ~other._on(grid))
+
+    def moved(self, dx: int, dy: int) -> "Selection":
+        return Selection(self.left + dx, self.top + dy, self.mask)
+
+    def turned(self, way: str, grid: Grid) -> "Selection | None":
+        """Mirrored or turned about its middle, and kept on the map; None where it would not fit."""
+        mask = _turned(self.mask, way).astype(np.bool_)
+        height, width = mask.shape
+        if width > grid.width or height > grid.height:
+            return None
+        left = self.left + int((self.width - width) / 2)  # towards zero: turned back, it is where it was
+        top = self.top + int((self.height - height) / 2)
+        return Selection(max(0, min(grid.width - width, left)), max(0, min(grid.height - height, top)), mask)
+
+    @cached_property
+    def outline(self) -> tuple[Lines, Lines]:
+        """Horizontal and vertical pieces of its outline, in cells of the map."""
+        padded = np.pad(self.mask, 1)
+        across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # [border between rows, column]
+        down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T  # [border between columns, row]
+        return _runs(across, self.top, self.left), _runs(down, self.left, self.top)
+
+
+def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
+    """The runs along each row of a mask."""
+    steps = np.diff(np.pad(borders, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    lines, firsts = np.nonzero(steps == 1)
+    _, ends = np.nonzero(steps == -1)
+    return np.stack([lines + line_from, firsts + run_from, ends + run_from], axis=1).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Cells with their letters, cut out of a map."""
+
+    letters: Letters  # [height, width]
+    mask: Mask  # which of them belong to it
+
+    @classmethod
+    def cut(cls, selection: Selection, grid: Grid) -> "Piece":
+        """What stands in a selection that is on the map."""
+        rows = slice(selection.top, selection.top + selection.height)
+        columns = slice(selection.left, selection.left + selection.width)
+        return cls(grid.terrain[rows, columns].copy(), selection.mask)
+
+    @property
+    def width(self) -> int:
+        return int(self.mask.shape[1])
+
+    @property
+    def height(self) -> int:
+        return int(self.mask.shape[0])
+
+    def __str__(self) -> str:
+        return f"piece of {self.width} x {self.height}"
+
+    def turned(self, way: str) -> "Piece":
+        letters, mask = _turned(self.letters, way).astype(np.uint8), _turned(self.mask, way).astype(np.bool_)
+        return Piece(letters, mask)
+
+    def placed(self, left: int, top: int) -> Selection:
+        """Where it lies with its corner there."""
+        return Selection(left, top, self.mask)
+
+    def centred_on(self, point: Point) -> Selection:
+        """Where it lies with its middle at a cell."""
+        return self.placed(point[0] - self.width // 2, point[1] - self.height // 2)
+
+    def letters_at(self, place: Selection, grid: Grid) -> Letters:
+        """The letters of those of its cells that are on the map, in the order of `Selection.cells`."""
+        ys, xs = np.nonzero(self.mask)
+        on_map = (xs + place.left >= 0) & (xs + place.left < grid.width)
+        on_map &= (ys + place.top >= 0) & (ys + place.top < grid.height)
+        return self.letters[ys[on_map], xs[on_map]]
+
+    def as_grid(self) -> Grid:
+        """A map of its own; what does not belong to the piece is blocked."""
+        return Grid(np.where(self.mask, self.letters, ord(SOLID[0])).astype(np.uint8), name="piece")

@@ -1,0 +1,138 @@
+"""What is selected, on the maps: a line of dashes that walks around it, and the piece that is in the hand."""
+
+import time
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from ui.draw.theme import Colour, Palette
+from ui.model.camera import Camera
+from ui.model.layout import Box
+from ui.model.selecting import Selecting
+from ui.model.selection import Lines, Piece, Selection
+from ui.panels.desk import Desk
+
+DASH = 5  # design units
+PACE = 20.0  # of them a second
+PIECE_ALPHA, TINT_ALPHA = 200, 90  # of 255
+MOST_LINES = 1500  # in one panel: more would take too long in every frame
+_LONGEST = 8192  # pixels of a strip of dashes: longer than a side of any window
+
+
+def draw(desk: Desk, selecting: Selecting) -> None:
+    """In every panel of the branch to which it goes what is done."""
+    shown, floating = selecting.shown, selecting.floating
+    if shown is None:
+        return
+    for panel, boxes in desk.scene.panels():
+        if panel.key.branch == desk.session.branch:
+            camera = desk.scene.camera(panel.key, boxes)
+            with desk.canvas.clipped(boxes.map):
+                if floating is not None:
+                    piece, place = floating
+                    _draw_cells(desk.canvas.surface, boxes.map, camera, _picture(piece, desk.palette), place)
+                _draw_outline(desk, boxes.map, camera, shown)
+
+
+def _edge(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
+    """The first pixel of columns (or rows) of cells; `left_of` in ui/draw/kernels/paint.py says the same."""
+    return np.ceil((np.asarray(cell) - origin) * zoom - 0.5).astype(np.int64)
+
+
+# --- the line around it ---------------------------------------------------------------------------
+
+
+def _draw_outline(desk: Desk, area: Box, camera: Camera, selection: Selection) -> None:
+    """Its straight pieces, each cut out of one long strip of dashes, however many dashes it has.
+
+    Where there are too many pieces for that, the cells are tinted.
+    """
+    px, palette, surface = desk.canvas.px, desk.palette, desk.canvas.surface
+    dash, width = max(2, px(DASH)), max(1, px(2))
+    phase = round(time.monotonic() * PACE * desk.canvas.scale) % (2 * dash)
+    turned = Camera(camera.zoom, camera.top, camera.left)
+    across = _in_view(selection.outline[0], camera, (area[2], area[3]), width)
+    down = _in_view(selection.outline[1], turned, (area[3], area[2]), width)
+    if len(across) + len(down) > MOST_LINES:
+        _draw_cells(surface, area, camera, _tinted(selection, palette), selection)
+        return
+    strip = _strip(dash, width, palette.casing_dark, palette.casing_light)
+    upright = _upright(dash, width, palette.casing_dark, palette.casing_light)
+    x, y = area[:2]
+    surface.blits([(strip, (x + a, y + b), ((a - phase) % (2 * dash), 0, long, width)) for b, a, long in across], False)
+    surface.blits([(upright, (x + b, y + a), (0, (a - phase) % (2 * dash), width, long)) for b, a, long in down], False)
+
+
+def _in_view(lines: Lines, camera: Camera, size: tuple[int, int], width: int) -> list[list[int]]:
+    """Of lines as they lie in a row: pixels beside and along it where they begin, and how long they are."""
+    beside = _edge(lines[:, 0], camera.top, camera.zoom) - width // 2
+    begin = np.maximum(-width, _edge(lines[:, 1], camera.left, camera.zoom) - width // 2)
+    stop = np.minimum(size[0] + width, _edge(lines[:, 2], camera.left, camera.zoom) + width - width // 2)
+    is_seen = (begin < stop) & (beside > -width) & (beside < size[1])
+    found: list[list[int]] = np.stack([beside, begin, stop - begin], axis=1)[is_seen].tolist()
+    return found
+
+
+@lru_cache(maxsize=8)
+def _strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
+    strip = pygame.Surface((_LONGEST, width))
+    strip.fill(dark)
+    for x in range(0, _LONGEST, 2 * dash):
+        strip.fill(light, (x, 0, dash, width))
+    return strip
+
+
+@lru_cache(maxsize=8)
+def _upright(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
+    return pygame.transform.rotate(_strip(dash, width, dark, light), -90)
+
+
+# --- the piece in the hand ------------------------------------------------------------------------
+
+
+def _draw_cells(surface: pygame.Surface, area: Box, camera: Camera, image: pygame.Surface, place: Selection) -> None:
+    """A picture with a pixel for each cell, made as large as cells are, as far as it can be seen."""
+    zoom = camera.zoom
+    columns = _seen(place.left - camera.left, zoom, place.width, area[2])
+    rows = _seen(place.top - camera.top, zoom, place.height, area[3])
+    if columns[0] >= columns[1] or rows[0] >= rows[1]:
+        return
+    x0, x1 = (int(_edge(place.left + column, camera.left, zoom)) for column in columns)
+    y0, y1 = (int(_edge(place.top + row, camera.top, zoom)) for row in rows)
+    if x0 < x1 and y0 < y1:
+        seen = image.subsurface((columns[0], rows[0], columns[1] - columns[0], rows[1] - rows[0]))
+        surface.blit(pygame.transform.scale(seen, (x1 - x0, y1 - y0)), (area[0] + x0, area[1] + y0))
+
+
+def _seen(offset: float, zoom: float, count: int, pixels: int) -> tuple[int, int]:
+    """Which of the columns (or rows) are in view: the first one, and the one after the last."""
+    first, end = int(np.floor(-offset)), int(np.ceil(pixels / zoom - offset))
+    return max(0, first), min(count, end)
+
+
+@lru_cache(maxsize=4)
+def _picture(piece: Piece, palette: Palette) -> pygame.Surface:
+    image = pygame.Surface((piece.width, piece.height), pygame.SRCALPHA)
+    pygame.surfarray.pixels3d(image)[:] = _colours(palette)[piece.letters].swapaxes(0, 1)
+    pygame.surfarray.pixels_alpha(image)[:] = np.where(piece.mask, PIECE_ALPHA, 0).T
+    return image
+
+
+@lru_cache(maxsize=4)
+def _tinted(selection: Selection, palette: Palette) -> pygame.Surface:
+    image = pygame.Surface((selection.width, selection.height), pygame.SRCALPHA)
+    image.fill(palette.accent)
+    pygame.surfarray.pixels_alpha(image)[:] = np.where(selection.mask, TINT_ALPHA, 0).T
+    return image
+
+
+@lru_cache(maxsize=2)
+def _colours(palette: Palette) -> npt.NDArray[np.uint8]:
+    """By letter."""
+    table = np.full((256, 3), palette.wall, np.uint8)
+    for letters, colour in ((".GB", palette.free), ("S", palette.swamp), ("W", palette.water), ("T", palette.trees)):
+        for letter in letters:
+            table[ord(letter)] = colour
+    return table

@@ -1,0 +1,31 @@
+"""Sidebar, in the Edit tab: what can be done with what is selected."""
+
+from ui.panels.desk import Desk
+
+LINES = (
+    (("copy", "Copy"), ("cut", "Cut"), ("paste", "Paste")),
+    (("mirror_left_right", "Mirror <>"), ("mirror_top_bottom", "Mirror ^v"), ("turn_right", "Turn")),
+    (("block_selected", "Block"), ("free_selected", "Free"), ("name_switch", "Switch ...")),
+    (("select_all", "All"), ("select_stroke", "Last stroke"), ("save_piece", "Save ...")),
+)
+
+
+def draw(desk: Desk, x: int, y: int, width: int) -> int:
+    """Buttons, where the Select tool is chosen or something is selected. Returns where they end."""
+    canvas, state = desk.canvas, desk.state
+    if state.tool != "select" and state.selection is None:
+        return y
+    px = canvas.px
+    said = f"Selected: {state.selection}" if state.selection is not None else "Nothing is selected: drag over the map"
+    if state.held is not None:
+        said = "In the hand: click or Enter puts it down"
+    canvas.text((x, y), said, size=12, face="bold", colour=desk.palette.dim, width=width)
+    y += px(22)
+    third, height = (width - px(12)) // 3, px(28)
+    for line in LINES:
+        for place, (command, label) in enumerate(line):
+            box = (x + place * (third + px(6)), y, third, height)
+            tip, key = desk.tip_of(command), desk.key_of(command)
+            canvas.button(command, box, label, desk.doer_of(command), tip=tip, key=key)
+        y += height + px(6)
+    return y + px(6)
