@@ -1,12 +1,16 @@
 """Data computed before the run: made once, found again, never believed when it is damaged."""
 
+import os
 import pickle
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 import numpy as np
+import pygame
 import pytest
 
 from agents.registry import BY_KEY
@@ -17,9 +21,11 @@ from sim.generate import generate
 from sim.grid import Grid
 from sim.prepared import Made, Making, Recipe, Shelf, Step
 from sim.preparing import preparing
+from ui import start
 from ui.model.job import GivenUpError, Job
 from ui.model.preparing import agents_of, needs_data, prepare
 from ui.model.session import Session
+from ui.model.settings import Settings
 
 from .conftest import make_world
 
@@ -199,6 +205,39 @@ def test_given_up_it_stops_and_opens_nothing(shelf: Shelf) -> None:
     with pytest.raises(GivenUpError):
         job.result()
     assert not shelf.held
+
+
+def test_a_window_that_begins_with_a_run_shows_how_far_its_data_is(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stood still before, and could not be stopped but by killing it."""
+    shares: list[float | None] = []
+    monkeypatch.setattr(start, "_splash", lambda *shown: shares.append(shown[-1]))
+    pygame.display.init()
+    window = pygame.display.set_mode((64, 64))
+    pygame.event.clear()
+    assert start.made_data(window, Settings(), scenario_of("lrta")) and not shares and not shelf.held
+    slow = threading.Event()
+    made = prepared.obtain
+
+    def obtain(*given: Any) -> Any:
+        making = made(*given)
+        while True:
+            try:
+                yield next(making)
+            except StopIteration as end:
+                return end.value
+            slow.wait(0.1)
+
+    monkeypatch.setattr("agents.databased.obtain", obtain)
+    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE))
+    assert not start.made_data(window, Settings(), scenario_of("pra")) and not shelf.held, "Esc has stopped it"
+    assert start.made_data(window, Settings(), scenario_of("pra"))
+    assert len(shares) > 2 and all(0.0 <= share <= 1.0 for share in shares if share is not None)
+    assert [data.build_ms for data in shelf.held.values()] != [None]
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    with pytest.raises(SystemExit):
+        start.made_data(window, Settings(), scenario_of("knn-lrta"))
 
 
 def test_solving_shows_that_it_computes(shelf: Shelf) -> None:

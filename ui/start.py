@@ -15,6 +15,7 @@ import pygame
 
 from agents.warm import CROWD, world_part
 from sim.commands import AddAgent
+from sim.files.scenario import Scenario
 from sim.kernels.loading import Loader
 from sim.kernels.ready import Part, make_ready
 from sim.params import ConfigError
@@ -22,8 +23,10 @@ from sim.program import NAME, ROOT
 from ui.app import FRAMES_PER_SECOND, App
 from ui.draw.theme import PALETTES
 from ui.model import files
+from ui.model.job import Job
 from ui.model.keeper import Keeper, SettingsKeeper
 from ui.model.notes import Notes
+from ui.model.preparing import agents_of, needs_data, prepare
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 from ui.status import StatusFile
@@ -102,8 +105,12 @@ class Progress:
     def text(self) -> str:
         return f"Preparing {self.title}: {self.done + 1} of {self.total} (only the first time)" if self.total else ""
 
+    @property
+    def share(self) -> float | None:
+        return self.done / self.total if self.total else None
 
-def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, progress: Progress) -> None:
+
+def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str, share: float | None) -> None:
     """What the window shows while there is nothing else yet: what is being prepared, and how much of it is done."""
     palette = PALETTES[settings.theme]
     canvas.begin(window, palette, settings.ui_scale, (-1, -1))
@@ -114,17 +121,17 @@ def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, progress
     )
     canvas.text(
         (width // 2, height // 2 + canvas.px(14)),
-        progress.text,
+        text,
         size=14,
         colour=palette.dim,
         align="centre",
         middle=True,
     )
-    if progress.total:
+    if share is not None:
         long, high = canvas.px(320), canvas.px(6)
         left, top = (width - long) // 2, height // 2 + canvas.px(38)
         canvas.fill((left, top, long, high), palette.surface, 3)
-        canvas.fill((left, top, max(high, long * progress.done // progress.total), high), palette.accent, 3)
+        canvas.fill((left, top, max(high, round(long * share)), high), palette.accent, 3)
     pygame.display.flip()
 
 
@@ -134,7 +141,7 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
     worker = threading.Thread(target=progress.make, args=(parts,), daemon=True)
     worker.start()
     while worker.is_alive():
-        _splash(window, canvas, settings, progress)
+        _splash(window, canvas, settings, progress.text, progress.share)
         if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
             raise SystemExit(0)
         worker.join(0.05)
@@ -150,6 +157,23 @@ def _prepare_run(window: pygame.Surface, settings: Settings, kinds: Sequence[str
         if painter is not None:
             painter.kill()
             painter.wait()
+
+
+def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) -> bool:
+    """Compute what the agents need before the run while the window stays alive. False: `Esc` has stopped it."""
+    if not needs_data(agents_of(scenario)):
+        return True
+    canvas, job = Canvas(), Job(lambda job: prepare(scenario, job.told))
+    while not job.wait(0.05):
+        _splash(window, canvas, settings, "Computing what the agents need (Esc stops it)", job.share or 0.0)
+        for event in pygame.event.get((pygame.QUIT, pygame.KEYDOWN)):
+            if event.type == pygame.QUIT:
+                raise SystemExit(0)
+            if event.key == pygame.K_ESCAPE:
+                job.give_up()
+                return False
+    job.result()
+    return True
 
 
 def kinds_of(opened: "files.Opened") -> list[str]:
@@ -175,6 +199,11 @@ def run(path: Path | None = None) -> int:
         pygame.quit()
         raise
     _prepare_run(surface, settings, kinds_of(opened))
+    if not made_data(surface, settings, opened.scenario):
+        complaint = f"{opened.path.name} was not opened: computing what its agents need was stopped"
+        path, opened = None, first_setup(None)
+        _prepare_run(surface, settings, kinds_of(opened))
+        made_data(surface, settings, opened.scenario)
     app = App(Session(opened.scenario), settings, surface)
     window = app.window
     window.documents.complete(opened)
