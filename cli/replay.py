@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+from agents.own_files import LOADED
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.bench.problems import MAPS
+from cli.own_agents import OPTION
 from cli.progress import Progress
 from sim.experiments.again import found, scenario_of, specification_of
 from sim.experiments.columns import MEASURED
@@ -52,7 +54,8 @@ def main(argv: Sequence[str]) -> int:
 
 def _open_window(path: Path) -> None:
     """The window is another program's start: it must not be loaded by those who only check."""
-    os.execv(sys.executable, [sys.executable, str(ROOT / "main.py"), str(path)])
+    own = [word for file in LOADED.values() for word in (OPTION, str(file.path))]
+    os.execv(sys.executable, [sys.executable, str(ROOT / "main.py"), *own, str(path)])
 
 
 def check(store: Store, spec: Specification, count: int) -> int:

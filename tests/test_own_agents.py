@@ -17,6 +17,7 @@ import main
 from agents import contract, guarded, own_files
 from agents.guarded import VERSION
 from agents.registry import BY_KEY, SPECS
+from cli import replay
 from cli.bench import own_agent, problems
 from cli.bench.setup import Setup
 from cli.experiment import worker
@@ -401,6 +402,18 @@ def test_an_experiment_runs_it_in_its_workers_with_the_same_digest(
     solving = ["solve", OPTION, str(path), "--map", str(board), *ends, "--agent", "mine", "--budget", "4"]
     assert main.main(solving) == 0
     assert json.loads(capsys.readouterr().out)["digest"] == row["digest"]
+
+
+def test_a_row_of_an_experiment_opens_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, WALKS)
+    recipe = "{generate: {kind: rooms, width: 24, height: 24, seed: 1}}"
+    head = "format: backmove-experiment\nversion: 1\n"
+    spec = written(tmp_path, f"{head}problems: {recipe}\nagents: [mine]\nticks: 50\n", "own.yaml")
+    assert main.main([OPTION, str(path), "experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1"]) == 0
+    opened: list[list[str]] = []
+    monkeypatch.setattr(replay.os, "execv", lambda program, words: opened.append(words))
+    assert main.main(["replay", str(tmp_path / "out"), "0", OPTION, str(path)]) == 0
+    assert opened[0][2:] == [OPTION, str(path), str(tmp_path / "out" / "row-0.yaml")]
 
 
 def test_its_text_travels_to_workers_that_do_not_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
