@@ -17,7 +17,8 @@ from ui.model import files
 from ui.model.session import Session
 from ui.model.settings import THEMES, Settings
 
-WINDOW = (900, 900)
+WINDOW = (440, 440)
+"""Twice the size of a picture and no more: thin edges of walls would be lost in a smaller one."""
 MOMENTS = {
     "scrubbing": (0, 1236),
     "weights": (0, 895),
