@@ -640,6 +640,23 @@ def test_stale_d_lrta_is_lrta_toward_the_goal() -> None:
     assert (one.moves, one.cost, one.expansions) == (other.moves, other.cost, other.expansions)
 
 
+def test_a_depth_that_is_the_same_everywhere_is_shown_so() -> None:
+    """Fixed; or 1, while the database is stale."""
+    agents = [("lrta", {"depth": 6}), ("d-lrta", {"depth_control": "fixed", "depth": 3})]
+    world = make_world(*drawn(M1["map"]), *agents, ("d-lrta", {}), ("lrta", {"lookahead_by": "cost"}), watched=True)
+
+    def shown() -> list[set[int] | None]:
+        depths = [walker.agent.view().depths for walker in world.walkers]
+        return [None if found is None else set(found[world.grid.free].tolist()) for found in depths]
+
+    for _ in range(2):  # before the first look and after it
+        assert shown() == [{6}, {3}, {1}, None]
+        world.advance(1)
+    world.submit(EditCells(blocked=(239,)))
+    world.apply_now()
+    assert shown() == [{6}, {1}, {1}, None]
+
+
 @every_agent
 @pytest.mark.parametrize("budget", [1, 10, 1000])
 def test_rebuilding_takes_its_ticks(key: str, budget: int) -> None:
