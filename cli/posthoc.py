@@ -56,6 +56,7 @@ class PosthocFiles:
         if self.path is None:
             return
         for walker in world.walkers:
+            world.single_out(walker.id)
             self._number += 1
             path = numbered(self.path, self._number)
             self._traces.append(self._open.enter_context(posthoc(path, world, walker)))

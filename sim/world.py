@@ -275,6 +275,7 @@ class World:
         self._next_turn = 0  # number of the agent whose turn it is
         self.tick = 0
         self.walkers: list[Walker] = []
+        self._singled_out: set[int] = set()  # agents of groups that are watched all the same
         self.notes: list[Note] = []
         self.planning_s: dict[int, float] = {}  # by agent: what its ticks took
         self.changing_s: dict[int, float] = {}  # and what taking in changes of the map took
@@ -301,10 +302,7 @@ class World:
         start, own_goal = self._own_ends(config)
         goal = self.goal if own_goal is None else own_goal
         has_own = config.start is not None or config.goal is not None
-        # Of a group nobody watches each single one: what that takes, five hundred could not have.
-        is_watched = self.watched and not config.group
-        grid = SeenGrid(self.grid) if spec.is_own else self.grid
-        problem = Problem(grid, start, goal, _agent_seed(self.seed, number), budget, is_watched)
+        problem = self._problem(config, number, (start, goal), budget)
         visits = zeros(self.grid.cells, np.uint32)
         walker = Walker(
             number,
@@ -327,6 +325,22 @@ class World:
         self.walkers.append(walker)
         self.planning_s[walker.id] = self.changing_s[walker.id] = 0.0
         return walker
+
+    def _problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
+        """Of a group nobody watches each single one: what that takes, five hundred could not have."""
+        is_watched = self.watched and (not config.group or number in self._singled_out)
+        grid = SeenGrid(self.grid) if self.specs[config.kind].is_own else self.grid
+        return Problem(grid, *ends, _agent_seed(self.seed, number), budget, is_watched)
+
+    def single_out(self, agent: int) -> None:
+        """Watch an agent of a group like one that walks alone. It must not have begun: it is made anew."""
+        self._singled_out.add(agent)
+        walker = self.walker(agent)
+        if walker is not None and walker.config.group:
+            assert walker.joined == self.tick and not walker.metrics[0].ticks
+            ends, budget = (walker.start, self.goal_of(walker)), walker.budget or self.budget
+            walker.agent = walker.spec.make(self._problem(walker.config, agent, ends, budget), walker.params)
+            self._are_turns_old = True
 
     def _own_ends(self, config: AgentConfig) -> tuple[int, int | None]:
         """The cells where an agent begins and, if that is its own, where it wants to go."""

@@ -14,6 +14,7 @@ from agents.registry import BY_KEY
 from cli import run, solve
 from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.files.posthoc import _wall_boxes, numbered, posthoc
+from sim.files.scenario import build_world, load_scenario
 from sim.grid import Grid
 from sim.params import ConfigError, Value
 from sim.world import Walker, World
@@ -23,6 +24,8 @@ from ui.dialogs.message import MessageBox
 from ui.dialogs.working import Working
 from ui.model import job as job_module
 from ui.model.job import GivenUpError, Job
+from ui.model.posthoc import posthoc_writer
+from ui.model.session import Session
 
 from .conftest import ROOT, random_rows
 from .test_files import begun
@@ -166,6 +169,26 @@ def test_an_agent_with_a_goal_of_its_own_heads_for_that(tmp_path: Path) -> None:
     assert [(e["x"], e["y"]) for e in events if e["type"] == "destination"] == [(0, 4), (0, 3)]
     first = next(e for e in events if e["type"] == "expanding")
     assert (first["x"], first["y"], first["h"]) == (8, 0, pytest.approx(4 * 2**0.5 + 4, abs=1e-3))
+
+
+def test_a_member_of_a_crowd_is_traced_like_one_that_walks_alone(tmp_path: Path) -> None:
+    path = ROOT / "assets" / "scenarios" / "crowd-bridge.yaml"
+    scenario = load_scenario(path, BY_KEY, [ROOT / "assets"])
+    world, plain = (build_world(scenario, BY_KEY, watched=watched) for watched in (True, False))
+    world.single_out(7)
+    walker = world.walkers[7]
+    with posthoc(tmp_path / "a.trace.json", world, walker) as trace:
+        for _ in range(25):
+            world.advance(1)
+            trace.write()
+    kinds = [event["type"] for event in events_of(tmp_path / "a.trace.json")]
+    assert kinds.count("expanding") == world.metrics(walker).expansions > 100
+    plain.advance(25)
+    assert plain.digest() == world.digest()
+    session = Session(scenario)
+    session.advance(25)
+    posthoc_writer(session.timeline, 7, tmp_path / "b.trace.json")(lambda share: None)
+    assert [event["type"] for event in events_of(tmp_path / "b.trace.json")] == kinds
 
 
 def test_a_trace_without_an_end_leaves_the_one_before(tmp_path: Path) -> None:
