@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import sqlite3
 import sys
 from itertools import pairwise
@@ -552,6 +553,21 @@ def test_no_label_is_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:
     assert [row["label"] for row in rows] == ["'=1+1", "plain"]
     with_label = Table("t", "t", ("agent", "cost"), (("@SUM(A1)", -1.5), ("b", float("nan"))))
     assert as_csv(with_label) == "agent,cost\n'@SUM(A1),-1.5\nb,\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file names are text there")
+def test_maps_and_folders_whose_names_are_no_text(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/f\xfe"))
+    folder.mkdir()
+    write_map(generate("rooms", {"width": 24, "height": 24, "seed": 1}).grid, tmp_path / "a.map")
+    (tmp_path / "a.map").rename(os.fsdecode(os.fsencode(folder) + b"/b\xff\x1b[31m.map"))
+    path = write_spec(folder, HEAD + "problems: {map: ['*.map'], random: 2}\nagents: [lrta]\nbudgets: [4]\n")
+    assert main.main(["experiment", str(path), "-o", str(folder / "out"), "--jobs", "1", "--lab"]) == 0
+    rows = rows_of((folder / "out" / "results.csv").read_bytes())
+    assert {row["map"] for row in rows} == {"b\\udcff\\x1b[31m.map"}
+    assert main.main(["report", str(folder / "out")]) == 0
+    assert main.main(["replay", str(folder / "out"), "--check"]) == 2, "its folder cannot be named"
+    assert "Traceback" not in (said := capfd.readouterr().err) and "\x1b" not in said
 
 
 # --- results that are not what they were ----------------------------------------------------------

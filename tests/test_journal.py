@@ -193,6 +193,20 @@ def test_a_map_too_large_to_be_written_down_stays_a_file(tmp_path: Path, monkeyp
     assert restore(crash(writer), BY_KEY).scenario.map.path == path
 
 
+@pytest.mark.skipif(os.name == "nt", reason="file names are text there")
+@pytest.mark.parametrize("name", [b"river\xff.map", b"/".join([b"x" * 200] * 6) + b".map"])
+def test_a_map_whose_name_no_text_can_hold_is_written_down_however_large(name: bytes, tmp_path: Path, monkeypatch):
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_map(RIVER.grid, tmp_path / "a.map")
+    (tmp_path / "a.map").rename(path)
+    monkeypatch.setattr(journal, "_MOST_ROWS", 10)
+    scenario = replace(RIVER, map=MapFile("river.map", path))
+    writer = Journal(scenario, tree_of(scenario), folder=tmp_path / "state")
+    saved = restore(crash(writer), BY_KEY)
+    assert np.array_equal(saved.scenario.grid.terrain, RIVER.grid.terrain)
+
+
 # --- whose journal it is --------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from sim.files.map import SWAMP, ScenRow, find_map, read_map, read_scen, row_num
 from sim.files.scenario import DIAGONAL
 from sim.generate import generate, regions
 from sim.grid import Grid
-from sim.params import ConfigError, Param, shown
+from sim.params import ConfigError, Param, printable, shown
 from sim.placing import cheapest
 
 MAX_CASES = 1_000_000
@@ -203,10 +203,11 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
 
 
 def _name_below(path: Path, folder: Path) -> str:
+    """What a file is called in results, which hold text; not every name of a file is."""
     try:
-        return path.resolve().relative_to(folder.resolve()).as_posix()
+        return printable(path.resolve().relative_to(folder.resolve()).as_posix())
     except ValueError:
-        return f"{path.parent.name}/{path.name}"
+        return printable(f"{path.parent.name}/{path.name}")
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -310,7 +311,10 @@ class _Reader:
 
     def _board(self, path: Path) -> Board:
         key = (path, self.swamp, self.diagonal)
-        name = next((_name_below(path, f) for f in self.places.folders if path.is_relative_to(f.resolve())), path.name)
+        name = next(
+            (_name_below(path, f) for f in self.places.folders if path.is_relative_to(f.resolve())),
+            printable(path.name),
+        )
         if self.shrink == 1:
             return self.places.board(key, name, lambda: read_map(path, self.swamp, self.diagonal))
         small = f"{name} / {self.shrink}"

@@ -30,7 +30,7 @@ from sim.files.agent_text import parse_agent
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.yaml import read_yaml
-from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown, unknown_agent
+from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, printable, shown, unknown_agent
 
 FORMAT, VERSION = "backmove-experiment", 1
 MAX_BYTES = 1 << 20
@@ -172,7 +172,7 @@ class _Reader:
 
     def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, size: str) -> None:
         self.root, self.specs, self.places, self.size = root, specs, places, size
-        self.name = Path(root.problems.document.name).stem
+        self.name = printable(Path(root.problems.document.name).stem)
         self.fields = root.keys(KEYS, f"an experiment, which begins with 'format: {FORMAT}'")
         self.notes: list[str] = []
         self._check_format()
@@ -197,7 +197,7 @@ class _Reader:
             read_tables(self.fields["tables"]) if "tables" in self.fields else (),
             read_figures(self.fields["figures"]) if "figures" in self.fields else (),
             tuple(dict.fromkeys(self.notes)),
-            str(self.places.folders[0].resolve()) if self.places.folders else "",
+            printable(str(self.places.folders[0].resolve())) if self.places.folders else "",
         )
 
     def _check_words(self, parts: Sequence[Part]) -> None:

@@ -40,7 +40,7 @@ from sim.files.fields import Field, Problems, require
 from sim.files.locks import BINARY, lock
 from sim.files.log import LogReader, entry_data
 from sim.files.old_strokes import with_strokes
-from sim.files.scenario import MapFile, Scenario, dump_scenario, parse_scenario, rows_of
+from sim.files.scenario import MAX_PATH, MapFile, Scenario, dump_scenario, parse_scenario, rows_of
 from sim.files.session import FOCUS_KEY, NUMBER, SHOWN_KEY, Digest, Saved, SavedBranch, redrawn_cells, with_original
 from sim.files.yaml import Document
 from sim.params import ConfigError, Param
@@ -206,7 +206,7 @@ class Journal(Watcher):
 
 def _header(scenario: Scenario) -> dict[str, Any]:
     grid, source = scenario.grid, scenario.map
-    if isinstance(source, MapFile) and (grid.cells <= _MOST_ROWS or scenario.is_redrawn):
+    if isinstance(source, MapFile) and (grid.cells <= _MOST_ROWS or scenario.is_redrawn or not _can_be_named(source)):
         scenario = replace(scenario, map=rows_of(grid))  # the file may be another one by then
     elif isinstance(source, MapFile):
         scenario = replace(scenario, map=replace(source, file=str(source.path)))
@@ -217,6 +217,12 @@ def _header(scenario: Scenario) -> dict[str, Any]:
     if cells:
         data["original"] = {"cells": runs_data(cells, grid.width), "letters": letters}
     return data
+
+
+def _can_be_named(source: MapFile) -> bool:
+    """Whether YAML can hold its path, and whoever reads that takes it."""
+    path = str(source.path)
+    return path.isprintable() and len(path) <= MAX_PATH
 
 
 # --- whose is it ----------------------------------------------------------------------------------

@@ -391,6 +391,7 @@ def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
 # --- sources of maps ------------------------------------------------------------------------------
 
 
+MAX_PATH = 1000  # characters
 _SOURCE_KEYS = ("file", "generate", "rows", "swamp", "threshold", "diagonal")
 _WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
@@ -415,7 +416,7 @@ def _read_source(entry: Field, places: Places) -> MapSource | None:
 
 
 def _read_map_file(part: Field, places: Places, swamp: str, diagonal: float, threshold: int) -> MapFile | None:
-    name = part.text(1000)
+    name = part.text(MAX_PATH)
     if name is None:
         return None
     path = places.find(name)
