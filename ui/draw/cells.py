@@ -35,6 +35,7 @@ class TerrainWords:
         self._letters = grid.terrain.reshape(-1).copy()
         self.words = np.zeros(grid.cells, np.uint8)
         cellwords.translate(self._letters, grid.width, self.words)
+        self.kinds = int(np.bitwise_or.reduce(self.words, initial=0))  # of terrain that are, or were, on the map
         self.version = grid.version
         self.previous = -1  # the version from which `changed` led to this one
         self.changed = NO_CELLS
@@ -56,6 +57,7 @@ class TerrainWords:
         changed = np.empty(9 * edited.size, np.int32)
         count = cellwords.translate_around(self._letters, grid.width, edited, self.words, changed)
         self.changed = changed[:count]
+        self.kinds |= int(np.bitwise_or.reduce(self.words[self.changed], initial=0))
         self.previous, self.version = self.version, grid.version
 
 

@@ -1,8 +1,7 @@
 """What everything on the maps means, in words beside its mark: below the layers in the sidebar."""
 
-import numpy as np
-
 from ui.draw import legend
+from ui.draw.cells import terrain_of
 from ui.draw.kernels.cellwords import SWAMP, TREES, WATER
 from ui.draw.layers import LAYER_BY_KEY, LAYERS
 from ui.draw.picture import HEAT_TRAILS_FROM_PX
@@ -104,8 +103,7 @@ def meanings(desk: Desk) -> list[tuple[str, str]]:
 
 def _terrain(desk: Desk) -> list[tuple[str, str]]:
     """Of the kinds of terrain that are on the map."""
-    words = next((cells.words for cells in desk.scene.cells.values()), np.zeros(0, np.uint8))
-    seen = int(np.bitwise_or.reduce(words)) if words.size else 0
+    seen = terrain_of(desk.scene.run.world.grid).kinds
     return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN.items() if seen & bit]
 
 
