@@ -125,15 +125,16 @@ def key_of(path: Path) -> str:
         raise ConfigError(
             f"{path}: expected a file such as my_agent.py (letters, digits, - and _), which names its agent"
         )
-    return path.stem.lower()
+    key = path.stem.lower()
+    if key in BY_KEY and not BY_KEY[key].is_own:
+        raise ConfigError(f"{path}: '{key}' is an agent of Backmove's own; give the file another name")
+    return key
 
 
 def load(path: str | os.PathLike[str]) -> AgentSpec:
     """Run a file that a person has named, and put its agent into the registry."""
     place = place_of(path)
     key = key_of(place)
-    if key in BY_KEY and not BY_KEY[key].is_own:
-        raise ConfigError(f"{path}: '{key}' is an agent of Backmove's own; give the file another name")
     file = OwnFile(key, place)
     before = LOADED.get(key)
     if before is not None and before.path == place:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from agents import own_files
 from sim.params import ConfigError, printable
@@ -12,8 +13,12 @@ OPTION = "--agent-file"
 def take_in(arguments: Sequence[str]) -> list[str]:
     """Run the files that a person has named, and put their agents beside ours. Returns the other arguments."""
     files, rest = _parted(arguments)
+    places: dict[str, Path] = {}
     for file in files:
-        own_files.key_of(own_files.place_of(file))
+        place = own_files.place_of(file)
+        key = own_files.key_of(place)
+        if places.setdefault(key, place) != place:
+            raise ConfigError(f"{file}: got two files for the agent '{key}', which is called as its file is")
         ask(file)
         own_files.load(file)
     return rest

@@ -28,6 +28,7 @@ from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells
 from sim.experiments.plan import Job, Task, Walk, code_version
 from sim.experiments.problems import board_of, packed
+from sim.files import journal
 from sim.files import session as session_file
 from sim.files.map import write_map
 from sim.generate import generate
@@ -130,6 +131,14 @@ def test_what_is_wrong_with_a_file_is_told_with_its_line(text: str, told: str, t
     with pytest.raises(ConfigError, match="mine") as caught:
         own_files.load(written(tmp_path, text))
     assert told in str(caught.value) and "mine" not in BY_KEY
+
+
+def test_two_files_of_one_name_are_not_mixed_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "other").mkdir()
+    one, other = example(tmp_path), example(tmp_path / "other")
+    assert main.main(["agents", OPTION, str(one), OPTION, str(other)]) == 2
+    assert "two files for the agent 'mine'" in capsys.readouterr().err
+    assert main.main(["agents", OPTION, str(one), OPTION, str(one)]) == 0
 
 
 def test_a_file_cannot_take_the_name_of_ours_or_be_anything_else(tmp_path: Path) -> None:
@@ -437,6 +446,26 @@ def test_its_text_travels_to_workers_that_do_not_have_it(tmp_path: Path, monkeyp
     assert not worker.work(task, files)[1] and own_files.LOADED["mine"].versions == before  # run once
 
 
+def test_an_experiment_says_why_it_failed_and_is_done_again_when_the_file_was_mended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, f"{HEAD}        return 1 // 0\n")
+    spec = written(
+        tmp_path,
+        "format: backmove-experiment\nversion: 1\ntitle: Mine\n"
+        "problems: {generate: {kind: rooms, width: 24, height: 24, seed: 1}}\nagents: [{kind: mine}]\nbudgets: [4]\n",
+        "own.yaml",
+    )
+    words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1", OPTION, str(path)]
+    assert main.main(words) == 1
+    told = "row 0: tick 0: mine failed on (0, 0): mine.py:6: ZeroDivisionError"
+    assert told in capsys.readouterr().err and ",failed," in (tmp_path / "out" / "results.csv").read_text()
+    assert main.main(words) == 1 and told in capsys.readouterr().err, "said again, and not done again"
+    example(tmp_path)
+    assert main.main(words) == 0
+    assert ",reached," in (tmp_path / "out" / "results.csv").read_text()
+
+
 # --- unasked, nothing -------------------------------------------------------------------------------------
 
 
@@ -545,11 +574,8 @@ def test_a_saved_session_opens_with_the_code_that_it_was_saved_with(tmp_path: Pa
     own_files.LOADED.clear()
     del BY_KEY["mine"], SPECS[-1]
     path.write_text(WALKS)
-    unnamed = Session(setup(1))
-    saving.restore(unnamed, files.open_any(saved).saved)
-    unnamed.timeline.settle()
-    unnamed.changed()
-    assert any("--agent-file mine.py" in text for text in unnamed.messages)
+    with pytest.raises(ConfigError, match=r"session.*no agent 'mine'.*--agent-file mine\.py"):
+        files.open_any(saved)
     own_files.load(path)
     opened = files.open_any(saved)
     other = Session(opened.scenario)
@@ -560,6 +586,21 @@ def test_a_saved_session_opens_with_the_code_that_it_was_saved_with(tmp_path: Pa
     assert session_file.is_session(saved.read_bytes())
 
 
+def test_a_journal_waits_until_the_file_is_named(tmp_path: Path) -> None:
+    """Restored without its agent it would be another run, and the journal of the right one would be gone."""
+    own_files.load(example(tmp_path))
+    session = Session(setup(1))
+    writer = journal.Journal(session.scenario, session.tree, folder=tmp_path)
+    session.add_agent(AgentConfig("mine"))
+    session.advance(9)
+    writer.progress([0], now=True)
+    del BY_KEY["mine"], SPECS[-1]
+    with pytest.raises(ConfigError, match=r"no agent 'mine'.*--agent-file mine\.py"):
+        journal.restore(writer.path, BY_KEY)
+    own_files.load(tmp_path / "mine.py")
+    assert len(journal.restore(writer.path, BY_KEY).branches[0].state.entries) == 1
+
+
 # --- the command line -------------------------------------------------------------------------------------
 
 
@@ -567,6 +608,11 @@ def test_new_agent_and_check_agent(tmp_path: Path, capsys: pytest.CaptureFixture
     path = tmp_path / "my_agent.py"
     assert main.main(["new-agent", str(path)]) == 0 and 'name = "my_agent"' in path.read_text()
     assert main.main(["new-agent", str(path)]) == 2 and "is there already" in capsys.readouterr().err
+    assert (
+        main.main(["new-agent", str(tmp_path / "lrta.py")]) == 2
+        and "give the file another name" in capsys.readouterr().err
+    )
+    assert not (tmp_path / "lrta.py").exists(), "nothing is written that could never be named"
     assert main.main(["check-agent", str(path)]) == 0
     told = capsys.readouterr().out
     assert "all rules are kept" in told and told.count("ok ") == len(contract.RULES)

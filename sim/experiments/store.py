@@ -60,7 +60,7 @@ class Store:
 
     def set_plan(self, spec: Specification) -> None:
         """Put the runs of a specification in the place of those before."""
-        wanted = f"{code_version()} {spec.size} {_maps_of(spec)}\n{spec.text}"
+        wanted = f"{code_version()}{_versions_of(spec)} {spec.size} {_maps_of(spec)}\n{spec.text}"
         if self.meta("plan") == wanted:
             return
         marks = ", ".join("?" * (2 + len(PLANNED)))
@@ -150,6 +150,12 @@ class Store:
             raise ConfigError(f"{self.folder / FILE}: cannot be read: {shown(str(error))}") from error
         frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)
         return frame
+
+
+def _versions_of(spec: Specification) -> str:
+    """The states of the files of agents of the user's own: a file that was saved again asks for other runs."""
+    settings = (setting for part in spec.parts for setting in part.settings)
+    return "".join(sorted({f" {s.kind} {s.params['version']}" for s in settings if "version" in s.params}))
 
 
 def _maps_of(spec: Specification) -> str:

@@ -41,7 +41,17 @@ from sim.files.locks import BINARY, lock
 from sim.files.log import LogReader, entry_data
 from sim.files.old_strokes import with_strokes
 from sim.files.scenario import MAX_PATH, MapFile, Scenario, dump_scenario, parse_scenario, rows_of
-from sim.files.session import FOCUS_KEY, NUMBER, SHOWN_KEY, Digest, Saved, SavedBranch, redrawn_cells, with_original
+from sim.files.session import (
+    FOCUS_KEY,
+    NUMBER,
+    SHOWN_KEY,
+    Digest,
+    Saved,
+    SavedBranch,
+    redrawn_cells,
+    with_known_agents,
+    with_original,
+)
 from sim.files.yaml import Document
 from sim.params import ConfigError, Param
 from sim.time.branches import ROOT, Branch, BranchState, BranchTree, Watcher
@@ -302,8 +312,8 @@ def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
             reader.take(part)
         if part.problems.found:
             problem = part.problems.texts()[0]
-            return reader.result((f"{problem}: what was done after that is lost",))
-    return reader.result()
+            return with_known_agents(reader.result((f"{problem}: what was done after that is lost",)), specs, str(path))
+    return with_known_agents(reader.result(), specs, str(path))
 
 
 def _lines(path: Path) -> Iterator[Field]:

@@ -51,7 +51,7 @@ from sim.files.scenario import (
 )
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
-from sim.params import ConfigError, Param, did_you_mean, shown
+from sim.params import ConfigError, Param, did_you_mean, shown, unknown_agent
 from sim.time.branches import ROOT, BranchState, BranchTree
 from sim.time.history import DIGEST_EVERY
 from sim.time.log import Entry
@@ -255,6 +255,16 @@ def load_session(
     return parse_session(data, str(path), specs, Path(path).parent, allowed_folders)
 
 
+def with_known_agents(saved: Saved, specs: Mapping[str, AgentSpec], name: str) -> Saved:
+    """The same; a ConfigError where an agent joins it that is not here, without which it would be another run."""
+    entries = (entry for branch in saved.branches for entry in branch.state.entries if entry.is_enabled)
+    joining = (entry.command.config.kind for entry in entries if isinstance(entry.command, AddAgent))
+    unknown = dict.fromkeys(kind for kind in joining if kind not in specs)
+    if unknown:
+        raise ConfigError([f"{name}: no agent {shown(kind)}{unknown_agent(kind, specs)}" for kind in unknown])
+    return saved
+
+
 def is_session(data: bytes) -> bool:
     """Whether these bytes claim to be a session, rather than a scenario."""
     return any(line.rstrip() == f"format: {FORMAT}".encode() for line in data[:4096].splitlines())
@@ -276,7 +286,7 @@ def parse_session(
     saved = _SessionReader(root, fields, scenario).read()
     problems.raise_any()
     assert saved is not None, root.value
-    return saved
+    return with_known_agents(saved, specs, name)
 
 
 def _check_format(root: Field, fields: Mapping[str, Field]) -> None:
