@@ -458,7 +458,7 @@ def test_an_experiment_says_why_it_failed_and_is_done_again_when_the_file_was_me
     )
     words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1", OPTION, str(path)]
     assert main.main(words) == 1
-    told = "row 0: tick 0: mine failed on (0, 0): mine.py:6: ZeroDivisionError"
+    told = "tick 0: mine failed on (0, 0): mine.py:6: ZeroDivisionError"
     assert told in capsys.readouterr().err and ",failed," in (tmp_path / "out" / "results.csv").read_text()
     assert main.main(words) == 1 and told in capsys.readouterr().err, "said again, and not done again"
     example(tmp_path)
