@@ -89,6 +89,27 @@ def test_anything_is_a_specification_or_an_error(text: str) -> None:
         parse_experiment(text, "x.yaml", BY_KEY)
 
 
+def test_names_that_no_run_has_are_told() -> None:
+    more = """claims:
+  - {claim: x, falls: wieght, value: cost, over: [budget, agnt]}
+  - {claim: y, less: [{agent: tb-w}, {agent: lrta, weigt: 1}], value: cost, where: {part: games}}
+tables: [{rows: budgt, columns: weight, values: cost, of: [{agent: lrta}, {agent: lrat}]}]
+figures: [{name: f, kind: lines, x: wait, y: cost, by: outcome, levels: {agent: lrta}}]
+"""
+    with pytest.raises(ConfigError) as caught:
+        spec_of(TINY + more)
+    assert [text.partition(": ")[2] for text in caught.value.problems] == [
+        "claims[0].over[1]: no run has an attribute 'agnt'; did you mean 'agent'?",
+        "claims[0].falls: no run has an attribute 'wieght'; did you mean 'weight'?",
+        "claims[1].where.part: no run has part 'games'",
+        "claims[1].less[0].agent: no run has agent 'tb-w'; did you mean 'tb-wa'?",
+        "claims[1].less[1].weigt: no run has an attribute 'weigt'; did you mean 'weight'?",
+        "tables[0].rows: no run has an attribute 'budgt'; did you mean 'budget'?",
+        "tables[0].of[1].agent: no run has agent 'lrat'; did you mean 'lrta'?",
+        "figures[0].x: no run has an attribute 'wait'; did you mean 'waits'?",
+    ]
+
+
 def test_grids_of_parameters_budgets_and_seeds_multiply() -> None:
     spec = spec_of(TINY + "seeds: [0, 7]\nchanges: {every: 10, rate: [1, 5]}\n")
     (part,) = spec.parts

@@ -42,7 +42,9 @@ def _check_runs(field: Field, attributes: Collection[str], values: Mapping[str, 
         _check(_child(field, name), name, attributes)
         for cell in _each(_child(field, name)) if name in values else ():
             if isinstance(cell.value, str) and cell.value not in values[name]:
-                cell.complain(f"no run has {name} {shown(cell.value)}{did_you_mean(cell.value, list(values[name]))}")
+                known = sorted(filter(None, values[name]))
+                near = did_you_mean(cell.value, known) if known else ""
+                cell.complain(f"no run has {name} {shown(cell.value)}{near}")
 
 
 def _check(field: Field, name: Any, attributes: Collection[str]) -> None:
