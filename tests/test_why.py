@@ -246,6 +246,17 @@ def test_those_that_wait_say_for_what_and_then_how_much_is_left(kind: str) -> No
     assert waited and walked
 
 
+def test_ida_star_says_how_deep_it_is_or_that_an_iteration_is_at_its_end() -> None:
+    made = generate("rooms", {"width": 32, "height": 32, "seed": 5, "room": 7}).grid
+    texts = []
+    for world, before, said in told((made.rows(), 0, made.cells - 1), "ida", 20):
+        if world.walkers[0].position == before:
+            deep = world.walkers[0].agent.view().tracing.size - 1
+            assert (f", {deep} move" in said.text) == (deep >= 0)
+            texts.append(said.text)
+    assert any("the limit rises next" in text for text in texts) and not any("-1" in text for text in texts)
+
+
 @pytest.mark.parametrize("key", ["d-lrta", "knn-lrta", "pra", "pr-lrta"])
 def test_what_the_data_was_of_another_map_for_is_said_and_nothing_false(key: str) -> None:
     rows = random_rows(3, 20, 20, 0.2)

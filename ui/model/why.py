@@ -142,6 +142,8 @@ def _ida_stays(case: _Case) -> str:
     if case.view.status is Status.GAVE_UP:
         return "It has given up: there were too many ways to try."
     limit, deep = case.agent.numbers["limit"], case.agent.tracing.size
+    if not deep:
+        return f"It waits: all ways with f up to {_n(limit)} are tried, and the limit rises next."
     return f"It waits: depth first along ways with f up to {_n(limit)}, {_moves(deep - 1)} deep now."
 
 
@@ -362,9 +364,7 @@ def _pr_lrta(case: _Case) -> Why:
         return Why(f"It walks on along its leg to {case.at(end)}: {_moves(left)} left.", end)
     if end == case.view.goal:
         return Why(f"The goal is in its region: A* found the way inside it, {_moves(left)} left.", end)
-    text = (
-        f"LRTA* among regions chose the next one, and A* inside the two the way to {case.at(end)}: {_moves(left)} left."
-    )
+    text = f"LRTA* among regions chose the next one, and A* the way to {case.at(end)} inside both: {_moves(left)} left."
     why_goal = f"{_reentered_leg(case)} " if case.is_marked(log.REENTERED) else ""
     return Why(f"{why_goal}{text}", end)
 
