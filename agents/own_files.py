@@ -321,12 +321,17 @@ def receive(files: Iterable[Sent]) -> None:
             register(_take_in(file, one.text))
 
 
-def load_named_before() -> None:
+def named_so_far() -> str:
+    """The files that a person has named, and their states, for a process that was started before."""
+    return os.environ.get(VARIABLE, "[]")
+
+
+def load_named_before(named: str | None = None) -> None:
     """In a process that another one of ours started: the files that a person named there, in the same state.
 
     Each is taken from the copy that was kept of it: meanwhile the file itself may be half way to its next state.
     """
-    for path, version in json.loads(os.environ.get(VARIABLE, "[]")):
+    for path, version in json.loads(named_so_far() if named is None else named):
         place = place_of(path)
         file = OwnFile(key_of(place), place)
         text = _kept(file.key, version)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pygame
 import pytest
@@ -40,6 +41,10 @@ from tests.test_anything import OWN_COMMANDS, Chaos, assert_can_be_taken_back, a
 from tests.test_app import setup
 from tests.window import App, make_app, press
 from ui.dialogs.own_agent import OwnAgentQuestion
+from ui.film import studio
+from ui.film import worker as film_worker
+from ui.film.messages import Follow, Named
+from ui.film.options import FilmOptions
 from ui.model import files, saving
 from ui.model.session import Session
 
@@ -221,6 +226,29 @@ def test_ctrl_c_while_an_agent_plans_means_the_program(tmp_path: Path) -> None:
     own_files.load(written(tmp_path, f"{HEAD}        raise KeyboardInterrupt\n"))
     with pytest.raises(KeyboardInterrupt):
         world_of("mine").advance(1)
+
+
+def test_one_that_joins_while_a_video_is_recorded_is_in_the_video(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[object] = []
+    silent = SimpleNamespace(Thread=lambda **given: SimpleNamespace(start=lambda: None))
+    monkeypatch.setattr(studio, "threading", silent)
+    monkeypatch.setattr(studio, "_start_process", lambda: None)
+    monkeypatch.setattr(studio.Studio, "_send", lambda self, message: sent.append(message))
+    app = make_app(setup(1))
+    look = app.window.recording.dressing.look()
+    recording = studio.Studio.film(tmp_path / "a.mkv", app.session, FilmOptions(), look)
+    own_files.load(example(tmp_path))
+    app.session.add_agent(AgentConfig("mine"))
+    recording.follow(app.session, look)
+    named, followed = sent[1:3]
+    assert isinstance(named, Named) and isinstance(followed, Follow)
+    spec = BY_KEY.pop("mine")
+    SPECS.remove(spec)
+    own_files.LOADED.clear()
+    film_worker._obey(None, named)  # type: ignore[arg-type]
+    assert BY_KEY["mine"].param(VERSION) == spec.param(VERSION)
 
 
 def test_what_an_agent_prints_is_no_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

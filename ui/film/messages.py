@@ -62,6 +62,13 @@ class Follow:
 
 
 @dataclass(frozen=True)
+class Named:
+    """Agents of the user's own joined the window; see own_files.named_so_far."""
+
+    files: str
+
+
+@dataclass(frozen=True)
 class RunTo:
     tick: int
 
@@ -86,4 +93,4 @@ class Cancel:
     """Throw everything away."""
 
 
-Message = FilmJob | ExportJob | Follow | RunTo | CutTo | Wear | Stop | Cancel
+Message = FilmJob | ExportJob | Named | Follow | RunTo | CutTo | Wear | Stop | Cancel

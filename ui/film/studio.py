@@ -23,8 +23,9 @@ import threading
 from collections import deque
 from dataclasses import replace
 
+from agents.own_files import named_so_far
 from ui import child
-from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Report, RunTo, Stop, Wear
+from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Named, Report, RunTo, Stop, Wear
 from ui.film.options import FilmOptions
 from ui.film.replay import Replay, replay_of, states_of
 from ui.model.look import Look
@@ -49,6 +50,7 @@ class Studio:
         self._tick = self._first = job.tick if isinstance(job, FilmJob) else 0
         self._run: object = None  # the tree of branches that is being followed
         self._is_cut = False
+        self._named = named_so_far()  # which the process knows from its start
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
         self._outbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._process = _start_process()
@@ -100,6 +102,9 @@ class Studio:
     def _follow_run(self, session: Session, tick: int) -> None:
         """Send the run if it is another one, or the commands if they are others."""
         states = states_of(session.run)
+        if (named := named_so_far()) != self._named:  # they may be in what comes now
+            self._named = named
+            self._send(Named(named))
         if session.tree is not self._run:
             self._run = session.tree
             self._replay = replay_of(session.run)

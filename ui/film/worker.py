@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from agents.own_files import load_named_before
 from sim.params import ConfigError
 from ui.film.film import Cancelled, Film, begin_film, export
-from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Report, RunTo, Stop, Wear
+from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Named, Report, RunTo, Stop, Wear
 
 REPORT_INTERVAL_S = 0.1
 MOST_THREADS = 4
@@ -151,6 +151,8 @@ def _threads() -> int:
 
 def _obey(film: Film, message: Message) -> None:
     match message:
+        case Named(files):
+            load_named_before(files)
         case Follow(replay, tick, is_same_run):
             film.follow(replace(replay, scenario=film.rerun.replay.scenario) if is_same_run else replay, tick)
         case RunTo(tick):
