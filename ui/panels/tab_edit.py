@@ -4,10 +4,19 @@ from functools import partial
 
 from ui.model import turning
 from ui.model.layout import Box
-from ui.model.tools import MAX_BRUSH, TOOL_NAMES
+from ui.model.tools import MAX_BRUSH, SELECT, TOOL_NAMES
 from ui.panels import bridges, selection_tab, stepper
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
+
+_PAINTING = (
+    "Drag: block or free, the first cell decides. Right drag: free. Shift+click: line from the last cell. "
+    "Ctrl+Shift+drag: rectangle."
+)
+_SELECTING = (
+    "Drag: select; with Shift: select more; with the right button: select less. Drag what is selected to move it, with "
+    "Ctrl to copy it. Ctrl+Space at the cell cursor does it by keyboard."
+)
 
 
 def draw(desk: Desk, box: Box) -> int:
@@ -67,7 +76,8 @@ def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
         shows_key=True,
         tip=desk.tip_of("hand"),
     )
-    return _draw_brush(desk, x, y + 4 * (height + px(6)) + px(4), width)
+    y += 4 * (height + px(6)) + px(4)
+    return y if desk.state.tool == SELECT else _draw_brush(desk, x, y, width)
 
 
 def _draw_brush(desk: Desk, x: int, y: int, width: int) -> int:
@@ -205,10 +215,8 @@ def _draw_rules(desk: Desk, x: int, y: int, width: int) -> int:
     canvas.hline(x, y, width)
     text = (
         f"{grid.name}: {grid.width} x {grid.height}. Eight neighbours, a diagonal costs {grid.diagonal:.4g} and needs "
-        "both cells beside it free.\n"
-        "Drag: block or free, the first cell decides. Right drag: free. Shift+click: line from the last cell. "
-        "Ctrl+Shift+drag: rectangle. Alt+click or Ctrl+I: pin a cell in the inspector. "
-        "Drag the start or the goal to move it."
+        f"both cells beside it free.\n{_SELECTING if desk.state.tool == SELECT else _PAINTING} "
+        "Alt+click or Ctrl+I: pin a cell in the inspector. Drag the start or the goal to move it."
     )
     y += canvas.px(8)
     return y + canvas.wrapped((x, y, width, canvas.px(400)), text, size=12, colour=desk.palette.dim)
