@@ -1361,6 +1361,16 @@ def test_settings_have_a_place_for_all_that_can_be_set(host: FakeHost) -> None:
     assert host.settings.heat.colours == "cividis" and host.calls == ["applied"]
 
 
+@pytest.mark.parametrize(
+    ("size", "scale"), [((480, 360), 1.0), ((480, 360), 2.0), ((640, 480), 1.5), ((800, 600), 2.0)]
+)
+def test_settings_open_in_the_smallest_windows(size: tuple[int, int], scale: float) -> None:
+    host = FakeHost(size, scale)
+    host.show(settings_of(host))
+    host.press("Escape")
+    assert host.dialog is None
+
+
 def test_a_folder_is_typed_or_chosen_and_a_wrong_one_is_told(host: FakeHost, tmp_path: Path) -> None:
     host.show(dialog := settings_of(host))
     field = dialog.fields["recordings"]

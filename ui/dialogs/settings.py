@@ -41,6 +41,9 @@ FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and 
 """Settings that name a folder, and what the dialog calls them."""
 
 _FORM_WIDTH, _BUTTONS, _FOLDER, _FOLDER_LABEL, _BROWSE = 360, 34, 34, 190, 40
+_LEAST_WIDE, _LEAST_HIGH = 420, 240
+"""In a smaller card the folders are left out: the list of keys needs what there is."""
+
 _BARE = (
     *(pygame.K_LSHIFT, pygame.K_RSHIFT, pygame.K_LCTRL, pygame.K_RCTRL, pygame.K_LALT, pygame.K_RALT),
     *(pygame.K_LMETA, pygame.K_RMETA, pygame.K_CAPSLOCK, pygame.K_NUMLOCK, pygame.K_MODE),
@@ -70,7 +73,8 @@ class SettingsDialog(Dialog):
     def build(self) -> None:
         area = self.area.copy()
         self.fields: dict[str, Field] = {}
-        foot = [take_bottom(area, self.px(_FOLDER), self.px(gap)) for gap in (8, 18)]
+        has_room = area.width >= self.px(_LEAST_WIDE) and area.height >= self.px(_LEAST_HIGH)
+        foot = [take_bottom(area, self.px(_FOLDER), self.px(gap)) for gap in (8, 18)] if has_room else []
         left = take_left(area, min(self.px(_FORM_WIDTH), area.width * 3 // 5), self.px(24))
         values = {param.name: getattr(self.host.settings, param.name) for param in FORM}
         self.form = ParamForm(self, left, FORM, values, self._changed, gives_back=True)
@@ -83,7 +87,7 @@ class SettingsDialog(Dialog):
         columns = [Col("Command"), Col("Key", width=150, align="right", face="mono")]
         self.rows = Rows(self, area, columns, self._items(), place=self.at, chosen=self._wait, selected=self._selected)
         self.add(self.rows)
-        for (name, label), rect in zip(FOLDERS.items(), reversed(foot), strict=True):
+        for (name, label), rect in zip(FOLDERS.items(), reversed(foot), strict=False):
             self._add_folder(name, label, rect)
         self.add_footer(("Done", self.confirm, "main"))
         self.add_note()
@@ -153,8 +157,9 @@ class SettingsDialog(Dialog):
 
     def _browse(self, name: str) -> None:
         def choose(folder: Path) -> None:
-            self.fields[name].set(str(folder))
-            self._name_folder(name)
+            if name in self.fields:  # the window may have become too small for it meanwhile
+                self.fields[name].set(str(folder))
+                self._name_folder(name)
 
         at = Path(self.fields[name].text.strip() or self.host.settings.last_folder).expanduser()
         self.ask(lambda host: ChooseFolder(host, at, choose))
@@ -201,7 +206,7 @@ class SettingsDialog(Dialog):
     def confirm(self) -> None:
         if self.focused is self.rows:
             self._wait()
-        elif all(self._name_folder(name) for name in FOLDERS) and not self.form.stops():
+        elif all(self._name_folder(name) for name in self.fields) and not self.form.stops():
             self.host.close_dialog()
 
     def _kill(self) -> None:
