@@ -47,8 +47,8 @@ _TB_WA = (
 _TB_GBFS = tuple(replace(line, text=line.text.replace("g + w h", "h")) for line in _TB_WA)
 _CHANGES = (
     Line("", "when the map changes:", 0),
-    Line("", "eager: begin anew. lazy: only if the way ahead is cut,", 1),
-    Line("", "or a shorter one may have opened", 1),
+    Line("", "eager: begin anew. lazy: only if the way", 1),
+    Line("", "ahead is cut, or a shorter one may be open", 1),
     Line("restart", "begin the search anew at the agent", 1),
 )
 _TBA = (
@@ -63,8 +63,8 @@ _TBA = (
     Line("back", "else if it is not at the root: to the parent", 1),
     Line("bounce", "else: back to where it came from", 1),
 )
-_LONGER = Line("path", "at the root or the agent: new path, if not shorter", 1)
-_SHORTCUT = Line("shortcut", "off the path to the goal: search from it to the agent", 1)
+_LONGER = Line("path", "at the root or agent: new path, if not shorter", 1)
+_SHORTCUT = Line("shortcut", "off the goal's path: search from it to the agent", 1)
 _LRTA = (
     Line("", "every tick, standing on s:", 0),
     Line("expand", "look at all cells that d moves lead to", 1),
@@ -76,7 +76,7 @@ _LRTA = (
 _BY_COST = Line("expand", "look at all cells up to a cost of gmax", 1)
 _RIBS = (
     Line("", "every tick, standing on u:", 0),
-    Line("expand", "learn g of the neighbours of u that are not pruned", 1),
+    Line("expand", "learn g of u's neighbours that are not pruned", 1),
     Line("dead", "if u leads best to none of them: u is dead", 1),
     Line("redundant", "if all have other best parents: u is redundant", 1),
     Line("enter", "if u is not, and some have f <= T and were not", 1),
