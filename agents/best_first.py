@@ -9,6 +9,7 @@ from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import log
 from sim.kernels import search as kernels
+from sim.kernels.tiled import in_rows
 from sim.params import Param, Value
 
 WEIGHT = Param(
@@ -35,6 +36,11 @@ class BestFirstAgent(KernelAgent):
         self.params = dict(params)
         self.search = self._new_search()
 
+    @property
+    def tile_width(self) -> int:
+        """Those that can be in a crew have their tables in tiles where there are many of them, see kernels/tiled.py."""
+        return 0
+
     def _weights(self) -> tuple[float, float]:
         """(wg, wh) of f = wg * g + wh * h."""
         return 1.0, float(self.params.get("weight", 1.0))
@@ -50,6 +56,7 @@ class BestFirstAgent(KernelAgent):
             counts_heat=self.problem.watched,
             notes_order=self.problem.watched,
             is_reused=self.problem.reuses_memory,
+            tile_width=self.tile_width,
         )
 
     def _is_bucketed(self, wg: float, wh: float) -> bool:
@@ -91,5 +98,15 @@ class BestFirstAgent(KernelAgent):
     def best(self) -> int:
         return int(kernels.best_open(self.ground, self.search))
 
+    def shown_search(self) -> kernels.Search:
+        """The search as those see it who draw: its records cell by cell."""
+        return self.search._replace(nodes=in_rows(self.search.nodes))
+
+    def settle_view(self) -> None:
+        if not self.tile_width:
+            self.view()
+        elif self.search.control[0].is_bucketed:
+            self.best()  # brings the next cells to the top
+
     def view(self) -> AgentView:
-        return AgentView(search=self.search, best=self.best(), root=int(self.search.control[0].root))
+        return AgentView(search=self.shown_search(), best=self.best(), root=int(self.search.control[0].root))

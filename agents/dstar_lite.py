@@ -28,11 +28,15 @@ from sim.params import Value
 class DstarLite(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, dstar_lite.STATE)
-        self.memory = dstar_lite.new_memory(problem.grid.cells)
+        self.memory = dstar_lite.new_memory(problem.grid.cells, self.tile_width)
         self._reset(problem.start)
 
+    @property
+    def tile_width(self) -> int:
+        return self.problem.tile_width
+
     def _new_search(self) -> Search:
-        return new_labels(self.problem.grid.cells, self.problem.watched)
+        return new_labels(self.problem.grid.cells, self.problem.watched, self.tile_width)
 
     def _reset(self, start: int) -> None:
         dstar_lite.reset(self.ground, self.search, self.memory, self.state, start, self.goal)
@@ -72,7 +76,7 @@ class DstarLite(BestFirstAgent):
     def view(self) -> AgentView:
         st, queued = self.state[0], int(self.search.control[0].open_size)
         return AgentView(
-            search=self.search,
+            search=self.shown_search(),
             best=self.best(),
             root=int(st.goal),
             path=self.way(),

@@ -1,12 +1,14 @@
 """What all agents share whose memory is arrays and whose ticks are the work of a kernel."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from sim.agent_api import STATUSES, Status
+from sim.agent_api import STATUSES, AgentView, Status
 from sim.kernels.jit import bare
-from sim.kernels.search import Search, most_known
+from sim.kernels.search import Search, most_known, stamped_nodes
+from sim.kernels.stale import Stamped
 from sim.metrics import OwnCounts
 
 
@@ -52,12 +54,23 @@ class KernelAgent:
         """What it searches with: their open and closed lists are its memory."""
         return ()
 
+    def stamped(self) -> Iterator[Stamped]:
+        """Its tables of which only a part counts: for keyframes."""
+        return map(stamped_nodes, self.searches())
+
     def learned_cells(self) -> int:
         """Cells of which it has learned something."""
         return 0
 
     def own_counts(self) -> OwnCounts:
         return OwnCounts(memory=sum(map(most_known, self.searches())) + self.learned_cells())
+
+    def settle_view(self) -> None:
+        """Make now what is made when somebody looks, so that looking writes nothing until the next tick."""
+        self.view()
+
+    def view(self) -> AgentView:
+        raise NotImplementedError
 
     def parts(self) -> tuple[Any, ...]:
         """Ground, memory and state, in the order in which the kernel of this agent takes them."""

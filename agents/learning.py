@@ -9,7 +9,7 @@ from agents.kernel_agent import KernelAgent
 from sim.agent_api import Problem, Status
 from sim.grid import MapChange
 from sim.kernels import learner
-from sim.kernels.learned import new_learned
+from sim.kernels.learned import Learned, new_learned
 from sim.params import Param, Value
 
 ON_UNBLOCK = Param(
@@ -39,9 +39,12 @@ class LearningAgent(KernelAgent):
         self.problem = problem
         self.ground = problem.grid.ground
         self.params = dict(params)
-        self.learned = new_learned(self.ground, problem.goal, problem.watched)
+        self.learned = self._new_learned(problem.goal)
         self._set_limit()
         learner.stand(self.state, problem.start, problem.goal)
+
+    def _new_learned(self, goal: int) -> Learned:
+        return new_learned(self.ground, goal, self.problem.watched)
 
     forgotten_cells = 0  # the most that were learned of, before all was forgotten
 
@@ -108,7 +111,7 @@ class LearningAgent(KernelAgent):
     def _forget(self) -> None:
         """Learn from nothing."""
         changes, self.forgotten_cells = self.h_changes, self.learned_cells()
-        self.learned = new_learned(self.ground, int(self.state[0].goal), self.problem.watched)
+        self.learned = self._new_learned(int(self.state[0].goal))
         self.learned.target[0].changes = changes + 1  # it has changed, and does not count backwards
         self.state[0].slack = 0.0
 

@@ -18,8 +18,10 @@ import numpy as np
 from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, same_depth
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import crew, lrta
+from sim.kernels.learned import Learned, new_learned
 from sim.kernels.search import CLOSED, most_known
 from sim.kernels.targets import only_goal
+from sim.kernels.tiled import in_rows, laid_out
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
@@ -27,7 +29,7 @@ from sim.params import Param, Value
 class Lrta(LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
-        self.ball = lrta.new_ball(problem.grid.cells, problem.watched)
+        self.ball = lrta.new_ball(problem.grid.cells, problem.watched, problem.reuses_memory)
 
     def _lookahead(self) -> tuple[int, float]:
         """Depth, and the g up to which cells are expanded; by depth there is none, by cost the other way round."""
@@ -39,6 +41,20 @@ class Lrta(LearningAgent):
         """Whether one cell is expanded a move, and nobody wants to see it."""
         is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
         return is_one and not self.problem.watched
+
+    def _new_learned(self, goal: int) -> Learned:
+        """Where there are many of them its values are in tiles, see kernels/tiled.py; deeper lookaheads want rows."""
+        return new_learned(self.ground, goal, self.problem.watched, self._tile_width())
+
+    def _tile_width(self) -> int:
+        return self.problem.tile_width if self._is_classic() else 0
+
+    def set_param(self, name: str, value: Value) -> None:
+        super().set_param(name, value)
+        self.learned = self.learned._replace(h=laid_out(self.learned.h, self._tile_width()))
+
+    def settle_view(self) -> None:
+        """Looking at it writes nothing."""
 
     @property
     def crew_kernel(self) -> Any:
@@ -69,7 +85,8 @@ class Lrta(LearningAgent):
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search
         if self._is_classic() or st.best < 0:
-            return AgentView(learned=self.learned, best=int(st.best), depths=self._depths())
+            shown = self.learned._replace(h=in_rows(self.learned.h))
+            return AgentView(learned=shown, best=int(st.best), depths=self._depths())
         cells = self.ball.cells[: int(st.closed)]
         return AgentView(
             search=search,

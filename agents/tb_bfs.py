@@ -4,7 +4,7 @@ Paper: "Time-Bounded Best-First Search". The paper gives no rule for a changing 
 restart eagerly. Their repeated versions (rtb_wa.py, rtb_gbfs.py) choose.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import crew, tb_bfs
-from sim.kernels.ancestry import new_links
-from sim.kernels.route import new_route, place_on
+from sim.kernels.ancestry import new_links, stamped_links
+from sim.kernels.route import new_route, place_on, way_to
+from sim.kernels.stale import Stamped
 from sim.params import Param, Value
 
 RESTART = Param(
@@ -43,9 +44,14 @@ NO_PATH = Param(
 class TbBfs(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tb_bfs.STATE)
-        self.route = new_route(problem.grid.cells, problem.reuses_memory)
-        self.links = new_links(problem.grid.cells, self.state["searches"], problem.reuses_memory)
+        cells, width = problem.grid.cells, self.tile_width
+        self.links = new_links(cells, self.state["searches"], problem.reuses_memory, width)
+        self.route = new_route(cells, problem.reuses_memory, width, self.links)
         self._reset(problem.start)
+
+    @property
+    def tile_width(self) -> int:
+        return self.problem.tile_width
 
     def _reset(self, start: int) -> None:
         self.state[0].gives_up = self.params.get("no_path") == "give-up"
@@ -70,6 +76,11 @@ class TbBfs(BestFirstAgent):
         heeds = tb_bfs.AS_PRINTED if self.params.get("lazy_rule") == "printed" else tb_bfs.ARC_AHEAD
         return policy, heeds, self._shortcut_weight()
 
+    def stamped(self) -> Iterator[Stamped]:
+        yield from super().stamped()
+        if not self.search.control[0].reopens:  # else nobody stamps them, and the route has its places there
+            yield stamped_links(self.links, self.state["searches"])
+
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.route, self.links, self.state
 
@@ -93,11 +104,16 @@ class TbBfs(BestFirstAgent):
         )
 
     def view(self) -> AgentView:
-        tb_bfs.make_route(self.ground, self.search, self.route, self.state[0])
-        length = int(self.state[0].length)
-        path = self.route.cells[:length]
-        head = max(0, int(place_on(self.route, length, self.loc)))
-        return AgentView(self.search, self.best(), int(self.search.control[0].root), path, head)
+        if self.tile_width:  # one of many: what nobody else needs is not put into its memory
+            way = np.empty(self.problem.grid.cells, np.int32)
+            path = way[: int(way_to(self.ground, self.search, int(self.state[0].end), way))]
+            head = int((path == self.loc).argmax()) if path.size else 0
+        else:
+            tb_bfs.make_route(self.ground, self.search, self.route, self.state[0])
+            length = int(self.state[0].length)
+            path = self.route.cells[:length]
+            head = max(0, int(place_on(self.route, length, self.loc)))
+        return AgentView(self.shown_search(), self.best(), int(self.search.control[0].root), path, head)
 
 
 class TbGreedy(TbBfs):

@@ -32,10 +32,14 @@ _DID = {tba.FOUND: "found", tba.TRACED: "trace", tba.TOOK: "path", tba.SOUGHT: "
 class Tba(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tba.STATE)
-        cells = problem.grid.cells
-        self.path, self.trace = new_route(cells, problem.reuses_memory), new_route(cells, problem.reuses_memory)
+        memory = problem.grid.cells, problem.reuses_memory, self.tile_width
+        self.path, self.trace = new_route(*memory), new_route(*memory)
         self.detour = self._new_detour()
         self._reset(problem.start)
+
+    @property
+    def tile_width(self) -> int:
+        return self.problem.tile_width
 
     def _new_detour(self) -> Search:
         return new_search(
@@ -79,7 +83,7 @@ class Tba(BestFirstAgent):
     def view(self) -> AgentView:
         st = self.state[0]
         return AgentView(
-            search=self.search,
+            search=self.shown_search(),
             best=self.best(),
             root=int(st.root),
             path=self.path.cells[: int(st.length)],

@@ -95,10 +95,12 @@ def walk_together() -> None:
     for kind, params in _IN_CREWS:
         for goal in goals[1 : 1 + FEWEST]:
             world.add(AgentConfig(kind, params=params, goal=goal, group=f"{kind} {params}"))
+        world.add(AgentConfig(kind, params=params, group=kind))  # and one of a group that is too small for a crew
     for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,))):
         world.advance(2)
         world.submit(command)
     world.advance(2)
+    world.snapshot()
 
 
 def tiny_world(*, watched: bool) -> World:

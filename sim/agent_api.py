@@ -82,11 +82,14 @@ class Problem:
     seed: int = 0
     budget: int = 1  # expansions a tick at the time the agent is made, for checks
     watched: bool = False  # somebody looks: count expansions per cell and note their order
+    tile_width: int = 0  # for tables with an entry for each cell, see kernels/tiled.py
 
     @property
     def reuses_memory(self) -> bool:
-        """Whether memory may come from agents that are no more, see memory.Pool."""
-        return not self.watched
+        """Whether memory may come from agents that are no more, see memory.Pool. Hundreds of agents are to take no more
+        than they need: not pages that a search over the whole map has touched.
+        """
+        return not self.watched and not self.tile_width
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Crews: agents of one kind that advance in one call of a kernel (sim/kernels/crew.py), each as it would alone."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -62,13 +62,14 @@ class Seat(NamedTuple):
 class Crew:
     """Some walkers, and where their memory lies."""
 
-    def __init__(self, kernel: Any, walkers: "list[Walker]") -> None:
+    def __init__(self, kernel: Any, walkers: "list[Walker]", parts: list[list[Any]]) -> None:
+        """`parts`: of the memory of each."""
         self.kernel, self.walkers = kernel, walkers
         self._change = walkers[0].agent.crew_change  # type: ignore[attr-defined]
         self._rules = np.zeros(len(walkers), RULE)
-        self._memories: list[Any] = [None] * len(walkers)
         self._like = _memory_of(walkers[0])
-        self._table = np.zeros((len(walkers), sum(1 for _ in _arrays(self._like))), np.int64)
+        self._sizes = _sizes(parts[0])
+        self._table = np.array([_addresses(own) for own in parts], np.int64)
         self.results = np.zeros(len(walkers), RESULT)
         self.ids = tuple(walker.id for walker in walkers)
         self.places = {number: place for place, number in enumerate(self.ids)}
@@ -80,24 +81,29 @@ class Crew:
         self._seats = [Seat(self, place) for place in range(len(walkers))]
         self._has_rows = np.zeros(len(walkers), np.bool_)
         self._own_budgets = np.zeros(len(walkers), np.int64)  # 0: the world's
-        assert self.look_again()
+        self._look_at_rules()
+        self._memories = [walker.agent.arguments() for walker in walkers]  # type: ignore[attr-defined]
 
     def look_again(self) -> bool:
         """Note where the memory lies of those who have replaced some of it. Due after everything that may do that.
 
         Returns whether all still belong here: a parameter may ask for another kernel or for other memory.
         """
-        self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
-        self._rules[:] = [walker.agent.crew_rule() for walker in self.walkers]  # type: ignore[attr-defined]
+        self._look_at_rules()
         for i, walker in enumerate(self.walkers):
             arguments = walker.agent.arguments()  # type: ignore[attr-defined]
             if arguments is self._memories[i]:
                 continue
-            if _kind_of(walker) != (self.kernel, _sizes(self._like)):
+            parts = _parts_of(walker)
+            if walker.agent.crew_kernel is not self.kernel or _sizes(parts) != self._sizes:  # type: ignore[attr-defined]
                 return False
             self._memories[i] = arguments
-            self._table[i] = [array.ctypes.data for array in _arrays(_memory_of(walker))]
+            self._table[i] = _addresses(parts)
         return True
+
+    def _look_at_rules(self) -> None:
+        self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
+        self._rules[:] = [walker.agent.crew_rule() for walker in self.walkers]  # type: ignore[attr-defined]
 
     def tell(self, grid: Grid, change: MapChange) -> bool:
         """Tell all of them of a change of the map, at once; False if each has to be told by itself."""
@@ -171,22 +177,15 @@ def _signs(walkers: "Iterable[Walker]") -> list[tuple[int, int]]:
 def _crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
     if not JIT_ON:
         return []
-    groups: dict[Any, list[Walker]] = {}
+    groups: dict[Any, tuple[list[Walker], list[list[Any]]]] = {}
     for walker in walkers:
-        kind = _kind_of(walker)
-        if kind is not None and walker.most_trials == 1:
-            groups.setdefault((walker.config.group, *kind), []).append(walker)
-    return [Crew(kernel, members) for (_, kernel, _), members in groups.items() if len(members) >= FEWEST]
-
-
-def _kind_of(walker: "Walker") -> tuple[Any, tuple[int, ...]] | None:
-    """What all of a crew have in common: the kernel, and the sizes of their arrays."""
-    kernel = getattr(walker.agent, "crew_kernel", None)
-    return None if kernel is None else (kernel, _sizes(_memory_of(walker)))
-
-
-def _sizes(memory: Any) -> tuple[int, ...]:
-    return tuple(array.size for array in _arrays(memory))
+        kernel = getattr(walker.agent, "crew_kernel", None)
+        if kernel is not None and walker.most_trials == 1:
+            parts = _parts_of(walker)
+            members, all_parts = groups.setdefault((walker.config.group, kernel, _sizes(parts)), ([], []))
+            members.append(walker)
+            all_parts.append(parts)
+    return [Crew(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= FEWEST]
 
 
 def _memory_of(walker: "Walker") -> tuple[Any, ...]:
@@ -194,10 +193,26 @@ def _memory_of(walker: "Walker") -> tuple[Any, ...]:
     return (walker.agent.crew_memory(), *walker.counts)  # type: ignore[attr-defined]
 
 
-def _arrays(memory: Any) -> Iterator[npt.NDArray[Any]]:
-    """The arrays of nested tuples, in the order in which the kernel comes by them."""
-    if isinstance(memory, np.ndarray):
-        yield memory
-    elif isinstance(memory, tuple):
-        for part in memory:
-            yield from _arrays(part)
+def _parts_of(walker: "Walker") -> list[Any]:
+    """The arrays of that, in the order in which the kernel comes by them, and the numbers that stand beside them, such
+    as the width of tiles.
+    """
+    found: list[Any] = []
+    _add_parts(_memory_of(walker), found)
+    return found
+
+
+def _add_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
+    for part in memory:
+        if isinstance(part, tuple):
+            _add_parts(part, found)
+        else:
+            found.append(part)
+
+
+def _sizes(parts: Sequence[Any]) -> tuple[int, ...]:
+    return tuple([part if isinstance(part, int) else part.size for part in parts])
+
+
+def _addresses(parts: Sequence[Any]) -> list[int]:
+    return [part.ctypes.data for part in parts if not isinstance(part, int)]

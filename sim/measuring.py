@@ -22,7 +22,8 @@ import numpy as np
 from sim.grid import Grid
 from sim.kernels import distance, referee
 from sim.kernels.jit import bare
-from sim.kernels.search import begin, new_search
+from sim.kernels.search import begin, new_search, stamped_nodes
+from sim.kernels.stale import Stamped
 
 A_TICK = 20_000
 """Expansions for measuring that a window allows in a tick: about 2 ms."""
@@ -57,6 +58,10 @@ class Measuring:
     def expansions(self) -> int:
         """What measuring has cost so far."""
         return self._spent + int(self._backward.control["expansions"][0])
+
+    def stamped(self) -> Stamped:
+        """Its table of distances as a keyframe sees it."""
+        return stamped_nodes(self._backward)
 
     @property
     def is_waiting(self) -> bool:

@@ -5,7 +5,7 @@ in order plan and act, then the referee. A tick is a bulk of one: `advance(1000)
 because nothing but a command can come between an agent's ticks.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from operator import attrgetter
@@ -33,7 +33,8 @@ from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.jit import bare
-from sim.kernels.memory import zeros
+from sim.kernels.stale import Stamped
+from sim.kernels.tiled import Table, in_rows, new_table, width_of_tiles
 from sim.measuring import Measuring
 from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params, unknown_agent
@@ -65,7 +66,7 @@ class Walker:
     params: dict[str, Value]
     agent: Agent
     metrics: np.ndarray  # referee.METRICS[1]
-    visits: npt.NDArray[np.uint32]  # how often the agent stood on each cell
+    visit_table: Table  # how often the agent stood on each cell
     budget: int | None  # its own, or None for the world's
     joined: int  # tick at which it was put on the map
     start: int
@@ -86,7 +87,7 @@ class Walker:
 
     def _look_at_counts(self) -> None:
         """Keep views of the counts that cost nothing to take."""
-        self.counts = bare((self.metrics, self.visits))  # what the referee writes to
+        self.counts = bare((self.metrics, self.visit_table))  # what the referee writes to
         self._position = self.metrics["position"]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -101,6 +102,11 @@ class Walker:
     @property
     def position(self) -> int:
         return int(self._position[0])
+
+    @property
+    def visits(self) -> npt.NDArray[np.uint32]:
+        """How often it stood on each cell; of one of many a copy."""
+        return in_rows(self.visit_table)
 
     seat: Seat | None = None  # its place in the crew in which it advances, while that keeps what it does
 
@@ -303,7 +309,7 @@ class World:
         goal = self.goal if own_goal is None else own_goal
         has_own = config.start is not None or config.goal is not None
         problem = self._problem(config, number, (start, goal), budget)
-        visits = zeros(self.grid.cells, np.uint32)
+        visits: Table = new_table("visits", self.grid.cells, np.uint32, problem.tile_width)
         walker = Walker(
             number,
             config,
@@ -328,9 +334,11 @@ class World:
 
     def _problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
         """Of a group nobody watches each single one: what that takes, five hundred could not have."""
-        is_watched = self.watched and (not config.group or number in self._singled_out)
+        is_one_of_many = bool(config.group) and number not in self._singled_out
+        width = width_of_tiles(self.grid.width) if is_one_of_many else 0
         grid = SeenGrid(self.grid) if self.specs[config.kind].is_own else self.grid
-        return Problem(grid, *ends, _agent_seed(self.seed, number), budget, is_watched)
+        seed = _agent_seed(self.seed, number)
+        return Problem(grid, *ends, seed, budget, self.watched and not is_one_of_many, width)
 
     def single_out(self, agent: int) -> None:
         """Watch an agent of a group like one that walks alone. It must not have begun: it is made anew."""
@@ -407,6 +415,10 @@ class World:
             return False
         waits = any(w.agent.status is Status.NO_PATH for w in self.walkers)
         return not (waits and self.random_changes.next_after(self.tick) is not None)
+
+    def prepare(self) -> None:
+        """Find out now who advances together: for hundreds of agents it takes as long as some ticks."""
+        self._turns()
 
     def advance(self, ticks: int) -> int:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
@@ -664,7 +676,7 @@ class World:
         walker.refusals += 1
         walker.agent.refused(walker.position)
         budget = walker.budget or self.budget
-        referee.judge(self.grid.ground, rows, 1, tick, budget, walker.metrics, walker.visits)
+        referee.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
         return row + 1
 
     def _illegal(self, walker: Walker, rows: np.ndarray, row: int) -> str:
@@ -706,7 +718,7 @@ class World:
         is_possible = self.grid.is_free(walker.start)
         cell = walker.start if is_possible else walker.position
         rows[0] = cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING
-        referee.count_placing(rows, walker.metrics, walker.visits)
+        referee.count_placing(rows, *walker.counts)
         if is_possible:
             cast(Learner, walker.agent).begin_trial(walker.start)
             walker.trial_began = self._trial_counts(walker, walker.trial + 1)
@@ -987,6 +999,20 @@ class World:
             self.switch_states(),
             tuple(self.view(w) for w in self.walkers if only is None or w.id in only),
         )
+
+    def stamped(self) -> Iterator[Stamped]:
+        """Tables of which only a part counts. Those of crowds are left out: they are many and small."""
+        yield self.measuring.stamped()
+        for walker in self.walkers:
+            if not walker.config.group and (stamped := getattr(walker.agent, "stamped", None)):
+                yield from stamped()
+
+    def settle_views(self) -> None:
+        """Let agents make now what they make only when it is looked at, such as the way ahead: looking at them writes
+        nothing from here to the next tick.
+        """
+        for walker in self.walkers:
+            getattr(walker.agent, "settle_view", walker.agent.view)()
 
     def view(self, walker: Walker) -> WalkerView:
         return WalkerView(

@@ -40,8 +40,8 @@ KINDS = (
 )
 
 
-def crowd(problem: Problem, seed: int) -> World:
-    """Agents of several kinds, each with ends of its own, on a map that changes."""
+def crowd(problem: Problem, seed: int, are_grouped: bool = False) -> World:
+    """Agents of several kinds, each with ends of its own, on a map that changes; in groups their tables are tiled."""
     rows, start, goal = problem
     grid, chance = Grid.from_rows(rows), random.Random(seed)
     world = World(grid, start, goal, BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(6, 15.0))
@@ -50,8 +50,23 @@ def crowd(problem: Problem, seed: int) -> World:
         for _ in range(3):
             ends = [grid.xy(chance.choice(free)) for _ in range(2)]
             budget = chance.choice([None, 4, 9])
-            world.add(AgentConfig(kind, params=params, budget=budget, start=ends[0], goal=ends[1]))
+            group = f"{kind} {params}" if are_grouped else ""
+            world.add(AgentConfig(kind, "", params, budget, start=ends[0], goal=ends[1], group=group))
     return world
+
+
+def minds(world: World) -> list[object]:
+    """What there is to draw of each: its visits, its search, what it learned."""
+    found: list[object] = []
+    for walker in world.walkers:
+        view = walker.agent.view()
+        found.append((walker.visits.tolist(), view.path.tolist(), view.head, view.best, dict(view.numbers)))
+        if view.search is not None:
+            is_of = view.search.nodes["search"] == view.search.control[0].search
+            found += [view.search.nodes[name][is_of].tolist() for name in ("g", "came")] + [is_of.nonzero()[0].tolist()]
+        if view.learned is not None:
+            found.append(view.learned.h.tolist())
+    return found
 
 
 def some_command(world: World, chance: random.Random) -> commands.Command:
@@ -75,12 +90,12 @@ def some_command(world: World, chance: random.Random) -> commands.Command:
     )
 
 
-def walked(problem: Problem, seed: int, fewest: int) -> tuple[list[object], int]:
+def walked(problem: Problem, seed: int, fewest: int, are_grouped: bool = False) -> tuple[list[object], int]:
     """All rows and digests of a run, and the most crews there were."""
     log: list[object] = []
     most = 0
     with patch.object(crew, "FEWEST", fewest):
-        world, chance = crowd(problem, seed), random.Random(seed)
+        world, chance = crowd(problem, seed, are_grouped), random.Random(seed)
         for _ in range(25):
             if chance.random() < 0.4:
                 world.submit(some_command(world, chance))
@@ -90,6 +105,7 @@ def walked(problem: Problem, seed: int, fewest: int) -> tuple[list[object], int]
             most = max(most, len(world._turns().crews))
             log.append((world.tick, world.digest(), [note.text for note in world.notes]))
             log.append([(w.id, w.rows.tolist(), w.rows_tick, w.state_word, w.trials) for w in world.walkers])
+        log.append(minds(world))
     return log, most
 
 
@@ -100,6 +116,8 @@ def test_single_and_grouped_agents_give_the_same_walk(problem: Problem, seed: in
     together, crews = walked(problem, seed, 2)
     assert together == alone
     assert none == 0 and crews >= 2
+    for fewest in (2, 1_000_000):
+        assert walked(problem, seed, fewest, are_grouped=True)[0] == alone, "in tiles"
 
 
 def taken_down(problem: Problem, seed: int, fewest: int) -> list[object]:

@@ -5,7 +5,7 @@ Agents, referee and digest are in it. A tick is timed by processor time, so that
 
 import gc
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,10 @@ from cli.bench.memory import resident_mb
 from cli.bench.problems import by_map
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, EditCells
 from sim.generate import generate
 from sim.grid import Grid
+from sim.kernels.memory import POOL
 from sim.params import Value
 from sim.placing import Drawn, spread
 from sim.world import World
@@ -29,6 +30,9 @@ MIN_COST = 100.0
 BUDGET_MS = 3.0
 _GROUP = "bg512"
 _MEMORY = Target(0.6, is_upper=True)
+_BULK = Target(1.3, is_upper=True)
+EDITS = (3, 300, 3000)
+"""Cells that are blocked and freed at once."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,17 @@ def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Tab
             setup.progress.show(f"crowd: {case.name}, {size} units")
             ms, megabytes = measured(case, grid, size, ticks)
             medians.append(float(np.median(ms)))
-            table.rows += _rows(f"{case.name}, {size:,} units", case, size, ms, megabytes)
+            name = f"{case.name}, {size:,} units"
+            table.rows += _rows(name, case, size, ms, megabytes)
+            if size == max(sizes[:3]):
+                bulk, total = _in_bulk(case, grid, size, ticks), float(ms.sum())
+                target = _BULK if case.fits else None
+                table.rows.append(Row(f"{name}: all ticks", total, "ms", bulk, total / bulk, target))
         table.rows.append(Row(f"{case.name}: fit into {BUDGET_MS:g} ms", fitting(sizes, medians), "units"))
+    setup.progress.show("crowd: edits")
+    table.rows += _edit_rows(grid, max(sizes[:3]))
+    table.notes.append("all ticks: control is the same in one call, each unit with all of its ticks after the other")
+    table.notes.append("edits: of a map with lazy RTB-WA* units on their way, until all know of it")
     table.notes.append(
         f"agents, referee and digest in {ticks} ticks; non-optimal moves are not counted for goals of their own"
     )
@@ -92,12 +105,11 @@ def _rows(name: str, case: Case, size: int, ms: np.ndarray, megabytes: float | N
 
 def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray, float | None]:
     """Milliseconds of each tick, and megabytes that one unit has come to take, where the system tells."""
-    placed = spread(AgentConfig(case.kind, params=case.params, budget=case.budget), size, Drawn(7, MIN_COST), grid)
+    placed = _placed(case, grid, size)
     gc.collect()
+    POOL.empty()  # nobody finds pages that others have touched
     before = resident_mb()
-    world = _world(grid, case)
-    for config in placed:
-        world.add(config)
+    world = _peopled(grid, case, placed)
     ms = np.zeros(ticks)
     for tick in range(ticks):
         begun = time.thread_time()
@@ -106,6 +118,47 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
         ms[tick] = (time.thread_time() - begun) * 1000.0
     after = resident_mb()
     return ms, None if before is None or after is None else (after - before) / size
+
+
+def _in_bulk(case: Case, grid: Grid, size: int, ticks: int) -> float:
+    """Milliseconds of all ticks where nobody waits for the others."""
+    world = _peopled(grid, case, _placed(case, grid, size))
+    return _ms(lambda: world.advance(ticks))
+
+
+def _edit_rows(grid: Grid, size: int) -> list[Row]:
+    case = Case("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
+    grid = Grid(grid.terrain.copy())
+    world, chance = _peopled(grid, case, _placed(case, grid, size)), np.random.default_rng(7)
+    rows = []
+    for count in EDITS:
+        world.advance(20)
+        cells = tuple(chance.choice(grid.free.nonzero()[0], min(count, grid.free_count // 10), replace=False).tolist())
+        for word, edit in (("blocked", EditCells(blocked=cells)), ("freed", EditCells(freed=cells))):
+            world.submit(edit)
+            name = f"{case.name}, {size:,} units: {len(cells):,} cells {word}"
+            rows.append(Row(name, _ms(world.apply_now), "ms", target=Target(BUDGET_MS, True)))
+            world.advance(3)
+    return rows
+
+
+def _ms(work: Callable[[], object]) -> float:
+    begun = time.thread_time()
+    work()
+    return (time.thread_time() - begun) * 1000.0
+
+
+def _placed(case: Case, grid: Grid, size: int) -> list[AgentConfig]:
+    return spread(AgentConfig(case.kind, params=case.params, budget=case.budget), size, Drawn(7, MIN_COST), grid)
+
+
+def _peopled(grid: Grid, case: Case, placed: list[AgentConfig]) -> World:
+    """A world with all of them, ready to walk."""
+    world = _world(grid, case)
+    for config in placed:
+        world.add(config)
+    world.prepare()
+    return world
 
 
 def _world(grid: Grid, case: Case) -> World:

@@ -4,17 +4,23 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from agents.registry import BY_KEY
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, EditCells
 from sim.generate import Generated, generate
+from sim.grid import Grid
+from sim.measuring import A_TICK
 from sim.params import Value
 from sim.world import World
 
 SIDES = (256, 512, 1024, 2048)
 BUDGET = 64
 TARGET = Target(1.5, is_upper=True)
+LONGEST = Target(8.0, is_upper=True)  # half a frame
 MAPS: tuple[tuple[str, Mapping[str, Value]], ...] = (("rooms", {"room": 16}), ("caves", {"grain": 4}))
 _CHUNK = 32  # ticks between looks at the clock
 _SEED = 5
@@ -34,6 +40,10 @@ CASES = (
 )
 
 
+CHANGING = Case("RTB-WA* w=2, measures and edits", "rtb-wa", {"weight": 2.0, "restart": "lazy"})
+CHANGING_TICKS, EDIT_EVERY, EDITED = 400, 20, 20
+
+
 def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
     table = Table(f"scaling: mean time of a tick with k={BUDGET} while the search lasts, corner to corner")
     for kind, values in MAPS:
@@ -42,6 +52,12 @@ def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
         for case in CASES:
             setup.progress.show(f"scaling: {case.name}, {kind}")
             table.rows += _rows(f"{case.name}, {kind}", case, maps, setup.rounds)
+        setup.progress.show(f"scaling: measures and changes, {kind}")
+        table.rows += _changing_rows(f"{CHANGING.name}, {kind}", maps, setup.rounds)
+    table.notes.append(
+        f"measures and edits: {EDITED} cells blocked or freed every {EDIT_EVERY} ticks; true distances within what "
+        "a window allows a tick, whatever the map: their mean says how long they take; the longest tick is limited"
+    )
     table.notes.append(
         f"control and ratio: against the map of {sides[0]} x {sides[0]}; a fresh agent on every map, so that the first "
         "touch of its memory counts, most of all on small maps"
@@ -60,6 +76,38 @@ def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator
         target = TARGET if made is maps[-1] else None
         row_name = f"{name}, {made.grid.width} x {made.grid.height}"
         yield Row(row_name, seconds * 1e6, "us/tick", best[0] * 1e6, seconds / best[0], target)
+
+
+def _changing_rows(name: str, maps: list[Generated], rounds: int) -> Iterator[Row]:
+    """The same on a map that changes, with measures."""
+    runs = [[seconds_while_changing(made) for made in maps] for _ in range(rounds)]
+    means = [min(run[place].mean() for run in runs) for place in range(len(maps))]
+    longest = [min(run[place].max() for run in runs) for place in range(len(maps))]
+    for made, mean, most in zip(maps[1:], means[1:], longest[1:], strict=True):
+        size = f"{made.grid.width} x {made.grid.height}"
+        yield Row(f"{name}, {size}", mean * 1e6, "us/tick", means[0] * 1e6, mean / means[0])
+        yield Row(f"{name}, {size}: longest", most * 1e3, "ms", longest[0] * 1e3, target=LONGEST)
+
+
+def seconds_while_changing(made: Generated) -> npt.NDArray[np.float64]:
+    """What each tick of such a run takes; the goal is far enough that the search goes on."""
+    grid, chance = Grid(made.grid.terrain.copy()), np.random.default_rng(_SEED)
+    ends = grid.cell(*made.start), grid.cell(*made.goal)
+    world = World(grid, *ends, BY_KEY, budget=BUDGET, watched=True)
+    world.measuring.allowance = A_TICK
+    world.add(AgentConfig(CHANGING.kind, params=CHANGING.params))
+    free = grid.free.nonzero()[0]
+    # near the start: where the agent is on any map
+    near = free[np.hypot(free % grid.width - made.start[0], free // grid.width - made.start[1]) < SIDES[0] / 2]
+    spent, blocked = np.zeros(CHANGING_TICKS), ()
+    for tick in range(CHANGING_TICKS):
+        if tick % EDIT_EVERY == EDIT_EVERY - 1:
+            freed, blocked = blocked, tuple(chance.choice(near, EDITED, replace=False).tolist())
+            world.submit(EditCells(blocked=blocked, freed=freed))
+        before = time.thread_time()
+        world.advance(1)
+        spent[tick] = time.thread_time() - before
+    return spent
 
 
 def seconds_per_tick(case: Case, made: Generated) -> float:

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kernels.jit import kernel
-from sim.kernels.memory import stamped
 from sim.kernels.search import parent
+from sim.kernels.stale import Stamped
+from sim.kernels.tiled import Table, new_table
 
 LINK = np.dtype(
     [
@@ -25,9 +26,15 @@ LINK = np.dtype(
 )
 
 
-def new_links(cells: int, number: npt.NDArray[np.int64], is_reused: bool = False) -> np.recarray:
-    """`number` is the array of one in which the owner counts its searches."""
-    return stamped("links", cells, LINK, number, is_reused).view(np.recarray)
+def new_links(cells: int, number: npt.NDArray[np.int64], is_reused: bool = False, tile_width: int = 0) -> Table:
+    """`number` is the array of one in which the owner counts its searches. `tile_width`: see tiled.py."""
+    links: Table = new_table("links", cells, LINK, tile_width, is_reused, number)
+    return links
+
+
+def stamped_links(links: Table, number: npt.NDArray[np.int64]) -> Stamped:
+    """The same table as a keyframe sees it."""
+    return Stamped(links, 0, (1 << 64) - 1, int(number[0]))
 
 
 @kernel

@@ -19,6 +19,7 @@ from sim.kernels.labels import REVERSED, count_expansion
 from sim.kernels.memory import zeros
 from sim.kernels.octile import NOWHERE, h0_cells
 from sim.kernels.search import CLOSED, forget, is_known
+from sim.kernels.tiled import Table, new_table
 
 ENTRY = np.dtype([("k1", "f8"), ("k2", "f8"), ("cell", "i8")], align=True)
 
@@ -40,12 +41,13 @@ STATE = np.dtype(
 class Memory(NamedTuple):
     """Made with new_memory(). g, the place in U and the next cell on the way are in the records of the Search."""
 
-    rhs: np.ndarray  # float64[cells], counts where the search knows the cell
+    rhs: Table  # float64[cells], counts where the search knows the cell
     queue: np.ndarray  # ENTRY[cells + 1] U, a binary heap
 
 
-def new_memory(cells: int) -> Memory:
-    return Memory(zeros(cells, np.float64), zeros(cells + 1, ENTRY).view(np.recarray))
+def new_memory(cells: int, tile_width: int = 0) -> Memory:
+    """`tile_width`: see tiled.py."""
+    return Memory(new_table("rhs", cells, np.float64, tile_width), zeros(cells + 1, ENTRY).view(np.recarray))
 
 
 @kernel

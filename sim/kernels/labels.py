@@ -15,9 +15,9 @@ REVERSED = np.array([2, 3, 0, 1, 6, 7, 4, 5], np.int64)
 """REVERSED[d] is the direction back, for the order N, E, S, W, NE, SE, SW, NW."""
 
 
-def new_labels(cells: int, is_watched: bool) -> Search:
-    """The records of a search without its heap."""
-    search = new_search(cells, counts_heat=is_watched, notes_order=is_watched)
+def new_labels(cells: int, is_watched: bool, tile_width: int = 0) -> Search:
+    """The records of a search without its heap. `tile_width`: see tiled.py."""
+    search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, tile_width=tile_width)
     return search._replace(heap=zeros(1, ENTRY).view(search.heap.__class__))
 
 

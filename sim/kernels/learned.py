@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.memory import zeros
 from sim.kernels.octile import FIRST_DIAGONAL, h0
+from sim.kernels.tiled import Table, new_table
 
 TARGET = np.dtype(
     [
@@ -33,16 +33,17 @@ NOTES = 1 << 14
 class Learned(NamedTuple):
     """One agent's estimates of the cost to its goal. Make it only with new_learned()."""
 
-    h: np.ndarray  # float64[cells] 0: not looked at yet, still h0
+    h: Table  # float64[cells] 0: not looked at yet, still h0
     changed: np.ndarray  # int32[NOTES] the cells that changed last: change i is at i % NOTES; or [0] when nobody looks
     target: np.ndarray  # TARGET[1]
 
 
-def new_learned(ground, goal: int, is_watched: bool = False) -> Learned:
-    """A table in which nothing is learned yet."""
+def new_learned(ground, goal: int, is_watched: bool = False, tile_width: int = 0) -> Learned:
+    """A table in which nothing is learned yet. `tile_width`: see tiled.py."""
     target = np.zeros(1, TARGET).view(np.recarray)
     aim(ground, target, goal)
-    return Learned(zeros(ground.moves.size, np.float64), np.zeros(NOTES if is_watched else 0, np.int32), target)
+    h = new_table("h", ground.moves.size, np.float64, tile_width)
+    return Learned(h, np.zeros(NOTES if is_watched else 0, np.int32), target)
 
 
 @kernel

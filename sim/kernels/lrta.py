@@ -35,8 +35,8 @@ class Ball(NamedTuple):
     fh: np.ndarray  # float64[cells] path-max f
 
 
-def new_ball(cells: int, is_watched: bool) -> Ball:
-    search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, is_reused=not is_watched)
+def new_ball(cells: int, is_watched: bool, is_reused: bool = False) -> Ball:
+    search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, is_reused=is_reused)
     return Ball(search, zeros(cells, np.int32), zeros(cells, np.float64))
 
 

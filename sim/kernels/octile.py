@@ -41,6 +41,21 @@ def h0(x, y, goal_x, goal_y, diagonal):
     return max(dx, dy) + (diagonal - 1.0) * min(dx, dy)
 
 
+ROW_SHIFT = 40
+
+
+@kernel
+def inverse_of(width):
+    """What row_of() multiplies by. Exact for s * width < 2 ** ROW_SHIFT, and grid.MAX_CELLS * MAX_SIDE is 2 ** 38."""
+    return (np.int64(1) << ROW_SHIFT) // width + 1
+
+
+@kernel
+def row_of(s, inverse):
+    """S // width without a division, which takes its time in every expansion."""
+    return (s * inverse) >> ROW_SHIFT
+
+
 @kernel
 def h0_cells(ground, s, t):
     """Octile distance between two cells."""

@@ -21,6 +21,9 @@ from sim.kernels.octile import COST_UNIT
 
 ENTRY = np.dtype([("key", "i8"), ("tie", "i8")], align=True)  # see key_of and tie_of
 
+HEAP_BEGINS = 3
+"""Entries that are left free before a heap, so that the four children of a place lie in one line of the cache."""
+
 UNITS_PER_COST = 1.0 / COST_UNIT
 
 _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)  # unsigned and signed would make a float

@@ -6,6 +6,7 @@ from sim.kernels import log
 from sim.kernels.distance import UNKNOWN, true_distance
 from sim.kernels.jit import kernel
 from sim.kernels.octile import direction_between
+from sim.kernels.tiled import Table, put
 
 METRICS = np.dtype(
     [
@@ -39,14 +40,14 @@ _PRIME_A, _BASE_A = 2_147_483_647, 1_000_003
 _PRIME_B, _BASE_B = 2_147_483_629, 998_244_353
 
 
-def new_metrics(start: int, visits: np.ndarray) -> np.ndarray:
+def new_metrics(start: int, visits: Table) -> np.ndarray:
     """The numbers of an agent that stands at `start` and has done nothing."""
     metrics = np.zeros(1, METRICS).view(np.recarray)
     metrics[0].position = start
     metrics[0].first_move = metrics[0].twentieth_move = -1
     metrics[0].distinct = 1
     metrics[0].longest_stay = 1
-    visits[start] = 1
+    put(visits, start, 1)
     return metrics
 
 

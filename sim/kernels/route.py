@@ -1,7 +1,8 @@
 """Routes: a sequence of cells from a search's root to an open cell, with O(1) membership.
 
-`place[s]` says where on the route cell s stands; it counts only if the route says so too
-(`place[s] < length` and `cells[place[s]] == s`), so nothing ever has to be cleared.
+`place[s].depth` says where on the route cell s stands; it counts only if the route says so too (it is less than the
+length, and the cell there is s), so nothing ever has to be cleared. A search whose closed cells keep their parents has
+such depths in the links of its tree (ancestry.py), and its route looks there.
 """
 
 from typing import NamedTuple
@@ -12,24 +13,32 @@ from sim.kernels.jit import kernel
 from sim.kernels.memory import scratch
 from sim.kernels.octile import direction_between
 from sim.kernels.search import parent
+from sim.kernels.tiled import Table, new_table
+
+PLACE = np.dtype([("depth", "i4")], align=True)
 
 
 class Route(NamedTuple):
     """Make it only with new_route(). How many cells it has is in the state of the agent that owns it."""
 
     cells: np.ndarray  # int32[n] the cells in walking order
-    place: np.ndarray  # int32[n] place of each cell on the route
+    place: Table  # PLACE[n] or LINK[n]: place of each cell on the route
     scratch: np.ndarray  # int32[n] the part being traced, last cell first
 
 
-def new_route(cells: int, is_reused: bool = False) -> Route:
-    return Route(*(scratch("route", cells, np.int32, is_reused) for _ in range(3)))
+def new_route(cells: int, is_reused: bool = False, tile_width: int = 0, place: Table | None = None) -> Route:
+    """`place`: the links of the tree that it leads through, by default a table of its own. `tile_width`: tiled.py."""
+    return Route(
+        cells=scratch("route", cells, np.int32, is_reused),
+        place=new_table("places", cells, PLACE, tile_width, is_reused) if place is None else place,
+        scratch=scratch("route", cells, np.int32, is_reused),
+    )
 
 
 @kernel
 def place_on(route, length, s):
     """Where on the route cell s stands, or -1."""
-    i = route.place[s]
+    i = route.place[s].depth
     if i < length and route.cells[i] == s:
         return np.int64(i)
     return np.int64(-1)
@@ -57,7 +66,7 @@ def trace_whole(ground, search, route, length, end, is_settled):
     for i in range(steps - 1, -1, -1):
         s = np.int64(route.scratch[i])
         route.cells[new_length] = s
-        route.place[s] = new_length
+        route.place[s].depth = new_length
         new_length += 1
     return new_length, steps
 
@@ -83,7 +92,7 @@ def adopt(route, trace, traced):
     for i in range(traced):
         s = trace[traced - 1 - i]
         route.cells[i] = s
-        route.place[s] = i
+        route.place[s].depth = i
     return traced
 
 

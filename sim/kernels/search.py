@@ -13,9 +13,11 @@ import numpy as np
 from sim.kernels import buckets
 from sim.kernels.buckets import Buckets, new_buckets
 from sim.kernels.jit import kernel
-from sim.kernels.memory import scratch, stamped, zeros
-from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, h0
-from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
+from sim.kernels.memory import scratch, zeros
+from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, h0, inverse_of, row_of
+from sim.kernels.openlist import ENTRY, HEAP_BEGINS, key_of, sift_down, sift_up, tie_of
+from sim.kernels.stale import Stamped
+from sim.kernels.tiled import Table, new_table
 
 RUNNING, GOAL_ON_TOP, EMPTY = 0, 1, 2
 
@@ -64,7 +66,7 @@ CONTROL = np.dtype(
 class Search(NamedTuple):
     """One search's memory. Make it only with new_search(), so that dtypes never vary."""
 
-    nodes: np.ndarray  # NODE[cells]
+    nodes: Table  # NODE[cells]
     heap: np.ndarray  # ENTRY[cells + 1], or [1] with buckets
     buckets: Buckets  # the open list in place of the heap, or empty
     heat: np.ndarray  # uint32[cells] expansions of each cell, or [0] when nobody looks
@@ -81,19 +83,30 @@ def new_search(
     counts_heat: bool = False,
     notes_order: bool = False,
     is_reused: bool = False,
+    tile_width: int = 0,
 ) -> Search:
-    """Fresh memory, of which pages that the search never touches cost nothing; or such as another search has left."""
+    """Fresh memory, of which pages that the search never touches cost nothing; or such as another search has left.
+
+    `tile_width`: see tiled.py.
+    """
     control = np.zeros(1, CONTROL).view(np.recarray)
     control[0].wg, control[0].wh = wg, wh
     control[0].reopens, control[0].is_bucketed = reopens, is_bucketed
     return Search(
-        nodes=stamped("nodes", cells, NODE, control["search"], is_reused).view(np.recarray),
-        heap=scratch("heap", 1 if is_bucketed else cells + 1, ENTRY, is_reused).view(np.recarray),
+        nodes=new_table("nodes", cells, NODE, tile_width, is_reused, control["search"]),
+        heap=scratch("heap", HEAP_BEGINS + (1 if is_bucketed else cells + 1), ENTRY, is_reused)[HEAP_BEGINS:].view(
+            np.recarray
+        ),
         buckets=new_buckets(cells if is_bucketed else 0, is_reused),
         heat=zeros(cells if counts_heat else 0, np.uint32),
         order=zeros(cells if notes_order else 0, np.int32),
         control=control,
     )
+
+
+def stamped_nodes(search: Search) -> Stamped:
+    """Its records as a keyframe sees them."""
+    return Stamped(search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
 
 
 @kernel
@@ -223,6 +236,7 @@ def _expand_from_heap(ground, search, budget):
     nodes, heap, moves, step, cost = search.nodes, search.heap, ground.moves, ground.step, ground.cost
     heat, order = search.heat, search.order
     width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]
+    inverse = inverse_of(width)
     mask = (np.int64(1) << shift) - 1
     number, size, goal = control.search, control.open_size, control.goal
     aim_x, aim_y, wg, wh = control.aim_x, control.aim_y, control.wg, control.wh
@@ -249,8 +263,8 @@ def _expand_from_heap(ground, search, budget):
         if control.noted < order.size:
             order[control.noted] = s
             control.noted += 1
-        x = s % width
-        y = s // width
+        y = row_of(s, inverse)
+        x = s - y * width
         came = NOWHERE if is_stale else np.int64(node.came)
         successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
         while successors:  # for each t in succ(s)
@@ -288,6 +302,7 @@ def _expand_from_buckets(ground, search, budget):
     nodes, moves, step, cost = search.nodes, ground.moves, ground.step, ground.cost
     heat, order, lists, stack = search.heat, search.order, search.buckets, search.buckets.stack
     width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]
+    inverse = inverse_of(width)
     mask = (np.int64(1) << shift) - 1
     number, size, goal = control.search, control.open_size, control.goal
     aim_x, aim_y, is_stale = control.aim_x, control.aim_y, control.is_stale != 0
@@ -321,8 +336,8 @@ def _expand_from_buckets(ground, search, budget):
         if control.noted < order.size:
             order[control.noted] = s
             control.noted += 1
-        x = s % width
-        y = s // width
+        y = row_of(s, inverse)
+        x = s - y * width
         came = NOWHERE if is_stale else np.int64(node.came)
         successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
         while successors:  # for each t in succ(s)

@@ -172,7 +172,7 @@ def trace_slice(ground, search, path, trace, st, room):
 @kernel
 def push(trace, st, s):
     trace.cells[st.trace_length] = s
-    trace.place[s] = st.trace_length
+    trace.place[s].depth = st.trace_length
     st.trace_length += 1
 
 
@@ -291,7 +291,7 @@ def join(ground, detour, path, st):
     for i in range(length):
         s = np.int64(path.scratch[i])
         path.cells[i] = s
-        path.place[s] = i
+        path.place[s].depth = i
     st.length = length
     st.head = 0
 

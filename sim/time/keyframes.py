@@ -22,6 +22,7 @@ Nothing here is ever written to a file: a pickle is code, and what the program l
 """
 
 import io
+import mmap
 import pickle
 from bisect import bisect_right
 from concurrent.futures import Executor, Future
@@ -37,7 +38,7 @@ from sim import commands
 from sim.agent_api import AgentSpec, Specs
 from sim.params import Param
 from sim.prepared import Prepared
-from sim.time.pool import Bytes, Content, Pool
+from sim.time.pool import Bytes, Content, Pool, TouchedPages
 from sim.world import Note, World
 
 LEAST_BUDGET = 190_000_000
@@ -92,6 +93,7 @@ class Taking:
         pickler.dump(world)
         self._stream, self._kept = file.getvalue(), tuple(pickler.kept)
         self._owners = pickler.owners
+        self._stamped = [stamped for stamped in world.stamped() if stamped.bytes.size >= _SMALL]
         # Drawing may reset a counter in the small ones meanwhile; and no kernel reads what cannot be written to.
         self._memories = [
             memory.copy() if memory.size < _SMALL or not memory.flags.writeable else memory
@@ -104,7 +106,13 @@ class Taking:
         return sum(memory.size for memory in self._memories)
 
     def read(self, pool: Pool, like: Keyframe | None = None) -> Keyframe | None:
-        """Put into the pool what is not there since `like`; None when there is no room."""
+        """Put into the pool what is not there since `like`; None when there is no room.
+
+        What no kernel would read again is written over with zeros first, also in the world itself.
+        """
+        pages = TouchedPages()
+        for stamped in self._stamped:
+            stamped.wipe(pages.of(stamped.bytes), mmap.PAGESIZE)
         content = pool.kept(self._memories, like.content if like else None)
         return Keyframe(self.tick, self.work, self._stream, self._kept, content) if content else None
 

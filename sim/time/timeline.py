@@ -418,7 +418,7 @@ class Timeline:
         if self.store.beside is not None and head.is_before_commands and self._wants_keyframe(head):
             head.framed = self._track.playhead = head.work
             before = self._track.at_or_before(head.tick)
-            head.world.snapshot()  # agents make their way ahead only when it is looked at: not while it is read
+            head.world.settle_views()
             taking = taking_of(head.world, head.work)
             if taking is not None:
                 self._taking = self.store.read_beside(taking, before)
@@ -440,6 +440,7 @@ class Timeline:
     def _prepared(self, head: _Head) -> _Head:
         """Give a world that stands before the commands of its tick those of this timeline."""
         head.world.replace_queue(self._due(head.tick))
+        head.world.prepare()
         return head
 
     def _due(self, tick: int) -> list[tuple[int, Command]]:

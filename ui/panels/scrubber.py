@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 import pygame
 
 from sim.time.recorded import MarkKind
@@ -122,20 +123,30 @@ def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
     x, y, width, height = bar
     for kind in (MarkKind.BACK_MOVE, MarkKind.RESTART, MarkKind.ARRIVAL, MarkKind.NO_PATH, MarkKind.EDIT):
         ticks = marks["tick"][marks["kind"] == kind]
-        columns = np.unique(x + np.round(ticks / end * width).astype(np.int64)).tolist()
+        is_marked = np.zeros(width + 1, np.bool_)
+        is_marked[np.minimum(np.round(ticks / end * width).astype(np.int64), width)] = True
         ink = colour_of(desk, kind)
-        for column in columns:
-            if kind in (MarkKind.EDIT, MarkKind.NO_PATH):  # a triangle above the bar
+        if kind in (MarkKind.RESTART, MarkKind.BACK_MOVE):
+            inset, thick = 0 if kind is MarkKind.RESTART else height // 3, max(1, px(1.5))
+            for first, last in _stretches(is_marked):
+                left = x + first - (thick - 1) // 2
+                surface.fill(ink, (left, y + inset, last - first + thick, height - 2 * inset))
+            continue
+        for column in (x + np.flatnonzero(is_marked)).tolist():
+            if kind is not MarkKind.ARRIVAL:  # a triangle above the bar
                 size = px(5)
                 top = y - px(3)
                 pygame.draw.polygon(
                     surface, ink, [(column - size, top - size), (column + size, top - size), (column, top + px(2))]
                 )
-            elif kind is MarkKind.ARRIVAL:
-                pygame.draw.circle(surface, ink, (column, y + height // 2), px(4))
             else:
-                inset = 0 if kind is MarkKind.RESTART else height // 3
-                pygame.draw.line(surface, ink, (column, y + inset), (column, y + height - 1 - inset), max(1, px(1.5)))
+                pygame.draw.circle(surface, ink, (column, y + height // 2), px(4))
+
+
+def _stretches(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The first and the last column of each stretch of marks side by side: hundreds of units back up all the time."""
+    edges = np.flatnonzero(np.diff(is_marked, prepend=False, append=False)).tolist()
+    return [(first, beyond - 1) for first, beyond in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _draw_export(desk: Desk, bar: Box, end: int) -> None:

@@ -1,0 +1,162 @@
+"""Tables with an entry for each cell, laid out in square tiles: for hundreds of agents on one map.
+
+An agent of a crowd knows a strip of the map along its way. Row by row, every row that it enters is a page of memory of
+its own, and 500 agents wait for first touches of pages more than they search: 1.5 MB each, 70 ms in the first tick. In
+tiles that fill a page (16 x 16 records of 16 bytes) the same cells lie on a quarter of the pages.
+
+A kernel writes `table[s]` for either kind of table; numba compiles it once for each. Only compiled kernels read tiles,
+so without the compiler there are none. Whoever else looks is given a copy in rows (`in_rows`).
+"""
+
+import operator
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+from numba.core import types
+from numba.extending import overload, register_jitable
+
+from sim.kernels.jit import HAS_RECORDS, kernel
+from sim.kernels.memory import scratch, stamped, zeros
+
+_SHIFT = 40
+"""y = s // width is a multiplication and a shift: exact for s * width < 2 ** 40, which no map comes near."""
+
+
+class Tiled(NamedTuple):
+    """Make it only with new_tiled(). It stands where an array of `size` entries would."""
+
+    records: np.ndarray
+    size: int  # cells
+    width: int  # of the map
+    inverse: int  # ceil(2 ** _SHIFT / width)
+    across: int  # tiles in a row of tiles
+
+
+Table = Any
+"""npt.NDArray[Any] | Tiled: agents that are drawn have the first, and who draws asks for its fields."""
+
+
+def width_of_tiles(width: int) -> int:
+    """What to ask new tables for on a map so wide: tiles if there is a compiler, else (0) rows."""
+    return 0 if HAS_RECORDS else width
+
+
+def tile_bits(itemsize: int) -> int:
+    """A tile is a square of 2 ** bits, so large that it fills a page of 4 KB, or half of one."""
+    return 5 if itemsize <= 4 else 4
+
+
+def tiled_count(cells: int, width: int, itemsize: int) -> int:
+    """Entries of a table for a map of so many cells, those of tiles that the map fills only in part included."""
+    side = 1 << tile_bits(itemsize)
+    return -(-width // side) * -(-(cells // width) // side) * side * side
+
+
+def new_table(
+    purpose: str,
+    cells: int,
+    dtype: npt.DTypeLike,
+    width: int = 0,
+    is_reused: bool = False,
+    stamp: npt.NDArray[np.int64] | None = None,
+) -> Any:
+    """An entry for each cell, in rows or, for a map of the `width` that is said, in tiles.
+
+    With a stamp its user marks what it wrote by that number, see memory.Pool; without one it reads only what it wrote.
+    """
+    itemsize = np.dtype(dtype).itemsize
+    # Others must not find what lies beyond the map: nobody ever wipes that.
+    purpose = f"{purpose}, {width} wide" if width else purpose
+    count = tiled_count(cells, width, itemsize) if width else cells
+    if stamp is None:
+        records = scratch(purpose, count, dtype, is_reused)
+    else:
+        records = stamped(purpose, count, dtype, stamp, is_reused)
+    if width:
+        return in_tiles(records, cells, width)
+    return records.view(np.recarray) if records.dtype.names else records
+
+
+def in_tiles(records: npt.NDArray[Any], cells: int, width: int) -> Tiled:
+    """The table whose entries these are."""
+    assert cells * width < 1 << _SHIFT
+    side = 1 << tile_bits(records.itemsize)
+    return Tiled(records.view(np.ndarray), cells, width, -(-(1 << _SHIFT) // width), -(-width // side))
+
+
+_OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # as jit.py has them
+
+
+@register_jitable(**_OPTIONS)
+def _slot(table: Any, s: Any, bits: Any) -> Any:
+    """Where the entry of cell s lies."""
+    s = np.int64(s)
+    y = (s * table.inverse) >> _SHIFT
+    x = s - y * table.width
+    side = (1 << bits) - 1
+    return np.uint64(((y >> bits) * table.across + (x >> bits)) << 2 * bits | (y & side) << bits | x & side)
+
+
+def put(table: Table, s: int, value: object) -> None:
+    """table[s] = value, in Python."""
+    if isinstance(table, Tiled):
+        table.records[int(_slot(table, s, tile_bits(table.records.itemsize)))] = value
+    else:
+        table[s] = value
+
+
+def in_rows(table: Table) -> npt.NDArray[Any]:
+    """A copy of it in rows, cell by cell; an array as it is."""
+    if not isinstance(table, Tiled):
+        return cast(npt.NDArray[Any], table)
+    rows = np.zeros(table.size, table.records.dtype)
+    _copy(table, rows)
+    return rows.view(np.recarray) if rows.dtype.names else rows
+
+
+def laid_out(table: Table, width: int) -> Table:
+    """The same table for a map of this width in tiles, or (0) in rows."""
+    if isinstance(table, Tiled) == bool(width):
+        return table
+    if not width:
+        return in_rows(table)
+    dtype = table.dtype
+    tiles = in_tiles(zeros(tiled_count(table.size, width, dtype.itemsize), dtype), table.size, width)
+    _copy(table, tiles)
+    return tiles
+
+
+@kernel
+def _copy(table, copy):
+    """Writes: copy."""
+    for s in range(copy.size):
+        copy[s] = table[s]
+
+
+# --- what numba is told ---------------------------------------------------------------------------
+
+
+def _bits_of(table: Any) -> int | None:
+    """Of the tiles of this type of table, None if it is none."""
+    if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not Tiled:
+        return None
+    dtype: Any = cast(Any, table).types[0].dtype
+    return tile_bits(dtype.size if isinstance(dtype, types.Record) else dtype.bitwidth // 8)
+
+
+@overload(operator.getitem, jit_options=_OPTIONS, strict=False)
+def _get(table: Any, s: Any) -> Any:
+    bits = _bits_of(table)
+    return None if bits is None else lambda table, s: table.records[_slot(table, s, bits)]
+
+
+@overload(operator.setitem, jit_options=_OPTIONS, strict=False)
+def _set(table: Any, s: Any, value: Any) -> Any:
+    if (bits := _bits_of(table)) is None:
+        return None
+
+    def write(table: Any, s: Any, value: Any) -> None:
+        table.records[_slot(table, s, bits)] = value
+
+    return write

@@ -1,0 +1,52 @@
+"""Records of searches that are over: keyframes hold them as zeros, and nobody notices."""
+
+import mmap
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.commands import EditCells
+from sim.kernels.memory import zeros
+from sim.kernels.search import NODE
+from sim.kernels.stale import Stamped
+from sim.time.keyframes import restore, take
+
+from .test_keyframes import big_world
+
+PAGE = mmap.PAGESIZE
+A_PAGE = PAGE // NODE.itemsize
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 5 * A_PAGE), st.integers(0, 999), st.booleans())
+def test_only_what_counts_is_left_and_only_where_somebody_wrote(count: int, seed: int, is_told: bool) -> None:
+    rng = np.random.default_rng(seed)
+    table = zeros(count + 5 * A_PAGE, NODE)[:count]
+    table["g"], table["place"], table["came"] = rng.random(count), rng.integers(-1, 9, count), rng.integers(0, 8, count)
+    table["search"] = rng.integers(0, 4, count)
+    pages = -(-(table.ctypes.data % PAGE + table.nbytes) // PAGE)
+    touched = rng.integers(0, 2, pages).astype(np.uint8) if is_told else np.zeros(0, np.uint8)
+    first = (table.ctypes.data % PAGE + np.arange(count) * NODE.itemsize) // PAGE
+    is_wiped = (table["search"] != 2) & (touched[first] != 0 if is_told else True)
+    expected = table.copy()
+    expected[is_wiped] = np.zeros(1, NODE)
+    Stamped(table, 32, 65_535, 2).wipe(touched, PAGE)
+    assert (table == expected).all()
+
+
+def test_a_keyframe_holds_nothing_of_searches_that_are_over() -> None:
+    world = big_world("tb-wa", "rtb-wa", side=256, budget=4000)
+    world.advance(20)
+    known = take(world).content.bytes
+    grid = world.grid
+    cell = next(s for s in grid.free.nonzero()[0].tolist() if grid.xy(s)[0] > 200)
+    world.submit(EditCells(blocked=(cell,)))  # TB-WA* begins again
+    world.advance(1)
+    world.measuring.finish()
+    frame = take(world)
+    assert frame.content.bytes < known
+    other = restore(frame)
+    for each in (world, other):
+        each.advance(200)
+    assert other.digest() == world.digest()

@@ -1,0 +1,48 @@
+"""Tables in tiles: every cell has a place of its own, and whoever looks sees the same as in rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.kernels.jit import JIT_ON
+from sim.kernels.search import NODE
+from sim.kernels.tiled import _slot, in_rows, laid_out, new_table, put, tile_bits, tiled_count
+
+KINDS = (NODE, np.dtype(np.float64), np.dtype(np.uint32))
+
+pytestmark = pytest.mark.skipif(not JIT_ON, reason="tiles are compiled only")
+
+
+@given(st.integers(1, 90), st.integers(1, 90), st.sampled_from(KINDS))
+def test_every_cell_has_a_place_of_its_own(width: int, height: int, dtype: np.dtype) -> None:
+    table, bits = new_table("", width * height, dtype, width), tile_bits(dtype.itemsize)
+    places = [int(_slot(table, s, bits)) for s in range(width * height)]
+    assert len(set(places)) == width * height and max(places) < table.records.size
+    tile = 4**bits
+    for s, place in enumerate(places):
+        first = places[(s // width >> bits << bits) * width + (s % width >> bits << bits)]
+        assert first % tile == 0 and first <= place < first + tile, "neighbours are not in one tile"
+
+
+@pytest.mark.parametrize("width", [1, 3, 511, 512, 1000, 4095, 16_384, 65_536])
+def test_a_cell_is_found_on_any_map(width: int) -> None:
+    """The last cells of the widest maps, where y comes of a multiplication in place of a division."""
+    cells = min(1 << 30, 65_536 * width)
+    table = new_table("", 64 * width, np.uint32, width)._replace(size=cells)
+    rng = np.random.default_rng(width)
+    for s in (0, width - 1, width % cells, cells - 1, *rng.integers(0, cells, 200).tolist()):
+        y, x = divmod(int(s), width)
+        assert int(_slot(table, s, 5)) == ((y // 32) * table.across + x // 32) * 1024 + y % 32 * 32 + x % 32
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99))
+def test_rows_and_back(width: int, height: int, seed: int) -> None:
+    cells, rng = width * height, np.random.default_rng(seed)
+    values = rng.integers(0, 9, cells).astype(np.float64)
+    tiles = laid_out(values, width)
+    assert (in_rows(tiles) == values).all() and (laid_out(tiles, 0) == values).all()
+    put(tiles, cells - 1, 77.0)
+    values[cells - 1] = 77.0
+    assert (in_rows(tiles) == values).all()
+    assert tiled_count(cells, width, 8) >= cells
