@@ -19,6 +19,7 @@ from agents.registry import BY_KEY
 from sim.agent_api import GROUP_NAMES, AgentSpec, Status
 from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, SetParam
 from sim.grid import Grid
+from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, Movement
 from sim.params import Value
 from sim.world import Walker, World
 
@@ -41,8 +42,8 @@ def must(holds: object, what: str) -> None:
 class Board:
     """A map as a dictionary from (x, y) to the kind of land there; what is solid is not in it."""
 
-    def __init__(self, rows: list[str], diagonal: float) -> None:
-        self.width, self.height, self.diagonal = len(rows[0]), len(rows), diagonal
+    def __init__(self, rows: list[str], movement: Movement) -> None:
+        self.width, self.height, self.movement = len(rows[0]), len(rows), movement
         kinds = {**dict.fromkeys(".GSB", "ground"), "W": "water"}
         self.land = {(x, y): kinds[c] for y, row in enumerate(rows) for x, c in enumerate(row) if c in kinds}
 
@@ -54,9 +55,13 @@ class Board:
         (ax, ay), (bx, by) = a, b
         if max(abs(ax - bx), abs(ay - by)) != 1 or a not in self.land:
             return None
-        if any(self.land.get(place) != self.land[a] for place in {a, b, (ax, by), (bx, ay)}):
+        if self.land.get(b) != self.land[a]:
             return None
-        return 1.0 if ax == bx or ay == by else self.diagonal
+        if ax == bx or ay == by:
+            return 1.0
+        beside = [self.land.get(place) == self.land[a] for place in ((ax, by), (bx, ay))]
+        is_legal = {FOUR: False, EIGHT: all(beside), CUT: any(beside), SQUEEZE: True}[self.movement.rule]
+        return self.movement.diagonal if is_legal else None
 
     def distances(self, source: Place) -> dict[Place, float]:
         """Dijkstra from `source`; what cannot be reached is missing."""
@@ -74,12 +79,12 @@ class Board:
 
 
 def board_of(grid: Grid) -> Board:
-    return _board(tuple(grid.rows()), grid.diagonal)
+    return _board(tuple(grid.rows()), grid.movement)
 
 
 @lru_cache(maxsize=16)
-def _board(rows: tuple[str, ...], diagonal: float) -> Board:
-    return Board(list(rows), diagonal)
+def _board(rows: tuple[str, ...], movement: Movement) -> Board:
+    return Board(list(rows), movement)
 
 
 # --- the judge ------------------------------------------------------------------------------------
@@ -203,6 +208,7 @@ class Case:
     rows: tuple[str, ...]
     start: int
     goal: int
+    movement: Movement = USUAL
 
 
 def _random_case(seed: int) -> Case:
@@ -219,12 +225,15 @@ CASES = (
     Case((".",), 0, 0),
     Case((".@.", "@@.", "..."), 0, 8),
     *(_random_case(seed) for seed in range(6)),
+    *(Case(TRAP, 27, 35, Movement(rule)) for rule in (FOUR, CUT)),
+    Case(("..@", "@@.", ".@."), 0, 8, Movement(SQUEEZE)),
 )
 
 
 def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **more: object) -> World:
     budget = budget_for(spec, params, at_least)
-    world = World(Grid.from_rows(list(case.rows)), case.start, case.goal, BY_KEY, budget=budget, **more)  # type: ignore[arg-type]
+    grid = Grid.from_rows(list(case.rows), movement=case.movement)
+    world = World(grid, case.start, case.goal, BY_KEY, budget=budget, **more)  # type: ignore[arg-type]
     world.add(AgentConfig(spec.key, params=params))
     return world
 

@@ -102,7 +102,7 @@ class LearningAgent(KernelAgent):
         return bool(learner.may_lead_out(self.ground, loc, change.tails, change.rose, seen, queue))
 
     def _set_limit(self) -> None:
-        learner.set_limit(self.ground, self.state, self.problem.grid.free_count)
+        learner.set_limit(self.state, self.problem.grid.longest_way)
 
     def _drops_cut_plan(self) -> bool:
         """Drop a plan that the map has cut; whether that is a restart."""

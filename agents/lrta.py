@@ -35,7 +35,7 @@ class Lrta(LearningAgent):
         """Depth, and the g up to which cells are expanded; by depth there is none, by cost the other way round."""
         if self.params["lookahead_by"] == "depth":
             return int(self.params["depth"]), lrta.NO_REACH
-        return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.diagonal)
+        return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.movement.dearest)
 
     def _is_classic(self) -> bool:
         """Whether one cell is expanded a move, and nobody wants to see it."""

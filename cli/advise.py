@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked
+from cli.arguments import Arguments, add_movement, checked, movement_of
 from cli.progress import Progress
 from cli.report.figures import save
 from cli.warm import warm_up
@@ -31,7 +31,7 @@ _FEWEST = 3  # problems that are measured whatever the time
 
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
-    grid = read_map(given.map)
+    grid = read_map(given.map, movement=movement_of(given))
     board = board_of(Path(given.map).name, grid)
     pairs = random_pairs(grid, _MOST_PROBLEMS, Random(0))
     if not pairs:
@@ -50,6 +50,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> Arguments:
     parser = Arguments("advise", "Try agents on random problems of a map, and say which to use.")
     parser.add_argument("--map", required=True, metavar="FILE", help="a .map file")
+    add_movement(parser)
     parser.add_argument("--units", type=checked(UNITS), default=UNITS.default, metavar="N", help=UNITS.help)
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
@@ -160,9 +161,8 @@ def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder
     for _ in save(chart_of(tried, need), folder):
         pass
     agents = tuple(AgentConfig(c.kind, c.name.rsplit(" k=", 1)[0], c.params, c.budget) for c in best)
-    scenario = Scenario(
-        MapFile(path.name, path.resolve()), case.start, case.goal, agents, title=f"The best three on {path.name}"
-    )
+    source = MapFile(path.name, path.resolve(), movement=case.board.grid.movement)
+    scenario = Scenario(source, case.start, case.goal, agents, title=f"The best three on {path.name}")
     target = folder / "best.yaml"
     save_scenario(scenario, target)
     print(f"\nSee the best three side by side: python main.py {target}")

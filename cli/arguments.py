@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from sim.movement import DIAGONAL, FOUR, RULE, Movement
 from sim.params import ConfigError, Param, did_you_mean
 from sim.program import NAME
 
@@ -33,6 +34,21 @@ def checked(param: Param) -> Callable[[str], Any]:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return convert
+
+
+def add_movement(parser: Arguments) -> None:
+    """The options that movement_of reads."""
+    parser.add_argument(
+        "--movement", type=checked(RULE), metavar="RULE", help=f"{', '.join(RULE.choices)}: {RULE.help}"
+    )
+    parser.add_argument("--diagonal", type=checked(DIAGONAL), metavar="C", help=DIAGONAL.help)
+
+
+def movement_of(given: argparse.Namespace) -> Movement:
+    if given.movement == FOUR and given.diagonal is not None:
+        raise ConfigError(f"--diagonal: goes with eight neighbours only, not with --movement {FOUR}")
+    rule = RULE.default if given.movement is None else given.movement
+    return Movement(str(rule), float(DIAGONAL.default if given.diagonal is None else given.diagonal))
 
 
 def cell(text: str) -> tuple[int, int]:

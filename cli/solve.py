@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, cell, checked
+from cli.arguments import Arguments, add_movement, cell, checked, movement_of
 from cli.posthoc import PosthocFiles, add_posthoc
 from cli.prepare import prepare
 from cli.progress import Progress
@@ -21,6 +21,7 @@ from sim.files.maps import MAP_KINDS, open_map
 from sim.files.picture_map import THRESHOLD
 from sim.files.trace import Trace
 from sim.grid import Grid
+from sim.movement import USUAL
 from sim.params import ConfigError, Param
 from sim.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, result, steps_alone, trial_result
 from sim.world import Walker, World
@@ -54,6 +55,7 @@ def _parser() -> Arguments:
     parser.add_argument("--map", metavar="FILE", help=f"a map: {MAP_KINDS}; may be left out with --scen")
     threshold = f"of a picture as --map: {THRESHOLD.help}"
     parser.add_argument("--threshold", type=checked(THRESHOLD), default=THRESHOLD.default, metavar="N", help=threshold)
+    add_movement(parser)
     parser.add_argument("--from", dest="start", type=cell, metavar="X,Y", help="where agents start")
     parser.add_argument("--to", dest="goal", type=cell, metavar="X,Y", help="where they want to go")
     parser.add_argument("--scen", metavar="FILE", help="a .scen file with problems")
@@ -106,7 +108,7 @@ def _check_combination(given: Namespace) -> None:
 
 
 def _single(given: Namespace) -> SolveTask:
-    grid = open_map(given.map, threshold=given.threshold)
+    grid = open_map(given.map, movement=movement_of(given), threshold=given.threshold)
     row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
     problem = row_problem(row, grid)
     if problem:
@@ -126,7 +128,7 @@ def _task_of_row(given: Namespace, scen: ScenFile, row: ScenRow, grids: dict[str
     if problem is None:
         if row.map_name not in grids:
             path = given.map or _shown_path(find_map(scen.name, row.map_name))
-            grids[row.map_name] = (open_map(path, threshold=given.threshold), path)
+            grids[row.map_name] = (open_map(path, movement=movement_of(given), threshold=given.threshold), path)
         grid, path = grids[row.map_name]
         problem = row_problem(row, grid)
     if problem is not None:
@@ -186,7 +188,8 @@ class _Solver:
                 trials=self.trials or 1,
                 watched=self.posthoc.is_on,
             )
-            if not is_told and (words := _differs_from_listed(task.row, world.optimal)):
+            listed = task.row if task.grid.movement == USUAL else None  # lists are made under the usual rule
+            if not is_told and (words := _differs_from_listed(listed, world.optimal)):
                 self.progress.say(words)
             is_told = True
             walker = world.add(config)

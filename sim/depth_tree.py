@@ -69,7 +69,7 @@ def label_problems(problems: Iterable[tuple[Grid, int, int]], q: int, steps: int
 def _label_one(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
     state = np.zeros(1, learner.STATE).view(np.recarray)
     learner.stand(state, start, goal)
-    learner.set_limit(grid.ground, state, grid.free_count)
+    learner.set_limit(state, grid.longest_way)
     features, labels = np.zeros((MOST_STATES, FEATURES)), np.zeros(MOST_STATES, np.int32)
     memory = new_ball(grid.cells, False), new_ball(grid.cells, False), new_history(grid.cells, steps)
     targets = new_targets(grid.ground, goal)

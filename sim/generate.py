@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.grid import Grid
-from sim.kernels import octile
 from sim.kernels import regions as kernel_regions
+from sim.movement import SQUEEZE, USUAL, Movement
 from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown
 
 Point = tuple[int, int]
@@ -56,7 +56,7 @@ class GeneratorSpec:
 
 
 def generate(
-    kind: object, values: Mapping[str, object], where: str = "generate", diagonal: float = octile.DIAGONAL
+    kind: object, values: Mapping[str, object], where: str = "generate", movement: Movement = USUAL
 ) -> Generated:
     """The map of a recipe. `values` may leave parameters out; `where` begins each line of a ConfigError."""
     spec = _SPEC_OF_KIND.get(kind) if isinstance(kind, str) else None
@@ -72,7 +72,7 @@ def generate(
         layout = spec.make(**chosen)
     except ConfigError as error:  # parameters that are legal one by one, but not together
         raise ConfigError(f"{where}.{problem}" for problem in error.problems) from None
-    grid = Grid(np.where(layout.blocked, _WALL, _FLOOR).astype(np.uint8), diagonal, spec.kind)
+    grid = Grid(np.where(layout.blocked, _WALL, _FLOOR).astype(np.uint8), movement, spec.kind)
     return Generated(grid, layout.start, layout.goal, layout.switches, {"kind": spec.kind, **chosen})
 
 
@@ -118,13 +118,16 @@ def largest_component(free: Mask) -> Mask:
 def regions(grid: Grid) -> Numbers:
     """A number for each cell, the same for all cells that moves connect."""
     moves = grid.moves.reshape(grid.height, grid.width)
-    return _joined((moves[:, :-1] & EAST) > 0, (moves[:-1] & SOUTH) > 0)
+    label = _joined((moves[:, :-1] & EAST) > 0, (moves[:-1] & SOUTH) > 0)
+    if grid.movement.rule == SQUEEZE:
+        kernel_regions.join_diagonally(grid.ground, label)
+    return label
 
 
 def _joined(across: Mask, down: Mask) -> Numbers:
     """Label the cells, given which are connected with the next one to the right and with the one below.
 
-    Straight moves decide: a diagonal one needs both of its shoulders, so it connects nothing new.
+    Straight moves decide: a diagonal one past a shoulder connects nothing new, as that shoulder is between its ends.
     """
     label = np.empty(across.shape[0] * down.shape[1], np.int32)
     kernel_regions.join(across, down, label)
@@ -260,7 +263,10 @@ def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: 
 
 
 def _river_banks(width: int, height: int, river: int, random: Random) -> Numbers:
-    """The western bank in each row. It shifts by at most one cell a row, so no move slips through."""
+    """The western bank in each row. It shifts by at most one cell a row, so no move slips through.
+
+    (Only by the rule `eight-squeeze` one does, where the river is one cell wide.)
+    """
     low, high = width // 4, width - width // 4 - river
     turns = random.below(np.full(height, 6)).tolist()
     slopes = random.below(np.full(height, 3)).tolist()

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kernels import octile, terrain
+from sim.movement import USUAL, Movement
 from sim.params import ConfigError
 
 Cell = NewType("Cell", int)
@@ -49,7 +50,7 @@ class Grid:
     """One map. `terrain` holds MovingAI characters as bytes, `moves` a byte of legal moves per cell."""
 
     terrain: npt.NDArray[np.uint8]  # [height, width]
-    diagonal: float = octile.DIAGONAL
+    movement: Movement = USUAL
     name: str = "untitled"
     moves: npt.NDArray[np.uint8] = field(init=False)
     original: npt.NDArray[np.uint8] = field(init=False)  # terrain as opened; blocking and freeing go back to it
@@ -65,15 +66,25 @@ class Grid:
             raise ConfigError(
                 f"{self.name}: diagonal: expected 1, 2 or a number from {least} to {most}, got {self.diagonal}"
             )
-        self.diagonal = round(self.diagonal / octile.COST_UNIT) * octile.COST_UNIT
+        self.movement = Movement(self.movement.rule, round(self.diagonal / octile.COST_UNIT) * octile.COST_UNIT)
         self.terrain = np.ascontiguousarray(self.terrain)
         self.original = self.terrain.copy()
         self._domain: npt.NDArray[np.uint8] = _DOMAIN_OF_CHAR[self.terrain].ravel()
         self.free_count = int(np.count_nonzero(self._domain))
         self.moves = np.zeros(self.cells, np.uint8)
-        terrain.all_moves(self._domain, self.width, self.height, self.moves)
+        terrain.all_moves(self._domain, self.width, self.height, self.movement.needed, self.moves)
         self.ground = self._ground()
         self._digested = -1  # the version of which moves_digest is
+
+    @property
+    def diagonal(self) -> float:
+        """What a diagonal costs, for costs and for the heuristic."""
+        return self.movement.diagonal
+
+    @property
+    def longest_way(self) -> float:
+        """What no way costs more than that visits no cell twice."""
+        return self.movement.dearest * self.free_count
 
     @property
     def moves_digest(self) -> bytes:
@@ -89,7 +100,7 @@ class Grid:
         return octile.Ground(self.moves, step, cost, self.width, self.height, shift)
 
     @classmethod
-    def from_rows(cls, rows: list[str], name: str = "untitled", diagonal: float = octile.DIAGONAL) -> "Grid":
+    def from_rows(cls, rows: list[str], name: str = "untitled", movement: Movement = USUAL) -> "Grid":
         """A grid from its text form, one string per row."""
         width = len(rows[0]) if rows else 0
         for y, row in enumerate(rows):
@@ -102,11 +113,11 @@ class Grid:
                     )
         check_size(width, len(rows), name)
         letters = np.frombuffer("".join(rows).encode("ascii"), np.uint8)
-        return cls(letters.reshape(len(rows), width).copy(), diagonal, name)
+        return cls(letters.reshape(len(rows), width).copy(), movement, name)
 
-    def copy(self) -> "Grid":
-        """The same map apart: what is done to the one does not change the other."""
-        other = Grid(self.terrain.copy(), self.diagonal, self.name)
+    def copy(self, movement: Movement | None = None) -> "Grid":
+        """The same map apart, or with another movement rule: what is done to the one does not change the other."""
+        other = Grid(self.terrain.copy(), movement or self.movement, self.name)
         other.original = self.original.copy()
         return other
 
@@ -191,7 +202,16 @@ class Grid:
         room = 24 * toggled.size
         tails, heads, rose = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.bool_)
         found = terrain.update_moves(
-            self._domain, self.width, self.height, self.moves, toggled, self.ground.step, tails, heads, rose
+            self._domain,
+            self.width,
+            self.height,
+            self.movement.needed,
+            self.moves,
+            toggled,
+            self.ground.step,
+            tails,
+            heads,
+            rose,
         )
         if toggled.size:
             self.version += 1
@@ -212,7 +232,7 @@ class SeenGrid(Grid):
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
-        self.diagonal, self.name, self.width, self.height = grid.diagonal, grid.name, grid.width, grid.height
+        self.movement, self.name, self.width, self.height = grid.movement, grid.name, grid.width, grid.height
         self.terrain, self.original, self.moves = (_fixed(a) for a in (grid.terrain, grid.original, grid.moves))
         self._domain = _fixed(grid._domain)
         self.ground = grid.ground._replace(

@@ -8,9 +8,9 @@ An agent fetches in its constructor, which is before the run, or when the world 
 two ticks; never while it plans. A window or a command first goes through spec.prepare() with a bar of progress; after
 that fetching finds everything in memory.
 
-What was made is known by a digest of the map (its legal moves and the cost of a diagonal), the kind, the parameters
-and the version of the recipe. It never changes afterwards, so agents, branches and keyframes share it. What took long
-to make is kept in the user's cache folder; a file that is damaged is not believed, and made again.
+What was made is known by a digest of the map (its legal moves, their rule, the cost of a diagonal), the kind, the
+parameters and the version of the recipe. It never changes afterwards, so agents, branches and keyframes share it. What
+took long to make is kept in the user's cache folder; a file that is damaged is not believed, and made again.
 
 The simulation looks at no clock: whoever wants to know how long it took hands a stopwatch in.
 """
@@ -32,6 +32,7 @@ import numpy as np
 
 from sim.files.folders import cache_folder
 from sim.grid import Grid
+from sim.movement import RULE
 from sim.params import Value
 
 WORTH_KEEPING = 50_000
@@ -77,7 +78,8 @@ class Recipe:
 
     def key(self, grid: Grid) -> str:
         """The digest by which what it makes of this map is known."""
-        head = json.dumps([self.kind, self.version, self.params, grid.width, grid.height, grid.diagonal])
+        rule = [] if grid.movement.rule == RULE.default else [grid.movement.rule]
+        head = json.dumps([self.kind, self.version, self.params, grid.width, grid.height, grid.diagonal, *rule])
         return blake2b(head.encode() + grid.moves_digest, digest_size=16).hexdigest()
 
 

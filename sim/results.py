@@ -64,6 +64,8 @@ def result(
         "label": walker.label,
         "budget": walker.budget or world.budget,
         "changes_ms": round(world.changing_s[walker.id] * 1000.0, 3),
+        "movement": world.grid.movement.rule,
+        "diagonal": world.grid.diagonal,
         "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
         **{measure.key: measure.of(metrics) for measure in MEASURES if measure.key not in PLACED},
         **({"data": [data.costs for data in walker.agent.view().prepared]} if walker.spec.has_data else {}),

@@ -20,6 +20,7 @@ from sim.commands import AgentConfig
 from sim.files.folders import cache_folder, config_folder, state_folder
 from sim.grid import Grid
 from sim.kernels.ready import make_ready
+from sim.movement import CUT, FOUR, SQUEEZE, USUAL, Movement
 from sim.params import Value
 from sim.prepared import SHELF
 from sim.world import Walker, World
@@ -122,24 +123,43 @@ def problems(draw: st.DrawFn, side: int = 12, water: bool = True, low: int = 1) 
 
 
 def board_of(grid: Grid) -> Board:
-    return Board(grid.rows(), grid.diagonal)
+    return Board(grid.rows(), grid.diagonal, grid.movement.rule)
+
+
+MOVEMENTS = (
+    *3 * (USUAL,),
+    *(Movement(diagonal=cost) for cost in (1.0, 1.4, 1.5, 2.0)),
+    *2 * (Movement(FOUR), Movement(CUT), Movement(SQUEEZE)),
+    *(Movement(rule, 1.5) for rule in (CUT, SQUEEZE)),
+)
+movements = st.sampled_from(MOVEMENTS)
+"""Every movement rule, the usual one and others."""
 
 
 # --- worlds -------------------------------------------------------------------------------------------
 
 
 def make_world(
-    rows: list[str], start: int, goal: int, *agents: tuple[str, Mapping[str, Value]], budget: int = 1, **options: object
+    rows: list[str],
+    start: int,
+    goal: int,
+    *agents: tuple[str, Mapping[str, Value]],
+    budget: int = 1,
+    movement: Movement = USUAL,
+    **options: object,
 ) -> World:
     """A world with these agents, given as (kind, parameters)."""
-    world = World(Grid.from_rows(rows), start, goal, BY_KEY, budget=budget, **options)  # type: ignore[arg-type]
+    grid = Grid.from_rows(rows, movement=movement)
+    world = World(grid, start, goal, BY_KEY, budget=budget, **options)  # type: ignore[arg-type]
     for kind, params in agents:
         world.add(AgentConfig(kind, params=params))
     return world
 
 
-def solo(rows: list[str], start: int, goal: int, kind: str, budget: int = 1, **params: Value) -> tuple[World, Walker]:
-    world = make_world(rows, start, goal, (kind, params), budget=budget)
+def solo(
+    rows: list[str], start: int, goal: int, kind: str, budget: int = 1, movement: Movement = USUAL, **params: Value
+) -> tuple[World, Walker]:
+    world = make_world(rows, start, goal, (kind, params), budget=budget, movement=movement)
     return world, world.walkers[0]
 
 

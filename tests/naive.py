@@ -18,15 +18,24 @@ Arc = tuple[Place, Place]
 
 
 class Board:
-    """A map as a dictionary from (x, y) to the kind of land there; what is solid is not in it."""
+    """A map as a dictionary from (x, y) to the kind of land there; what is solid is not in it.
 
-    def __init__(self, rows: list[str], diagonal: float = SQRT2) -> None:
-        self.diagonal = diagonal
+    `rule`: by "four", moves are straight only; else diagonal moves too, past two cells of the same land ("eight"), past
+    one at least ("eight-cut"), or whatever lies beside them ("eight-squeeze").
+    """
+
+    def __init__(self, rows: list[str], diagonal: float = SQRT2, rule: str = "eight") -> None:
+        self.diagonal, self.rule = diagonal, rule
         self.width, self.height = len(rows[0]), len(rows)
         self.land: dict[Place, str] = {}
         for y, row in enumerate(rows):
             for x, letter in enumerate(row):
                 self.put((x, y), letter)
+
+    @property
+    def dearest(self) -> float:
+        """What the dearest move costs."""
+        return 1.0 if self.rule == "four" else self.diagonal
 
     def put(self, place: Place, letter: str) -> None:
         self.land.pop(place, None)
@@ -46,10 +55,15 @@ class Board:
         (ax, ay), (bx, by) = a, b
         if max(abs(ax - bx), abs(ay - by)) != 1 or a not in self.land:
             return None
-        block = {a, b, (ax, by), (bx, ay)}
-        if any(self.land.get(place) != self.land[a] for place in block):
+        if self.land.get(b) != self.land[a]:
             return None
-        return 1.0 if ax == bx or ay == by else self.diagonal
+        if ax == bx or ay == by:
+            return 1.0
+        open_sides = [(ax, by), (bx, ay)]
+        open_sides = [side for side in open_sides if self.land.get(side) == self.land[a]]
+        if self.rule == "four" or len(open_sides) < {"eight": 2, "eight-cut": 1, "eight-squeeze": 0}[self.rule]:
+            return None
+        return self.diagonal
 
     def successors(self, a: Place) -> Iterator[tuple[Place, float]]:
         for dx, dy in STEPS:
@@ -62,8 +76,10 @@ class Board:
         return {(a, b) for a in self.land for b, _ in self.successors(a)}
 
     def h(self, a: Place, b: Place) -> float:
-        """Octile distance: as many diagonals as possible, the rest straight."""
+        """Octile distance: as many diagonals as possible, the rest straight; by "four", Manhattan distance."""
         dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
+        if self.rule == "four":
+            return float(dx + dy)
         diagonals = min(dx, dy)
         return diagonals * self.diagonal + (dx - diagonals) + (dy - diagonals)
 

@@ -32,7 +32,7 @@ class Learner:
             self.highest = max(self.highest, value)
 
     def is_hopeless(self) -> bool:
-        return self.h(self.loc) > self.slack + len(self.board.land) * self.board.diagonal
+        return self.h(self.loc) > self.slack + len(self.board.land) * self.board.dearest
 
     def is_walled_in(self) -> bool:
         return not any(True for _ in self.board.successors(self.loc)) or not any(

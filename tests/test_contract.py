@@ -7,6 +7,7 @@ import pickle
 import random
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,11 +20,12 @@ from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, S
 from sim.files.journal import Journal, restore
 from sim.files.session import Saved, describe
 from sim.grid import Grid
+from sim.movement import CUT, FOUR, SQUEEZE, USUAL, Movement
 from sim.params import Param, Value
 from sim.time.branches import BranchTree
 from sim.world import World
 
-from .conftest import budget_for, drawn, every_setting, make_world, problems, random_rows, settings_of
+from .conftest import budget_for, drawn, every_setting, make_world, movements, problems, random_rows, settings_of
 from .runs import scenario_on
 from .test_journal import assert_same, crash
 from .test_sessionfile import reopened
@@ -35,6 +37,7 @@ Problem = tuple[list[str], int, int]
 
 
 BUDGETS = (1, 5, 9, 3000)  # the last does not cut any lookahead or queue
+RULES = tuple(Movement(rule) for rule in (FOUR, CUT, SQUEEZE))
 
 
 def random_problem(seed: int, width: int, height: int, density: float) -> Problem:
@@ -64,9 +67,7 @@ PROBLEMS = [
 ]
 
 
-def world_of(
-    problem: Problem, spec: AgentSpec, params: Mapping[str, Value], at_least: int = 1, **more: object
-) -> World:
+def world_of(problem: Problem, spec: AgentSpec, params: Mapping[str, Value], at_least: int = 1, **more: Any) -> World:
     return make_world(*problem, (spec.key, params), budget=budget_for(spec, params, at_least), **more)
 
 
@@ -78,7 +79,8 @@ def patience(world: World) -> int:
 @every_setting_of_every_agent
 def test_legal_within_budget_and_complete(spec: AgentSpec, params: dict[str, Value]) -> None:
     for number, problem in enumerate(PROBLEMS):
-        world = world_of(problem, spec, params, at_least=BUDGETS[number % len(BUDGETS)])
+        movement = RULES[number % len(RULES)] if number >= len(PROBLEMS) - len(RULES) else USUAL
+        world = world_of(problem, spec, params, at_least=BUDGETS[number % len(BUDGETS)], movement=movement)
         for _ in range(patience(world)):
             if not judged_tick(world):
                 break
@@ -89,12 +91,12 @@ def test_legal_within_budget_and_complete(spec: AgentSpec, params: dict[str, Val
 
 @every_agent
 @settings(max_examples=25)
-@given(problem=problems(side=9), choice=st.integers(0, 99), budget=st.sampled_from(BUDGETS))
+@given(problem=problems(side=9), movement=movements, choice=st.integers(0, 99), budget=st.sampled_from(BUDGETS))
 def test_legal_within_budget_and_complete_on_any_map(
-    spec: AgentSpec, problem: Problem, choice: int, budget: int
+    spec: AgentSpec, problem: Problem, movement: Movement, choice: int, budget: int
 ) -> None:
     chosen = settings_of(spec)
-    world = world_of(problem, spec, chosen[choice % len(chosen)], at_least=budget)
+    world = world_of(problem, spec, chosen[choice % len(chosen)], at_least=budget, movement=movement)
     for _ in range(patience(world)):
         if not judged_tick(world):
             break
@@ -104,8 +106,9 @@ def test_legal_within_budget_and_complete_on_any_map(
 @every_setting_of_every_agent
 def test_legal_and_complete_while_the_map_changes(spec: AgentSpec, params: dict[str, Value]) -> None:
     """An edit in every tick for a while, the goal's neighbourhood included; then the agent must end well."""
-    for seed in range(3):
-        world = world_of(random_problem(seed, 9, 8, 0.2), spec, params, at_least=1 + 3 * seed)
+    for seed, movement in enumerate((USUAL, *RULES)):
+        problem = random_problem(seed, 9, 8, 0.2)
+        world = world_of(problem, spec, params, at_least=1 + 3 * seed, movement=movement)
         chance = random.Random(seed)
         for tick in range(patience(world)):
             if tick < 25:

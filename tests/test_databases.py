@@ -25,12 +25,13 @@ from sim.grid import Grid
 from sim.kernels import depth_control
 from sim.kernels.levels import common_level
 from sim.kernels.targets import CELL_BITS
+from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Value
 from sim.prepared import fetch
 from sim.world import World
 
 from . import naive_databases as naive
-from .conftest import board_of, drawn, make_world, problems, random_rows, solo
+from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_rows, solo
 from .test_golden import M1, assert_golden, row_id
 
 GOLDEN: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "golden" / "databases.yaml").read_text())
@@ -38,8 +39,8 @@ Problem = tuple[list[str], int, int]
 CONTROLS = [(True, True), (True, False), (False, True)]  # goals and depths from the database
 
 
-def levels_of(rows: list[str]) -> tuple[Grid, Levels]:
-    grid = Grid.from_rows(rows)
+def levels_of(rows: list[str], movement: Movement = USUAL) -> tuple[Grid, Levels]:
+    grid = Grid.from_rows(rows, movement=movement)
     return grid, abstraction(grid).tables
 
 
@@ -121,9 +122,9 @@ def test_pra_begins_half_way_to_the_node_that_start_and_goal_share() -> None:
 
 
 @settings(max_examples=60)
-@given(problem=problems(side=14))
-def test_levels_are_those_of_the_slow_version(problem: Problem) -> None:
-    grid, levels = levels_of(problem[0])
+@given(problem=problems(side=14), movement=movements)
+def test_levels_are_those_of_the_slow_version(problem: Problem, movement: Movement) -> None:
+    grid, levels = levels_of(problem[0], movement)
     slow = naive.Abstraction(board_of(grid))
     assert highest(levels) == len(slow.cells) - 1
     for level, cells in enumerate(slow.cells):
@@ -144,9 +145,9 @@ def test_levels_are_those_of_the_slow_version(problem: Problem) -> None:
 
 
 @settings(max_examples=60)
-@given(problem=problems(side=16))
-def test_regions_are_connected_and_connect_what_the_map_connects(problem: Problem) -> None:
-    grid, levels = levels_of(problem[0])
+@given(problem=problems(side=16), movement=movements)
+def test_regions_are_connected_and_connect_what_the_map_connects(problem: Problem, movement: Movement) -> None:
+    grid, levels = levels_of(problem[0], movement)
     board = board_of(grid)
     parts: dict[int, set[int]] = {}
     for level in range(highest(levels) + 1):
@@ -189,9 +190,9 @@ def test_neighbouring_regions_have_different_colours(problem: Problem, level: in
 
 
 @settings(max_examples=30)
-@given(problem=problems(side=10), level=st.integers(1, 4), cap=st.sampled_from([1, 2, 6]))
-def test_columns_are_those_of_the_slow_version(problem: Problem, level: int, cap: int) -> None:
-    grid, levels = levels_of(problem[0])
+@given(problem=problems(side=10), movement=movements, level=st.integers(1, 4), cap=st.sampled_from([1, 2, 6]))
+def test_columns_are_those_of_the_slow_version(problem: Problem, movement: Movement, level: int, cap: int) -> None:
+    grid, levels = levels_of(problem[0], movement)
     slow = naive.Abstraction(board_of(grid))
     level = databases.clipped(levels, level)
     b = databases.region_of(levels, problem[2], level)
@@ -206,10 +207,10 @@ def test_columns_are_those_of_the_slow_version(problem: Problem, level: int, cap
         assert int(near.near_depth[a]) == naive.near_depth(slow, level, a, goal, cap)
 
 
-@pytest.mark.parametrize("diagonal", [1.0, 1.5, 2.0])
-def test_distances_by_rings_are_true(diagonal: float) -> None:
+@pytest.mark.parametrize("movement", sorted({*MOVEMENTS} - {USUAL}, key=str), ids=str)
+def test_distances_by_rings_are_true(movement: Movement) -> None:
     for seed in range(8):
-        grid = Grid.from_rows(random_rows(seed, 15, 13, 0.3), diagonal=diagonal)
+        grid = Grid.from_rows(random_rows(seed, 15, 13, 0.3), movement=movement)
         board, source = board_of(grid), int(np.flatnonzero(grid.free)[seed])
         field, expansions = databases._field(grid, source)
         expected = board.distances(board.at(source))
@@ -222,14 +223,20 @@ def test_distances_by_rings_are_true(diagonal: float) -> None:
 
 @pytest.mark.parametrize("goals, depths", CONTROLS)
 @settings(max_examples=12)
-@given(problem=problems(side=9), level=st.integers(1, 5), depth=st.sampled_from([1, 2, 4]), watched=st.booleans())
+@given(
+    problem=problems(side=9),
+    movement=movements,
+    level=st.integers(1, 5),
+    depth=st.sampled_from([1, 2, 4]),
+    watched=st.booleans(),
+)
 def test_d_lrta_is_the_slow_version(
-    goals: bool, depths: bool, problem: Problem, level: int, depth: int, watched: bool
+    goals: bool, depths: bool, problem: Problem, movement: Movement, level: int, depth: int, watched: bool
 ) -> None:
     words = {True: "database", False: "global"}
     params: dict[str, Value] = {"goal_control": words[goals], "depth_control": "database" if depths else "fixed"}
     params |= {"level": level, "depth": depth, "cap": 4}
-    world = make_world(*problem, ("d-lrta", params), watched=watched)
+    world = make_world(*problem, ("d-lrta", params), watched=watched, movement=movement)
     walker, board = world.walkers[0], board_of(world.grid)
     slow = naive.DLrta(board, board.at(world.start), board.at(world.goal), level, depth, 4, goals, depths)
     for _ in range(150):
@@ -310,14 +317,17 @@ def test_with_depth_1_every_move_expands_one_cell() -> None:
 @settings(max_examples=80)
 @given(
     problem=problems(side=14),
+    movement=movements,
     wide=st.booleans(),
     keep=st.sampled_from([0, 1, 3]),
     level=st.integers(0, 5),
     cost=st.sampled_from(["octile", "straight"]),
 )
-def test_pra_succeeds_exactly_when_astar_does(problem: Problem, wide: bool, keep: int, level: int, cost: str) -> None:
+def test_pra_succeeds_exactly_when_astar_does(
+    problem: Problem, movement: Movement, wide: bool, keep: int, level: int, cost: str
+) -> None:
     params: dict[str, Value] = {"wide": wide, "keep": keep, "level": level, "abstract_cost": cost}
-    world = make_world(*problem, ("pra", params), ("astar", {}), budget=9)
+    world = make_world(*problem, ("pra", params), ("astar", {}), budget=9, movement=movement)
     world.advance(5000)
     pra, astar = world.walkers
     assert pra.agent.status is astar.agent.status
@@ -367,17 +377,18 @@ def test_pra_is_the_slow_version(problem: Problem, wide: bool, keep: int, level:
 @settings(max_examples=15)
 @given(
     problem=problems(side=9),
+    movement=movements,
     level=st.integers(1, 4),
     depth=st.sampled_from([1, 2, 5]),
     gamma=st.sampled_from([1.0, 0.4]),
     cost=st.sampled_from(["octile", "straight"]),
 )
 def test_pr_lrta_is_the_slow_version(
-    goals: bool, depths: bool, problem: Problem, level: int, depth: int, gamma: float, cost: str
+    goals: bool, depths: bool, problem: Problem, movement: Movement, level: int, depth: int, gamma: float, cost: str
 ) -> None:
     params: dict[str, Value] = {"goal_control": "database" if goals else "global", "level": level, "depth": depth}
     params |= {"depth_control": "database" if depths else "fixed", "cap": 4, "gamma": gamma, "abstract_cost": cost}
-    world = make_world(*problem, ("pr-lrta", params))
+    world = make_world(*problem, ("pr-lrta", params), movement=movement)
     walker, board = world.walkers[0], board_of(world.grid)
     ends = board.at(world.start), board.at(world.goal)
     slow = naive.PrLrta(board, *ends, level, depth, 4, goals, depths, gamma, cost == "straight")
@@ -418,9 +429,9 @@ def test_a_leg_of_pr_lrta_expands_no_more_than_its_nodes_and_two_regions(
 
 
 @settings(max_examples=20)
-@given(problem=problems(side=9), dmax=st.sampled_from([1, 3, 6]))
-def test_the_oracle_walks_with_the_labels(problem: Problem, dmax: int) -> None:
-    world = make_world(*problem, ("oracle-lrta", {"dmax": dmax}))
+@given(problem=problems(side=9), movement=movements, dmax=st.sampled_from([1, 3, 6]))
+def test_the_oracle_walks_with_the_labels(problem: Problem, movement: Movement, dmax: int) -> None:
+    world = make_world(*problem, ("oracle-lrta", {"dmax": dmax}), movement=movement)
     walker, board = world.walkers[0], board_of(world.grid)
     slow = naive.Chooser(board, board.at(world.start), board.at(world.goal), dmax, 1)
     for _ in range(80):
@@ -436,10 +447,12 @@ def test_the_oracle_walks_with_the_labels(problem: Problem, dmax: int) -> None:
 
 
 @settings(max_examples=20)
-@given(problem=problems(side=10), steps=st.sampled_from([1, 4, 60]), q=st.sampled_from([1, 2]))
-def test_features_and_labels_are_those_of_the_slow_version(problem: Problem, steps: int, q: int) -> None:
+@given(problem=problems(side=10), movement=movements, steps=st.sampled_from([1, 4, 60]), q=st.sampled_from([1, 2]))
+def test_features_and_labels_are_those_of_the_slow_version(
+    problem: Problem, movement: Movement, steps: int, q: int
+) -> None:
     rows, start, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_rows(rows, movement=movement)
     board = board_of(grid)
     assume(start != goal)
     features, labels = depth_tree._label_one(grid, start, goal, q, steps, 4)

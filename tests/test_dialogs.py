@@ -12,6 +12,7 @@ from sim.commands import AgentConfig
 from sim.files.map import ScenFile
 from sim.files.scenario import Scenario
 from sim.generate import GENERATORS
+from sim.movement import FOUR, Movement
 from sim.params import ConfigError
 from sim.world import Walker
 from ui.commands.table import COMMANDS
@@ -798,6 +799,15 @@ def test_a_problem_is_found_and_opened(host: FakeHost) -> None:
     setup = host.setups[0]
     assert setup.goal == (5, 5) and setup.listed_optimal == pytest.approx(7.071)
     assert [config.kind for config in setup.agents] == ["tba", "rtb-wa"] and setup.budget == 3
+
+
+def test_another_problem_is_opened_under_the_rule_of_the_run(host: FakeHost) -> None:
+    host.session.set_movement(Movement(FOUR))
+    host.show(ProblemList(host))
+    host.type("b5")
+    host.press("Return")
+    setup = host.setups[0]
+    assert setup.grid.movement == setup.map.movement == Movement(FOUR) and setup.listed_optimal is None
 
 
 def test_bad_problems_are_listed_grey_and_not_opened(host: FakeHost) -> None:

@@ -15,24 +15,24 @@ from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
 from sim.grid import Grid
 from sim.kernels import labels
-from sim.kernels.octile import DIAGONAL, DX, DY
+from sim.kernels.octile import DX, DY
 from sim.kernels.search import is_known
+from sim.movement import USUAL, Movement
 from sim.world import Walker, World
 
-from .conftest import UNLIMITED, board_of, drawn, problems, random_rows
+from .conftest import UNLIMITED, board_of, drawn, movements, problems, random_rows
 from .naive import arc_difference
 from .naive_dstar_lite import DstarLite
 
 Problem = tuple[list[str], int, int]
-diagonals = st.sampled_from([DIAGONAL, DIAGONAL, 1.5, 1.0, 2.0])
 budgets = st.sampled_from([1, 2, 5, 20, UNLIMITED])
 seeds = st.integers(0, 2**32)
 
 
-def dstar_on(problem: Problem, diagonal: float = DIAGONAL, budget: int = 10, **options: Any) -> tuple[World, Walker]:
+def dstar_on(problem: Problem, movement: Movement = USUAL, budget: int = 10, **options: Any) -> tuple[World, Walker]:
     rows, start, goal = problem
     params = {"mode": options.pop("mode", "sliced")}
-    world = World(Grid.from_rows(rows, diagonal=diagonal), start, goal, BY_KEY, budget=budget, **options)
+    world = World(Grid.from_rows(rows, movement=movement), start, goal, BY_KEY, budget=budget, **options)
     return world, world.add(AgentConfig("dstar-lite", params=params))
 
 
@@ -110,11 +110,11 @@ def assert_records_hold(world: World, walker: Walker) -> None:
 # --- optimal, whatever happens ----------------------------------------------------------------------------
 
 
-@given(problems(), diagonals, budgets, st.sampled_from(["sliced", "instant"]), seeds)
+@given(problems(), movements, budgets, st.sampled_from(["sliced", "instant"]), seeds)
 def test_after_any_edits_the_way_left_is_optimal(
-    problem: Problem, diagonal: float, budget: int, mode: str, seed: int
+    problem: Problem, movement: Movement, budget: int, mode: str, seed: int
 ) -> None:
-    world, walker = dstar_on(problem, diagonal, budget, mode=mode)
+    world, walker = dstar_on(problem, movement, budget, mode=mode)
     chance = random.Random(seed)
     for _ in range(8):
         repair(world, walker)
@@ -131,9 +131,9 @@ def test_after_any_edits_the_way_left_is_optimal(
     assert_way_is_optimal(world, walker)
 
 
-@given(problems(side=9), diagonals, st.sampled_from([1, 3, 8, UNLIMITED]), seeds)
-def test_every_tick_is_that_of_the_naive_one(problem: Problem, diagonal: float, budget: int, seed: int) -> None:
-    world, walker = dstar_on(problem, diagonal, budget)
+@given(problems(side=9), movements, st.sampled_from([1, 3, 8, UNLIMITED]), seeds)
+def test_every_tick_is_that_of_the_naive_one(problem: Problem, movement: Movement, budget: int, seed: int) -> None:
+    world, walker = dstar_on(problem, movement, budget)
     board, chance = board_of(world.grid), random.Random(seed)
     agent = DstarLite(board, board.at(world.start), board.at(world.goal))
     words = {"active": Status.ACTIVE, "goal": Status.AT_GOAL, "no path": Status.NO_PATH}
@@ -155,9 +155,9 @@ def test_every_tick_is_that_of_the_naive_one(problem: Problem, diagonal: float, 
         assert walker.agent.view().best == (-1 if best is None else board.id(best))
 
 
-@given(problems(side=20), diagonals)
-def test_on_a_static_map_it_is_as_good_as_a_star(problem: Problem, diagonal: float) -> None:
-    world, walker = dstar_on(problem, diagonal)
+@given(problems(side=20), movements)
+def test_on_a_static_map_it_is_as_good_as_a_star(problem: Problem, movement: Movement) -> None:
+    world, walker = dstar_on(problem, movement)
     other = world.add(AgentConfig("astar"))
     world.advance(100_000)
     assert walker.agent.status is other.agent.status

@@ -26,6 +26,7 @@ from sim.files.map import ScenRow, write_map, write_scen
 from sim.generate import generate
 from sim.grid import Grid
 from sim.measures import MEASURES
+from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, Movement
 from sim.params import ConfigError
 from sim.world import World
 
@@ -537,11 +538,16 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path: Path, monkeypat
 def test_a_board_travels_as_it_is() -> None:
     from sim.experiments.problems import board_of, packed
 
-    grid = Grid.from_rows(["..T.", "WW@.", "G..S"], "x", 1.5)
+    grid = Grid.from_rows(["..T.", "WW@.", "G..S"], "x", Movement(CUT, 1.5))
     again = packed(board_of("x", grid)).unpack()
-    assert again.rows() == grid.rows() and again.diagonal == 1.5
+    assert again.rows() == grid.rows() and again.movement == grid.movement == Movement(CUT, 1.5)
     assert board_of("x", again).key == board_of("y", grid).key
-    assert board_of("x", Grid.from_rows(grid.rows(), "x", 1.25)).key != board_of("x", grid).key
+    others = [Movement(CUT, 1.25), Movement(EIGHT, 1.5), Movement(FOUR), Movement(SQUEEZE, 1.5)]
+    keys = [board_of("x", Grid.from_rows(grid.rows(), "x", movement)).key for movement in (grid.movement, *others)]
+    assert len(set(keys)) == 5
+    usual = Grid.from_rows([".@.", "..."]), Grid.from_rows([".@.", "..."], movement=Movement(diagonal=1.5))
+    before = ["be1d92c08c01c8904cc8a324", "aebfe340f4e406a242cb1610"]  # when there was no other rule
+    assert [board_of("m", grid).key for grid in usual] == before, "rows of older results are found again"
 
 
 def test_results_of_a_version_that_measured_less_are_read_and_gone_on_with(tmp_path: Path) -> None:

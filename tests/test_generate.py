@@ -14,6 +14,7 @@ from sim import remake_maps
 from sim.files.map import map_text, parse_map, read_map
 from sim.generate import GENERATORS, Generated, GeneratorSpec, Random, generate, largest_component, opposite_ends
 from sim.kernels import octile
+from sim.movement import Movement
 from sim.params import ConfigError
 
 from .naive import Board, Tba
@@ -145,7 +146,7 @@ def test_all_problems_of_a_recipe_are_named():
 
 def test_the_diagonal_cost_reaches_the_grid():
     assert generate("corner", {}).grid.diagonal == octile.DIAGONAL
-    assert generate("corner", {}, diagonal=1.5).grid.diagonal == 1.5
+    assert generate("corner", {}, movement=Movement(diagonal=1.5)).grid.diagonal == 1.5
 
 
 def test_generated_maps_survive_a_file():

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from sim.grid import MAX_SIDE, Grid, MapChange, check_size
 from sim.kernels.octile import DIAGONAL
+from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, Movement
 from sim.params import ConfigError
 
-from .conftest import board_of, problems
+from .conftest import board_of, movements, problems
 from .naive import SQRT2, STEPS, Arc, Board, arc_difference
 
 LETTERS = "..@TWSG"
@@ -40,9 +41,9 @@ def assert_same_masks(grid: Grid, board: Board) -> None:
     assert grid.moves.tolist() == [mask_of(board, cell) for cell in range(grid.cells)]
 
 
-@given(problems(water=True))
-def test_masks_are_those_of_the_naive_corner_rule(problem: tuple[list[str], int, int]) -> None:
-    grid = Grid.from_rows(problem[0])
+@given(problems(water=True), movements)
+def test_masks_are_those_of_the_naive_rule(problem: tuple[list[str], int, int], movement: Movement) -> None:
+    grid = Grid.from_rows(problem[0], movement=movement)
     assert_same_masks(grid, board_of(grid))
     assert [grid.is_free(c) for c in range(grid.cells)] == grid.free.tolist()
     for cell in range(grid.cells):
@@ -50,11 +51,11 @@ def test_masks_are_those_of_the_naive_corner_rule(problem: tuple[list[str], int,
             assert cell in grid.free_neighbours(other), "moves are undirected"
 
 
-@given(problems(side=7), EDITS)
+@given(problems(side=7), movements, EDITS)
 def test_change_names_exactly_the_arcs_that_a_brute_force_diff_finds(
-    problem: tuple[list[str], int, int], edits: list[tuple[list[int], list[int]]]
+    problem: tuple[list[str], int, int], movement: Movement, edits: list[tuple[list[int], list[int]]]
 ) -> None:
-    grid = Grid.from_rows(problem[0])
+    grid = Grid.from_rows(problem[0], movement=movement)
     for blocked, freed in edits:
         before, board = board_of(grid).arcs(), board_of(grid)
         was_free = grid.free.copy()
@@ -72,11 +73,11 @@ def test_change_names_exactly_the_arcs_that_a_brute_force_diff_finds(
         assert_same_masks(grid, board)
 
 
-@given(problems(side=6), st.lists(st.tuples(st.integers(0, 35), st.sampled_from(LETTERS)), max_size=12))
+@given(problems(side=6), movements, st.lists(st.tuples(st.integers(0, 35), st.sampled_from(LETTERS)), max_size=12))
 def test_put_terrain_may_turn_ground_into_water_and_back(
-    problem: tuple[list[str], int, int], strokes: list[tuple[int, str]]
+    problem: tuple[list[str], int, int], movement: Movement, strokes: list[tuple[int, str]]
 ) -> None:
-    grid = Grid.from_rows(problem[0])
+    grid = Grid.from_rows(problem[0], movement=movement)
     letters = {cell % grid.cells: letter for cell, letter in strokes}
     board, before = board_of(grid), board_of(grid).arcs()
     was = grid.terrain.reshape(-1)[list(letters)].copy()
@@ -130,6 +131,18 @@ def test_shoulders_must_be_free_and_of_the_same_kind() -> None:
         assert grid.free_neighbours(3) == [2]
     water = Grid.from_rows(["WW", "WW"])
     assert water.free_neighbours(0) == [1, 2, 3]
+    for rule, reached in ((FOUR, [1, 2]), (CUT, [1, 2, 3]), (SQUEEZE, [1, 2, 3])):
+        assert Grid.from_rows(["..", ".."], movement=Movement(rule)).free_neighbours(0) == reached
+    for rule, one_blocked, both_blocked in (
+        (FOUR, [2], []),
+        (EIGHT, [2], []),
+        (CUT, [2, 3], []),
+        (SQUEEZE, [2, 3], [3]),
+    ):
+        for corner in "@W":
+            rows = ["." + corner, ".."], ["." + corner, corner + "."]
+            found = [Grid.from_rows(some, movement=Movement(rule)).free_neighbours(0) for some in rows]
+            assert found == [one_blocked, both_blocked], (rule, corner)
     assert DIAGONAL == SQRT2 and 2**0.5 - 2.5e-8 < DIAGONAL < 2**0.5
 
 
@@ -154,5 +167,5 @@ def test_sizes_and_diagonals_out_of_range_are_refused() -> None:
         check_size(MAX_SIDE, MAX_SIDE, "m")
     for diagonal in (0.99, 1.0001, 1.9999, 2.01, float("nan")):
         with pytest.raises(ConfigError, match=r"diagonal: expected 1, 2 or a number from 1\.0005 to 1\.9995"):
-            Grid.from_rows(["."], diagonal=diagonal)
-    assert Grid.from_rows(["."], diagonal=1.5).diagonal == 1.5
+            Grid.from_rows(["."], movement=Movement(diagonal=diagonal))
+    assert Grid.from_rows(["."], movement=Movement(diagonal=1.5)).diagonal == 1.5

@@ -13,6 +13,7 @@ from agents.registry import BY_KEY
 from sim.commands import AgentConfig, EditCells, SetBudget, SetChanges, SetParam, SetTrials
 from sim.files.journal import Journal, restore, state_folder
 from sim.files.session import dump_session, parse_session
+from sim.movement import FOUR, SQUEEZE, Movement
 from sim.time.branches import BranchTree
 from tests.runs import scenario_on
 from tests.test_session import SIDE, arrive, setup, stroke, terrain
@@ -52,6 +53,8 @@ ACTS: dict[str, Act] = {
     "switch": lambda s: s.flip_switch("gate") if "gate" in s.world.switch_states() else None,
     "goal": lambda s: s.move_goal(free_cells(s, 9)[-1]),
     "start": lambda s: s.restart_with(start=s.world.grid.xy(free_cells(s)[2])),
+    "four neighbours": lambda s: s.set_movement(Movement(FOUR)),
+    "squeeze": lambda s: s.set_movement(Movement(SQUEEZE, 1.5)),
     "add": lambda s: s.add_agent(AgentConfig("tb-wa", "new")),
     "remove": lambda s: s.remove_agent(s.panels[1].key),
     "kind": lambda s: s.replace_agent(s.panels[0].key, AgentConfig("tb-gbfs")),

@@ -10,9 +10,10 @@ from agents.registry import BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid
+from sim.movement import USUAL, Movement
 from sim.world import World
 
-from .conftest import board_of, drawn, problems, solo
+from .conftest import board_of, drawn, movements, problems, solo
 from .naive import Board, Place
 
 PATIENCE = 3000  # expansions of the slow version; problems that need more are left out
@@ -55,9 +56,11 @@ def deepen(board: Board, start: Place, goal: Place) -> tuple[list[float], list[P
         limits.append(beyond)
 
 
-def walked(problem: Problem, budget: int, kind: str = "ida", **params: bool) -> tuple[World, list[float]]:
+def walked(
+    problem: Problem, budget: int, kind: str = "ida", movement: Movement = USUAL, **params: bool
+) -> tuple[World, list[float]]:
     """A world walked to its end, and every limit that was seen."""
-    world, walker = solo(*problem, kind, budget, **params)
+    world, walker = solo(*problem, kind, budget, movement, **params)
     limits: list[float] = []
     for _ in range(10 * PATIENCE):
         limit = walker.agent.view().numbers["limit"]
@@ -69,16 +72,18 @@ def walked(problem: Problem, budget: int, kind: str = "ida", **params: bool) -> 
 
 
 @settings(max_examples=150)
-@given(problem=problems(side=6, water=False), budget=st.sampled_from([1, 3, 50]))
-def test_every_path_limit_and_count_is_that_of_the_recursive_version(problem: Problem, budget: int) -> None:
+@given(problem=problems(side=6, water=False), movement=movements, budget=st.sampled_from([1, 3, 50]))
+def test_every_path_limit_and_count_is_that_of_the_recursive_version(
+    problem: Problem, movement: Movement, budget: int
+) -> None:
     rows, start, goal = problem
     assume(start != goal)
-    board = board_of(Grid.from_rows(rows))
+    board = board_of(Grid.from_rows(rows, movement=movement))
     try:
         limits, path, expansions = deepen(board, board.at(start), board.at(goal))
     except PatienceError:
         assume(False)
-    world, seen = walked(problem, budget)
+    world, seen = walked(problem, budget, movement=movement)
     walker = world.walkers[0]
     assert world.metrics(walker).expansions == expansions
     if path is None:

@@ -33,8 +33,9 @@ from sim.kernels.search import (
     new_search,
     parent,
 )
+from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, Movement
 
-from .conftest import board_of, problems, random_rows
+from .conftest import board_of, movements, problems, random_rows
 from .naive import BestFirst
 
 WEIGHTS = [(1.0, 1.0), (1.0, 1.4), (1.0, 2.6), (1.0, 3.0), (1.0, 100.0), (0.0, 1.0)]
@@ -51,10 +52,10 @@ def compare_searches(
     weights: tuple[float, float],
     reopen: bool,
     slices: list[int],
-    diagonal: float,
+    movement: Movement = USUAL,
 ) -> None:
     """Expand slice by slice; after each, kernel and naive code must agree on everything."""
-    grid = Grid.from_rows(rows, diagonal=diagonal)
+    grid = Grid.from_rows(rows, movement=movement)
     board = board_of(grid)
     naive = BestFirst(board, board.at(start), board.at(goal), *weights, reopen)
     is_bucketed = weights == (1.0, 1.0) and not reopen
@@ -88,16 +89,16 @@ def compare_searches(
     st.sampled_from(WEIGHTS),
     st.booleans(),
     st.lists(st.integers(0, 9), max_size=6),
-    st.sampled_from([DIAGONAL, DIAGONAL, 1.0, 1.5, 2.0]),
+    movements,
 )
 def test_expansions_parents_and_costs_are_those_of_naive_search(
     problem: tuple[list[str], int, int],
     weights: tuple[float, float],
     reopen: bool,
     slices: list[int],
-    diagonal: float,
+    movement: Movement,
 ) -> None:
-    compare_searches(*problem, weights, reopen, slices, diagonal)
+    compare_searches(*problem, weights, reopen, slices, movement)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -105,7 +106,7 @@ def test_expansions_parents_and_costs_are_those_of_naive_search(
 def test_larger_maps_expand_the_same_cells_in_the_same_order(weights: tuple[float, float], reopen: bool) -> None:
     rows = random_rows(11, 26, 22, 0.3)
     rows[0], rows[-1] = "." * 26, "." * 26
-    compare_searches(rows, 0, 26 * 22 - 1, weights, reopen, [7, 50], DIAGONAL)
+    compare_searches(rows, 0, 26 * 22 - 1, weights, reopen, [7, 50])
 
 
 def test_reopening_happens_where_it_is_allowed() -> None:
@@ -166,15 +167,16 @@ def assert_same_searches(heap: search.Search, listed: search.Search) -> None:
 
 
 DIAGONALS = [1.0, 1.0005, 1.41, DIAGONAL, 1.7, 1.9995, 2.0]
+NARROW = [Movement(rule, diagonal) for diagonal in DIAGONALS for rule in (EIGHT, CUT, SQUEEZE)]
 
 
-@given(problems(), st.sampled_from(DIAGONALS), st.lists(st.integers(0, 9), max_size=6), st.data())
+@given(problems(), st.sampled_from([*NARROW, Movement(FOUR)]), st.lists(st.integers(0, 9), max_size=6), st.data())
 def test_buckets_have_exactly_the_order_of_the_heap(
-    problem: tuple[list[str], int, int], diagonal: float, slices: list[int], data: st.DataObject
+    problem: tuple[list[str], int, int], movement: Movement, slices: list[int], data: st.DataObject
 ) -> None:
     """Same cells in the same order, same parents: in slices, towards any aim, with roots added in between."""
     rows, start, goal = problem
-    grid = Grid.from_rows(rows, diagonal=diagonal)
+    grid = Grid.from_rows(rows, movement=movement)
     runs = [new_search(grid.cells, is_bucketed=chosen, notes_order=True) for chosen in (False, True)]
     aim = data.draw(st.sampled_from([start, goal]))
     for root, target in ((goal, start), (start, goal)):  # the second one works on used memory
@@ -361,10 +363,11 @@ def check_core() -> None:
         rows = random_rows(seed, 8 + seed % 3, 7, 0.25)
         rows = ["." * len(rows[0]), *rows, "." * len(rows[0])]
         last = len(rows) * len(rows[0]) - 1
-        compare_searches(rows, 0, last, weights, reopen, [3, 0, 5], DIAGONAL)
-        compare_searches(rows, last, 0, weights, reopen, [1], 1.5)
+        compare_searches(rows, 0, last, weights, reopen, [3, 0, 5])
+        rule = (EIGHT, FOUR, CUT, SQUEEZE)[seed % 4]
+        compare_searches(rows, last, 0, weights, reopen, [1], Movement(rule, 1.5))
         check_distances(Grid.from_rows(rows), last, list(range(0, last, 3)), 0)
     test_bucket_ring_goes_round_more_than_once()
     test_searches_forget_each_other_also_when_their_numbers_run_out()
     for rows in (["."], [".."], [".", "."], [".@.", "..."]):
-        compare_searches(rows, 0, len(rows) * len(rows[0]) - 1, (1.0, 1.0), False, [], DIAGONAL)
+        compare_searches(rows, 0, len(rows) * len(rows[0]) - 1, (1.0, 1.0), False, [])

@@ -13,9 +13,10 @@ from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells
 from sim.generate import generate
 from sim.grid import Grid
+from sim.movement import Movement
 from sim.world import World
 
-from .conftest import board_of, drawn, problems, random_rows, solo
+from .conftest import board_of, drawn, movements, problems, random_rows, solo
 from .naive_knn import Knn
 from .test_golden import M1
 
@@ -31,12 +32,15 @@ def naive_of(world: World, records: Any, similar: int, cap: int) -> Knn:
 @settings(max_examples=60)
 @given(
     problem=problems(side=14, low=4, water=False),
+    movement=movements,
     count=st.sampled_from([1, 5, 30]),
     similar=st.integers(1, 6),
     cap=st.sampled_from([3, 8, 250]),
 )
-def test_every_move_is_that_of_the_slow_version(problem: Problem, count: int, similar: int, cap: int) -> None:
-    world, walker = solo(*problem, "knn-lrta", 1, records=count, similar=similar, cap=cap)
+def test_every_move_is_that_of_the_slow_version(
+    problem: Problem, movement: Movement, count: int, similar: int, cap: int
+) -> None:
+    world, walker = solo(*problem, "knn-lrta", 1, movement, records=count, similar=similar, cap=cap)
     assume(world.start != world.goal)
     board = board_of(world.grid)
     assume(board.at(world.goal) in board.distances(board.at(world.start)))

@@ -19,11 +19,12 @@ from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetTrials
 from sim.grid import Grid
 from sim.kernels import learned, log, octile
+from sim.movement import Movement
 from sim.params import Value
 from sim.world import Walker, World
 
 from . import naive_learning
-from .conftest import board_of, drawn, make_world, problems, random_rows, run_python, solo, ticks_of
+from .conftest import board_of, drawn, make_world, movements, problems, random_rows, run_python, solo, ticks_of
 from .naive import Board
 from .test_golden import M1, assert_golden, row_id
 
@@ -55,7 +56,7 @@ def slow_version(key: str, params: Params, budget: int, board: Board, start: int
     whole = {p.name: p.default for p in BY_KEY[key].params} | params
     ends, resets = (board.at(start), board.at(goal)), whole["on_unblock"] == "reset"
     if key == "lrta":
-        reach = max(0.0, float(whole["gmax"]) - board.diagonal) if whole["lookahead_by"] == "cost" else None
+        reach = max(0.0, float(whole["gmax"]) - board.dearest) if whole["lookahead_by"] == "cost" else None
         return naive_learning.Lrta(board, *ends, int(whole["depth"]), reach, resets)
     if key == "p-lrta":
         updates = min(int(whole["updates"]) or int(whole["queue"]), budget - 1)
@@ -111,12 +112,18 @@ def test_table_on_m1_by_naive_code(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("key, params, budget", VARIANTS, ids=lambda v: str(v) if not isinstance(v, dict) else None)
 @settings(max_examples=12)
-@given(problem=problems(side=9), seed=st.integers(0, 999), watched=st.booleans())
+@given(problem=problems(side=9), movement=movements, seed=st.integers(0, 999), watched=st.booleans())
 def test_every_tick_is_that_of_the_slow_version(
-    key: str, params: Params, budget: int, problem: tuple[list[str], int, int], seed: int, watched: bool
+    key: str,
+    params: Params,
+    budget: int,
+    problem: tuple[list[str], int, int],
+    movement: Movement,
+    seed: int,
+    watched: bool,
 ) -> None:
     """The same cells, expansions, values and ends, while the map changes and afterwards."""
-    world = make_world(*problem, (key, params), budget=budget, watched=watched)
+    world = make_world(*problem, (key, params), budget=budget, movement=movement, watched=watched)
     walker = world.walkers[0]
     board = board_of(world.grid)
     slow = slow_version(key, params, budget, board, world.start, world.goal)
@@ -255,7 +262,7 @@ def test_p_lrta_takes_what_the_budget_leaves() -> None:
 def test_the_fast_path_of_depth_1_is_the_ball_of_depth_1() -> None:
     """Watched worlds use the general kernel, others the short one; also where diagonals cost as much as straight."""
     for seed, diagonal in itertools.product(range(6), (1.0, 1.5, 2.0)):
-        grid = Grid.from_rows(random_rows(seed, 14, 11, 0.25), diagonal=diagonal)
+        grid = Grid.from_rows(random_rows(seed, 14, 11, 0.25), movement=Movement(diagonal=diagonal))
         free = np.flatnonzero(grid.free)
         worlds = []
         for watched in (False, True):

@@ -29,6 +29,7 @@ from sim.files.map import (
     write_scen,
 )
 from sim.grid import Grid
+from sim.movement import Movement
 from sim.params import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -101,7 +102,7 @@ def test_swamp_can_be_blocked():
 
 
 def test_the_diagonal_cost_is_that_of_the_problem():
-    assert parse_map(POND, "pond.map", diagonal=1.5).diagonal == 1.5
+    assert parse_map(POND, "pond.map", movement=Movement(diagonal=1.5)).diagonal == 1.5
 
 
 @given(grids)

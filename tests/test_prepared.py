@@ -19,6 +19,7 @@ from sim.commands import AgentConfig, EditCells
 from sim.files.scenario import MapRecipe, Scenario
 from sim.generate import generate
 from sim.grid import Grid
+from sim.movement import CUT, FOUR, SQUEEZE, Movement
 from sim.prepared import Made, Making, Recipe, Shelf, Step
 from sim.preparing import preparing
 from ui import start
@@ -82,8 +83,9 @@ def test_another_map_parameter_or_version_is_another_thing(shelf: Shelf) -> None
     kitchen = Kitchen()
     other = grid()
     other.edit([0], [])
-    cheap = Grid.from_rows(ROWS, diagonal=1.5)
+    cheap = Grid.from_rows(ROWS, movement=Movement(diagonal=1.5))
     turned = Grid.from_rows(["...", "...", ".@.", "..."])
+    rules = [grid().copy(Movement(rule)) for rule in (FOUR, CUT, SQUEEZE)]
     for recipe, on in (
         (kitchen.recipe(), grid()),
         (kitchen.recipe(4), grid()),
@@ -91,9 +93,10 @@ def test_another_map_parameter_or_version_is_another_thing(shelf: Shelf) -> None
         (kitchen.recipe(), other),
         (kitchen.recipe(), cheap),
         (kitchen.recipe(), turned),
+        *((kitchen.recipe(), one) for one in rules),
     ):
         prepared.fetch(recipe, on)
-    assert kitchen.made == 6 == len(files(shelf))
+    assert kitchen.made == 9 == len(files(shelf))
 
 
 def test_a_later_process_reads_the_file(shelf: Shelf) -> None:

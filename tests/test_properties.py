@@ -16,11 +16,12 @@ from agents.registry import BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells
 from sim.kernels.log import BACK_MOVE, BOUNCED, RESTARTED
+from sim.movement import Movement
 from sim.params import Value
 from sim.world import Walker, World
 
 from . import naive
-from .conftest import UNLIMITED, board_of, budget_for, drawn, make_world, problems, solo
+from .conftest import UNLIMITED, board_of, budget_for, drawn, make_world, movements, problems, solo
 from .naive import SQRT2, Board, Place
 
 Problem = tuple[list[str], int, int]
@@ -62,12 +63,12 @@ def way_ahead(walker: Walker) -> list[int]:
 # --- tick by tick against naive code ----------------------------------------------------------------------
 
 
-@given(problems(), budgets, weights, st.booleans(), st.booleans())
+@given(problems(), movements, budgets, weights, st.booleans(), st.booleans())
 def test_tb_bfs_is_the_naive_one_tick_by_tick(
-    problem: Problem, k: int, weight: float, reopen: bool, is_greedy: bool
+    problem: Problem, movement: Movement, k: int, weight: float, reopen: bool, is_greedy: bool
 ) -> None:
     params: dict[str, Value] = {} if is_greedy else {"weight": weight, "reopen": reopen}
-    world, walker = solo(*problem, "tb-gbfs" if is_greedy else "tb-wa", k, **params)
+    world, walker = solo(*problem, "tb-gbfs" if is_greedy else "tb-wa", k, movement, **params)
     board = board_of(world.grid)
     order = (0.0, 1.0) if is_greedy else (1.0, weight)
     agent = naive.TbBfs(board, board.at(world.start), board.at(world.goal), k, *order, reopen and not is_greedy)
@@ -110,11 +111,13 @@ def naive_tba(world: World, params: dict[str, Any]) -> naive.Tba:
     )
 
 
-@given(problems(), st.integers(1, 20), TBA_PARAMS)
-def test_tba_is_the_naive_one_tick_by_tick(problem: Problem, least: int, params: dict[str, Any]) -> None:
+@given(problems(), movements, st.integers(1, 20), TBA_PARAMS)
+def test_tba_is_the_naive_one_tick_by_tick(
+    problem: Problem, movement: Movement, least: int, params: dict[str, Any]
+) -> None:
     """Moves, expansions, trace steps, shortcuts; and neither ever exceeds the resource limit of the tick."""
     limit = budget_for(BY_KEY["tba"], params, least)
-    world, walker = solo(*problem, "tba", limit, **params)
+    world, walker = solo(*problem, "tba", limit, movement, **params)
     agent = naive_tba(world, params)
     at = agent.board.at
     for row in ticks(world):
@@ -126,11 +129,13 @@ def test_tba_is_the_naive_one_tick_by_tick(problem: Problem, least: int, params:
     assert walker.agent.view().numbers["shortcuts"] == len(agent.shortcuts)
 
 
-@given(problems(), st.integers(1, 20), st.sampled_from([0.9, 0.5]), st.sampled_from([10.0, 1.7]))
-def test_delayed_astar_is_the_naive_one_tick_by_tick(problem: Problem, least: int, share: float, rate: float) -> None:
+@given(problems(), movements, st.integers(1, 20), st.sampled_from([0.9, 0.5]), st.sampled_from([10.0, 1.7]))
+def test_delayed_astar_is_the_naive_one_tick_by_tick(
+    problem: Problem, movement: Movement, least: int, share: float, rate: float
+) -> None:
     params = {"share": share, "trace_rate": rate}
     limit = budget_for(BY_KEY["delayed-astar"], params, least)
-    world, walker = solo(*problem, "delayed-astar", limit, **params)
+    world, walker = solo(*problem, "delayed-astar", limit, movement, **params)
     board = board_of(world.grid)
     start, neighbours = board.at(world.start), world.grid.free_neighbours(world.start)
     aside = int(walker.agent.state[0].aside)  # type: ignore[attr-defined]
@@ -144,6 +149,7 @@ def test_delayed_astar_is_the_naive_one_tick_by_tick(problem: Problem, least: in
 
 @given(
     problems(),
+    movements,
     budgets,
     weights,
     st.booleans(),
@@ -152,7 +158,14 @@ def test_delayed_astar_is_the_naive_one_tick_by_tick(problem: Problem, least: in
     seeds,
 )
 def test_repeated_tb_bfs_is_the_naive_one_tick_by_tick(
-    problem: Problem, k: int, weight: float, reopen: bool, key: str, restart: tuple[str, str], seed: int
+    problem: Problem,
+    movement: Movement,
+    k: int,
+    weight: float,
+    reopen: bool,
+    key: str,
+    restart: tuple[str, str],
+    seed: int,
 ) -> None:
     """Edits now and then; naive code decides on restarts by a brute-force difference of all arcs."""
     params: dict[str, Value] = {} if key == "rtb-gbfs" else {"weight": weight, "reopen": reopen}
@@ -160,7 +173,7 @@ def test_repeated_tb_bfs_is_the_naive_one_tick_by_tick(
     if key != "tb-wa":
         params |= {"restart": when, "lazy_rule": rule}
     order = (0.0, 1.0) if key == "rtb-gbfs" else (1.0, weight)
-    world, walker = solo(*problem, key, k, **params)
+    world, walker = solo(*problem, key, k, movement, **params)
     board = board_of(world.grid)
     ends = board.at(world.start), board.at(world.goal)
     agent = naive.TbBfs(board, *ends, k, *order, reopen and key != "rtb-gbfs", when, rule)
@@ -190,11 +203,11 @@ def test_repeated_tb_bfs_is_the_naive_one_tick_by_tick(
 # --- the referee -------------------------------------------------------------------------------------------
 
 
-@given(problems(side=8), st.sampled_from(sorted(BY_KEY)), st.integers(1, 6), seeds, st.booleans())
+@given(problems(side=8), movements, st.sampled_from(sorted(BY_KEY)), st.integers(1, 6), seeds, st.booleans())
 def test_metrics_are_those_of_the_naive_referee(
-    problem: Problem, key: str, least: int, seed: int, has_edits: bool
+    problem: Problem, movement: Movement, key: str, least: int, seed: int, has_edits: bool
 ) -> None:
-    world, walker = solo(*problem, key, budget_for(BY_KEY[key], {}, least))
+    world, walker = solo(*problem, key, budget_for(BY_KEY[key], {}, least), movement)
     chance = random.Random(seed)
     first = board_of(world.grid)
     at = first.at

@@ -13,10 +13,11 @@ from sim.grid import Grid
 from sim.kernels import records as kernels
 from sim.kernels.route import way_to
 from sim.kernels.search import new_search
+from sim.movement import Movement
 from sim.prepared import fetch
 
 from . import naive_databases
-from .conftest import board_of, drawn, problems, random_rows
+from .conftest import board_of, drawn, movements, problems, random_rows
 from .test_golden import M1
 
 
@@ -65,11 +66,11 @@ def test_records_are_chains_of_climbs_compressed_as_the_text_says(problem: tuple
     count=st.sampled_from([1, 7, 40, 300]),
     seed=st.integers(0, 99),
     asked=st.integers(1, 15),
-    diagonal=st.sampled_from([None, 1.0, 2.0]),
+    movement=movements,
 )
-def test_the_tree_finds_what_looking_at_all_finds(count: int, seed: int, asked: int, diagonal: float | None) -> None:
+def test_the_tree_finds_what_looking_at_all_finds(count: int, seed: int, asked: int, movement: Movement) -> None:
     rows = random_rows(seed, 30, 22, 0.2)
-    grid = Grid.from_rows(rows) if diagonal is None else Grid.from_rows(rows, diagonal=diagonal)
+    grid = Grid.from_rows(rows, movement=movement)
     board, tables, chance = board_of(grid), made(grid, count, seed), random.Random(seed)
     similar = kernels.new_similar(asked)
     ends = tables.cells[tables.offsets[:-1]], tables.cells[tables.offsets[1:] - 1]

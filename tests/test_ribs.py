@@ -20,10 +20,11 @@ from sim.grid import Grid
 from sim.kernels.log import BACK_MOVE, RESTARTED
 from sim.kernels.octile import DIAGONAL
 from sim.kernels.search import parent
+from sim.movement import USUAL, Movement
 from sim.params import Value
 from sim.world import Walker, World
 
-from .conftest import board_of, drawn, problems
+from .conftest import board_of, drawn, movements, problems
 from .naive import Board, Place
 from .naive_ribs import Ribs
 
@@ -32,14 +33,13 @@ M1: Problem = drawn(yaml.safe_load((Path(__file__).parent / "golden" / "m1.yaml"
 LIMIT = 200_000  # ticks
 
 small = problems(side=9, water=False)
-diagonals = st.sampled_from([DIAGONAL, DIAGONAL, 1.5, 1.4, 1.0, 2.0])
 flags = st.sampled_from([(True, True), (True, True), (True, False), (False, True), (False, False)])
 
 
-def ribs_on(problem: Problem, diagonal: float = DIAGONAL, budget: int = 1, **options: Any) -> tuple[World, Walker]:
+def ribs_on(problem: Problem, movement: Movement = USUAL, budget: int = 1, **options: Any) -> tuple[World, Walker]:
     rows, start, goal = problem
     params: dict[str, Value] = {name: options.pop(name) for name in ("dead", "redundant") if name in options}
-    world = World(Grid.from_rows(rows, diagonal=diagonal), start, goal, BY_KEY, budget=budget, **options)
+    world = World(Grid.from_rows(rows, movement=movement), start, goal, BY_KEY, budget=budget, **options)
     return world, world.add(AgentConfig("ribs", params=params))
 
 
@@ -70,7 +70,7 @@ def g_of(walker: Walker, cell: int) -> float:
     [(DIAGONAL, 606, 672.274170, 619, 14, 19.656854), (1.5, 400, 458.0, 407, 8, 20.0)],
 )
 def test_golden_rows_on_m1(diagonal: float, moves: int, cost: float, expansions: int, limits: int, last: float) -> None:
-    world, walker = ribs_on(M1, diagonal)
+    world, walker = ribs_on(M1, Movement(diagonal=diagonal))
     world.advance(LIMIT)
     m, view = world.metrics(walker), walker.agent.view()
     assert (m.moves, m.expansions, m.waits) == (moves, expansions, limits - 1)
@@ -92,7 +92,7 @@ def test_golden_rows_on_m1(diagonal: float, moves: int, cost: float, expansions:
     ],
 )
 def test_golden_corner_maps(size: int, diagonal: float, expansions: int, moves: int | None, cost: float | None) -> None:
-    world, walker = ribs_on(corner(size), diagonal, measures=False)
+    world, walker = ribs_on(corner(size), Movement(diagonal=diagonal), measures=False)
     world.advance(10**6)
     m = world.metrics(walker)
     assert walker.agent.status is Status.AT_GOAL and m.expansions == expansions
@@ -103,7 +103,7 @@ def test_golden_corner_maps(size: int, diagonal: float, expansions: int, moves: 
 def test_each_pruning_rule_is_needed() -> None:
     counts = {}
     for dead, redundant in ((True, True), (True, False), (False, False)):
-        world, walker = ribs_on(corner(56), 1.5, dead=dead, redundant=redundant, measures=False)
+        world, walker = ribs_on(corner(56), Movement(diagonal=1.5), dead=dead, redundant=redundant, measures=False)
         world.advance(10**6)
         counts[dead, redundant] = world.metrics(walker).expansions
     assert counts[True, True] == 22_539 and counts[False, False] == 221_497
@@ -113,7 +113,7 @@ def test_each_pruning_rule_is_needed() -> None:
 def test_expansions_grow_linearly_on_the_corner_map() -> None:
     sizes, counts = [], []
     for size in (8, 12, 16, 24, 32, 48, 64, 96):
-        world, walker = ribs_on(corner(size), 1.5, measures=False)
+        world, walker = ribs_on(corner(size), Movement(diagonal=1.5), measures=False)
         world.advance(10**6)
         sizes.append(int(world.grid.free.sum()))
         counts.append(world.metrics(walker).expansions)
@@ -144,13 +144,17 @@ def assert_as_naive(world: World, walker: Walker, agent: Ribs) -> None:
     assert [board.at(int(cell)) for cell in view.path[::-1]] == chain
 
 
-@given(small, diagonals, flags, st.sampled_from([1, 1, 2, 5]))
-@example(([".....", ".@.@@", "@...@", "...@.", "...@."], 0, 24), 2.0, (True, True), 1)  # enters a cell from
-@example(([".....", ".@@..", ".....", "..@.@", "..@.."], 0, 24), 1.0, (True, True), 1)  # another parent than before
+@given(small, movements, flags, st.sampled_from([1, 1, 2, 5]))
+@example(
+    ([".....", ".@.@@", "@...@", "...@.", "...@."], 0, 24), Movement(diagonal=2.0), (True, True), 1
+)  # enters a cell from
+@example(
+    ([".....", ".@@..", ".....", "..@.@", "..@.."], 0, 24), Movement(diagonal=1.0), (True, True), 1
+)  # another parent than before
 def test_every_tick_is_that_of_the_naive_one(
-    problem: Problem, diagonal: float, prunes: tuple[bool, bool], budget: int
+    problem: Problem, movement: Movement, prunes: tuple[bool, bool], budget: int
 ) -> None:
-    world, walker = ribs_on(problem, diagonal, budget, dead=prunes[0], redundant=prunes[1])
+    world, walker = ribs_on(problem, movement, budget, dead=prunes[0], redundant=prunes[1])
     board = board_of(world.grid)
     agent = Ribs(board, board.at(world.start), board.at(world.goal), *prunes)
     for row in rows_of(world):
@@ -162,9 +166,9 @@ def test_every_tick_is_that_of_the_naive_one(
     assert_as_naive(world, walker, agent)
 
 
-@given(small, st.integers(0, 2**32))
-def test_after_a_change_it_begins_again_where_it_stands(problem: Problem, seed: int) -> None:
-    world, walker = ribs_on(problem)
+@given(small, movements, st.integers(0, 2**32))
+def test_after_a_change_it_begins_again_where_it_stands(problem: Problem, movement: Movement, seed: int) -> None:
+    world, walker = ribs_on(problem, movement)
     board, chance = board_of(world.grid), random.Random(seed)
     agent = Ribs(board, board.at(world.start), board.at(world.goal))
     for _ in range(60):
@@ -194,10 +198,10 @@ def test_after_a_change_it_begins_again_where_it_stands(problem: Problem, seed: 
 # --- invariants (1) to (6) --------------------------------------------------------------------------------
 
 
-@given(small, diagonals)
-def test_invariants_of_the_walk(problem: Problem, diagonal: float) -> None:
+@given(small, movements)
+def test_invariants_of_the_walk(problem: Problem, movement: Movement) -> None:
     """First entry at the optimal g (1); limits rise to at most d* (3); the pruned are never entered again (4)."""
-    world, walker = ribs_on(problem, diagonal)
+    world, walker = ribs_on(problem, movement)
     board = board_of(world.grid)
     true = board.distances(board.at(world.start))
     entered, pruned, limit = {world.start}, set[int](), 0.0
@@ -217,10 +221,10 @@ def test_invariants_of_the_walk(problem: Problem, diagonal: float) -> None:
         assert walker.agent.status is Status.NO_PATH
 
 
-@given(small, diagonals)
-def test_an_optimal_path_is_never_pruned_away(problem: Problem, diagonal: float) -> None:
+@given(small, movements)
+def test_an_optimal_path_is_never_pruned_away(problem: Problem, movement: Movement) -> None:
     """(5): after every tick some optimal path from the start to the goal goes by cells that are not pruned."""
-    world, walker = ribs_on(problem, diagonal)
+    world, walker = ribs_on(problem, movement)
     board = board_of(world.grid)
     start, goal = board.at(world.start), board.at(world.goal)
     true = board.distances(start)
@@ -244,11 +248,11 @@ def optimal_tree(board: Board, start: Place, true: dict[Place, float], without: 
     return found
 
 
-@given(small, diagonals)
-def test_cells_that_the_paper_calls_dead_are_dead(problem: Problem, diagonal: float) -> None:
+@given(small, movements)
+def test_cells_that_the_paper_calls_dead_are_dead(problem: Problem, movement: Movement) -> None:
     """The rule used prunes all that the rule in the chapter's text prunes, when the agent leaves a cell by the tree."""
     rows, start, goal = problem
-    board = Board(rows, Grid.from_rows(rows, diagonal=diagonal).diagonal)
+    board = board_of(Grid.from_rows(rows, movement=movement))
     agent = Ribs(board, board.at(start), board.at(goal), redundant=False)
     while agent.status == "active":
         u = agent.loc

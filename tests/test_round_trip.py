@@ -20,6 +20,7 @@ from sim.files.png import png_bytes
 from sim.files.scenario import MapFile, MapRows, Scenario, load_scenario, save_scenario
 from sim.files.session import with_original
 from sim.grid import Grid
+from sim.movement import CUT, Movement
 from ui.film.pictures import picture_texts
 from ui.film.replay import replay_of
 from ui.model import files, saving
@@ -35,7 +36,7 @@ def full(folder: Path) -> Scenario:
     write_map(Grid.from_rows(ROWS), path)
     agents = (AgentConfig("lss-lrta", "learner", {"lookahead": 3}), AgentConfig("tb-wa", "second", {"weight": 2.5}, 9))
     return Scenario(
-        map=MapFile(path.name, Path(os.path.realpath(path)), diagonal=1.5),
+        map=MapFile(path.name, Path(os.path.realpath(path)), movement=Movement(CUT, 1.5)),
         start=(1, 0),
         goal=(9, 4),
         agents=agents,
@@ -67,10 +68,10 @@ def assert_same(found: Scenario, wanted: Scenario) -> None:
         assert getattr(found, field.name) == getattr(wanted, field.name), field.name
     assert np.array_equal(found.grid.terrain, wanted.grid.terrain)
     assert np.array_equal(found.grid.original, wanted.grid.original)
-    assert found.grid.diagonal == wanted.grid.diagonal
+    assert found.grid.movement == wanted.grid.movement
     for key, value in wanted.view.items():
         assert found.view[key] == value, key
-    assert found.map.diagonal == wanted.map.diagonal
+    assert found.map.movement == wanted.map.movement
 
 
 # --- the ways -------------------------------------------------------------------------------------

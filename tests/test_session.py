@@ -447,7 +447,7 @@ def act(session: Session, action: str, number: int) -> None:
 def headless(begun: Scenario, session: Session) -> World:
     """The same run without a window: all commands in the queue, then time."""
     done, ticks = [(entry.tick, entry.command) for entry in session.entries()], session.tick
-    grid = Grid(begun.grid.terrain.copy(), begun.grid.diagonal, begun.grid.name)
+    grid = Grid(begun.grid.terrain.copy(), begun.grid.movement, begun.grid.name)
     world = World(
         grid,
         begun.start_cell,

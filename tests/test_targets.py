@@ -11,23 +11,22 @@ from hypothesis import strategies as st
 
 from sim.grid import Grid
 from sim.kernels import climb, learner, targets
+from sim.movement import USUAL, Movement
 
 from . import naive_databases
-from .conftest import board_of, drawn, make_world, problems
+from .conftest import board_of, drawn, make_world, movements, problems
 from .naive import Board
 from .test_golden import M1
 
-DIAGONALS = (None, 1.0, 1.2, 1.5, 1.8, 2.0)
 
-
-def grid_of(rows: list[str], diagonal: float | None = None) -> Grid:
-    return Grid.from_rows(rows) if diagonal is None else Grid.from_rows(rows, diagonal=diagonal)
+def grid_of(rows: list[str], movement: Movement = USUAL) -> Grid:
+    return Grid.from_rows(rows, movement=movement)
 
 
 @settings(max_examples=60)
-@given(problem=problems(side=12), diagonal=st.sampled_from(DIAGONALS), cap=st.sampled_from([0, 3, 1000]))
-def test_climbing_is_that_of_the_text(problem: tuple[list[str], int, int], diagonal: float | None, cap: int) -> None:
-    grid = grid_of(problem[0], diagonal)
+@given(problem=problems(side=12), movement=movements, cap=st.sampled_from([0, 3, 1000]))
+def test_climbing_is_that_of_the_text(problem: tuple[list[str], int, int], movement: Movement, cap: int) -> None:
+    grid = grid_of(problem[0], movement)
     board, (_, a, b) = board_of(grid), problem
     expected = naive_databases.climb(board, board.at(a), board.at(b), cap)
     steps = int(climb.climb(grid.ground, a, b, cap))

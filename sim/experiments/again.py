@@ -44,7 +44,7 @@ def scenario_of(spec: Specification, row: int) -> Scenario:
     there = found(spec, row)
     grid, job = there.case.board.grid, there.job
     return Scenario(
-        MapRows(tuple(grid.rows()), grid.diagonal),
+        MapRows(tuple(grid.rows()), grid.movement),
         there.case.start,
         there.case.goal,
         tuple(config_of(walk) for walk in job.walks),

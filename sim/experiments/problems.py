@@ -17,9 +17,10 @@ import numpy as np
 
 from sim.files.fields import Field, Pair, require
 from sim.files.map import SWAMP, ScenRow, find_map, read_map, read_scen, row_numbers, row_problem
-from sim.files.scenario import DIAGONAL
+from sim.files.movement import MOVEMENT_KEYS, read_movement
 from sim.generate import generate, regions
 from sim.grid import Grid
+from sim.movement import RULE, USUAL, Movement
 from sim.params import ConfigError, Param, printable, shown
 from sim.placing import cheapest
 
@@ -33,7 +34,7 @@ SEALED = Param("sealed", bool, False, "whether the goal is walled in, so that th
 
 KEYS = (
     *("scen", "map", "generate", "rows", "optimal", "sample", "each", "random"),
-    *("seed", "diagonal", "swamp", "shrink", "sealed"),
+    *("seed", *MOVEMENT_KEYS, "swamp", "shrink", "sealed"),
 )
 WHAT_PROBLEMS_ARE = (
     "problems such as {scen: [maps/*.scen]}, {map: [maps/*.map], random: 40} or {generate: {kind: rooms}}"
@@ -76,12 +77,12 @@ class Packed:
     key: str
     width: int
     height: int
-    diagonal: float
+    movement: Movement
     letters: bytes
 
     def unpack(self) -> Grid:
         letters = np.frombuffer(zlib.decompress(self.letters), np.uint8)
-        return Grid(letters.reshape(self.height, self.width).copy(), self.diagonal, self.name)
+        return Grid(letters.reshape(self.height, self.width).copy(), self.movement, self.name)
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,9 @@ class Case:
 
 
 def board_of(name: str, grid: Grid) -> Board:
-    """A map with its digest: size, cost of a diagonal, letters."""
-    digest = blake2b(f"{grid.width} {grid.height} {grid.diagonal.hex()} ".encode(), digest_size=12)
+    """A map with its digest: size, cost of a diagonal, movement rule if it is not the usual one, letters."""
+    rule = "" if grid.movement.rule == RULE.default else f"{grid.movement.rule} "
+    digest = blake2b(f"{grid.width} {grid.height} {grid.diagonal.hex()} {rule}".encode(), digest_size=12)
     digest.update(grid.original.tobytes())
     return Board(name, grid, digest.hexdigest())
 
@@ -105,7 +107,7 @@ def board_of(name: str, grid: Grid) -> Board:
 def packed(board: Board) -> Packed:
     grid = board.grid
     letters = zlib.compress(grid.original.tobytes(), 6)
-    return Packed(board.name, board.key, grid.width, grid.height, grid.diagonal, letters)
+    return Packed(board.name, board.key, grid.width, grid.height, grid.movement, letters)
 
 
 # --- drawing --------------------------------------------------------------------------------------
@@ -150,7 +152,7 @@ def shrunk(grid: Grid, by: int) -> Grid:
     free = grid.free.reshape(grid.height, grid.width)[: height * by, : width * by]
     share = free.reshape(height, by, width, by).mean(axis=(1, 3))
     letters = np.where(share > 0.5, ord("."), ord("@")).astype(np.uint8)
-    return Grid(letters, grid.diagonal, f"{grid.name} / {by}")
+    return Grid(letters, grid.movement, f"{grid.name} / {by}")
 
 
 def sealed(case: Case) -> Case | None:
@@ -162,7 +164,7 @@ def sealed(case: Case) -> Case | None:
     for column, row in itertools.product(range(x - _RING, x + _RING + 1), range(y - _RING, y + _RING + 1)):
         if grid.contains(column, row) and max(abs(column - x), abs(row - y)) == _RING:
             letters[row, column] = ord("@")
-    walled = Grid(letters, grid.diagonal, grid.name)
+    walled = Grid(letters, grid.movement, grid.name)
     return replace(case, board=board_of(f"{case.board.name}, {x},{y} sealed", walled), listed=None)
 
 
@@ -237,7 +239,7 @@ class _Reader:
     def __init__(self, fields: dict[str, Field], places: Places, notes: list[str]) -> None:
         self.fields, self.places, self.notes = fields, places, notes
         self.seed = self._integer("seed", SEED)
-        self.diagonal = float(self._value("diagonal", DIAGONAL))
+        self.movement = read_movement(fields) or USUAL
         self.swamp = str(self._value("swamp", SWAMP))
         self.shrink = self._integer("shrink", SHRINK)
         self.is_sealed = bool(self._value("sealed", SEALED))
@@ -310,16 +312,16 @@ class _Reader:
         return Case(board, row.start, row.goal, row.optimal, row.number)
 
     def _board(self, path: Path) -> Board:
-        key = (path, self.swamp, self.diagonal)
+        key = (path, self.swamp, self.movement)
         name = next(
             (_name_below(path, f) for f in self.places.folders if path.is_relative_to(f.resolve())),
             printable(path.name),
         )
         if self.shrink == 1:
-            return self.places.board(key, name, lambda: read_map(path, self.swamp, self.diagonal))
+            return self.places.board(key, name, lambda: read_map(path, self.swamp, self.movement))
         small = f"{name} / {self.shrink}"
         return self.places.board(
-            (*key, self.shrink), small, lambda: shrunk(read_map(path, self.swamp, self.diagonal), self.shrink)
+            (*key, self.shrink), small, lambda: shrunk(read_map(path, self.swamp, self.movement), self.shrink)
         )
 
     # --- maps ---
@@ -383,12 +385,12 @@ class _Reader:
     def _on_generated(self, entry: Field, values: dict[str, Any], count: int | None) -> list[Case]:
         recipe = {key: value for key, value in values.items() if key != "kind"}
         try:
-            made = generate(values["kind"], recipe, "problems.generate", self.diagonal)
+            made = generate(values["kind"], recipe, "problems.generate", self.movement)
         except ConfigError as error:
             entry.problems.adopt(error.problems, entry.path, entry.value)
             return []
         name = " ".join([str(values["kind"]), *(f"{key}={value}" for key, value in recipe.items())])
-        key = (name, self.diagonal)
+        key = (name, self.movement)
         board = self.places.board(key, name, lambda: made.grid)
         if count is not None:
             return self._pairs(board, name, count)

@@ -86,7 +86,7 @@ def world_of(
     job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Stopwatch | None = None, **options: Any
 ) -> World:
     """The world of a job at tick 0, its agents on the start. A map that changes is a copy."""
-    ground = Grid(grid.original.copy(), grid.diagonal, grid.name) if job.changes else grid
+    ground = Grid(grid.original.copy(), grid.movement, grid.name) if job.changes else grid
     world = World(
         ground,
         ground.cell(*job.start),

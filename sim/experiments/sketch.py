@@ -15,6 +15,7 @@ from sim.commands import BUDGET, AgentConfig
 from sim.experiments.spec import FORMAT, VERSION
 from sim.files.disk import write_atomically
 from sim.files.map import ScenRow, map_text, scen_text
+from sim.files.movement import movement_data
 from sim.files.yaml import write_yaml
 from sim.grid import Grid
 from sim.params import ConfigError, Value, did_you_mean, parse_params
@@ -87,7 +88,7 @@ def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
     problems: dict[str, Any] = {"map": [MAP], "random": sketch.count, "seed": sketch.seed}
     if sketch.rows:
         problems = {"scen": [ROWS], "sample": sketch.count, "seed": sketch.seed}
-    problems["diagonal"] = sketch.grid.diagonal
+    problems |= movement_data(sketch.grid.movement)
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sim.files.disk import nearest_file, read_file, write_atomically
 from sim.files.telling import tell
 from sim.grid import MAX_CELLS, MAX_SIDE, PASSABLE, SOLID, Grid, check_size
-from sim.kernels import octile
+from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Param, shown
 
 MAX_MAP_BYTES = MAX_CELLS + 2 * MAX_SIDE + 4096
@@ -57,12 +57,12 @@ _PROBLEMS_SHOWN = 10
 # --- maps -----------------------------------------------------------------------------------------------
 
 
-def read_map(path: str | os.PathLike[str], swamp: str = "passable", diagonal: float = octile.DIAGONAL) -> Grid:
+def read_map(path: str | os.PathLike[str], swamp: str = "passable", movement: Movement = USUAL) -> Grid:
     """The grid in a `.map` file."""
-    return parse_map(read_file(path, MAX_MAP_BYTES, ".map"), str(path), swamp, diagonal)
+    return parse_map(read_file(path, MAX_MAP_BYTES, ".map"), str(path), swamp, movement)
 
 
-def parse_map(data: bytes, name: str, swamp: str = "passable", diagonal: float = octile.DIAGONAL) -> Grid:
+def parse_map(data: bytes, name: str, swamp: str = "passable", movement: Movement = USUAL) -> Grid:
     """The grid that the bytes of a `.map` file describe. `name` is the file, for messages and the grid's name.
 
     With swamp "blocked", every S becomes T, and is T in what is written afterwards.
@@ -78,7 +78,7 @@ def parse_map(data: bytes, name: str, swamp: str = "passable", diagonal: float =
     if blocks_swamp:
         letters[letters == ord("S")] = _SWAMP_WHEN_BLOCKED
     tell(0.25)  # the moves of all cells take the most
-    return Grid(letters, diagonal, PurePath(name).name)
+    return Grid(letters, movement, PurePath(name).name)
 
 
 def map_text(grid: Grid) -> str:

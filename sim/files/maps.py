@@ -8,7 +8,7 @@ from sim.files.map import read_map
 from sim.files.picture_map import PICTURE_SUFFIXES, THRESHOLD, is_ros_map, read_picture_map, read_ros_map
 from sim.files.tiled import TILED_SUFFIXES, read_tiled_map
 from sim.grid import Grid
-from sim.kernels import octile
+from sim.movement import USUAL, Movement
 from sim.params import ConfigError
 
 MAP_SUFFIX = ".map"
@@ -21,18 +21,18 @@ OTHER_MAP_SUFFIXES = (*PICTURE_SUFFIXES, *TILED_SUFFIXES)
 def open_map(
     path: str | os.PathLike[str],
     swamp: str = "passable",
-    diagonal: float = octile.DIAGONAL,
+    movement: Movement = USUAL,
     threshold: int = int(THRESHOLD.default),
 ) -> Grid:
     """The grid in a map file, of the kind that its name says; anything else is taken for a `.map` file."""
     suffix = Path(path).suffix.lower()
     if suffix in PICTURE_SUFFIXES:
-        return read_picture_map(path, threshold, diagonal)
+        return read_picture_map(path, threshold, movement)
     if suffix in ROS_SUFFIXES:
-        return read_ros_map(path, diagonal)
+        return read_ros_map(path, movement)
     if suffix in TILED_SUFFIXES:
-        return read_tiled_map(path, diagonal)
-    return read_map(path, swamp, diagonal)
+        return read_tiled_map(path, movement)
+    return read_map(path, swamp, movement)
 
 
 def is_map(path: str | os.PathLike[str]) -> bool:

@@ -29,7 +29,7 @@ from sim.files.fields import Field, Problems, require
 from sim.files.png import SIGNATURE
 from sim.files.yaml import MAX_BYTES, read_yaml
 from sim.grid import MAX_SIDE, Grid, check_size
-from sim.kernels import octile
+from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Param, shown
 
 PICTURE_SUFFIXES = (".png", ".pgm")
@@ -50,15 +50,15 @@ _PGM_HEADER = re.compile(rb"P[25]\s(?:\s|#[^\n]*\n)*(\d{1,9})\s(?:\s|#[^\n]*\n)*
 Shades = npt.NDArray[np.float32]  # [height, width], 0 black to 255 white
 
 
-def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, diagonal: float = octile.DIAGONAL) -> Grid:
+def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movement: Movement = USUAL) -> Grid:
     """The grid that a picture shows: dark is blocked, light is free, and so is what is transparent."""
     shades, alpha = _pixels(path)
     on_white = shades * alpha + 255.0 * (1.0 - alpha)
     letters = np.where(on_white >= THRESHOLD.parse(threshold), FREE, OCCUPIED).astype(np.uint8)
-    return Grid(letters, diagonal, Path(path).name)
+    return Grid(letters, movement, Path(path).name)
 
 
-def read_ros_map(path: str | os.PathLike[str], diagonal: float = octile.DIAGONAL) -> Grid:
+def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Grid:
     """The grid of a `map_server` file. Its picture lies in its folder or below."""
     problems = Problems(read_yaml(read_file(path, MAX_BYTES, ".yaml"), str(path)))
     root = Field(problems, (), problems.document.data)
@@ -73,7 +73,7 @@ def read_ros_map(path: str | os.PathLike[str], diagonal: float = octile.DIAGONAL
     assert picture is not None and limits[0] is not None and limits[1] is not None and negate is not None
     shades, _ = _pixels(picture)
     letters = _ros_letters(shades, str(mode), negate, limits[0], limits[1])
-    return Grid(letters, diagonal, Path(path).name)
+    return Grid(letters, movement, Path(path).name)
 
 
 def is_ros_map(data: bytes) -> bool:

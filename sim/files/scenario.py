@@ -22,11 +22,12 @@ from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Pair, Problems, require
 from sim.files.map import SWAMP
 from sim.files.maps import open_map
+from sim.files.movement import MOVEMENT_KEYS, movement_data, read_movement
 from sim.files.picture_map import THRESHOLD
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.generate import generate
 from sim.grid import MAX_SIDE, Grid
-from sim.kernels import octile
+from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Param, Value, did_you_mean, shown
 from sim.world import World
 
@@ -34,7 +35,6 @@ FORMAT, VERSION = "backmove-scenario", 1
 SUFFIX = ".yaml"
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
-DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)
 LISTED_OPTIMAL = Param("listed_optimal", float, 0.0, "length of the cheapest path, as a problem list states it", 0.0)
 
 KEYS = (
@@ -65,7 +65,7 @@ class MapFile:
     file: str
     path: Path = field(compare=False)  # where it really is
     swamp: str = "passable"
-    diagonal: float = octile.DIAGONAL
+    movement: Movement = USUAL
     threshold: int = int(THRESHOLD.default)  # of a picture: the shade from which a pixel is free
 
 
@@ -75,7 +75,7 @@ class MapRecipe:
 
     kind: str
     values: Mapping[str, Value]
-    diagonal: float = octile.DIAGONAL
+    movement: Movement = USUAL
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class MapRows:
     """A map drawn in the file itself."""
 
     rows: tuple[str, ...]
-    diagonal: float = octile.DIAGONAL
+    movement: Movement = USUAL
 
 
 MapSource = MapFile | MapRecipe | MapRows
@@ -93,7 +93,7 @@ _FROM_SOURCE = Grid.from_rows(["."], "still to be opened")
 
 def rows_of(grid: Grid) -> MapRows:
     """The map of a grid drawn out, for one that comes from no file and no recipe."""
-    return MapRows(tuple(grid.rows()), grid.diagonal)
+    return MapRows(tuple(grid.rows()), grid.movement)
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,13 @@ class Scenario:
         if isinstance(self.map, MapRows):
             return self.map.rows != tuple(self.grid.rows())
         return not np.array_equal(self.grid.terrain, self.grid.original)
+
+    def moved_by(self, movement: Movement) -> "Scenario":
+        """The same under another movement rule. What a problem list states is a length under the usual one."""
+        if movement == self.grid.movement:
+            return self
+        source, listed = replace(self.map, movement=movement), self.listed_optimal if movement == USUAL else None
+        return replace(self, map=source, grid=self.grid.copy(movement), listed_optimal=listed)
 
     @property
     def start_cell(self) -> int:
@@ -392,30 +399,30 @@ def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
 
 
 MAX_PATH = 1000  # characters
-_SOURCE_KEYS = ("file", "generate", "rows", "swamp", "threshold", "diagonal")
+_SOURCE_KEYS = ("file", "generate", "rows", "swamp", "threshold", *MOVEMENT_KEYS)
 _WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
 def _read_source(entry: Field, places: Places) -> MapSource | None:
     fields = entry.keys(_SOURCE_KEYS, _WHAT_A_SOURCE_IS)
     kinds = [key for key in ("file", "generate", "rows") if key in fields]
-    diagonal = fields["diagonal"].parse(DIAGONAL) if "diagonal" in fields else DIAGONAL.default
+    movement = read_movement(fields)
     swamp = fields["swamp"].parse(SWAMP) if "swamp" in fields else SWAMP.default
     threshold = fields["threshold"].parse(THRESHOLD) if "threshold" in fields else THRESHOLD.default
     if isinstance(entry.value, dict) and len(kinds) != 1:
         entry.complain(f"expected {_WHAT_A_SOURCE_IS}, got {' and '.join(kinds) or 'none of them'}")
-    if len(kinds) != 1 or diagonal is None or swamp is None or threshold is None:
+    if len(kinds) != 1 or movement is None or swamp is None or threshold is None:
         return None
     for key in ("swamp", "threshold"):
         if key in fields and kinds != ["file"]:
             fields[key].complain("goes with a map file only")
-    part, cost = fields[kinds[0]], float(diagonal)
+    part = fields[kinds[0]]
     if kinds[0] == "file":
-        return _read_map_file(part, places, str(swamp), cost, int(threshold))
-    return _read_recipe(part, cost) if kinds[0] == "generate" else _read_rows(part, cost)
+        return _read_map_file(part, places, str(swamp), movement, int(threshold))
+    return _read_recipe(part, movement) if kinds[0] == "generate" else _read_rows(part, movement)
 
 
-def _read_map_file(part: Field, places: Places, swamp: str, diagonal: float, threshold: int) -> MapFile | None:
+def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, threshold: int) -> MapFile | None:
     name = part.text(MAX_PATH)
     if name is None:
         return None
@@ -424,38 +431,38 @@ def _read_map_file(part: Field, places: Places, swamp: str, diagonal: float, thr
         inside = " or ".join(str(place) for place in places.open) or "a folder that is open to it"
         part.complain(f"expected a map inside {inside}, got {shown(name)}, which is outside")
         return None
-    return MapFile(name, path, swamp, diagonal, threshold)
+    return MapFile(name, path, swamp, movement, threshold)
 
 
-def _read_recipe(part: Field, diagonal: float) -> MapRecipe | None:
+def _read_recipe(part: Field, movement: Movement) -> MapRecipe | None:
     fields = part.any_keys("a recipe such as {kind: rooms, width: 64, height: 64, seed: 7}")
     kind = require(fields, "kind", part, "the kind of map") if fields else None
     if kind is None:
         return None
     values = {key: field.value for key, field in fields.items() if key != "kind"}
-    return MapRecipe(str(kind.value), values, diagonal)
+    return MapRecipe(str(kind.value), values, movement)
 
 
-def _read_rows(part: Field, diagonal: float) -> MapRows | None:
+def _read_rows(part: Field, movement: Movement) -> MapRows | None:
     """Rows as a list, or as a text of several lines."""
     if isinstance(part.value, str):
-        return MapRows(tuple(part.value.split()), diagonal)
+        return MapRows(tuple(part.value.split()), movement)
     rows = part.items("rows of terrain letters")
     wrong = [row for row in rows if not isinstance(row.value, str)]
     for row in wrong:
         row.expect("a row of terrain letters")
-    return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), diagonal)
+    return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), movement)
 
 
 def _open_source(source: MapSource) -> _Opened:
     """The map itself; a ConfigError when it cannot be had."""
     match source:
         case MapFile():
-            return _Opened(source, open_map(source.path, source.swamp, source.diagonal, source.threshold))
+            return _Opened(source, open_map(source.path, source.swamp, source.movement, source.threshold))
         case MapRows():
-            return _Opened(source, Grid.from_rows(list(source.rows), "rows", source.diagonal))
+            return _Opened(source, Grid.from_rows(list(source.rows), "rows", source.movement))
         case MapRecipe():
-            made = generate(source.kind, source.values, "map.generate", source.diagonal)
+            made = generate(source.kind, source.values, "map.generate", source.movement)
             values = {name: value for name, value in made.recipe.items() if name != "kind"}
             switches = {name: tuple(cells) for name, cells in made.switches.items()}
             return _Opened(replace(source, values=values), made.grid, made.start, made.goal, switches)
@@ -540,9 +547,7 @@ def _source_data(source: MapSource) -> dict[str, Any]:
             data = InlineMap(generate=InlineMap(kind=source.kind, **source.values))
         case MapRows():
             data = {"rows": "\n".join([*source.rows, ""])}
-    if source.diagonal != octile.DIAGONAL:
-        data["diagonal"] = source.diagonal
-    return data
+    return data | movement_data(source.movement)
 
 
 def _cells_data(cells: Iterable[Pair]) -> Inline:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from sim.files.disk import read_file
 from sim.grid import Grid, check_size
-from sim.kernels import octile
+from sim.movement import USUAL, Movement
 from sim.params import ConfigError, shown
 
 TILED_SUFFIXES = (".tmj", ".json")
@@ -37,14 +37,14 @@ Tiles = npt.NDArray[np.uint32]  # [height, width], 0: none
 _Object = Mapping[str, Any]
 
 
-def read_tiled_map(path: str | os.PathLike[str], diagonal: float = octile.DIAGONAL) -> Grid:
-    return parse_tiled(read_file(path, MAX_BYTES, ".tmj"), Path(path), diagonal)
+def read_tiled_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Grid:
+    return parse_tiled(read_file(path, MAX_BYTES, ".tmj"), Path(path), movement)
 
 
-def parse_tiled(data: bytes, path: Path, diagonal: float = octile.DIAGONAL) -> Grid:
+def parse_tiled(data: bytes, path: Path, movement: Movement = USUAL) -> Grid:
     """The grid that the bytes of a file describe. External tile sets are looked for beside `path`."""
     reader = _TiledReader(_json(data, str(path)), path)
-    return Grid(np.where(reader.blocked(), ord("@"), ord(".")).astype(np.uint8), diagonal, path.name)
+    return Grid(np.where(reader.blocked(), ord("@"), ord(".")).astype(np.uint8), movement, path.name)
 
 
 def _json(data: bytes, name: str) -> _Object:

@@ -10,7 +10,7 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.flood import MET, flood
 from sim.kernels.jit import kernel
-from sim.kernels.octile import FIRST_DIAGONAL, direction_between
+from sim.kernels.octile import direction_between
 
 STATE = np.dtype(
     [
@@ -58,9 +58,9 @@ def begin_again(state):
 
 
 @kernel
-def set_limit(ground, state, free):
-    """The longest way visits each of the `free` cells once."""
-    state[0].limit = state[0].slack + ground.cost[FIRST_DIAGONAL] * free
+def set_limit(state, longest):
+    """What proves that there is no path, on a map where no way costs more than `longest`."""
+    state[0].limit = state[0].slack + longest
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Regions of a map: which cells are connected. One pass, and one array of the map's size."""
 
 from sim.kernels.jit import kernel
+from sim.kernels.octile import FIRST_DIAGONAL
 
 
 @kernel
@@ -18,8 +19,24 @@ def join(across, down, label):
                 unite(label, s, s - 1)
             if y > 0 and down[y - 1, x]:
                 unite(label, s, s - width)
+    settle(label)
+
+
+@kernel
+def join_diagonally(ground, label):
+    """Make one region of those that diagonal moves connect, after join(). Writes: label."""
     for s in range(label.size):
-        label[s] = label[label[s]]  # the first cell of a region comes first, so its label is final
+        for d in range(FIRST_DIAGONAL, 8):
+            if ground.moves[s] >> d & 1:
+                unite(label, s, s + ground.step[d])
+    settle(label)
+
+
+@kernel
+def settle(label):
+    """Give every cell the number of its region's first cell, which comes first, so its label is final."""
+    for s in range(label.size):
+        label[s] = label[label[s]]
 
 
 @kernel

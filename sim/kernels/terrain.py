@@ -1,4 +1,7 @@
-"""Move masks: which of the eight moves are legal at a cell. The corner rule lives here and nowhere else."""
+"""Move masks: which of the eight moves are legal at a cell. The movement rule lives here and nowhere else.
+
+`needed`: how many of the two cells beside a diagonal must be of its kind (sim/movement.py).
+"""
 
 import numpy as np
 
@@ -11,8 +14,8 @@ WATER = 2
 
 
 @kernel
-def moves_at(domain, width, height, s):
-    """The move mask of cell s: a move stays in one domain, and a diagonal needs both shoulders in it too."""
+def moves_at(domain, width, height, needed, s):
+    """The move mask of cell s: a move stays in one domain, and a diagonal needs so many of its shoulders in it too."""
     here = domain[s]
     if here == BLOCKED:
         return 0
@@ -24,21 +27,23 @@ def moves_at(domain, width, height, s):
         ty = y + DY[d]
         if tx < 0 or tx >= width or ty < 0 or ty >= height or domain[ty * width + tx] != here:
             continue
-        if d >= FIRST_DIAGONAL and (domain[y * width + tx] != here or domain[ty * width + x] != here):
-            continue
+        if d >= FIRST_DIAGONAL:
+            beside = np.int64(domain[y * width + tx] == here) + np.int64(domain[ty * width + x] == here)
+            if beside < needed:
+                continue
         mask |= 1 << d
     return mask
 
 
 @kernel
-def all_moves(domain, width, height, moves):
+def all_moves(domain, width, height, needed, moves):
     """Fill the masks of the whole map. Writes: moves."""
     for s in range(width * height):
-        moves[s] = moves_at(domain, width, height, s)
+        moves[s] = moves_at(domain, width, height, needed, s)
 
 
 @kernel
-def update_moves(domain, width, height, moves, toggled, step, tails, heads, rose):
+def update_moves(domain, width, height, needed, moves, toggled, step, tails, heads, rose):
     """Renew the masks around toggled cells and list every directed arc that came or went.
 
     One cell changes at most the masks of the 3 x 3 block around it. All cells of a batch have changed in
@@ -53,7 +58,7 @@ def update_moves(domain, width, height, moves, toggled, step, tails, heads, rose
             for near_x in range(max(0, x - 1), min(width, x + 2)):
                 s = near_y * width + near_x
                 before = np.int64(moves[s])
-                after = moves_at(domain, width, height, s)
+                after = moves_at(domain, width, height, needed, s)
                 changed = before ^ after
                 moves[s] = after
                 for d in range(8):

@@ -119,6 +119,11 @@ def goal_here(window: Window) -> None:
         window.editor.drop_goal(window.state.cursor)
 
 
+@command("Alt+G", "Next movement rule: four neighbours, eight, corners cut, squeezed through (back to tick 0)")
+def next_rule(window: Window) -> None:
+    turning.turn_rule(window.session, 1)
+
+
 @command("Alt+C", "Random changes of the map on or off")
 def random_changes(window: Window) -> None:
     is_on = window.session.world.random_changes.rate > 0

@@ -1,7 +1,7 @@
 """Opening, saving and leaving runs: what is asked before, what goes on beside the window, what is told after."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from sim.files.map import ScenFile
 from sim.files.scenario import Scenario
 from sim.files.session import Saved
 from sim.files.telling import telling
+from sim.grid import Grid
 from sim.lesson import Lesson
 from sim.params import ConfigError, printable
 from ui.dialogs.base import Host
@@ -142,15 +143,16 @@ class Documents:
         else:
             self._begin(scenario)
 
-    def with_data(self, config: AgentConfig, go_on: Callable[[], None]) -> None:
-        """Go on to put this agent on the map when all that it needs is there: with a bar and a way to stop it."""
-        if not needs_data((config,)):
+    def with_data(self, agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
+        """Go on to put these agents on a map when all that they need is there: with a bar and a way to stop it."""
+        if not needs_data(agents):
             go_on()
             return
         world = self.session.world
-        grid, ends = world.grid.copy(), (world.start, world.goal)  # the run may go on and edit its own
-        job = Job(lambda job: prepare_agents((config,), grid, ends, job.told))
-        self.host.work("Computing what the agent needs", job, lambda done: go_on())
+        ground, ends = grid.copy(), (world.start, world.goal)  # the run may go on and edit its own
+        job = Job(lambda job: prepare_agents(agents, ground, ends, job.told))
+        title = "Computing what the agents need" if len(agents) > 1 else "Computing what the agent needs"
+        self.host.work(title, job, lambda done: go_on())
 
     def _begin(self, scenario: Scenario) -> None:
         self.session.open(scenario)

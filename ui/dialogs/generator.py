@@ -5,6 +5,7 @@ import random
 import pygame
 
 from sim.generate import GENERATORS, Generated, GeneratorSpec, generate
+from sim.movement import DIAGONAL, RULE, Movement
 from sim.params import ConfigError, Value
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_right
 from ui.draw.thumb import thumbnail
@@ -18,6 +19,7 @@ LIVE_CELLS = 1 << 20
 """Larger maps are not made for the picture but when Enter is pressed."""
 
 _SEEDS = 1_000_000
+_MOVEMENT = (RULE, DIAGONAL)
 
 
 class GenerateMap(Dialog):
@@ -31,6 +33,7 @@ class GenerateMap(Dialog):
         self.values: dict[str, dict[str, Value]] = {
             spec.kind: {param.name: param.default for param in spec.params} for spec in GENERATORS
         }
+        self.movement: dict[str, Value] = {param.name: param.default for param in _MOVEMENT}  # of whatever kind
         self.made: Generated | None = None
         self.problem = ""
         self.picture: Picture | None = None
@@ -57,7 +60,8 @@ class GenerateMap(Dialog):
 
     def _fill_form(self) -> None:
         """The parameters of the chosen kind, in place of those before."""
-        self.form = ParamForm(self, self.form_rect, self.spec.params, self.values[self.spec.kind], self._changed)
+        values = self.values[self.spec.kind] | self.movement
+        self.form = ParamForm(self, self.form_rect, (*self.spec.params, *_MOVEMENT), values, self._changed)
         self.controls = [self.rows, *self.form.controls()]
         self.seed_button = Button(self, self._seed_rect.copy(), "New seed  (F8)", self.new_seed)
         self.seed_button.enable(self._has_seed)
@@ -95,7 +99,8 @@ class GenerateMap(Dialog):
     # --- values -----------------------------------------------------------------------------------
 
     def _changed(self, name: str, value: Value) -> None:
-        self.values[self.spec.kind][name] = value
+        values = self.movement if name in self.movement else self.values[self.spec.kind]
+        values[name] = value
         self._wants_map = True
 
     def new_seed(self) -> None:
@@ -120,11 +125,14 @@ class GenerateMap(Dialog):
             self.problem = f"a map of {cells:,} cells: shown when it is made"
         else:
             try:
-                self.made = generate(self.spec.kind, values, self.spec.kind)
+                self.made = generate(self.spec.kind, values, self.spec.kind, self._movement())
             except ConfigError as error:
                 self.problem = "\n".join(error.problems)
         if self.picture:
             self.picture.refresh()
+
+    def _movement(self) -> Movement:
+        return Movement(str(self.movement[RULE.name]), float(self.movement[DIAGONAL.name]))
 
     def key(self, event: pygame.event.Event) -> bool:
         if event.key == pygame.K_F8:
@@ -156,7 +164,7 @@ class GenerateMap(Dialog):
         made = self.made
         grid = made.grid
         start, goal = grid.cell(*made.start), grid.cell(*made.goal)
-        picture = thumbnail(grid, start, goal, (width, max(1, height - pen.px(90))), self.host.palette)
+        picture = thumbnail(grid, start, goal, (width, max(1, height - pen.px(108))), self.host.palette)
         pen.surface.blit(picture, (0, 0))
         y = picture.get_height() + pen.px(8)
         for line in _facts(made):
@@ -170,5 +178,6 @@ def _facts(made: Generated) -> list[str]:
     switches = f", {len(made.switches)} switches" if made.switches else ""
     return [
         f"{grid.width} x {grid.height}, {int(grid.free.sum()):,} free cells{switches}",
+        grid.movement.words,
         f"start [{made.start[0]}, {made.start[1]}], goal [{made.goal[0]}, {made.goal[1]}]",
     ]

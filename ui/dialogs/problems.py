@@ -109,6 +109,7 @@ class ProblemList(Dialog):
         agents = session.configs() or list(files.DEFAULT_AGENTS)
         try:
             scenario = files.scenario_of_row(self.problems, item.value, agents, session.world.budget)
+            scenario = scenario.moved_by(session.world.grid.movement)
         except ConfigError as error:
             reasons = error.problems
             self.ask(lambda host: MessageBox(host, "The problem could not be opened", reasons))

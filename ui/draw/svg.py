@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
+from sim.movement import USUAL
 from ui.draw.cells import CellWords, Shown, update_all
 from ui.draw.drawing import Drawing
 from ui.draw.heat import HeatScale
@@ -140,7 +141,9 @@ class _Page:
 
     def _description(self) -> str:
         digest = self.run.world.digest()
-        return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, tick {self.run.tick}, digest {digest}"
+        movement = self.run.world.grid.movement
+        rule = "" if movement == USUAL else f"{movement.words}, "
+        return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, {rule}tick {self.run.tick}, digest {digest}"
 
     def _title(self) -> Iterable[str]:
         ink, metrics = hexed(self.palette.text), self.view.metrics

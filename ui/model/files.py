@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig, MapEdit, NameSwitch, SetChanges, SetTerrain, TimedCommand
+from sim.commands import AgentConfig, SetTerrain, TimedCommand
 from sim.files.csv_text import Cell, csv_text
 from sim.files.disk import open_regular, read_file, write_atomically
 from sim.files.lesson import is_lesson, load_lesson
@@ -36,8 +36,9 @@ from sim.kernels import log
 from sim.lesson import Lesson
 from sim.params import ConfigError, did_you_mean, printable
 from ui.model.columns import COLUMNS
+from ui.model.drawn import letters_by_hand
 from ui.model.layers import HEAT_KINDS
-from ui.model.run import Panel, Run
+from ui.model.run import Panel
 from ui.model.selection import Piece
 from ui.model.session import Session
 
@@ -189,7 +190,7 @@ def scenario_from_generated(
     kind = str(recipe.pop("kind"))
     number = f", seed {recipe['seed']}" if "seed" in recipe else ""
     return Scenario(
-        MapRecipe(kind, recipe, grid.diagonal),
+        MapRecipe(kind, recipe, grid.movement),
         generated.start,
         generated.goal,
         tuple(agents),
@@ -337,50 +338,6 @@ def scenario_from_session(session: Session) -> Scenario:
     return _with_letters(session.scenario_now(keeps_map=False), letters_by_hand(session.run))
 
 
-def letters_by_hand(run: Run) -> dict[int, int]:
-    """By cell, what was drawn by hand in the branch in front, also before it was saved and opened again.
-
-    What a command was refused, because an agent stood there, only the map itself can tell; it is asked where nothing
-    else may have changed it since.
-    """
-    bare = _Bare(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
-    commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
-    cells: dict[int, None] = {}
-    for entry in commands:
-        if isinstance(entry.command, NameSwitch):
-            entry.command.apply(bare)
-        elif not entry.is_scripted and isinstance(entry.command, MapEdit):
-            entry.command.apply(bare)
-            cells |= dict.fromkeys(entry.command.drawn(bare.switches))
-    is_calm = run.scenario.changes is None and not any(isinstance(e.command, SetChanges) for e in commands)
-    is_calm = is_calm and all(entry.tick <= run.tick for entry in commands)
-    restless = {cell for entry in commands if entry.is_scripted for cell in run.cells_of(entry.command)}
-    drawn, now, first = (grid.terrain.reshape(-1) for grid in (bare.grid, run.world.grid, run.scenario.grid))
-    chosen = {cell: int(now[cell] if is_calm and cell not in restless else drawn[cell]) for cell in cells}
-    return {cell: letter for cell, letter in chosen.items() if letter != first[cell] or cell in restless}
-
-
-@dataclass
-class _Bare:
-    """A map that nobody walks on, for what was drawn on it."""
-
-    grid: Grid
-    switches: dict[str, Sequence[int]]
-
-    def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
-        self.grid.edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
-
-    def put_terrain(self, cells: Sequence[int], letters: str) -> None:
-        self.grid.put_terrain(np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8))
-
-    def set_switch(self, name: str, is_blocked: bool) -> None:
-        cells = self.switches.get(name, ())
-        self.edit_cells(*((cells, ()) if is_blocked else ((), cells)))
-
-    def name_switch(self, name: str, cells: Sequence[int]) -> None:
-        self.switches[name] = cells
-
-
 def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
     """The scenario with everything that changes its map, in order: first map, script, what the user has drawn.
 
@@ -389,14 +346,14 @@ def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
     grid, script = scenario.grid, scenario.edits
     first, opened = grid.terrain.reshape(-1), grid.original.reshape(-1)
     early = {int(cell): int(first[cell]) for cell in np.flatnonzero(first != opened)} if scenario.is_redrawn else {}
-    source = Grid(grid.original.copy() if early else grid.terrain.copy(), grid.diagonal, grid.name)
+    source = Grid(grid.original.copy() if early else grid.terrain.copy(), grid.movement, grid.name)
     ends_are_free = source.is_free(scenario.start_cell) and source.is_free(scenario.goal_cell)
     if ends_are_free and len(early) + len(letters) <= MOST_EDITED_CELLS:
         edits = (*_terrain_edit(early), *script, *_terrain_edit(letters))
         return replace(scenario, grid=source, edits=tuple(sorted(edits, key=lambda edit: edit.tick)))
     terrain = grid.terrain.copy()
     terrain.reshape(-1)[list(letters)] = list(letters.values())
-    drawn = Grid(terrain, grid.diagonal, grid.name)
+    drawn = Grid(terrain, grid.movement, grid.name)
     # A script that paints at tick 0 comes after the rows; what the user has drawn comes after the script.
     is_painted_over = any(edit.tick == 0 for edit in script)
     edits = (*script, *(_terrain_edit(letters) if is_painted_over else ()))

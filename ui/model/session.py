@@ -23,6 +23,7 @@ from sim.commands import AgentConfig, Command, MapEdit
 from sim.crowd import groups_of
 from sim.files.scenario import Scenario
 from sim.grid import Grid
+from sim.movement import Movement
 from sim.params import ConfigError, Value
 from sim.time.branches import Branch, BranchTree
 from sim.time.log import Entry
@@ -32,6 +33,7 @@ from sim.world import Walker, World
 from ui.model import run as runs
 from ui.model import script
 from ui.model.crowds import Crowd
+from ui.model.drawn import drawn_by_hand
 from ui.model.history import Done, History
 from ui.model.keys import FIRST, NOBODY, PanelKey
 from ui.model.run import Edits, Run, RunState, Told
@@ -47,12 +49,12 @@ Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
 T = TypeVar("T")
 
 
-WhenReady = Callable[[AgentConfig, Callable[[], None]], None]
-"""Sees to it that all is there which an agent of this kind needs, then goes on."""
+WhenReady = Callable[[Sequence[AgentConfig], Grid, Callable[[], None]], None]
+"""Sees to it that all is there which agents of these kinds need on this map, then goes on."""
 
 
-def _at_once(config: AgentConfig, go_on: Callable[[], None]) -> None:
-    """Whoever shows no window does not mind that the agent makes what it needs itself."""
+def _at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
+    """Whoever shows no window does not mind that an agent makes what it needs itself."""
     go_on()
 
 
@@ -134,19 +136,42 @@ class Session:
         What was drawn at tick 0, before the run began, stays in any case.
         """
         drawn = [] if keeps_map else [c for tick, c in self.log if tick == 0 and isinstance(c, MapEdit)]
-        self._begin_again("begun again", drawn, keeps_map=keeps_map)
+        self._begin_again("begun again", keeps_map, drawn=drawn)
 
-    def restart_with(self, **changes: object) -> None:
+    def restart_with(self, **changes: Any) -> None:
         """Tick 0 with something of the scenario changed, such as the start; the map as edited stays."""
         words = ", ".join(f"{name} {value}" for name, value in changes.items())
-        self._begin_again(f"begun again with {words}", (), keeps_map=True, **changes)
+        self._begin_again(f"begun again with {words}", True, lambda scenario: replace(scenario, **changes))
 
-    def _begin_again(self, words: str, drawn: Sequence[Command], *, keeps_map: bool, **changes: object) -> None:
+    def set_movement(self, movement: Movement) -> None:
+        """Tick 0 with another movement rule, as soon as what agents then need is there; what was drawn by hand stays.
+
+        Whatever was searched and learned, and every length, is of the rule before: there is no way to go on with it.
+        """
+        grid = drawn_by_hand(self.run).copy(movement)
+        if grid.movement != self.world.grid.movement:
+            self.when_ready(self.configs(), grid, partial(self._move_by, movement))
+
+    def _move_by(self, movement: Movement) -> None:
+        self.messages.append(f"tick 0 again: {movement.words}")
+
+        def change(scenario: Scenario) -> Scenario:
+            return replace(scenario, grid=drawn_by_hand(self.run)).moved_by(movement)
+
+        self._begin_again(f"begun again with {movement.words}", False, change)
+
+    def _begin_again(
+        self,
+        words: str,
+        keeps_map: bool,
+        change: Callable[[Scenario], Scenario] = lambda scenario: scenario,
+        drawn: Sequence[Command] = (),
+    ) -> None:
         """A new run. The one before can be undone like a stroke: no single key destroys work."""
         self.history.end()
         self.timeline.settle()  # "as they are set now" is where the run is on its way to
         left, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
-        scenario = replace(self.scenario_now(keeps_map=keeps_map), **changes)  # type: ignore[arg-type]
+        scenario = change(self.scenario_now(keeps_map=keeps_map))
         run = runs.begin(self._with_free_ends(scenario), most_bytes=self._most_bytes, told=self.told)
         for command in drawn:
             run.do(command)
@@ -538,7 +563,7 @@ class Session:
         walker = self.world.walker(agent)
         if walker is not None:
             walker.config = replace(walker.config, start=start)
-            self._begin_again(f"begun again with another start of {walker.label}", (), keeps_map=True)
+            self._begin_again(f"begun again with another start of {walker.label}", True)
 
     def flip_switch(self, name: str) -> None:
         """Block a switch that is open, free one that is blocked."""
@@ -578,7 +603,7 @@ class Session:
         except ConfigError as error:
             self.messages.extend(error.problems)
             return False
-        self.when_ready(config, partial(self._add, config))
+        self.when_ready((config,), self.world.grid, partial(self._add, config))
         return True
 
     def _add(self, config: AgentConfig) -> None:
@@ -594,7 +619,7 @@ class Session:
         except ConfigError as error:
             self.messages.extend(error.problems)
             return False
-        self.when_ready(config, partial(self._replace, key, config, then))
+        self.when_ready((config,), self.world.grid, partial(self._replace, key, config, then))
         return True
 
     def _replace(self, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
@@ -635,7 +660,7 @@ class Session:
             return
         if legal != walker.params[name]:
             config = replace(walker.config, params={**walker.params, name: legal})
-            self.when_ready(config, partial(self._set_param, key, name, legal, then))
+            self.when_ready((config,), self.world.grid, partial(self._set_param, key, name, legal, then))
 
     def _set_param(self, key: PanelKey, name: str, value: Value, then: Callable[[], None]) -> None:
         self.focus(key)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from agents.registry import SPECS
 from sim import commands
 from sim.commands import AgentConfig
+from sim.kernels import octile
+from sim.movement import WORDS, Movement
 from sim.params import Param, Value
 from ui.model.keys import PanelKey
 from ui.model.session import Session
@@ -14,6 +16,7 @@ CHANGE_RATES = (1.0, 2.0, 5.0, 10.0, 20.0)
 CHANGE_INTERVALS = (1, 2, 5, 10, 20, 50, 100)
 TRIAL_COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 TICK_TIMES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+DIAGONALS = (1.0, 1.2, 1.4, octile.DIAGONAL, 1.5, 1.75, 2.0)
 UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
@@ -123,3 +126,24 @@ def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
     else:
         x, y = state.cursor[0] + dx, state.cursor[1] + dy
         state.cursor = (max(0, min(grid.width - 1, x)), max(0, min(grid.height - 1, y)))
+
+
+# --- the movement rule: each turn begins the run again ---------------------------------------------
+
+
+def set_rule(session: Session, rule: str) -> None:
+    """Another movement rule; a diagonal costs what it did, where there are any."""
+    now = session.world.grid.movement
+    session.set_movement(Movement(rule, now.diagonal if now.has_diagonals else octile.DIAGONAL))
+
+
+def turn_rule(session: Session, step: int) -> None:
+    rules = list(WORDS)
+    set_rule(session, rules[(rules.index(session.world.grid.movement.rule) + step) % len(rules)])
+
+
+def turn_diagonal(session: Session, step: int) -> None:
+    """A dearer or a cheaper diagonal."""
+    now = session.world.grid.movement
+    if now.has_diagonals:
+        session.set_movement(Movement(now.rule, neighbour(DIAGONALS, now.diagonal, step)))

@@ -392,7 +392,8 @@ def _rim(case: _Case, best: int) -> str:
 def _above(case: _Case, cell: int) -> str:
     assert case.agent.learned is not None
     more = float(learned.excess(case.agent.learned, cell))
-    return f", {_n(more)} above the octile distance" if more > 0.05 else ""
+    name = "octile" if case.grid.movement.has_diagonals else "Manhattan"
+    return f", {_n(more)} above the {name} distance" if more > 0.05 else ""
 
 
 def _one_step(case: _Case) -> Why:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from sim.movement import CUT, EIGHT, FOUR, SQUEEZE
 from ui.model import turning
 from ui.model.layout import Box
 from ui.model.tools import MAX_BRUSH, SELECT, TOOL_NAMES
@@ -28,6 +29,7 @@ def draw(desk: Desk, box: Box) -> int:
     y = _draw_switches(desk, x, y, width)
     y = _draw_changes(desk, x, y, width)
     y = _draw_tick_ms(desk, x, y, width)
+    y = _draw_movement(desk, x, y, width)
     return _draw_rules(desk, x, y, width)
 
 
@@ -208,14 +210,42 @@ def _draw_tick_ms(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(40)
 
 
+RULE_LABELS = {FOUR: "four", EIGHT: "eight", CUT: "cut corners", SQUEEZE: "squeeze"}
+RULE_TIPS = {
+    FOUR: "Four neighbours: no diagonal moves; the heuristic is Manhattan distance",
+    EIGHT: "Eight neighbours; a diagonal needs both cells beside it free, as in the benchmarks",
+    CUT: "Eight neighbours; a diagonal needs one of the cells beside it free, and cuts the corner of the other",
+    SQUEEZE: "Eight neighbours; a diagonal goes even between two blocked cells that touch at a corner",
+}
+
+
+def _draw_movement(desk: Desk, x: int, y: int, width: int) -> int:
+    """By which rule agents move, and what a diagonal costs. Another one begins the run again."""
+    canvas, movement = desk.canvas, desk.session.world.grid.movement
+    px = canvas.px
+    canvas.text((x + width, y), "begins the run again", size=12, colour=desk.palette.dim, align="right")
+    y = _heading(desk, x, y, "Movement")
+    options = [(rule, label, RULE_TIPS[rule]) for rule, label in RULE_LABELS.items()]
+    y = canvas.segments("rule", (x, y, width, px(28)), options, movement.rule, partial(turning.set_rule, desk.session))
+    if movement.has_diagonals:
+        y += px(6)
+        tip = "What a diagonal move costs; a straight one costs 1"
+        turn = partial(turning.turn_diagonal, desk.session)
+        stepper.draw(canvas, "diagonal", (x + stepper.width(canvas), y), f"{movement.diagonal:.4g}", turn, tip)
+        words = (x + stepper.width(canvas) + px(10), y + px(14))
+        canvas.text(words, "cost of a diagonal", size=12, colour=desk.palette.dim, middle=True)
+        y += px(28)
+    return y + px(12)
+
+
 def _draw_rules(desk: Desk, x: int, y: int, width: int) -> int:
-    """The movement rule and how the mouse edits."""
+    """What the map is, and how the mouse edits."""
     grid = desk.session.world.grid
     canvas = desk.canvas
     canvas.hline(x, y, width)
     text = (
-        f"{grid.name}: {grid.width} x {grid.height}. Eight neighbours, a diagonal costs {grid.diagonal:.4g} and needs "
-        f"both cells beside it free.\n{_SELECTING if desk.state.tool == SELECT else _PAINTING} "
+        f"{grid.name}: {grid.width} x {grid.height}, {grid.movement.words}.\n"
+        f"{_SELECTING if desk.state.tool == SELECT else _PAINTING} "
         "Alt+click or Ctrl+I: pin a cell in the inspector. Drag the start or the goal to move it."
     )
     y += canvas.px(8)

@@ -55,7 +55,14 @@ def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
     terrain = LETTERS[letter] + (f", was {LETTERS[was]}" if was != letter else "")
     distance = desk.session.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
     y = _pair(desk, x, y, width, "terrain", f"{terrain} ({letter})")
-    y = _pair(desk, x, y, width, "legal moves", f"{int(grid.moves[cell]).bit_count()} of 8")
+    y = _pair(
+        desk,
+        x,
+        y,
+        width,
+        "legal moves",
+        f"{int(grid.moves[cell]).bit_count()} of {8 if grid.movement.has_diagonals else 4}",
+    )
     shown = NOT_YET if distance is None else _number(distance)
     return _pair(desk, x, y, width, "true distance to goal", shown) + px(6)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from sim.movement import USUAL
 from ui.model.layout import Box
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
@@ -45,18 +46,34 @@ def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
     px, middle = canvas.px, y + height // 2
     caption = desk.session.scenario.caption
     title = desk.session.scenario.title + (" *" if desk.session.has_unsaved_edits else "")
-    used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left))
+    movement = desk.session.world.grid.movement
+    kept = 0 if movement == USUAL else canvas.text_width(movement.rule) + px(14)
+    used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left - kept))
     about = partial(desk.run, "about") if caption else None
     tip = f"{title}\n{desk.tip_of('about')}: click to read all of it" if caption else title
     key = desk.key_of("about") if caption else ""
     canvas.spot(HotSpot("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
+    left = _draw_movement(desk, left, right, box)
     left = _draw_divergence(desk, left, right, box)
     if caption and used and right - left > px(108):
         place = (left, y, right - left, height)
         ink = desk.palette.text if canvas.spot(HotSpot("caption", place, about, tip, key)) else desk.palette.dim
         text = " ".join(caption.split())
         canvas.text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
+
+
+def _draw_movement(desk: Desk, left: int, right: int, box: Box) -> int:
+    """By which rule agents move, where it is not the usual one; in a word where there is no room for more."""
+    canvas, movement = desk.canvas, desk.session.world.grid.movement
+    if movement == USUAL:
+        return left
+    words = movement.words if canvas.text_width(movement.words) <= right - left else movement.rule
+    place = (left, box[1] + box[3] // 2)
+    used = canvas.text(place, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
+    tip = f"{movement.words}: changed on the Edit tab, begins the run again"
+    canvas.spot(HotSpot("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
+    return left + used + canvas.px(14)
 
 
 def _draw_divergence(desk: Desk, left: int, right: int, box: Box) -> int:

@@ -1,0 +1,29 @@
+"""How files say by which rule agents move: the keys `movement` and `diagonal` of a map, or of an experiment."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sim.files.fields import Field
+from sim.kernels import octile
+from sim.movement import DIAGONAL, FOUR, RULE, Movement
+
+MOVEMENT_KEYS = (DIAGONAL.name, RULE.name)
+
+
+def read_movement(fields: Mapping[str, Field]) -> Movement | None:
+    """The movement that these fields say, the usual one where they say nothing; None where they are wrong."""
+    rule = fields[RULE.name].parse(RULE) if RULE.name in fields else RULE.default
+    diagonal = fields[DIAGONAL.name].parse(DIAGONAL) if DIAGONAL.name in fields else DIAGONAL.default
+    if rule == FOUR and DIAGONAL.name in fields:
+        fields[DIAGONAL.name].complain("goes with eight neighbours only")
+    return None if rule is None or diagonal is None else Movement(str(rule), float(diagonal))
+
+
+def movement_data(movement: Movement) -> dict[str, Any]:
+    """What a file has to say of a movement: nothing of the usual one."""
+    data: dict[str, Any] = {}
+    if movement.has_diagonals and movement.diagonal != octile.DIAGONAL:
+        data[DIAGONAL.name] = movement.diagonal
+    if movement.rule != RULE.default:
+        data[RULE.name] = movement.rule
+    return data

@@ -1,0 +1,255 @@
+"""The movement rule in the window: seen, changed by hand and by key, taken back, saved; through the real event path."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.commands import AgentConfig, SetSwitch, TimedCommand
+from sim.grid import Grid
+from sim.kernels.octile import DIAGONAL
+from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, WORDS, Movement
+from ui.app import App
+from ui.dialogs.generator import GenerateMap
+from ui.model import files, saving, turning
+from ui.model.session import Session
+from ui.panels.tab_edit import RULE_LABELS, RULE_TIPS
+from ui.widgets.controls import Choice
+
+from .runs import scenario_on
+from .window import at_cell, drag, make_app, press_combination, settle
+
+ROWS = [
+    "....................",
+    ".......@@...........",
+    "......@.............",
+    "....................",
+    "....................",
+]
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("BACKMOVE_RECORDINGS", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    yield
+
+
+def begun(*kinds: str) -> Session:
+    grid = Grid.from_rows(ROWS, "pond")
+    agents = [AgentConfig(kind) for kind in kinds or ("tb-wa", "astar")]
+    return Session(scenario_on(grid, 0, grid.cells - 1, agents, budget=3, title="Pond", listed_optimal=20.0))
+
+
+@pytest.fixture
+def app() -> App:
+    made = make_app(begun().scenario)
+    made.window.settings.sidebar_tab = "edit"
+    settle(made)
+    return made
+
+
+def click(app: App, name: str) -> None:
+    spot = app.window.canvas.spot_named(name)
+    assert spot is not None, name
+    place = spot.box[0] + spot.box[2] // 2, spot.box[1] + spot.box[3] // 2
+    drag(app, place, place)
+    settle(app)
+
+
+def movement(app: App) -> Movement:
+    return app.session.world.grid.movement
+
+
+def test_a_click_on_a_rule_begins_again_under_it_and_ctrl_z_takes_that_back(app: App) -> None:
+    app.session.advance(7)
+    drag(app, at_cell(app, 12, 2), at_cell(app, 12, 2))
+    edited, digest = app.session.world.grid.rows(), app.session.world.digest()
+    assert edited != ROWS
+    click(app, "rule:four")
+    assert movement(app) == Movement(FOUR) and app.session.tick == 0 and app.session.world.grid.rows() == edited
+    assert app.session.scenario.map.movement == Movement(FOUR) and app.session.scenario.listed_optimal is None
+    app.session.advance(300)
+    assert app.session.world.optimal == 23.0 == app.session.world.metrics(app.session.world.walkers[1]).cost
+    press_combination(app, "Ctrl+Z")
+    while app.session.is_seeking:
+        settle(app)
+    assert movement(app) == USUAL and app.session.tick == 7 and app.session.world.digest() == digest
+    press_combination(app, "Ctrl+Y")
+    assert movement(app) == Movement(FOUR) and app.session.scenario.listed_optimal is None
+
+
+def test_what_the_script_did_is_left_to_the_script() -> None:
+    """A bridge that the script closes at tick 5 is open at tick 0 of the run under another rule, as in the first."""
+    session = begun()
+    grid = session.scenario.grid
+    edits = (TimedCommand(5, SetSwitch("bridge", True)),)
+    session.open(replace(session.scenario, switches={"bridge": ((9, 3), (9, 4))}, edits=edits))
+    session.paint([grid.cell(3, 4)], block=True)
+    session.advance(8)
+    session.paint([grid.cell(15, 0)], block=True)
+    assert session.world.switch_states() == {"bridge": True}
+    session.set_movement(Movement(FOUR))
+    assert session.world.switch_states() == {"bridge": False} and session.scenario.edits == edits
+    assert not session.world.grid.is_free(grid.cell(3, 4)) and not session.world.grid.is_free(grid.cell(15, 0))
+    session.advance(8)
+    assert session.world.switch_states() == {"bridge": True}
+
+
+def test_the_rule_is_on_screen_wherever_it_is_not_the_usual_one(app: App) -> None:
+    assert app.window.canvas.spot_named("title:movement") is None
+    assert set(RULE_LABELS) == set(RULE_TIPS) == set(WORDS)
+    for rule in (FOUR, CUT, SQUEEZE):
+        click(app, f"rule:{rule}")
+        spot = app.window.canvas.spot_named("title:movement")
+        assert spot is not None and WORDS[rule] in spot.tip
+        assert (app.window.canvas.spot_named("diagonal:more") is not None) == (rule != FOUR)
+    click(app, "rule:eight")
+    assert app.window.canvas.spot_named("title:movement") is None
+    click(app, "diagonal:more")
+    assert app.window.canvas.spot_named("title:movement") is not None, "another cost of a diagonal is told, too"
+
+
+@pytest.mark.parametrize("size, scale", [((800, 600), 1.0), ((1280, 720), 2.0), ((1600, 900), 1.0)])
+@pytest.mark.parametrize("rule", [FOUR, SQUEEZE])
+def test_there_is_room_for_the_rule_in_any_window(size: tuple[int, int], scale: float, rule: str) -> None:
+    scenario = replace(begun().scenario, title="A title that is long enough to need cutting in a narrow window")
+    app = make_app(scenario.moved_by(Movement(rule)), size, scale=scale)
+    spot, opener = (app.window.canvas.spot_named(name) for name in ("title:movement", "top:open"))
+    assert spot is not None and opener is not None
+    assert app.window.canvas.text_width(rule) <= spot.box[2] and spot.box[0] + spot.box[2] <= opener.box[0]
+
+
+def test_a_key_goes_through_all_rules(app: App) -> None:
+    seen = []
+    for _ in WORDS:
+        press_combination(app, "Alt+G")
+        seen.append(movement(app).rule)
+    assert seen == [CUT, SQUEEZE, FOUR, EIGHT] and movement(app) == USUAL
+    for _ in WORDS:
+        press_combination(app, "Ctrl+Z")
+    assert movement(app) == USUAL and not app.session.history.done
+
+
+def test_the_cost_of_a_diagonal_is_turned_and_stays_with_another_rule(app: App) -> None:
+    click(app, "diagonal:more")
+    assert movement(app) == Movement(EIGHT, 1.5)
+    click(app, "rule:eight-cut")
+    assert movement(app) == Movement(CUT, 1.5)
+    click(app, "diagonal:less")
+    click(app, "diagonal:less")
+    assert app.session.scenario.map.movement == Movement(CUT, 1.4) and f"{movement(app).diagonal:.4g}" == "1.4"
+    for _ in range(9):
+        turning.turn_diagonal(app.session, 1)
+    done = len(app.session.history.done)
+    turning.turn_diagonal(app.session, 1)
+    assert movement(app).diagonal == 2.0 and len(app.session.history.done) == done, "at its end nothing is begun again"
+    click(app, "rule:four")
+    turning.turn_diagonal(app.session, 1)
+    assert movement(app) == Movement(FOUR)
+    click(app, "rule:eight")
+    assert movement(app) == Movement(EIGHT, DIAGONAL)
+
+
+def test_the_same_rule_again_changes_nothing(app: App) -> None:
+    app.session.advance(5)
+    click(app, "rule:eight")
+    assert app.session.tick == 5 and not app.session.history.done
+
+
+def test_branches_come_back_with_the_rule_before(app: App) -> None:
+    app.session.advance(4)
+    app.session.branch_here()
+    app.session.paint([30], block=True)
+    app.session.advance(3)
+    states = app.session.tree.states()
+    app.session.set_movement(Movement(SQUEEZE))
+    assert len(app.session.tree.branches) == 1
+    app.session.undo()
+    while not app.session.continue_seek():
+        pass
+    assert app.session.tree.states() == states and movement(app) == USUAL
+
+
+def test_edits_in_mid_run_obey_the_rule(app: App) -> None:
+    """Under "four" and "squeeze" a wall with a diagonal gap shuts, or does not; all agents are told the right arcs."""
+    for rule, is_shut in ((FOUR, True), (SQUEEZE, False)):
+        session = begun("rtb-wa", "dstar-lite", "lrta", "astar", "lss-lrta")
+        session.set_movement(Movement(rule))
+        session.advance(3)
+        grid = session.world.grid
+        wall = [grid.cell(14, y) for y in range(3)] + [grid.cell(15, y) for y in (3, 4)]
+        session.paint(wall, block=True)
+        session.advance(20_000)
+        words = {walker.agent.status.name for walker in session.world.walkers}
+        assert words == ({"NO_PATH"} if is_shut else {"AT_GOAL"})
+        assert not any(walker.offence for walker in session.world.walkers)
+
+
+def test_a_saved_session_and_scenario_open_under_their_rule(app: App, tmp_path: Path) -> None:
+    click(app, "rule:eight-squeeze")
+    click(app, "diagonal:more")
+    app.session.advance(9)
+    digest = app.session.world.digest()
+    opened = files.open_any(saving.save(app.session, tmp_path / "mine"))
+    again = Session(opened.scenario)
+    assert opened.saved is not None
+    saving.restore(again, opened.saved)
+    while not again.continue_seek():
+        pass
+    assert again.world.grid.movement == Movement(SQUEEZE, 1.5) and again.world.digest() == digest
+    assert again.timeline.diverged is None
+    scenario = files.open_any(files.save_session_scenario(app.session, tmp_path / "plain")).scenario
+    assert scenario.grid.movement == Movement(SQUEEZE, 1.5)
+
+
+def test_what_agents_computed_is_computed_for_the_new_rule() -> None:
+    app = make_app(begun("knn-lrta", "d-lrta", "pra").scenario)
+    app.session.set_movement(Movement(FOUR))
+    settle(app)
+    while app.window.dialogs.dialog is not None:
+        settle(app)
+    assert movement(app) == Movement(FOUR)
+    app.session.advance(500)
+    assert all(walker.agent.status.name == "AT_GOAL" for walker in app.session.world.walkers)
+    assert not any(getattr(walker.agent, "is_stale", False) for walker in app.session.world.walkers)
+
+
+def test_the_inspector_counts_the_moves_that_there_can_be(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    app.window.settings.sidebar_tab = "inspect"
+    app.window.state.pinned = (3, 3)
+    drawn: list[str] = []
+    text = app.window.canvas.text
+    monkeypatch.setattr(
+        app.window.canvas, "text", lambda at, words, **more: drawn.append(words) or text(at, words, **more)
+    )
+    for rule, words in ((EIGHT, "8 of 8"), (FOUR, "4 of 4")):
+        turning.set_rule(app.session, rule)
+        drawn.clear()
+        settle(app)
+        assert words in drawn
+
+
+def test_the_generator_makes_a_map_of_any_rule(app: App) -> None:
+    press_combination(app, "Ctrl+N")
+    dialog = app.window.dialogs.dialog
+    assert isinstance(dialog, GenerateMap) and dialog.made is not None
+    rules = next(c for c in dialog.controls if isinstance(c, Choice))
+    dialog.focus(rules)
+    press_combination(app, "Right")
+    for _ in range(30):
+        app.frame(0.05)
+    assert dialog.made is not None and dialog.made.grid.movement == Movement(CUT)
+    press_combination(app, "Return")
+    settle(app)
+    assert movement(app) == Movement(CUT) == app.session.scenario.map.movement
+    assert np.array_equal(app.session.world.grid.moves, app.session.scenario.grid.copy(Movement(CUT)).moves)
+
+
+def test_the_rule_stands_in_the_drawing_for_papers(app: App, tmp_path: Path) -> None:
+    click(app, "rule:four")
+    press_combination(app, "Alt+F12")
+    drawing = next(tmp_path.rglob("*.svg")).read_text()
+    assert "four neighbours" in drawing

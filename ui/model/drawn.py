@@ -1,0 +1,61 @@
+"""What a user has drawn on the map, apart from what the script, switches of the script and random changes did to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.commands import MapEdit, NameSwitch, SetChanges
+from sim.grid import Grid
+from ui.model.run import Run
+
+
+def drawn_by_hand(run: Run) -> Grid:
+    """The first map with what was drawn by hand in the branch in front, whenever that was."""
+    grid, letters = run.scenario.grid.copy(), letters_by_hand(run)
+    grid.put_terrain(list(letters), np.array(list(letters.values()), np.uint8))
+    return grid
+
+
+def letters_by_hand(run: Run) -> dict[int, int]:
+    """By cell, what was drawn by hand in the branch in front, also before it was saved and opened again.
+
+    What a command was refused, because an agent stood there, only the map itself can tell; it is asked where nothing
+    else may have changed it since.
+    """
+    bare = _Bare(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
+    commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
+    cells: dict[int, None] = {}
+    for entry in commands:
+        if isinstance(entry.command, NameSwitch):
+            entry.command.apply(bare)
+        elif not entry.is_scripted and isinstance(entry.command, MapEdit):
+            entry.command.apply(bare)
+            cells |= dict.fromkeys(entry.command.drawn(bare.switches))
+    is_calm = run.scenario.changes is None and not any(isinstance(e.command, SetChanges) for e in commands)
+    is_calm = is_calm and all(entry.tick <= run.tick for entry in commands)
+    restless = {cell for entry in commands if entry.is_scripted for cell in run.cells_of(entry.command)}
+    drawn, now, first = (grid.terrain.reshape(-1) for grid in (bare.grid, run.world.grid, run.scenario.grid))
+    chosen = {cell: int(now[cell] if is_calm and cell not in restless else drawn[cell]) for cell in cells}
+    return {cell: letter for cell, letter in chosen.items() if letter != first[cell] or cell in restless}
+
+
+@dataclass
+class _Bare:
+    """A map that nobody walks on, for what was drawn on it."""
+
+    grid: Grid
+    switches: dict[str, Sequence[int]]
+
+    def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
+        self.grid.edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
+
+    def put_terrain(self, cells: Sequence[int], letters: str) -> None:
+        self.grid.put_terrain(np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8))
+
+    def set_switch(self, name: str, is_blocked: bool) -> None:
+        cells = self.switches.get(name, ())
+        self.edit_cells(*((cells, ()) if is_blocked else ((), cells)))
+
+    def name_switch(self, name: str, cells: Sequence[int]) -> None:
+        self.switches[name] = cells
