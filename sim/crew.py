@@ -1,7 +1,7 @@
 """Crews: agents of one kind that advance in one call of a kernel (sim/kernels/crew.py), each as it would alone."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,11 +21,10 @@ FEWEST = 16
 """For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """What an agent has done lately."""
 
-    rows: npt.NDArray[Any] = field(default_factory=lambda: log.new_bare_log(0))  # of the last advance
+    rows: npt.NDArray[Any] = log.new_bare_log(0)  # of the last advance
     tick: int = 0  # of the first of them
     phase: int = log.WAITING  # in its last row, whenever that was
     budget: int = 0  # the one of that row

@@ -142,7 +142,7 @@ class Walker:
     def show_rows(self, rows: np.ndarray, tick: int) -> None:
         """Let these be its rows, the first of them that of `tick`, as after a seek."""
         self.leave_seat()
-        self.told = replace(self.told, rows=rows, tick=tick)
+        self.told = self.told._replace(rows=rows, tick=tick)
 
     @property
     def label(self) -> str:
@@ -176,13 +176,15 @@ class Walker:
             tick = self.told.tick
             self.new_rows.append(self.seat.rows())
             self.leave_seat()
-            self.told = replace(self.told, tick=tick)
+            self.told = self.told._replace(tick=tick)
         rows = self.new_rows[0] if len(self.new_rows) == 1 else np.concatenate(self.new_rows)
-        self.told, self.new_rows = replace(self.told, rows=rows), []
+        self.told, self.new_rows = self.told._replace(rows=rows), []
 
     def begin_advance(self) -> None:
         """Forget the rows of the last one; those that a crew keeps it forgets itself."""
-        self.told, self.new_rows = replace(self.told, rows=self.told.rows[:0]), []
+        if self.told.rows.size:
+            self.told = self.told._replace(rows=self.told.rows[:0])
+        self.new_rows = []
 
     @property
     def state_word(self) -> str:

@@ -57,6 +57,7 @@ class Divergence:
 class History:
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
+        self._there: list[int] = []  # who was there when that was looked at last
         self._blocks: list[Block] = []  # what crews did, not yet in the records
         self._taken: dict[int, int] = {}  # of an agent whose record was asked for: how many blocks are in it
         self.end = 0
@@ -103,14 +104,18 @@ class History:
         """Take down who is there and what the world had to say, its commands being applied."""
         for note in world.notes:
             self.notes.setdefault((note.tick, note.text, id(note.command)), note)
-        there = {walker.id for walker in world.walkers}
+        there = [walker.id for walker in world.walkers]
+        if there == self._there:
+            return
+        self._there = there
         for walker in world.walkers:
             if walker.id not in self._records:
                 record = Record(walker.id, walker.label, walker.spec.key, walker.joined, walker.position)
                 self._records[walker.id] = record
                 self._taken[walker.id] = len(self._blocks)
+        present = set(there)
         for record in self._records.values():
-            if record.left is None and record.agent not in there:
+            if record.left is None and record.agent not in present:
                 record.left = world.tick
 
     def take_down(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
@@ -219,6 +224,7 @@ class History:
         kept_to = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
         if tick < self.end or not keeps_now:
+            self._there = []
             self._records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
             for record in self._records.values():
                 record.truncate(tick)
