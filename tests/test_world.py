@@ -474,8 +474,8 @@ def test_same_digests_tick_by_tick_in_bulk_and_after_pickling() -> None:
     stops = []
     world = everything()
     for ticks in itertools.cycle((1, 1, 3, 11, 2)):
-        if not world.advance(ticks):
-            break
+        if not world.advance(min(ticks, bulk.tick - world.tick)):
+            break  # at the end of the world, or where the other stopped: a map may change faster than some can plan
         stops.append(world.tick)
         if len(stops) in (2, 8, 13):
             world = pickle.loads(pickle.dumps(world))
