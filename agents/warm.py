@@ -119,3 +119,5 @@ def walk(config: AgentConfig, *, watched: bool = False) -> None:
         world.advance(2)
     world.advance(30)
     world.snapshot()
+    if watched:
+        take(world)  # a keyframe, as the line of time has them

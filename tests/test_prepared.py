@@ -238,9 +238,10 @@ def test_a_window_that_begins_with_a_run_shows_how_far_its_data_is(
     assert start.made_data(window, Settings(), scenario_of("pra"))
     assert len(shares) > 2 and all(0.0 <= share <= 1.0 for share in shares if share is not None)
     assert [data.build_ms for data in shelf.held.values()] != [None]
+    shelf.held.clear()
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     with pytest.raises(SystemExit):
-        start.made_data(window, Settings(), scenario_of("knn-lrta"))
+        start.made_data(window, Settings(), scenario_of("pra"))
 
 
 def test_solving_shows_that_it_computes(shelf: Shelf) -> None:

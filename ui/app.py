@@ -173,7 +173,8 @@ class App:
         if window.dialogs.dialog is not None or overlay.lies_over(window.desk):
             return None
         look = window.surface, window.desk.palette, window.desk.scene.layout
-        return look, session.generation, session.focused_key, len(session.panels)
+        doing = window.player.doing(), window.state.preparing
+        return look, doing, session.generation, session.focused_key, len(session.panels)
 
     def present(self) -> None:
         """Show what was drawn: all of it, or the parts that are new."""

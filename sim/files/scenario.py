@@ -547,7 +547,8 @@ def _source_data(source: MapSource) -> dict[str, Any]:
             data = InlineMap(generate=InlineMap(kind=source.kind, **source.values))
         case MapRows():
             data = {"rows": "\n".join([*source.rows, ""])}
-    return data | movement_data(source.movement)
+    data.update(movement_data(source.movement))  # with `|` it would no longer be one line
+    return data
 
 
 def _cells_data(cells: Iterable[Pair]) -> Inline:

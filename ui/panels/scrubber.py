@@ -121,6 +121,8 @@ def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
     px = desk.canvas.px
     marks = session.marks()
     x, y, width, height = bar
+    if width < 1:
+        return  # the window is too narrow for a line of time
     for kind in (MarkKind.BACK_MOVE, MarkKind.RESTART, MarkKind.ARRIVAL, MarkKind.NO_PATH, MarkKind.EDIT):
         ticks = marks["tick"][marks["kind"] == kind]
         is_marked = np.zeros(width + 1, np.bool_)
