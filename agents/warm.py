@@ -1,7 +1,10 @@
 """A short walk of an agent over a tiny map: it calls every kernel that the agent can need, so that each is compiled."""
 
+import mmap
 from collections.abc import Iterable
 from dataclasses import replace
+
+import numpy as np
 
 from agents.registry import BY_KEY, SPECS
 from sim.changes import RandomChanges
@@ -43,7 +46,10 @@ def world_part() -> Part:
 
 def _make_worlds() -> None:
     frame = take(tiny_world(watched=True))
-    take(restore(frame), like=frame)
+    world = restore(frame)
+    take(world, like=frame)
+    for stamped in world.stamped():  # keyframes leave small ones as they are
+        stamped.wipe(np.zeros(0, np.uint8), mmap.PAGESIZE)
 
 
 def beginnings_part() -> Part:
@@ -119,5 +125,3 @@ def walk(config: AgentConfig, *, watched: bool = False) -> None:
         world.advance(2)
     world.advance(30)
     world.snapshot()
-    if watched:
-        take(world)  # a keyframe, as the line of time has them

@@ -27,10 +27,12 @@ class StopRule:
     def is_met_in(self, run: Run, focused: PanelKey) -> bool:
         """Whether an agent has done it in the last tick."""
         for branch in run.shown_branches:
+            history = branch.timeline.history
             for walker in branch.timeline.world.walkers:
-                if walker.rows.size and walker.rows_tick + walker.rows.size == run.tick:
+                is_new = walker.rows.size and walker.rows_tick + walker.rows.size == run.tick
+                if is_new and history.knows(walker.id):  # one that was put back by undo may not be taken down yet
                     key = PanelKey(branch.number, walker.id)
-                    record = branch.timeline.history.record(walker.id)
+                    record = history.record(walker.id)
                     has_moved = record.cell_at(run.tick) != record.cell_at(run.tick - 1)
                     if self.is_met(Step(walker.rows[-1], has_moved, key == focused)):
                         return True

@@ -71,6 +71,9 @@ class Control:
 # --- pygame_gui's own -----------------------------------------------------------------------------
 
 
+_LEAST_FIELD = 8  # pixels: pygame_gui warns of fields that have no room for their own edges
+
+
 class Field(Control):
     """A line of text. `changed` is told the text after every change."""
 
@@ -91,8 +94,9 @@ class Field(Control):
     ) -> None:
         super().__init__(dialog)
         self.changed, self.finished = changed, finished
+        room = rect.union((*rect.topleft, _LEAST_FIELD, _LEAST_FIELD))  # in a window that is far too small
         self.element = UITextEntryLine(
-            rect,
+            room,
             dialog.host.gui,
             container or dialog.container,
             parent_element=dialog.panel,
