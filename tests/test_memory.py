@@ -51,7 +51,7 @@ def walked(problem: Problem, key: str, chance: random.Random, watched: bool) -> 
     return world.digest(), log
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problems(side=9), st.sampled_from(sorted(BY_KEY)), st.integers(0, 99))
 def test_what_others_left_in_a_memory_changes_no_walk(problem: Problem, key: str, seed: int) -> None:
     with small_memories_too():

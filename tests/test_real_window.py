@@ -35,6 +35,8 @@ class Window:
             "XDG_CONFIG_HOME": str(folder),
             "XDG_STATE_HOME": str(folder),
         }
+        for system in ("X11", "WAYLAND"):  # what pygame has put there for the tests themselves
+            self.environment.pop(f"SDL_VIDEO_{system}_WMCLASS", None)
         self.process = subprocess.Popen(
             [sys.executable, "main.py", *arguments], cwd=ROOT, env=self.environment, stderr=subprocess.PIPE, text=True
         )
