@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from sim.files.locks import BINARY
 from sim.params import ConfigError
 
 _DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody writes to would be waited for
-_BYTES = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -62,7 +62,7 @@ def _is_stream(path: str | os.PathLike[str]) -> bool:
 
 def _stream(path: str | os.PathLike[str]) -> BinaryIO:
     """A pipe that nobody reads is an error: it would be waited for."""
-    descriptor = os.open(path, os.O_WRONLY | _DO_NOT_WAIT | _BYTES)
+    descriptor = os.open(path, os.O_WRONLY | _DO_NOT_WAIT | BINARY)
     if _DO_NOT_WAIT:
         os.set_blocking(descriptor, True)
     return os.fdopen(descriptor, "wb")
@@ -84,7 +84,7 @@ def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO
     if not os.path.lexists(path):
         raise ConfigError(f"{path}: expected a {suffix} file, got no such file{nearest_file(Path(path), suffix)}")
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | _DO_NOT_WAIT | _BYTES), "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | _DO_NOT_WAIT | BINARY), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ConfigError(f"{path}: expected a {suffix} file, got a device or a pipe")
             yield file
