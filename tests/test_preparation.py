@@ -63,7 +63,9 @@ def test_pictures_compiled_beside_the_simulation_are_the_ones_that_are_needed(ki
     """By a process that runs the simulation as Python code: afterwards no kernel that draws is compiled."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "SDL_VIDEODRIVER": "dummy"}
     run_python(
-        f"from ui.warmup import *; make_ready(first_pictures([{kind!r}]))", BACKMOVE_DRAWS_ONLY="1", **environment
+        f"import io; from ui.warmup import *; compile_pictures(io.StringIO({kind + chr(10)!r}))",
+        BACKMOVE_DRAWS_ONLY="1",
+        **environment,
     )
     made = set(tmp_path.rglob("*.nbc"))
     assert made and all(path.parent.name.startswith("ui.draw.kernels.") for path in made)
@@ -90,17 +92,46 @@ def test_agents_that_join_later_count(tmp_path: Path) -> None:
     assert start.kinds_of(files.open_any(path)) == ["astar", "ribs"]
 
 
-def test_pictures_have_a_process_of_their_own_while_there_is_more_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class PretendedChild:
+    def __init__(self, *words: str, **_: object) -> None:
+        self.words, self.stdin, self.told, self.is_alive = words, io.BytesIO(), b"", True
+        self.stdin.close = lambda: setattr(self, "told", self.stdin.getvalue())
+
+    def kill(self) -> None:
+        self.is_alive = False
+
+    def communicate(self) -> None:
+        assert not self.is_alive
+
+
+@pytest.fixture
+def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[PretendedChild]:
+    """The processes that were begun, with no kernel compiled yet."""
     monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
-    begun: list[tuple[str, ...]] = []
-    monkeypatch.setattr(child, "start", lambda *words, **_: begun.append(words))
-    warmup.begin_pictures(["tb-wa"])
-    assert begun == [("ui.warmup", "pictures", "tb-wa")]
-    for part in first_parts(["tb-wa"])[:-1]:
-        ready._note(part.key).write_bytes(b"ready")
-    assert warmup.begin_pictures(["tb-wa"]) is None and len(begun) == 1
+    found: list[PretendedChild] = []
+    monkeypatch.setattr(child, "start", lambda *words, **_: found.append(PretendedChild(*words)) or found[-1])
+    return found
+
+
+def test_pictures_have_a_process_of_their_own_from_the_beginning(begun: list[PretendedChild]) -> None:
+    """Before anybody has read what is to be opened; which agents there are it is told when that is known."""
+    painter = warmup.Painter()
+    assert [one.words for one in begun] == [("ui.warmup", "pictures")]
+    painter.want(["tb-wa", "lrta"])
+    assert begun[0].told == b"tb-wa lrta\n" and len(begun) == 1
+    painter.end()
+    assert not begun[0].is_alive
+
+
+def test_no_process_is_begun_where_there_is_nothing_else_to_do(begun: list[PretendedChild]) -> None:
+    for part in first_parts(["tb-wa"]):
+        if not part.key.startswith("first-picture"):
+            ready._note(part.key).write_bytes(b"ready")
+    painter = warmup.Painter()
+    painter.want(["tb-wa"])
+    assert not begun
+    painter.want(["lrta"])  # its kernels are missing, and what its picture needs beside the usual
+    assert len(begun) == 1 and begun[0].told == b"lrta\n"
 
 
 # --- beside the window ------------------------------------------------------------------------------------

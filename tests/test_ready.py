@@ -57,6 +57,31 @@ def test_kernels_that_lie_compiled_are_read_beforehand() -> None:
     assert told.split() == ["['sim.kernels.tba']", "True", "0"]
 
 
+READS_A_KERNEL = """
+import sys
+{first}
+import agents.astar
+from sim.grid import Grid
+Grid.from_rows(["..", ".."])
+print("numba.np.arraymath" in sys.modules)
+"""
+
+
+@compiles
+def test_who_only_reads_kernels_does_without_the_compilers_tables() -> None:
+    """They take longer than all that a small command does."""
+    run_python(READS_A_KERNEL.format(first=""))  # compiles it, if nobody has
+    assert run_python(READS_A_KERNEL.format(first="")).split()[-1] == "False"
+
+
+@compiles
+def test_somebody_may_have_imported_numba_before_us(tmp_path: Path) -> None:
+    """A worker of a cluster, a notebook: numba has read its settings then, without our folder among them."""
+    folders = {"NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": str(tmp_path)}
+    assert run_python(READS_A_KERNEL.format(first="import numba"), **folders).split()[-1] == "True"
+    assert list(tmp_path.rglob("sim.kernels.terrain-*/*.nbc"))
+
+
 def test_a_part_that_failed_is_not_ready(notes: Path) -> None:
     def fail() -> None:
         raise KeyboardInterrupt

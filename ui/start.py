@@ -30,7 +30,7 @@ from ui.model.preparing import agents_of, needs_data, prepare
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 from ui.status import StatusFile
-from ui.warmup import begin_pictures, first_parts
+from ui.warmup import Painter, first_parts
 from ui.widgets.canvas import Canvas
 
 _FRAME_PX = 72
@@ -43,6 +43,9 @@ _LOAD_S = 0.008
 """What a frame has to leave over for another kernel to be read: nine in ten take less."""
 
 WINDOW_CLASS = "backmove"
+_UNCOVERED = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
+"""After these the system may have lost what was drawn."""
+
 _UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
 _WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
 
@@ -140,8 +143,12 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
     canvas, progress = Canvas(), Progress()
     worker = threading.Thread(target=progress.make, args=(parts,), daemon=True)
     worker.start()
+    shown = None
     while worker.is_alive():
-        _splash(window, canvas, settings, progress.text, progress.share)
+        told = progress.text, progress.share
+        if told != shown or pygame.event.get(_UNCOVERED):  # drawn over and over, it would take its share of compiling
+            _splash(window, canvas, settings, *told)
+            shown = told
         if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
             raise SystemExit(0)
         worker.join(0.05)
@@ -149,14 +156,10 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
         raise progress.error
 
 
-def _prepare_run(window: pygame.Surface, settings: Settings, kinds: Sequence[str]) -> None:
-    painter = begin_pictures(kinds)
-    try:
-        _prepare(window, settings, first_parts(kinds))
-    finally:
-        if painter is not None:
-            painter.kill()
-            painter.wait()
+def _prepare_run(window: pygame.Surface, settings: Settings, painter: Painter, kinds: Sequence[str]) -> None:
+    painter.want(kinds)
+    _prepare(window, settings, first_parts(kinds))
+    painter.end()
 
 
 def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) -> bool:
@@ -192,18 +195,21 @@ def run(path: Path | None = None) -> int:
     """Open the window and stay until it is closed."""
     settings, complaint = load_settings()
     surface = open_window(settings)  # before anything that may have to be compiled
-    _prepare(surface, settings, [world_part()])  # to open a file takes some of it
+    painter = Painter()
     try:
+        _prepare(surface, settings, [world_part()])  # to open a file takes some of it
         opened = first_setup(path)
+        _prepare_run(surface, settings, painter, kinds_of(opened))
+        if not made_data(surface, settings, opened.scenario):
+            complaint = f"{opened.path.name} was not opened: computing what its agents need was stopped"
+            path, opened = None, first_setup(None)
+            _prepare_run(surface, settings, painter, kinds_of(opened))
+            made_data(surface, settings, opened.scenario)
     except ConfigError:
         pygame.quit()
         raise
-    _prepare_run(surface, settings, kinds_of(opened))
-    if not made_data(surface, settings, opened.scenario):
-        complaint = f"{opened.path.name} was not opened: computing what its agents need was stopped"
-        path, opened = None, first_setup(None)
-        _prepare_run(surface, settings, kinds_of(opened))
-        made_data(surface, settings, opened.scenario)
+    finally:
+        painter.end()
     app = App(Session(opened.scenario), settings, surface)
     window = app.window
     window.documents.complete(opened)

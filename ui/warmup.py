@@ -4,13 +4,14 @@
 input, a part a line, what is wanted next. When its standard input ends, it ends, too, after the part it is at.
 
 `python -m ui.warmup pictures` compiles the first pictures while the window compiles the simulation: two processors
-are busy, and a first start takes half the time.
+are busy, and a first start takes half the time. On its standard input it is told the agents of the run.
 """
 
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TextIO
@@ -56,20 +57,53 @@ def first_parts(kinds: Iterable[str]) -> list[Part]:
     return [world_part(), TIME, *agent_parts(kinds, watched=True), *first_pictures(kinds)]
 
 
-def begin_pictures(kinds: Iterable[str]) -> "subprocess.Popen[bytes] | None":
-    """Have the first pictures compiled by a process of their own, unless there is nothing else to do meanwhile."""
-    kinds = list(kinds)
-    missing = [part.key for part in first_parts(kinds) if not is_ready(part.key)]
-    pictures = [part.key for part in first_pictures(kinds) if part.key in missing]
-    if not pictures or len(missing) == len(pictures):
-        return None
-    return child.start(
-        *("ui.warmup", "pictures", *kinds),
-        variables={DRAWS_ONLY_VARIABLE: "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+class Painter:
+    """Another process that compiles the first pictures while this one compiles the simulation.
+
+    It begins before anybody knows what is to be opened, because every run needs the picture of a map; what this run
+    needs beside that it is told later.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._begin_if_of_use(())
+
+    def want(self, kinds: Iterable[str]) -> None:
+        """The agents of the run that is opened."""
+        kinds = list(kinds)
+        if self._process is None:
+            self._begin_if_of_use(kinds)
+        if self._process is None or self._process.stdin is None:
+            return
+        with suppress(OSError):  # it has ended: what it left is compiled here
+            self._process.stdin.write(" ".join(kinds).encode() + b"\n")
+            self._process.stdin.close()
+
+    def end(self) -> None:
+        if self._process is None:
+            return
+        self._process.kill()
+        self._process.communicate()  # which closes the pipe, too
+        self._process = None
+
+    def _begin_if_of_use(self, kinds: Sequence[str]) -> None:
+        """Unless there is nothing else to do meanwhile."""
+        missing = [part.key for part in first_parts(kinds) if not is_ready(part.key)]
+        pictures = [part.key for part in first_pictures(kinds) if part.key in missing]
+        if pictures and len(missing) > len(pictures):
+            self._process = child.start(
+                *("ui.warmup", "pictures"),
+                variables={DRAWS_ONLY_VARIABLE: "1"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+
+def compile_pictures(wanted: TextIO) -> None:
+    """What every run draws, then what a run with agents of these kinds draws, once they are named."""
+    make_ready(first_pictures(()))
+    make_ready(first_pictures(wanted.readline().split()))
 
 
 def all_parts() -> list[Part]:
@@ -104,7 +138,7 @@ def _listen(wanted: TextIO, asked: "SimpleQueue[str | None]") -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["pictures"]:
-        make_ready(first_pictures(sys.argv[2:]))
+        compile_pictures(sys.stdin)
     else:
         child.be_idle()
         compile_beside(sys.stdin)

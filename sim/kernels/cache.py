@@ -77,6 +77,11 @@ class _Place(UserProvidedCacheLocator):
         self._module = function.__module__
         self._cache_path = os.path.join(CACHE_FOLDER, f"{self._module}-{stamp_of(Path(source))}")
 
+    @classmethod
+    def from_function(cls, function: Any, source: str) -> "_Place":
+        """Also where somebody has imported numba before us: it read the name of its folder then, and found none."""
+        return cls(function, source)
+
     def ensure_cache_path(self) -> None:
         if not os.path.isdir(self._cache_path):
             os.makedirs(self._cache_path, exist_ok=True)
@@ -98,9 +103,15 @@ class SoundCache(FunctionCache):
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Without the tables by which numba types and translates code (a sixth of a second, more where scipy lies
+        installed): whoever only reads what is compiled needs none of them, and whoever compiles fills them then.
+        """
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, target_context)
+
     def kept(self, target_context: Any) -> list[Any]:
         """The signatures of which machine code for this machine is here."""
-        target_context.refresh()
         machine_and_code = self._index_key((), target_context.codegen())[1:]
         return [key[0] for key in self._cache_file._load_index() if key[1:] == machine_and_code]
 

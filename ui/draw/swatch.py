@@ -31,6 +31,11 @@ class Swatch:
     def px(self, units: float) -> int:
         return max(1, round(units * self.ui_scale))
 
+    @property
+    def halves(self) -> Frame:
+        """The frame in which the first two cells are the left and the right half of the swatch."""
+        return self.frame._replace(left=0.0)
+
     def fill(self, left: int, right: int, colour: int) -> None:
         paint.fill_rect(self.frame, left, 0, right, self.height, colour)
 

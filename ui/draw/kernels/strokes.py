@@ -11,6 +11,9 @@ from sim.kernels.octile import DX, DY, NOWHERE
 from ui.draw.kernels.cellwords import KNOWN
 from ui.draw.kernels.paint import fill_rect, first_cell, left_of
 
+ASIDE = 0.28
+"""How far beside the way out a back-move is drawn, in cells."""
+
 
 @kernel
 def stroke(frame, ax, ay, bx, by, width, colour):
@@ -152,7 +155,7 @@ def back_move(frame, s, dx, dy, width, extra, colour, arm):
     zoom = frame.zoom
     gap = max(1.5, 0.25 * zoom) + width - 1.0
     ends = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
-    shift = 0.28 * zoom * (1.0 if dx == 0 or dy == 0 else 0.7)
+    shift = ASIDE * zoom * (1.0 if dx == 0 or dy == 0 else 0.7)
     ax, ay = middle_x(frame, s) - dy * shift, middle_y(frame, s) + dx * shift
     px, py = ax + dx * zoom * ends, ay + dy * zoom * ends
     qx, qy = ax + dx * zoom * (1.0 - ends), ay + dy * zoom * (1.0 - ends)

@@ -11,13 +11,14 @@ from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import RECENT_TICKS, Picture
 from ui.draw.svg_paths import Point, n
-from ui.draw.swatch import Swatch
+from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 from ui.model.trails import Trail
 
 CHEVRONS_FROM_PX = 10
 LATEST_TICKS = 24
 CASED_FROM_PX = 4.0
+_TO_THE_LEFT = 8 + 3  # a back-move in direction 3 of octile.py, as WalkedMoves lists it
 
 
 def draw(picture: Picture) -> None:
@@ -56,12 +57,12 @@ def _arm(picture: Picture) -> float:
 
 
 def swatch(swatch: Swatch) -> None:
-    middle = swatch.height / 2 - 0.5
+    """Two moves to the left, as the map has them, but through the middle and not beside it."""
+    frame = swatch.frame._replace(top=swatch.frame.top - strokes.ASIDE)
+    ways, seen = np.full(2, _TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
+    width, arm = swatch.px(2), float(swatch.px(3))
     for extra, colour in swatch.cased(swatch.palette.back_move):
-        width, half = swatch.px(2) + extra, swatch.width * 0.15
-        for x in (swatch.width * 0.26, swatch.width * 0.76):
-            strokes.stroke(swatch.frame, x - half, middle, x + half, middle, width, colour)
-            strokes.chevron(swatch.frame, x - half, middle, -1, 0, float(swatch.px(3)), width, colour)
+        strokes.stroke_back_moves(frame, STRIP[1:], ways, 2, seen, width, extra, colour, arm)
 
 
 def svg(drawing: Drawing) -> Iterable[str]:

@@ -15,7 +15,7 @@ from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import MARKS_FROM_PX, Edits, Picture
 from ui.draw.svg_paths import hexed, n
-from ui.draw.swatch import Swatch
+from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 
 MOST_EDIT_MARKS = 2000
@@ -68,12 +68,11 @@ def draw(picture: Picture) -> None:
 
 
 def swatch(swatch: Swatch) -> None:
-    half, middle = swatch.width // 2, swatch.height / 2 - 0.5
-    palette, width = swatch.palette, swatch.px(1)
+    half = swatch.width // 2
     swatch.wall(0, half)
-    reach = min(swatch.height, half) * 0.3
-    strokes.cross(swatch.frame, half / 2 - 0.5, middle, reach, width, packed(palette.text))
-    strokes.dots(swatch.frame, half * 1.5 - 0.5, middle, reach, width, packed(palette.text))
+    reach = np.full(2, min(swatch.height, half) * 0.3)
+    colour = packed(swatch.palette.text)
+    strokes.mark_edits(swatch.halves, STRIP[:2], np.array([True, False]), reach, swatch.px(1), colour)
 
 
 def svg(drawing: Drawing) -> Iterable[str]:

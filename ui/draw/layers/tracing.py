@@ -14,13 +14,13 @@ def draw(picture: Picture) -> None:
     if picture.walker is None or picture.walker.agent.tracing.size < 2:
         return
     cells, width = picture.walker.agent.tracing, picture.px(picture.line + 1)
-    dash, gap = (4.0, 3.0) if picture.zoom < 12 else (8.0, 6.0)
+    dash, gap = (4, 3) if picture.zoom < 12 else (8, 6)
     for extra, colour in picture.cased(picture.palette.tracing):
         strokes.dash_cells(picture.frame, cells, width + extra, colour, dash, gap)
 
 
 def swatch(swatch: Swatch) -> None:
-    dash, gap = 5.0 * swatch.px(1), 4.0 * swatch.px(1)
+    dash, gap = 5 * swatch.px(1), 4 * swatch.px(1)
     for extra, colour in swatch.cased(swatch.palette.tracing):
         strokes.dash_cells(swatch.frame, STRIP, swatch.px(2) + extra, colour, dash, gap)
 
