@@ -4,7 +4,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,13 @@ from sim.experiments.summary import comparison_table, settings_table
 
 WORK = """format: backmove-experiment
 version: 1
-problems: {generate: {kind: caves, width: 192, height: 192, seed: [1, 2, 3, 4, 5]}, random: 100}
+problems: {generate: {kind: caves, width: %d, height: %d, seed: [1, 2, 3, 4, 5]}, random: 100}
 agents: [{kind: tb-wa, weight: [1, 1.4, 1.8, 2.2, 3]}]
-budgets: [4, 64]
+budgets: [1, 16]
 """
+SIDE, SHORT_SIDE = 768, 192
+"""Of its maps: twenty seconds of work, as the smallest experiments that come with the program take; and three, in which
+it shows what starting processes takes."""
 ROWS = """format: backmove-experiment
 version: 1
 problems: {generate: {kind: rooms, width: 64, height: 64, seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, random: 100}
@@ -40,18 +42,25 @@ budgets: [1, 4, 16, 64, 256]
 def run(setup: Setup) -> Table:
     table = Table("experiment: 50 tasks of 100 problems, results of 100,000 and of 300,000 runs")
     setup.progress.show("experiment: in this process")
-    spec = parse_experiment(WORK, "bench.yaml", BY_KEY)
+    spec, short = _work(SIDE), _work(SHORT_SIDE)
     bare = _seconds(lambda: _bare(spec), time.process_time)
     alone, alone_s = _driven(spec, lambda folder: pools.choose(None, 1, folder))
     table.rows.append(Row("engine over the bare loop", alone, "s", bare, alone / bare, Target(1.05, is_upper=True)))
     setup.progress.show("experiment: two processes")
     _, pair_s = _driven(spec, lambda folder: pools.choose(None, 2, folder))
     table.rows.append(Row("two processes", pair_s, "s", alone_s, alone_s / pair_s, Target(1.8)))
-    table.rows += _on_a_scheduler(spec, pair_s, setup.progress)
+    _, short_alone_s = _driven(short, lambda folder: pools.choose(None, 1, folder))
+    _, short_pair_s = _driven(short, lambda folder: pools.choose(None, 2, folder))
+    table.rows.append(Row("two processes, a short job", short_pair_s, "s", short_alone_s, short_alone_s / short_pair_s))
+    table.rows += _on_a_scheduler(spec, short, pair_s, setup.progress)
     setup.progress.show("experiment: finished rows")
     table.rows += [_resume(20), _report(60)]
     table.notes.append("processes and the scheduler by the clock, starting included; the others by processor time")
     return table
+
+
+def _work(side: int) -> Specification:
+    return parse_experiment(WORK % (side, side), "bench.yaml", BY_KEY)
 
 
 def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
@@ -82,7 +91,7 @@ def _driven(spec: Specification, pool: Callable[[Path], pools.Pool]) -> tuple[fl
         return time.process_time() - began, time.monotonic() - began_s
 
 
-def _on_a_scheduler(spec: Specification, pair_s: float, progress: Progress) -> Iterator[Row]:
+def _on_a_scheduler(spec: Specification, short: Specification, pair_s: float, progress: Progress) -> Iterator[Row]:
     try:
         from distributed import LocalCluster
     except ImportError:
@@ -91,7 +100,7 @@ def _on_a_scheduler(spec: Specification, pair_s: float, progress: Progress) -> I
     start: Any = LocalCluster
     with start(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        _driven(replace(spec, slice=1000), lambda folder: pools.choose(address, 1, folder))  # its workers import us
+        _driven(short, lambda folder: pools.choose(address, 1, folder))  # its workers import us
         _, seconds = _driven(spec, lambda folder: pools.choose(address, 1, folder))
     yield Row("a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, Target(1.15, is_upper=True))
 

@@ -42,7 +42,7 @@ class Engine:
         self.was_stopped = False
         self._executor: Executor = pool.make()
         self._own = own_files.sent()
-        self._running: dict[Future[worker.Done], Suspect] = {}
+        self._running: dict[Future[bytes], Suspect] = {}
         self._suspects: deque[Suspect] = deque()
         self._began_s = self._told_s = time.monotonic()
 
@@ -72,7 +72,7 @@ class Engine:
 
     def _start(self, suspect: Suspect) -> None:
         try:
-            self._running[self._executor.submit(worker.work, suspect.task, self._own)] = suspect
+            self._running[self._executor.submit(worker.work_in_one_piece, suspect.task, self._own)] = suspect
         except BrokenExecutor:
             self._suspects.append(suspect)
             self._renew()
@@ -87,7 +87,7 @@ class Engine:
             suspect = self._running.pop(future)
             error = future.exception()
             if error is None:
-                self._keep(future.result())
+                self._keep(worker.opened(future.result()))
             elif isinstance(error, ConfigError):
                 raise error
             elif isinstance(error, ModuleNotFoundError):  # what an agent imports is caught where it is made

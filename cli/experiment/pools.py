@@ -70,21 +70,43 @@ class InThisProcess(Executor):
 
 
 def _dask(address: str) -> Pool:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ConfigError("experiment: --cluster: pip install -r requirements-cluster.txt first") from None
-    connect: Any = Client
-    try:
-        client = connect(address, timeout=_CONNECT_S, set_as_default=False)
-    except OSError as error:
-        raise ConfigError(f"experiment: --cluster: no scheduler answers at {address}: {error}") from None
+    made = [_Scheduler(address)]  # now: whoever has no scheduler is told before there is any work
+
+    def make() -> Executor:
+        return made.pop() if made else _Scheduler(address)
 
     def room(executor: Executor) -> int:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        return max(2, 3 * sum(int(worker["nthreads"]) for worker in workers))
+        return max(2, 3 * executor.threads()) if isinstance(executor, _Scheduler) else 2
 
-    return Pool(lambda: client.get_executor(pure=False), room, f"the scheduler at {address}")
+    return Pool(make, room, f"the scheduler at {address}")
+
+
+class _Scheduler(Executor):
+    """A Dask scheduler, and the connection to it, which ends with it."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ConfigError("experiment: --cluster: pip install -r requirements-cluster.txt first") from None
+        connect: Any = Client
+        try:
+            self._client = connect(address, timeout=_CONNECT_S, set_as_default=False)
+        except OSError as error:
+            raise ConfigError(f"experiment: --cluster: no scheduler answers at {address}: {error}") from None
+        self._executor: Executor = self._client.get_executor(pure=False)
+
+    def threads(self) -> int:
+        """Of all its workers, who may come and go."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        return sum(int(worker["nthreads"]) for worker in workers)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        return self._executor.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._executor.shutdown(wait)  # without waiting, it cancels what is under way
+        self._client.close()
 
 
 def _slurm(folder: Path, cluster: str) -> Pool:
