@@ -44,11 +44,8 @@ def sections(results: Path, page: str) -> Iterator[str]:
     for name in names():
         folder = results / name
         if folder.is_dir():
-            store = open_for_reading(folder)
-            try:
+            with open_for_reading(folder) as store:
                 yield section(report_of(store, is_short=True))
-            finally:
-                store.close()
         else:
             spec = presentation_of((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
             yield from (text.rstrip("\n") + "\n" for heading, text in said.items() if heading == spec.title)

@@ -36,8 +36,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the row as a scenario instead of opening it")
     parser.add_argument("--maps", default=os.environ.get("BACKMOVE_MAPS", MAPS), metavar="DIR")
     given = parser.parse_args(argv)
-    store = open_for_reading(Path(given.folder))
-    try:
+    with open_for_reading(Path(given.folder)) as store:
         spec = specification_of(store, BY_KEY, [Path(given.maps)])
         if given.check:
             return check(store, spec, int(given.check))
@@ -45,8 +44,6 @@ def main(argv: Sequence[str]) -> int:
             raise ConfigError("replay: expected ROW or --check")
         path = Path(given.output or store.folder / f"row-{given.row}.yaml")
         save_scenario(scenario_of(spec, given.row), path)
-    finally:
-        store.close()
     if given.output is None:
         _open_window(path)
     return 0

@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import sys
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -393,8 +394,8 @@ def test_times_are_in_a_file_of_their_own(tmp_path: Path) -> None:
 
 def test_the_properties_of_downward_lab(tmp_path: Path) -> None:
     run_all(TINY, tmp_path / "walks")
-    store = open_for_reading(tmp_path / "walks")
-    runs = json.loads(write_lab(store).read_text())
+    with open_for_reading(tmp_path / "walks") as store:
+        runs = json.loads(write_lab(store).read_text())
     assert (tmp_path / "walks" / "walks-eval" / "properties").is_file()
     assert len(runs) == spec_of(TINY).count
     for name, run in runs.items():
@@ -433,7 +434,8 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
     store = open_for_writing(tmp_path)
     with pytest.raises(ConfigError, match="another experiment is writing there"):
         open_for_writing(tmp_path)
-    assert len(open_for_reading(tmp_path).frame()) == spec_of(TINY).count
+    with open_for_reading(tmp_path) as reader:
+        assert len(reader.frame()) == spec_of(TINY).count
     store.close()
     open_for_writing(tmp_path).close()
 
@@ -504,9 +506,8 @@ def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 def test_replay_notices_what_is_not_as_it_was(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path, folder = write_spec(tmp_path), tmp_path / "out"
     assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
-    with sqlite3.connect(folder / "results.db") as db:
+    with closing(sqlite3.connect(folder / "results.db")) as db, db:
         db.execute("UPDATE results SET cost = cost + 1")
-    db.close()
     assert main.main(["replay", str(folder), "--check", "5"]) == 1
     assert "0 of 5 rows" in capfd.readouterr().out
 
@@ -532,7 +533,8 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path: Path, monkeypat
     store.close()
     monkeypatch.setattr(runs, "do_job", whole)
     assert run_all(TINY, tmp_path) == run_all(TINY, tmp_path / "b")
-    assert not open_for_reading(tmp_path).failures()
+    with open_for_reading(tmp_path) as reader:
+        assert not reader.failures()
 
 
 def test_a_board_travels_as_it_is() -> None:
@@ -553,7 +555,7 @@ def test_a_board_travels_as_it_is() -> None:
 def test_results_of_a_version_that_measured_less_are_read_and_gone_on_with(tmp_path: Path) -> None:
     store = open_for_writing(tmp_path)
     store.close()
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
         db.execute("ALTER TABLE results DROP COLUMN memory")
         db.execute("INSERT INTO plan (row, key) VALUES (1, x'01')")
         db.execute("INSERT INTO results (key, trial, moves) VALUES (x'01', 1, 7)")
@@ -640,9 +642,8 @@ ODD = (
 def test_results_of_another_version_are_read_or_refused_in_a_line(
     change: str, results: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with sqlite3.connect(results / FILE) as db:
+    with closing(sqlite3.connect(results / FILE)) as db, db:
         db.execute(change)
-    db.close()
     for command in (
         ["report", str(results)],
         ["report", str(results), "--markdown"],
@@ -656,9 +657,8 @@ def test_results_of_another_version_are_read_or_refused_in_a_line(
 @pytest.mark.parametrize("change", ["ALTER TABLE plan DROP COLUMN label", "ALTER TABLE plan ADD COLUMN more TEXT"])
 def test_a_plan_of_another_version_is_made_anew_and_what_is_done_stays(change: str, results: Path) -> None:
     before = (results / "results.csv").read_bytes()
-    with sqlite3.connect(results / FILE) as db:
+    with closing(sqlite3.connect(results / FILE)) as db, db:
         db.execute(change)
-    db.close()
     store = open_for_writing(results)
     engine = engine_of(spec_of(TINY), store)
     assert engine.total == 0

@@ -194,7 +194,7 @@ NESTED = """
 import sys
 sys.path.insert(0, {folder!r})
 import sim.kernels, tiny
-print(tiny.quadruple(21), tiny.double(4), len(tiny.quadruple.overloads), len(tiny.double.inner.overloads))
+print(tiny.quadruple(21), tiny.double(4), len(tiny.quadruple.overloads), len(tiny.double.inner().overloads))
 """
 
 

@@ -412,8 +412,8 @@ def test_a_picture_of_a_map() -> None:
 def test_every_figure_of_a_report_shows_the_numbers_of_the_table(tmp_path: Path) -> None:
     text = TINY + "figures: [{name: mine, kind: lines, x: budget, y: suboptimality, by: [agent, weight], log: xy}]\n"
     run_all(text, tmp_path)
-    store = open_for_reading(tmp_path)
-    report, frame = report_of(store), store.frame()
+    with open_for_reading(tmp_path) as store:
+        report, frame = report_of(store), store.frame()
     assert len(report.charts) >= 6
     for chart in report.charts:
         assert_drawn(chart)

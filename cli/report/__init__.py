@@ -29,11 +29,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--markdown", action="store_true", help="print a section for docs/experiments.md instead")
     given = parser.parse_args(argv)
     folder = Path(given.folder)
-    store = open_for_reading(folder)
-    try:
+    with open_for_reading(folder) as store:
         report = report_of(store, is_short=given.markdown)
-    finally:
-        store.close()
     if given.markdown:
         print(section(report))
         return 0

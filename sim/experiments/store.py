@@ -5,10 +5,10 @@ in which order. A killed program loses the task it was at and nothing else.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sim.experiments.columns import MEASURED, PLANNED, TIMES, Column
 from sim.experiments.frame import Frame, frame_of
@@ -38,6 +38,12 @@ class Store:
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None = None) -> None:
         self.folder, self._db, self._lock = folder, connection, lock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def close(self) -> None:
         self._db.close()
@@ -171,16 +177,35 @@ def open_for_writing(folder: Path) -> Store:
         raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from error
     lock = _locked(folder)
     try:
-        db = sqlite3.connect(folder / FILE)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.executescript(_SCHEMA)
-        _leave_old_plan(db)
-        _add_new_columns(db)
+        db = _connected(folder / FILE, _make_tables)
     except sqlite3.Error as error:
         lock.close()
         raise ConfigError(f"{folder / FILE}: cannot be opened: {error}") from error
     return Store(folder, db, lock)
+
+
+def _connected(path: Path, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+    """A file that proved to be one of ours by what `begin` does with it; one that is not is let go of again."""
+    db = sqlite3.connect(path)
+    try:
+        begin(db)
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def _make_tables(db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.executescript(_SCHEMA)
+    _leave_old_plan(db)
+    _add_new_columns(db)
+
+
+def _only_read(db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA query_only=ON")
+    db.execute("SELECT 1 FROM plan LIMIT 1")
 
 
 def _leave_old_plan(db: sqlite3.Connection) -> None:
@@ -218,9 +243,6 @@ def open_for_reading(folder: Path) -> Store:
     if not path.is_file():
         raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got one without {FILE}")
     try:
-        db = sqlite3.connect(path)
-        db.execute("PRAGMA query_only=ON")
-        db.execute("SELECT 1 FROM plan LIMIT 1")
+        return Store(folder, _connected(path, _only_read))
     except sqlite3.Error as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
-    return Store(folder, db)

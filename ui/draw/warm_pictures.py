@@ -138,7 +138,8 @@ def _draw_all(
     layers = LayerState(dict.fromkeys(LAYER_BY_KEY, True), HeatSetting(kind))
     shown = [Shown(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
     edits = {23: (snapshot.tick, True), 5: (snapshot.tick, False)}
-    _draw(surface, shown, layers, zoom, edits=edits, hover=3, hand=Hand((4, 5)), reveal=2)
+    hand = Hand((4, 5), Carried("goal", 4, is_refused=True))
+    _draw(surface, shown, layers, zoom, edits=edits, hover=3, hand=hand, reveal=2)
 
 
 def _draw(surface: pygame.Surface, shown: list[Shown], layers: LayerState, zoom: float, **more: Any) -> None:

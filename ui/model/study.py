@@ -128,11 +128,8 @@ class Study:
 
     def scenario(self, row: int) -> Scenario:
         """A run as the scenario that it was."""
-        store = open_for_reading(self.results)
-        try:
+        with open_for_reading(self.results) as store:
             return scenario_of(specification_of(store, BY_KEY), row)
-        finally:
-            store.close()
 
     def cancel(self) -> None:
         """Stop it. What it has done is kept, as with every experiment."""
