@@ -21,6 +21,7 @@ from ui.draw.theme import RED, SERIES
 from ui.model import files, saving
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
+from ui.model.player import MOST_PUT_OFF, Player
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
 from ui.model.turning import turn_budget
@@ -350,6 +351,48 @@ def test_at_rest_each_part_is_drawn_in_turn_and_maps_always(monkeypatch):
 def count_draw(drawn, name, draw, *given):
     drawn.append(name)
     return draw(*given)
+
+
+def test_a_tick_is_put_off_while_a_keyframe_is_read_and_made_up_for(monkeypatch):
+    """The frame would have to wait for it; but not for ever, and not where frames are counted."""
+    player = Player(Session(setup(budget=1)), 60)
+    player.play()
+    is_being_read = True
+    monkeypatch.setattr(Session, "is_being_read", property(lambda session: is_being_read))
+    player.pass_time(1 / 60, 1.0)
+    assert player.session.tick == 1, "a test, a film"
+    player.may_put_off = True
+    for _ in range(3):
+        player.pass_time(1 / 60, 1.0)
+        assert player.session.tick == 1
+    is_being_read = False
+    player.pass_time(1 / 60, 1.0)
+    assert player.session.tick == 5
+    is_being_read = True
+    for _ in range(2 * MOST_PUT_OFF):
+        player.pass_time(1 / 60, 1.0)
+    assert player.session.tick > 5
+
+
+def test_a_window_rests_under_a_tooltip_and_nothing_of_it_stays(monkeypatch):
+    app = make_app(setup(budget=1))
+    app.window.state.messages.waiting.clear()
+    monkeypatch.setattr(overlay, "TOOLTIP_DELAY_S", -1.0)
+    untouched(app, 2)
+    header = next(spot for spot in app.window.canvas.spots if spot.tip and spot.id.startswith("panel:"))
+    middle = header.box[0] + header.box[2] // 2, header.box[1] + header.box[3] // 2
+    monkeypatch.setattr(pygame.mouse, "get_pos", lambda: middle)
+    untouched(app, 2 + RENEWED_EVERY)
+    assert app.tooltip.box in app.window.canvas.renewed and not app._is_whole
+    at_rest = pixels(app)
+    app.draw()
+    assert (pixels(app) == at_rest).all()
+    monkeypatch.setattr(overlay, "TOOLTIP_DELAY_S", 1e9)  # it goes, though nobody has moved the mouse
+    untouched(app, 2)
+    without = pixels(app)
+    assert app.tooltip.box is None and (without != at_rest).any()
+    app.draw()
+    assert (pixels(app) == without).all()
 
 
 def test_whatever_is_done_is_seen_at_once(monkeypatch):

@@ -161,11 +161,18 @@ class App:
             overlay.dim(desk)
         if window.dialogs.dialog is not None:
             window.dialogs.gui.draw_ui(surface)
-        else:
-            self.tooltip.draw(canvas)
+        elif not self._draw_tooltip() and rests:
+            face = None  # of the one before something is left where the window rested
         self.pointer.show_cursor()
-        self._is_whole = not rests or self.tooltip.is_shown
-        self._face = None if self.tooltip.is_shown else face
+        self._is_whole, self._face = not rests, face
+
+    def _draw_tooltip(self) -> bool:
+        """Over whatever stands there; whether none was shown before or it covers what was covered then."""
+        before = self.tooltip.box
+        self.tooltip.draw(self.window.canvas)
+        if self.tooltip.box is not None:
+            self.window.canvas.renewed.append(self.tooltip.box)
+        return before is None or self.tooltip.box == before
 
     def _present_face(self) -> object:
         """What must be as it was for parts of the window to stand as they are; None: something lies over them."""

@@ -176,6 +176,7 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
 
     found, loader = Frames(), Loader("ui.draw")
     app.window.player.set_speed(case.speed)
+    app.window.player.may_put_off = True  # as the window does, too
     _begin(app, case)
     gc.collect()
     gc.freeze()  # as the window does

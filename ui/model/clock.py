@@ -18,12 +18,14 @@ class StepClock:
     is_running: bool = False
     _owed_s: float = 0.0
 
-    def advance(self, seconds: float) -> int:
-        """The whole ticks due after `seconds` more."""
+    def advance(self, seconds: float, *, is_held: bool = False) -> int:
+        """The whole ticks due after `seconds` more; while it is held they are owed and come later."""
         if not self.is_running or self.ticks_per_second <= 0:
             self._owed_s = 0.0
             return 0
         self._owed_s = min(self._owed_s + seconds, LONGEST_LAG_S + 1.0 / self.ticks_per_second)
+        if is_held:
+            return 0
         due = int(self._owed_s * self.ticks_per_second + 1e-9)
         self._owed_s = max(0.0, self._owed_s - due / self.ticks_per_second)
         return due

@@ -8,6 +8,7 @@ from ui.model.session import Session
 
 TICKING_SHARE = 0.5  # part of a frame that ticks may take
 _MOST_AT_ONCE = 64  # ticks between two looks at the time
+MOST_PUT_OFF = 6  # frames that a tick may wait for a keyframe: a tenth of a second
 
 
 def _nobody_films() -> None:
@@ -25,6 +26,10 @@ class Player:
         self.word: str | None = None  # said instead of what it does, in pictures of another window
         self.held_glide: float | None = None  # where pictures want agents to stand, whatever the clock says
         self.cut: Callable[[], None] = _nobody_films  # called when the user goes to another tick
+        self._put_off = 0  # for so many frames
+        self.may_put_off = False
+        """Whether a tick may come a frame late, where otherwise the frame would: while a keyframe is being read, which
+        the tick must wait for. Who counts frames wants each tick in its own."""
 
     # --- what the user asks for -------------------------------------------------------------------
 
@@ -114,7 +119,13 @@ class Player:
         elif self.clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
             self.session.advance_for(most_s)
         else:
-            self._advance(self.clock.advance(seconds), most_s)
+            self._put_off = self._put_off + 1 if self._must_wait else 0
+            self._advance(self.clock.advance(seconds, is_held=self._put_off > 0), most_s)
+
+    @property
+    def _must_wait(self) -> bool:
+        """Whether a tick now would wait for a keyframe, and may come later; on a busy machine not for ever."""
+        return self.may_put_off and self._put_off < MOST_PUT_OFF and self.session.is_being_read
 
     def look_for_the_end(self) -> str | None:
         """Stop when there is nothing left to run for; returns what to say about a "run until" that ended."""

@@ -439,6 +439,11 @@ class Session:
             bulk = max(1, min(2048, int(bulk * 0.5 * (deadline - before) / spent)))
         return passed
 
+    @property
+    def is_being_read(self) -> bool:
+        """Whether the next tick would have to wait until a keyframe is read."""
+        return self.run.is_being_read
+
     def go_on_measuring(self) -> None:
         self.run.go_on_measuring()
 

@@ -70,18 +70,17 @@ class Tooltip:
 
     def __init__(self) -> None:
         self._spot_id, self._since = "", 0.0
-        self.is_shown = False
+        self.box: Box | None = None  # where it is shown
 
     def draw(self, canvas: Canvas) -> None:
-        self.is_shown = False
+        self.box = None
         spot = canvas.spot_at(canvas.mouse) if canvas.held is None else None
         found = spot.id if spot is not None and spot.tip else ""
         now = time.monotonic()
         if found != self._spot_id or not found:
             self._spot_id, self._since = found, now
         elif spot is not None and now - self._since > TOOLTIP_DELAY_S:
-            canvas.tooltip(spot)
-            self.is_shown = True
+            self.box = canvas.tooltip(spot)
 
 
 def draw_no_agents(desk: Desk, plan: Layout) -> None:

@@ -367,8 +367,8 @@ class Canvas:
             radius,
         )
 
-    def tooltip(self, spot: HotSpot) -> None:
-        """What a control does and its key, in a small box beside it."""
+    def tooltip(self, spot: HotSpot) -> Box:
+        """What a control does and its key, in a small box beside it. Returns the box: nothing shows through it."""
         text, key = spot.tip, spot.key
         pad = self.px(8)
         lines = self.wrap_lines(text, self.px(280), 12)
@@ -386,6 +386,7 @@ class Canvas:
         if key:
             dim = mix(self.palette.surface, self.palette.text, 0.3)
             self.text((x + width - pad, y + self.px(4)), key, size=12, face="mono", colour=dim, align="right")
+        return x, y, width, height
 
 
 @lru_cache(maxsize=1024)
