@@ -47,16 +47,15 @@ NO_EVENT = Event(np.empty(0, np.int32), np.empty(0, np.int32))
 
 def undo(grid: Grid, event: Event) -> Event:
     """What takes an event back: only cells that are still as it left them (a user may have edited since)."""
-    free = grid.free
-    return Event(blocked=event.freed[free[event.freed]], freed=event.blocked[~free[event.blocked]])
+    return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
 
 
 def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike) -> Event:
     """The event of this tick, drawn over the original terrain. Protected cells are left as they are."""
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed & 0xFFFFFFFF, tick])))
-    was_free = grid.is_passable_letter(grid.original.reshape(-1))
-    blocked = _sample(generator, np.flatnonzero(was_free), changes.rate / 200.0)
-    freed = _sample(generator, np.flatnonzero(~was_free), changes.rate / 200.0)
+    was_free, was_blocked = grid.original_cells
+    blocked = _sample(generator, was_free, changes.rate / 200.0)
+    freed = _sample(generator, was_blocked, changes.rate / 200.0)
     return Event(blocked[~np.isin(blocked, protected)], freed)
 
 

@@ -45,6 +45,37 @@ class MapChange:
         return bool((~self.rose).any())
 
 
+_NO_CELLS = np.empty(0, np.int32)
+
+
+class _Lookups:
+    """What is asked of a map again and again and can be found out anew: no part of what it is, so nothing keeps it."""
+
+    __slots__ = ("last_edited", "noted", "original_cells")
+
+    def __init__(
+        self, noted: npt.NDArray[np.int32] | None = None, last_edited: npt.NDArray[np.int32] | None = None
+    ) -> None:
+        self.noted = noted  # cells whose letters were edited since the version rose; None: not known
+        self.last_edited = last_edited  # those that were edited when it rose, or since the time before
+        self.original_cells: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]] | None = None
+
+    def note(self, cells: npt.NDArray[np.int32]) -> None:
+        if self.noted is not None:
+            self.noted = np.union1d(self.noted, cells) if self.noted.size else cells
+
+    def rise(self) -> None:
+        self.noted, self.last_edited = _NO_CELLS, self.noted
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Lookups)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return _Lookups, ()
+
+
 @dataclass
 class Grid:
     """One map. `terrain` holds MovingAI characters as bytes, `moves` a byte of legal moves per cell."""
@@ -75,6 +106,7 @@ class Grid:
         terrain.all_moves(self._domain, self.width, self.height, self.movement.needed, self.moves)
         self.ground = self._ground()
         self._digested = -1  # the version of which moves_digest is
+        self._lookups = _Lookups(_NO_CELLS, _NO_CELLS)
 
     @property
     def diagonal(self) -> float:
@@ -114,6 +146,26 @@ class Grid:
         check_size(width, len(rows), name)
         letters = np.frombuffer("".join(rows).encode("ascii"), np.uint8)
         return cls(letters.reshape(len(rows), width).copy(), movement, name)
+
+    def change_original(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
+        """Let some cells have been something else when the map was opened."""
+        self.original.reshape(-1)[_cell_list(cells)] = letters
+        self._lookups.original_cells = None
+
+    @property
+    def original_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The cells that could be stood on when the map was opened, and the others."""
+        if self._lookups.original_cells is None:
+            was_free = self.is_passable_letter(self.original.reshape(-1))
+            self._lookups.original_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)
+        return self._lookups.original_cells
+
+    def edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
+        """The cells whose letters may be others than at a version; None when that is not known."""
+        noted, before = self._lookups.noted, self._lookups.last_edited
+        if version == self.version or noted is None:
+            return noted
+        return np.union1d(before, noted) if version == self.version - 1 and before is not None else None
 
     def copy(self, movement: Movement | None = None) -> "Grid":
         """The same map apart, or with another movement rule: what is done to the one does not change the other."""
@@ -157,6 +209,11 @@ class Grid:
     def free(self) -> npt.NDArray[np.bool_]:
         """bool[cells]: which cells can be stood on."""
         free: npt.NDArray[np.bool_] = self._domain != terrain.BLOCKED
+        return free
+
+    def are_free(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
+        """Which of some cells can be stood on."""
+        free: npt.NDArray[np.bool_] = self._domain[cells] != terrain.BLOCKED
         return free
 
     def free_neighbours(self, cell: int) -> list[Cell]:
@@ -213,8 +270,10 @@ class Grid:
             heads,
             rose,
         )
+        self._lookups.note(touched)
         if toggled.size:
             self.version += 1
+            self._lookups.rise()
         return MapChange(toggled, tails[:found], heads[:found], rose[:found])
 
     def __getstate__(self) -> dict[str, object]:
@@ -246,6 +305,13 @@ class SeenGrid(Grid):
     @property
     def free_count(self) -> int:  # type: ignore[override]
         return self._grid.free_count
+
+    @property
+    def original_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        return self._grid.original_cells
+
+    def edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
+        return self._grid.edited_since(version)
 
     def edit(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
         raise TypeError("an agent cannot change the map")

@@ -769,7 +769,7 @@ class World:
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
         protected = np.array([*(w.position for w in self.walkers), self.goal, *sorted(own_goals)])
         stays = np.isin(back.blocked, protected)  # freed by the event, and now somebody stands there
-        was_free, free = self.grid.free, self.grid.free
+        free = self.grid.free
         free[back.freed] = True
         free[back.blocked[~stays]] = False
         event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
@@ -779,7 +779,9 @@ class World:
         free[freed] = True
         self._event = Event(blocked, np.concatenate([freed, back.blocked[stays]]))
         self.measuring.prepare_change()
-        self._announce(self.grid.edit(np.flatnonzero(was_free & ~free), np.flatnonzero(free & ~was_free)))
+        redrawn = np.unique(np.concatenate([back.blocked, back.freed, blocked, freed]))
+        was_free, is_free = self.grid.are_free(redrawn), free[redrawn]
+        self._announce(self.grid.edit(redrawn[was_free & ~is_free], redrawn[is_free & ~was_free]))
 
     # What commands can do, see commands.Changeable.
 

@@ -169,3 +169,31 @@ def test_sizes_and_diagonals_out_of_range_are_refused() -> None:
         with pytest.raises(ConfigError, match=r"diagonal: expected 1, 2 or a number from 1\.0005 to 1\.9995"):
             Grid.from_rows(["."], movement=Movement(diagonal=diagonal))
     assert Grid.from_rows(["."], movement=Movement(diagonal=1.5)).diagonal == 1.5
+
+
+def test_what_was_edited_since_a_version_is_known_or_said_to_be_unknown() -> None:
+    """Drawing looks only there: whatever differs must be in it, letters that change no move included."""
+    grid, random = Grid.from_rows([".G..@", "....T", "S...."]), np.random.default_rng(5)
+    letters, version, known = grid.terrain.copy(), grid.version, 0
+    for _ in range(300):
+        cells = random.choice(grid.cells, 3, replace=False)
+        if random.random() < 0.5:
+            grid.put_terrain(cells, random.choice(np.frombuffer(b".G@TSW", np.uint8), 3))
+        else:
+            grid.edit(cells[:1], cells[1:])
+        if random.random() < 0.6:
+            differing = np.flatnonzero(letters != grid.terrain)
+            found = grid.edited_since(version)
+            assert found is None or set(differing) <= set(found.tolist())
+            known += found is not None
+            letters, version = grid.terrain.copy(), grid.version
+    assert known > 100
+
+
+def test_the_cells_of_the_map_as_it_was_opened_follow_it() -> None:
+    grid = Grid.from_rows(["..@", "..."])
+    assert [cells.tolist() for cells in grid.original_cells] == [[0, 1, 3, 4, 5], [2]]
+    grid.edit([0], [])
+    grid.change_original([1, 2], np.frombuffer(b"@.", np.uint8))
+    assert [cells.tolist() for cells in pickle.loads(pickle.dumps(grid)).original_cells] == [[0, 2, 3, 4, 5], [1]]
+    assert [cells.tolist() for cells in grid.original_cells] == [[0, 2, 3, 4, 5], [1]]

@@ -151,7 +151,7 @@ def redrawn_cells(grid: Grid) -> Letters:
 def with_original(scenario: Scenario, letters: Letters) -> Scenario:
     """The scenario on a map that was another one in these cells when it was opened."""
     grid = scenario.grid.copy()
-    grid.original.reshape(-1)[list(letters[0])] = np.frombuffer(letters[1].encode("ascii"), np.uint8)
+    grid.change_original(list(letters[0]), np.frombuffer(letters[1].encode("ascii"), np.uint8))
     return replace(scenario, grid=grid)
 
 

@@ -51,8 +51,11 @@ class TerrainWords:
         """Take over the edits since the last call."""
         if grid.version == self.version:
             return
-        letters = grid.terrain.reshape(-1)
-        edited = np.flatnonzero(letters != self._letters).astype(np.int32)
+        letters, edited = grid.terrain.reshape(-1), grid.edited_since(self.version)
+        if edited is None:
+            edited = np.flatnonzero(letters != self._letters).astype(np.int32)
+        else:
+            edited = edited[letters[edited] != self._letters[edited]]
         self._letters[edited] = letters[edited]
         changed = np.empty(9 * edited.size, np.int32)
         count = cellwords.translate_around(self._letters, grid.width, edited, self.words, changed)
