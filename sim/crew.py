@@ -29,6 +29,10 @@ class Told(NamedTuple):
     phase: int = log.WAITING  # in its last row, whenever that was
     budget: int = 0  # the one of that row
 
+    def with_rows(self, rows: npt.NDArray[Any]) -> "Told":
+        """As _replace would do it, in a quarter of the time: it is done for every agent in every frame."""
+        return Told(rows, self.tick, self.phase, self.budget)
+
 
 @dataclass(frozen=True)
 class Piece:

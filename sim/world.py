@@ -178,12 +178,12 @@ class Walker:
             self.leave_seat()
             self.told = self.told._replace(tick=tick)
         rows = self.new_rows[0] if len(self.new_rows) == 1 else np.concatenate(self.new_rows)
-        self.told, self.new_rows = self.told._replace(rows=rows), []
+        self.told, self.new_rows = self.told.with_rows(rows), []
 
     def begin_advance(self) -> None:
         """Forget the rows of the last one; those that a crew keeps it forgets itself."""
         if self.told.rows.size:
-            self.told = self.told._replace(rows=self.told.rows[:0])
+            self.told = self.told.with_rows(self.told.rows[:0])
         self.new_rows = []
 
     @property
@@ -606,16 +606,20 @@ class World:
         rows = walker.new_log(ticks)
         done = 0
         step = ticks if walker.spec.runs_in_bulk else 1
-        while done < ticks and not walker.is_done:
+        while done < ticks:
             if walker.has_arrived:
                 self._begin_trial(walker, rows[done : done + 1])
                 done += 1
             else:
                 done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
+                if walker.agent.status is Status.ACTIVE:
+                    continue  # what is asked for below, of almost every tick, is known already
                 if walker.has_arrived:
                     rows["marks"][done - 1] |= log.ARRIVED
             if walker.has_arrived:
                 self._end_trial(walker)
+            if walker.is_done:
+                break
         if done:
             self._keep_rows(walker, rows[:done])
         return done

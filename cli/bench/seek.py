@@ -24,7 +24,7 @@ from sim.time.timeline import Timeline
 from sim.world import World
 
 SIDE, TICKS = 512, 20_000
-TYPICAL, MOST = Target(100.0, is_upper=True), Target(150.0, is_upper=True)
+TYPICAL, MOST, TWICE = Target(100.0, is_upper=True), Target(150.0, is_upper=True), Target(2.0, is_upper=True)
 AGENTS = (
     AgentConfig("tba"),
     AgentConfig("tb-wa", params={"weight": 1.0}),
@@ -34,6 +34,7 @@ AGENTS = (
 _SEEKS, _STEPS = 150, 100
 _FRAME = 4  # ticks that a window lets pass in one frame
 _EDIT_EVERY, _GOAL_EVERY = 400, 1500
+_TOLD_EVERY = 500
 _SEED = 11
 
 
@@ -75,7 +76,7 @@ def _rows(case: Case, made: Generated, ticks: int, progress: Progress) -> Iterat
     line = Timeline(world_of)
     live_s = _seconds(lambda: _live(line, ticks, progress))
     end = line.tick
-    yield Row(f"{case.name}: recording", live_s / end * 1e6, "us/tick", plain_s / end * 1e6, live_s / plain_s)
+    yield Row(f"{case.name}: recording", live_s / end * 1e6, "us/tick", plain_s / end * 1e6, live_s / plain_s, TWICE)
     chance = random.Random(_SEED)
     seeks = [_seek(line, chance.randrange(end)) for _ in range(_SEEKS)]
     yield from _spread(f"{case.name}: any tick", seeks)
@@ -112,7 +113,8 @@ def _factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
 
 def _live(line: Timeline, ticks: int, progress: Progress) -> None:
     while line.tick < ticks and line.advance(min(_FRAME, ticks - line.tick)):
-        progress.show(f"seek: tick {line.tick:,}", line.tick / ticks)
+        if line.tick % _TOLD_EVERY < _FRAME:
+            progress.show(f"seek: tick {line.tick:,}", line.tick / ticks)
 
 
 def _seek(line: Timeline, tick: int) -> float:

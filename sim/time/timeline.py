@@ -375,7 +375,8 @@ class Timeline:
         self._finish_keyframe()
         if head.is_before_commands:
             head.look()
-            head.work += _COMMAND * (end_of(self._entries, head.tick) - end_of(self._entries, head.tick - 1))
+            if not head.world.ticks_to_next_event():
+                head.work += _COMMAND * (end_of(self._entries, head.tick) - end_of(self._entries, head.tick - 1))
         head.world.apply_now()
         if head.tick >= self.recorded_end:
             self.history.observe(head.world)
@@ -399,6 +400,8 @@ class Timeline:
     # --- keyframes --------------------------------------------------------------------------------
 
     def _wants_keyframe(self, head: _Head) -> bool:
+        if head.work - head.framed < SPACING:
+            return False  # nearly always, and sooner said than which keyframe was the last
         last = self._track.at_or_before(head.tick)
         if last is not None and last.tick == head.tick:
             return False
