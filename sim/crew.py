@@ -1,7 +1,9 @@
 """Crews: agents of one kind that advance in one call of a kernel (sim/kernels/crew.py), each as it would alone."""
 
-from collections.abc import Callable, Iterable, Sequence
+import mmap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,13 +11,18 @@ import numpy.typing as npt
 
 from sim.grid import Grid, MapChange
 from sim.kernels import log
-from sim.kernels.crew import RESULT, RULE
+from sim.kernels.crew import RESULT, RULE, read_sums
 from sim.kernels.jit import JIT_ON
+from sim.kernels.tiled import Tiled, touch
 
 if TYPE_CHECKING:
     from sim.world import Walker
 
 Clock = Callable[[], float]
+
+_TILE = 16  # cells
+_TILES_AHEAD = 6
+_AROUND = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)])
 
 FEWEST = 16
 """For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
@@ -86,6 +93,28 @@ class Crew:
         self._own_budgets = np.zeros(len(walkers), np.int64)  # 0: the world's
         self._look_at_rules()
         self._memories = [walker.agent.arguments() for walker in walkers]  # type: ignore[attr-defined]
+        self.are_seated = False  # whether what each does is looked for here
+        self._counts = (walkers[0].counts[0],)
+        self._counts_at = np.array([[walker.counts[0].ctypes.data] for walker in walkers], np.int64)  # for good
+        self._sums = np.zeros((len(walkers), 2), np.int64)
+
+    def touch(self, grid: Grid, goal: int) -> None:
+        """Have memory ready where each will search first, on the way to its goal or the world's: first touches of pages
+        take as long as the searches of the first ticks.
+        """
+        for walker in self.walkers:
+            cells = _ahead(grid, walker.position, goal if walker.own_goal is None else walker.own_goal)
+            for part in _arrays_in(_memory_of(walker)):
+                if isinstance(part, Tiled):
+                    touch(part, cells)
+                elif part.nbytes > mmap.PAGESIZE:  # stacks and ways, which are written from their beginning on
+                    first_byte = part.view(np.uint8)[:1]
+                    first_byte |= 0  # copied onto itself it would not be written to
+
+    def sums(self) -> npt.NDArray[np.int64]:
+        """The two numbers of each in which everything is that it has done."""
+        read_sums(self._counts, self._counts_at, self._sums)
+        return self._sums
 
     def look_again(self) -> bool:
         """Note where the memory lies of those who have replaced some of it. Due after everything that may do that.
@@ -148,8 +177,10 @@ class Crew:
         self._has_rows[acted] = True
         self.phases[acted] = rows["phase"][acted, piece.done[acted] - 1]
         self.budgets[acted] = self.results["budget"][acted]
-        for walker, seat in zip(self.walkers, self._seats, strict=True):
-            walker.seat = seat
+        if not self.are_seated:
+            self.are_seated = True
+            for walker, seat in zip(self.walkers, self._seats, strict=True):
+                walker.seat = seat
         return piece
 
 
@@ -162,6 +193,13 @@ class Turns:
         joined = [walker for crew in self.crews for walker in crew.walkers]
         numbers = {walker.id for walker in joined}
         self.alone = [walker for walker in walkers if walker.id not in numbers]
+        self._sums: Sums | None = None
+
+    @property
+    def sums(self) -> "Sums":
+        if self._sums is None:
+            self._sums = Sums(self._list, self.crews)
+        return self._sums
 
     def are_of(self, walkers: "Sequence[Walker]") -> bool:
         """Whether these are the same walkers, with as many trials as they had."""
@@ -171,6 +209,40 @@ class Turns:
     def look_again(self) -> bool:
         """See where everybody's memory lies; whether the crews can stay as they are."""
         return all(crew.look_again() for crew in self.crews)
+
+
+class Sums:
+    """What a digest of the world says of its agents, in the order of their numbers.
+
+    Of each its number and its digest, and its start and goal (-1: the world's) where it has ends of its own. Laid out
+    once for as long as the same agents have the same ends: of five hundred it would take longer than their tick.
+    """
+
+    def __init__(self, walkers: "Sequence[Walker]", crews: Sequence[Crew] = ()) -> None:
+        in_order = sorted(walkers, key=attrgetter("id"))  # panels may be in any order
+        numbers = [walker.id for walker in in_order]
+        self._columns = np.zeros((len(in_order), 5), np.int64)
+        self._columns[:, 0] = numbers
+        self._columns[:, 3] = [walker.start for walker in in_order]
+        self._columns[:, 4] = [-1 if walker.own_goal is None else walker.own_goal for walker in in_order]
+        self._is_said = np.ones(self._columns.shape, np.bool_)
+        self._is_said[[walker.own_optimal is None for walker in in_order], 3:] = False
+        self._crews = [(crew, np.searchsorted(numbers, crew.ids)) for crew in crews]
+        together = {number for crew in crews for number in crew.ids}
+        self._alone = [(place, walker) for place, walker in enumerate(in_order) if walker.id not in together]
+
+    def read(self) -> bytes:
+        for crew, places in self._crews:
+            self._columns[places, 1:3] = crew.sums()
+        for place, walker in self._alone:
+            self._columns[place, 1:3] = digest_of(walker)
+        return self._columns[self._is_said].tobytes()
+
+
+def digest_of(walker: "Walker") -> tuple[int, int]:
+    """Two numbers in which everything is that it has done."""
+    record = walker.counts[0]
+    return int(record["digest_a"][0]), int(record["digest_b"][0])
 
 
 def _signs(walkers: "Iterable[Walker]") -> list[tuple[int, int]]:
@@ -211,6 +283,26 @@ def _add_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
             _add_parts(part, found)
         else:
             found.append(part)
+
+
+def _ahead(grid: Grid, start: int, goal: int) -> npt.NDArray[np.int64]:
+    """Cells a tile apart, around the first stretch of the straight way from a cell to another."""
+    begin, end = np.array(grid.xy(start)), np.array(grid.xy(goal))
+    step = (end - begin) / max(1, np.abs(end - begin).max())
+    middles = begin + np.rint(_TILE * np.arange(_TILES_AHEAD)[:, None] * step).astype(np.int64)
+    places = (middles[:, None] + _TILE * _AROUND).reshape(-1, 2)
+    x, y = np.clip(places, 0, (grid.width - 1, grid.height - 1)).T
+    cells: npt.NDArray[np.int64] = np.unique(y * grid.width + x)
+    return cells
+
+
+def _arrays_in(memory: tuple[Any, ...]) -> "Iterator[Any]":
+    """The arrays of a memory, tables in tiles as one each."""
+    for part in memory:
+        if isinstance(part, Tiled | np.ndarray):
+            yield part
+        elif isinstance(part, tuple):
+            yield from _arrays_in(part)
 
 
 def _sizes(parts: Sequence[Any]) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ because nothing but a command can come between an agent's ticks.
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -28,7 +27,7 @@ from sim.commands import (
     SetSwitch,
     SetTerrain,
 )
-from sim.crew import Crew, Piece, Seat, Told, Turns
+from sim.crew import Crew, Piece, Seat, Sums, Told, Turns, digest_of
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
 from sim.kernels.distance import UNLIMITED
@@ -113,6 +112,7 @@ class Walker:
     def leave_seat(self) -> None:
         """Keep for itself what its crew has kept so far."""
         if self.seat is not None:
+            self.seat.crew.are_seated = False
             self.told, self.seat = self.seat.told(), None
 
     @property
@@ -419,8 +419,9 @@ class World:
         return not (waits and self.random_changes.next_after(self.tick) is not None)
 
     def prepare(self) -> None:
-        """Find out now who advances together: for hundreds of agents it takes as long as some ticks."""
-        self._turns()
+        """Find out who advances together, and have their memory ready: for hundreds it takes as long as some ticks."""
+        for crew in self._turns().crews:
+            crew.touch(self.grid, self.goal)
 
     def advance(self, ticks: int) -> int:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
@@ -1050,31 +1051,17 @@ class World:
 
     def digest(self) -> str:
         """16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
-        in_order = sorted(self.walkers, key=attrgetter("id"))  # panels may be in any order
         head = np.array([self.tick, self.start, self.goal], np.int64)
-        return blake2b(self._changed_map + head.tobytes() + _sums_of(in_order), digest_size=8).hexdigest()
+        return blake2b(self._changed_map + head.tobytes() + self._sums().read(), digest_size=8).hexdigest()
 
-    def _walker_digest(self, walker: Walker) -> tuple[int, int]:
-        record = walker.counts[0]
-        return int(record["digest_a"][0]), int(record["digest_b"][0])
+    def _sums(self) -> Sums:
+        kept = self._turns_kept
+        is_of_these = kept is not None and not self._has_new_trials and kept.are_of(self.walkers)
+        return kept.sums if kept is not None and is_of_these else Sums(self.walkers)
 
     def walker_digest(self, walker: Walker) -> str:
-        a, b = self._walker_digest(walker)
+        a, b = digest_of(walker)
         return f"{a:08x}{b:08x}"
-
-
-def _sums_of(walkers: Sequence[Walker]) -> bytes:
-    """Of each its number and its digest, and its start and goal (-1: the world's) where it has ends of its own."""
-    counts = np.frombuffer(b"".join([walker.counts[0].tobytes() for walker in walkers]), referee.METRICS)
-    columns = np.zeros((len(walkers), 5), np.int64)
-    columns[:, 0] = [walker.id for walker in walkers]
-    columns[:, 1], columns[:, 2] = counts["digest_a"], counts["digest_b"]
-    columns[:, 3] = [walker.start for walker in walkers]
-    columns[:, 4] = [-1 if walker.own_goal is None else walker.own_goal for walker in walkers]
-    has_own_ends = np.array([walker.own_optimal is not None for walker in walkers], np.bool_)
-    is_said = np.ones(columns.shape, np.bool_)
-    is_said[~has_own_ends, 3:] = False
-    return columns[is_said].tobytes()
 
 
 def _check_ends(grid: Grid, start: int, goal: int) -> None:

@@ -12,8 +12,10 @@ from agents.registry import BY_KEY
 from sim import commands, crew
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
+from sim.crew import _arrays_in, _memory_of
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
+from sim.kernels.tiled import Tiled
 from sim.time.keyframes import restore, take
 from sim.time.timeline import Timeline
 from sim.world import World
@@ -164,3 +166,47 @@ def test_agents_whose_time_or_moves_are_measured_are_in_no_crew() -> None:
             world.advance(2)
             crews = world._turns().crews
             assert len(crews) == want and all(len(each.walkers) == 3 for each in crews)
+
+
+def test_memory_is_ready_where_each_will_search_first() -> None:
+    """Pages of the tiles ahead are there before the first tick; nothing is written that was not there."""
+    world = one_crowd()
+    digest = world.digest()
+    before = [bytes(part.records) for part in _arrays_in(_memory_of(world.walkers[3])) if isinstance(part, Tiled)]
+    world.prepare()
+    after = [bytes(part.records) for part in _arrays_in(_memory_of(world.walkers[3])) if isinstance(part, Tiled)]
+    assert before and before == after and world.digest() == digest
+
+
+def test_a_digest_is_the_same_in_a_crew_and_agent_by_agent() -> None:
+    world = one_crowd()
+    for _ in range(30):
+        world.advance(1)
+        assert world._turns_kept is not None and world._turns_kept.crews
+        in_crew = world.digest()
+        assert in_crew == replaced_sums(world)
+    world.remove_agent(world.walkers[4].id)
+    assert world.digest() == replaced_sums(world) != in_crew
+    world.move_goal(world.grid.free.nonzero()[0][7], world.walkers[2].id)
+    assert world.digest() == replaced_sums(world)
+
+
+def replaced_sums(world: World) -> str:
+    """The digest where nobody remembers who is where."""
+    kept, world._turns_kept = world._turns_kept, None
+    try:
+        return world.digest()
+    finally:
+        world._turns_kept = kept
+
+
+def one_crowd() -> World:
+    """Enough of one kind for a crew, and one that walks alone."""
+    grid = Grid.from_rows(["." * 60] * 60)
+    world = World(grid, 0, 5, BY_KEY, budget=3, measures=False)
+    for i in range(20):
+        ends = {"start": (i, 2 * i), "goal": (59 - i, 50)}
+        world.add(AgentConfig("tb-wa", "", {"weight": 2.0}, group="crowd", **ends))
+    world.add(AgentConfig("lrta"))
+    world.prepare()
+    return world

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agents.registry import BY_KEY
+from agents.warm import walk_together
 from cli.bench.memory import resident_mb
 from cli.bench.problems import by_map
 from cli.bench.setup import Setup
@@ -55,6 +56,8 @@ CASES = (
 def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Table:
     grid = _grid(setup)
     table = Table(f"crowd: a tick of units with ends of their own on {grid.name}, ways of {MIN_COST:g} and more")
+    setup.progress.show("crowd: preparing")
+    walk_together()  # as every command and the window do before anybody walks
     for case in CASES:
         medians = []
         for size in sizes:
