@@ -91,10 +91,11 @@ class App:
         """Let the ticks pass that are due, tell what happened, keep the dialog alive."""
         window, session = self.window, self.session
         window.state.preparing = tuple(self.preparation.missing(needed_by(session.panels)))
+        tick = session.tick
         if not window.recording.must_wait and not window.state.preparing:
             # no frame of a video is dropped, and no agent begins before the others: else time waits
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
-        if not session.is_seeking:
+        if not session.is_seeking and session.tick == tick:  # a tick has measured for itself
             session.go_on_measuring()
         if window.state.notes is not None:
             window.state.notes.look(session)

@@ -370,6 +370,13 @@ class Run:
             self._panels = tuple(found[key] for key in self.order)
         return self._panels
 
+    def has_own_panel(self, key: PanelKey) -> bool:
+        """Whether an agent has a panel for itself. This can be said without making the panels, which takes a look at
+        every agent.
+        """
+        walker = self.walker(key) if key.branch in self.shown else None
+        return walker is not None and walker.id == key.agent and not walker.config.group
+
     def _panels_of(self, branch: Branch) -> list[Panel]:
         world = branch.timeline.world
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})

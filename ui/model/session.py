@@ -482,9 +482,9 @@ class Session:
 
     def _keep_focus(self) -> None:
         """The focus stays on a panel that is there."""
-        if self.watched_from is not None or self.is_seeking or not self.panels:
+        if self.watched_from is not None or self.is_seeking or self.run.has_own_panel(self.focused_key):
             return
-        if any(panel.key == self.focused_key for panel in self.panels):
+        if not self.panels or any(panel.key == self.focused_key for panel in self.panels):
             return
         of_branch = [panel for panel in self.panels if panel.key.branch == self.branch]
         self.focus((of_branch or self.panels)[-1].key)

@@ -1,10 +1,11 @@
 """What lies over everything: messages, the dimming behind a dialog, the hint when there is no agent."""
 
 import time
-from functools import partial
+from functools import lru_cache, partial
 
 import pygame
 
+from ui.draw.theme import Colour
 from ui.model.layout import Box, Layout
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas
@@ -59,10 +60,15 @@ def message_area(plan: Layout) -> Box:
 def dim(desk: Desk) -> None:
     """A veil over the window behind a dialog."""
     surface = desk.canvas.surface
-    veil = pygame.Surface(surface.get_size())
-    veil.fill(desk.palette.window)
+    surface.blit(_veil(surface.get_size(), desk.palette.window), (0, 0))
+
+
+@lru_cache(maxsize=1)
+def _veil(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+    veil = pygame.Surface(size)
+    veil.fill(colour)
     veil.set_alpha(150)
-    surface.blit(veil, (0, 0))
+    return veil
 
 
 class Tooltip:
