@@ -395,6 +395,23 @@ def test_a_window_rests_under_a_tooltip_and_nothing_of_it_stays(monkeypatch):
     assert (pixels(app) == without).all()
 
 
+@pytest.mark.parametrize("command", ["compare_table", "settings", "gallery", "help"])
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_a_window_rests_behind_a_dialog(command, theme):
+    """A veil and the corners of a card let something through: what stands must not get another one."""
+    app = make_app(setup(budget=1), theme=theme)
+    app.window.state.messages.waiting.clear()
+    app.window.player.play()
+    app.window.run(command)
+    untouched(app, 20)
+    app.window.player.pause()
+    untouched(app, 3 * RENEWED_EVERY)
+    assert app.window.canvas._rests
+    at_rest = pixels(app)
+    app.draw()
+    assert (pixels(app) == at_rest).all()
+
+
 def test_whatever_is_done_is_seen_at_once(monkeypatch):
     app = make_app(setup(budget=1))
     app.window.state.messages.waiting.clear()

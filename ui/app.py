@@ -35,6 +35,7 @@ class App:
         self.pointer = Pointer(self.window)
         self.tooltip = overlay.Tooltip()
         self.minimap = Minimap()
+        self._corners = overlay.Corners()
         self.preparation = Preparation()
         self.safety = Safety(self.window, self._is_kept)
         self.keeper: Keeper | None = None  # writes the journal, where there is one
@@ -145,7 +146,9 @@ class App:
         rests = is_untouched and face is not None and face == before
         canvas.takes_mouse = not window.dialogs.takes_all
         canvas.begin(surface, desk.palette, desk.scene.scale, pygame.mouse.get_pos(), rests=rests)
-        if not rests:
+        if rests:
+            self._corners.put_back(surface)
+        else:
             surface.fill(desk.palette.window)
         maps.draw_panels(desk, self.pointer.hand)
         selected.draw(desk, window.editor.selecting)
@@ -159,13 +162,15 @@ class App:
         overlay.draw_messages(desk, desk.scene.layout)
         menu.draw(desk)
         if window.dialogs.takes_all:
-            overlay.dim(desk)
-        if window.dialogs.dialog is not None:
+            overlay.dim(desk, canvas.renewed if rests else None)  # what stands is dim already
+        dialog = window.dialogs.dialog
+        self._corners.keep(surface, dialog.places() if dialog is not None else (), canvas.px(overlay.CORNER))
+        if dialog is not None:
             window.dialogs.gui.draw_ui(surface)
         elif not self._draw_tooltip() and rests:
             face = None  # of the one before something is left where the window rested
         self.pointer.show_cursor()
-        self._is_whole, self._face = not rests, face
+        self._is_whole, self._face = not rests or dialog is not None, face
 
     def _draw_tooltip(self) -> bool:
         """Over whatever stands there; whether none was shown before or it covers what was covered then."""
@@ -178,9 +183,9 @@ class App:
     def _present_face(self) -> object:
         """What must be as it was for parts of the window to stand as they are; None: something lies over them."""
         window, session = self.window, self.session
-        if window.dialogs.dialog is not None or overlay.lies_over(window.desk):
+        if overlay.lies_over(window.desk):
             return None
-        look = window.surface, window.desk.palette, window.desk.scene.layout
+        look = window.surface, window.desk.palette, window.desk.scene.layout, window.dialogs.dialog
         doing = window.player.doing(), window.state.preparing
         return look, doing, session.generation, session.focused_key, len(session.panels)
 

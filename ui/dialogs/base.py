@@ -175,6 +175,10 @@ class Dialog:
         """Put a dialog on top of this one. `make` gets the host that closes it again."""
         self.inner = make(_InnerHost(self))
 
+    def places(self) -> list[pygame.Rect]:
+        """Where it lies in the window, and where those do that lie on it."""
+        return [self.card, *(self.inner.places() if self.inner is not None else ())]
+
     # --- making and taking away -------------------------------------------------------------------
 
     def px(self, units: float) -> int:

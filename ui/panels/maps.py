@@ -23,7 +23,7 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
     compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
     for panel, boxes in scene.panels():
         around = partial(agent_panel.draw_around, desk, boxes, panel, desk.session.panel_of(panel.key))
-        desk.canvas.part(f"panel:{panel.key}", boxes.whole, around)
+        is_whole = desk.canvas.part(f"panel:{panel.key}", boxes.whole, around)
         scene.draw_map(
             desk.canvas.surface,
             panel,
@@ -36,7 +36,8 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
         if panel.key in compared:
             badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
         bridges.draw(desk, boxes, panel)
-        agent_panel.draw_over(desk, boxes, panel)
+        with desk.canvas.clipped(boxes.whole if is_whole else boxes.map):  # elsewhere its edge still stands
+            agent_panel.draw_over(desk, boxes, panel)
         desk.canvas.renewed.append(boxes.map)
     if not scene.shown_panels:
         overlay.draw_no_agents(desk, scene.layout)

@@ -1,6 +1,7 @@
 """What lies over everything: messages, the dimming behind a dialog, the hint when there is no agent."""
 
 import time
+from collections.abc import Sequence
 from functools import lru_cache, partial
 
 import pygame
@@ -11,6 +12,7 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas
 
 TOOLTIP_DELAY_S = 0.5
+CORNER = 16  # more than the radius of any dialog
 
 
 def draw_messages(desk: Desk, plan: Layout) -> None:
@@ -57,10 +59,17 @@ def message_area(plan: Layout) -> Box:
     return left, top, right - left, height
 
 
-def dim(desk: Desk) -> None:
-    """A veil over the window behind a dialog."""
+def dim(desk: Desk, boxes: Sequence[Box] | None = None) -> None:
+    """A veil over the window behind a dialog, or over those parts of it that were drawn anew."""
     surface = desk.canvas.surface
-    surface.blit(_veil(surface.get_size(), desk.palette.window), (0, 0))
+    veil = _veil(surface.get_size(), desk.palette.window)
+    if boxes is None:
+        surface.blit(veil, (0, 0))
+        return
+    rects = [pygame.Rect(box) for box in dict.fromkeys(boxes)]
+    for rect in rects:
+        if not any(other is not rect and other.contains(rect) for other in rects):  # once: it lets something through
+            surface.blit(veil, rect, rect)
 
 
 @lru_cache(maxsize=1)
@@ -69,6 +78,28 @@ def _veil(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     veil.fill(colour)
     veil.set_alpha(150)
     return veil
+
+
+class Corners:
+    """What lies beneath the corners of dialogs. They let something through, so that where the window rests they must
+    not be drawn over themselves.
+    """
+
+    def __init__(self) -> None:
+        self._beneath: list[tuple[pygame.Surface, tuple[int, int]]] = []
+
+    def keep(self, surface: pygame.Surface, cards: Sequence[pygame.Rect], side: int) -> None:
+        """Before dialogs are drawn."""
+        self._beneath = []
+        for card in cards:
+            for x in (card.left, card.right - side):
+                for y in (card.top, card.bottom - side):
+                    piece = pygame.Rect(x, y, side, side).clip(surface.get_rect())
+                    self._beneath.append((surface.subsurface(piece).copy(), piece.topleft))
+
+    def put_back(self, surface: pygame.Surface) -> None:
+        for piece, place in self._beneath:
+            surface.blit(piece, place)
 
 
 class Tooltip:

@@ -82,16 +82,17 @@ class Canvas:
         if not rests:
             self._parts.clear()
 
-    def part(self, name: str, box: Box, draw: Action) -> None:
-        """Draw a part of the window, or while it rests let it stand, in turn with the others."""
+    def part(self, name: str, box: Box, draw: Action) -> bool:
+        """Draw a part of the window, or while it rests let it stand, in turn with the others. Whether it was drawn."""
         kept = self._parts.get(name)
         if self._rests and kept is not None and (self._turn + list(self._parts).index(name)) % RENEWED_EVERY:
             self.spots += kept
-            return
+            return False
         first = len(self.spots)
         draw()
         self._parts[name] = self.spots[first:]
         self.renewed.append(box)
+        return True
 
     def px(self, units: float) -> int:
         return round(units * self.scale)
