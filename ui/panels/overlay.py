@@ -95,7 +95,8 @@ class Corners:
             for x in (card.left, card.right - side):
                 for y in (card.top, card.bottom - side):
                     piece = pygame.Rect(x, y, side, side).clip(surface.get_rect())
-                    self._beneath.append((surface.subsurface(piece).copy(), piece.topleft))
+                    if piece.width and piece.height:  # of a card that is larger than a tiny window there is no corner
+                        self._beneath.append((surface.subsurface(piece).copy(), piece.topleft))
 
     def put_back(self, surface: pygame.Surface) -> None:
         for piece, place in self._beneath:
