@@ -61,6 +61,7 @@ p_lrta = _in(K + "p_lrta.py", "learning")
 dstar = _in(K + "dstar_lite.py", "dstar_lite")
 ribs = _in(K + "ribs.py", "ribs")
 world = _in("sim/world.py", "mutants_killed", "world", "timeline")
+crew = _in("sim/crew.py", "mutants_killed", "world", "crew")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
 history = _in(T + "history.py", "mutants_killed", "timeline", "branches", "sessionfile")
 journal = _in(F + "journal.py", "journal")
@@ -124,7 +125,7 @@ MUTANTS = (
     ),
     world("return not (waits and self.random_changes.next_after(self.tick) is not None)", "return True"),
     world("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, protected[:0])"),
-    world('in_order = sorted(self.walkers, key=attrgetter("id"))', "in_order = self.walkers"),
+    crew('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
     world(
         "(w.id == agent if agent is not None else w.budget is None)", "(w.id == agent if agent is not None else True)"
     ),

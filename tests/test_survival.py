@@ -47,6 +47,7 @@ def one_of_two_branches_seeks() -> App:
     session.advance(4)
     session.branch_here()
     first, second = (branch.timeline for branch in session.shown_branches)
+    assert len(session.panels) == 4, "so the window remembers it"
     for line in first, second:
         line.begin_seek(3)
     first.settle()
