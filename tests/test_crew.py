@@ -210,3 +210,12 @@ def one_crowd() -> World:
     world.add(AgentConfig("lrta"))
     world.prepare()
     return world
+
+
+def test_a_digest_does_not_depend_on_the_order_of_the_walkers() -> None:
+    world, other = one_crowd(), one_crowd()
+    other.walkers = other.walkers[::-1]
+    assert other.digest() == replaced_sums(other) == world.digest()
+    for each in (world, other):
+        each.advance(20)
+    assert other.digest() == replaced_sums(other) == world.digest()
