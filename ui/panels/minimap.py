@@ -23,6 +23,9 @@ LEAST_ROOM = 280
 AGAIN_S = 0.25
 """While the map changes, seconds between two pictures of it: on a large map one takes milliseconds."""
 
+Shows = tuple[int, int, int]
+"""The branch, and the ends of the way."""
+
 Go = Callable[[PanelKey, float, float], None]
 """Puts a place of the map into the middle of a panel."""
 
@@ -35,21 +38,23 @@ def _nothing() -> None:
 class _Kept:
     picture: pygame.Surface
     look: object  # theme, size, and which world
-    content: object  # what changes while it runs
+    version: int  # of the map
     at: float
 
 
 @dataclass
 class Minimap:
-    kept: dict[PanelKey, _Kept] = field(default_factory=dict)
+    kept: dict[Shows, _Kept] = field(default_factory=dict)
+    _has_renewed: bool = False  # one in this frame
 
     def draw(self, desk: Desk, go: Go) -> None:
         panels = desk.scene.panels() if desk.settings.shows_minimap else []
+        self._has_renewed = False
         for panel, boxes in panels:
             camera = desk.scene.camera(panel.key, boxes)
             if is_wanted(desk, boxes, camera):
                 self._draw_one(desk, panel, boxes, camera, go)
-        for gone in self.kept.keys() - {panel.key for panel, _ in panels}:
+        for gone in self.kept.keys() - {shows(panel) for panel, _ in panels}:
             del self.kept[gone]
 
     def _draw_one(self, desk: Desk, panel: Panel, boxes: PanelBoxes, camera: Camera, go: Go) -> None:
@@ -79,13 +84,19 @@ class Minimap:
 
     def _picture(self, desk: Desk, panel: Panel) -> pygame.Surface:
         grid, side, now = panel.snapshot.grid, desk.canvas.px(SIDE), time.monotonic()
-        look, content = (desk.palette.name, side, desk.session.generation), (grid.version, panel.view.goal)
-        kept = self.kept.get(panel.key)
-        is_old = kept is not None and kept.content != content and now - kept.at > AGAIN_S
-        if kept is None or kept.look != look or is_old:
+        look, key = (desk.palette.name, side, desk.session.generation), shows(panel)
+        kept = self.kept.get(key)
+        is_old = kept is not None and kept.version != grid.version and now - kept.at > AGAIN_S
+        if kept is None or kept.look != look or (is_old and not self._has_renewed):
             picture = thumbnail(grid, panel.view.start, panel.view.goal, (side, side), desk.palette)
-            kept = self.kept[panel.key] = _Kept(picture, look, content, now)
+            kept = self.kept[key] = _Kept(picture, look, grid.version, now)
+            self._has_renewed = True
         return kept.picture
+
+
+def shows(panel: Panel) -> Shows:
+    """Panels that show the same have one picture."""
+    return panel.key.branch, panel.view.start, panel.view.goal
 
 
 def is_wanted(desk: Desk, boxes: PanelBoxes, camera: Camera) -> bool:
