@@ -13,14 +13,14 @@ from sim.grid import Grid, MapChange
 from sim.kernels import log
 from sim.kernels.crew import RESULT, RULE, read_sums
 from sim.kernels.jit import JIT_ON
-from sim.kernels.tiled import Tiled, touch
+from sim.kernels.tiled import Tiled, tile_bits, touch
 
 if TYPE_CHECKING:
     from sim.world import Walker
 
 Clock = Callable[[], float]
 
-_TILE = 16  # cells
+_TILE = 1 << tile_bits(16)  # cells: no table has smaller tiles
 _TILES_AHEAD = 6
 _AROUND = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)])
 
@@ -95,7 +95,7 @@ class Crew:
         self._memories = [walker.agent.arguments() for walker in walkers]  # type: ignore[attr-defined]
         self.are_seated = False  # whether what each does is looked for here
         self._counts = (walkers[0].counts[0],)
-        self._counts_at = np.array([[walker.counts[0].ctypes.data] for walker in walkers], np.int64)  # for good
+        self._counts_at = np.array([_addresses(walker.counts[:1]) for walker in walkers], np.int64)  # for good
         self._sums = np.zeros((len(walkers), 2), np.int64)
 
     def touch(self, grid: Grid, goal: int) -> None:

@@ -70,8 +70,6 @@ class _Lookups:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Lookups)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __reduce__(self) -> tuple[type, tuple[()]]:
         return _Lookups, ()
 
@@ -293,7 +291,7 @@ class SeenGrid(Grid):
         self._grid = grid
         self.movement, self.name, self.width, self.height = grid.movement, grid.name, grid.width, grid.height
         self.terrain, self.original, self.moves = (_fixed(a) for a in (grid.terrain, grid.original, grid.moves))
-        self._domain = _fixed(grid._domain)
+        self._domain, self._lookups = _fixed(grid._domain), grid._lookups
         self.ground = grid.ground._replace(
             moves=self.moves, step=_fixed(grid.ground.step), cost=_fixed(grid.ground.cost)
         )
@@ -305,13 +303,6 @@ class SeenGrid(Grid):
     @property
     def free_count(self) -> int:  # type: ignore[override]
         return self._grid.free_count
-
-    @property
-    def original_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        return self._grid.original_cells
-
-    def edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
-        return self._grid.edited_since(version)
 
     def edit(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
         raise TypeError("an agent cannot change the map")

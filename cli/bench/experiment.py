@@ -76,10 +76,8 @@ def _bare(spec: Specification) -> None:
 
 @contextmanager
 def _folder() -> Iterator[Store]:
-    with tempfile.TemporaryDirectory() as folder:
-        store = open_for_writing(Path(folder))
+    with tempfile.TemporaryDirectory() as folder, open_for_writing(Path(folder)) as store:
         yield store
-        store.close()
 
 
 def _driven(spec: Specification, pool: Callable[[Path], pools.Pool]) -> tuple[float, float]:

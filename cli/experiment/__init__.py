@@ -65,16 +65,13 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
     if given.parquet:
         parquet()  # what is missing is said before hours have passed
     folder = Path(given.output or Path(given.spec).stem)
-    store = open_for_writing(folder)
-    try:
+    with open_for_writing(folder) as store:
         code = compute(spec, store, pools.choose(given.cluster, given.jobs, folder, given.nice), progress)
         if given.lab:
             write_lab(store)
         if given.parquet:
             write_parquet(store)
         return code
-    finally:
-        store.close()
 
 
 def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:

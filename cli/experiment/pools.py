@@ -76,7 +76,8 @@ def _dask(address: str) -> Pool:
         return made.pop() if made else _Scheduler(address)
 
     def room(executor: Executor) -> int:
-        return max(2, 3 * executor.threads()) if isinstance(executor, _Scheduler) else 2
+        assert isinstance(executor, _Scheduler)
+        return max(2, 3 * executor.threads())
 
     return Pool(make, room, f"the scheduler at {address}")
 

@@ -104,16 +104,13 @@ class Study:
         """Read what is new; whether anything is."""
         if not (self.results / FILE).is_file():
             return False
-        with suppress(ConfigError):  # it is only being made, or damaged, which the one that writes there will say
-            store = open_for_reading(self.results)
-            try:
-                before, (self.done, self.whole) = self.done, store.count()
-                if self.done != before:
-                    self.points = _points(store.rows(_COLUMNS))
-                    self.failures = len(store.failures())
-                    return True
-            finally:
-                store.close()
+        # It is perhaps only being made, or damaged, which the one that writes there will say.
+        with suppress(ConfigError), open_for_reading(self.results) as store:
+            before, (self.done, self.whole) = self.done, store.count()
+            if self.done != before:
+                self.points = _points(store.rows(_COLUMNS))
+                self.failures = len(store.failures())
+                return True
         return False
 
     def front(self) -> list[int]:
