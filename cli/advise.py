@@ -17,7 +17,7 @@ from sim.experiments.charts import Chart, Series
 from sim.experiments.problems import Case, board_of, random_pairs
 from sim.experiments.runs import do_job
 from sim.experiments.tables import Table, number, shown
-from sim.files.map import read_map
+from sim.files.maps import MAP_KINDS, open_map
 from sim.files.scenario import MapFile, Scenario, save_scenario
 from sim.params import ConfigError, Param
 from sim.world import World
@@ -31,7 +31,7 @@ _FEWEST = 3  # problems that are measured whatever the time
 
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
-    grid = read_map(given.map, movement=movement_of(given))
+    grid = open_map(given.map, movement=movement_of(given))
     board = board_of(Path(given.map).name, grid)
     pairs = random_pairs(grid, _MOST_PROBLEMS, Random(0))
     if not pairs:
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> Arguments:
     parser = Arguments("advise", "Try agents on random problems of a map, and say which to use.")
-    parser.add_argument("--map", required=True, metavar="FILE", help="a .map file")
+    parser.add_argument("--map", required=True, metavar="FILE", help=f"a map: {MAP_KINDS}")
     add_movement(parser)
     parser.add_argument("--units", type=checked(UNITS), default=UNITS.default, metavar="N", help=UNITS.help)
     limit = parser.add_mutually_exclusive_group()

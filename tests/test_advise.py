@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pygame
 import pytest
 
 import main
@@ -62,3 +63,17 @@ def test_a_map_without_any_way(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     write_map(Grid.from_rows([".@.", "@@@"]), tmp_path / "no.map")
     assert main.main(["advise", "--map", str(tmp_path / "no.map")]) == 2
     assert "some way leads" in capfd.readouterr().err
+
+
+def test_a_map_may_be_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As everywhere that takes a map; and the scenario of the best opens it again."""
+    monkeypatch.chdir(tmp_path)
+    picture = pygame.Surface((24, 16))
+    picture.fill("white")
+    picture.fill("black", (10, 0, 2, 12))
+    pygame.image.save(picture, "rooms.png")
+    assert main.main(["advise", "--map", "rooms.png", "--seconds", "0.5", "--budget-ms", "50"]) == 0
+    assert "random problems" in capfd.readouterr().out
+    assert main.main(["run", "rooms-advice/best.yaml"]) == 0
