@@ -1,10 +1,7 @@
 """A short walk of an agent over a tiny map: it calls every kernel that the agent can need, so that each is compiled."""
 
-import mmap
 from collections.abc import Iterable
 from dataclasses import replace
-
-import numpy as np
 
 from agents.registry import BY_KEY, SPECS
 from sim.changes import RandomChanges
@@ -48,8 +45,6 @@ def _make_worlds() -> None:
     frame = take(tiny_world(watched=True))
     world = restore(frame)
     take(world, like=frame)
-    for stamped in world.stamped():  # keyframes leave small ones as they are
-        stamped.wipe(np.zeros(0, np.uint8), mmap.PAGESIZE)
 
 
 def beginnings_part() -> Part:

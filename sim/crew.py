@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 
 _TILE = 1 << tile_bits(16)  # cells: no table has smaller tiles
-_TILES_AHEAD = 6
+_HERE = np.zeros((1, 2), np.int64)
 _AROUND = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)])
+_IN_TILES = (_TILE, 6, _AROUND)
+_ROWS_AHEAD = 6 * _TILE
 
 FEWEST = 16
 """For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
@@ -97,19 +99,6 @@ class Crew:
         self._counts = (walkers[0].counts[0],)
         self._counts_at = np.array([_addresses(walker.counts[:1]) for walker in walkers], np.int64)  # for good
         self._sums = np.zeros((len(walkers), 2), np.int64)
-
-    def touch(self, grid: Grid, goal: int) -> None:
-        """Have memory ready where each will search first, on the way to its goal or the world's: first touches of pages
-        take as long as the searches of the first ticks.
-        """
-        for walker in self.walkers:
-            cells = _ahead(grid, walker.position, goal if walker.own_goal is None else walker.own_goal)
-            for part in _arrays_in(_memory_of(walker)):
-                if isinstance(part, Tiled):
-                    touch(part, cells)
-                elif part.nbytes > mmap.PAGESIZE:  # stacks and ways, which are written from their beginning on
-                    first_byte = part.view(np.uint8)[:1]
-                    first_byte |= 0  # copied onto itself it would not be written to
 
     def sums(self) -> npt.NDArray[np.int64]:
         """The two numbers of each in which everything is that it has done."""
@@ -285,12 +274,30 @@ def _add_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
             found.append(part)
 
 
-def _ahead(grid: Grid, start: int, goal: int) -> npt.NDArray[np.int64]:
-    """Cells a tile apart, around the first stretch of the straight way from a cell to another."""
+def touch_ahead(grid: Grid, walker: "Walker", goal: int) -> None:
+    """Have memory ready where an agent will search first, on the way to its goal or the world's: first touches of pages
+    take as long as the searches of the first ticks.
+    """
+    end = goal if walker.own_goal is None else walker.own_goal
+    row, around = (_ahead(grid, walker.position, end, *steps) for steps in ((1, _ROWS_AHEAD, _HERE), _IN_TILES))
+    for part in _arrays_in(_memory_of(walker)):
+        if isinstance(part, Tiled):
+            touch(part, around)
+        elif part.size == grid.cells:
+            touch(part, row)
+        elif part.nbytes > mmap.PAGESIZE:  # stacks and ways, which are written from their beginning on
+            first_byte = part.view(np.uint8)[:1]
+            first_byte |= 0  # copied onto itself it would not be written to
+
+
+def _ahead(
+    grid: Grid, start: int, goal: int, step: int, steps: int, around: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Cells so many steps apart, and others around them, on the first stretch of the straight way between two cells."""
     begin, end = np.array(grid.xy(start)), np.array(grid.xy(goal))
-    step = (end - begin) / max(1, np.abs(end - begin).max())
-    middles = begin + np.rint(_TILE * np.arange(_TILES_AHEAD)[:, None] * step).astype(np.int64)
-    places = (middles[:, None] + _TILE * _AROUND).reshape(-1, 2)
+    slope = (end - begin) / max(1, np.abs(end - begin).max())
+    middles = begin + np.rint(step * np.arange(steps)[:, None] * slope).astype(np.int64)
+    places = (middles[:, None] + step * around).reshape(-1, 2)
     x, y = np.clip(places, 0, (grid.width - 1, grid.height - 1)).T
     cells: npt.NDArray[np.int64] = np.unique(y * grid.width + x)
     return cells

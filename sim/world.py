@@ -27,7 +27,7 @@ from sim.commands import (
     SetSwitch,
     SetTerrain,
 )
-from sim.crew import Crew, Piece, Seat, Sums, Told, Turns, digest_of
+from sim.crew import Crew, Piece, Seat, Sums, Told, Turns, digest_of, touch_ahead
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
 from sim.kernels.distance import UNLIMITED
@@ -419,9 +419,11 @@ class World:
         return not (waits and self.random_changes.next_after(self.tick) is not None)
 
     def prepare(self) -> None:
-        """Find out who advances together, and have their memory ready: for hundreds it takes as long as some ticks."""
-        for crew in self._turns().crews:
-            crew.touch(self.grid, self.goal)
+        """Find out who advances together, and have all memory ready: for hundreds it takes as long as some ticks."""
+        self._turns()
+        for walker in self.walkers:
+            if getattr(walker.agent, "crew_kernel", None) is not None:
+                touch_ahead(self.grid, walker, self.goal)
 
     def advance(self, ticks: int) -> int:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""

@@ -1,6 +1,5 @@
 """Small random runs, and what it means that two worlds are the same. Shared by the tests of time travel."""
 
-import mmap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from sim.changes import RandomChanges
 from sim.commands import AgentConfig, Command, TimedCommand
 from sim.files.scenario import Scenario, rows_of
 from sim.grid import Grid
+from sim.kernels import stale
 from sim.kernels.buckets import Buckets
 from sim.time.log import Entry
 from sim.time.timeline import Timeline
@@ -166,8 +166,7 @@ def assert_equal(one: Any, other: Any) -> None:
     What searches that are over have left counts for nothing: a keyframe has written zeros over it, or there was none.
     """
     for world in (one, other):
-        for stamped in world.stamped() if isinstance(world, World) else ():
-            stamped.wipe(np.zeros(0, np.uint8), mmap.PAGESIZE)
+        stale.wipe(world.stamped() if isinstance(world, World) else ())
     _compare(one, other, "world", {})
 
 

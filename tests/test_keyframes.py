@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from agents.registry import BY_KEY, SPECS
 from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetChanges, SetSwitch
 from sim.grid import Grid
+from sim.kernels.pages import IS_THERE
 from sim.kernels.parts import PART, PARTS
-from sim.time import pool as pools
+from sim.time import memories as asked
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Taking, restore, take
-from sim.time.pool import Pool, TouchedPages
+from sim.time.memories import Memories, TouchedPages
+from sim.time.pool import Pool
 from sim.world import World
 
 from .conftest import ROOT, budget_for, random_rows
@@ -147,7 +149,7 @@ def test_a_world_that_was_restored_shares_nothing_with_another():
 def test_nothing_is_looked_up_by_name_when_restoring():
     """A restore must not be able to run what a stream names."""
     frame = take(big_world("tba", side=8))
-    evil = Keyframe(0, 0.0, pickle.dumps(subprocess.call), frame.kept, frame.content)
+    evil = Keyframe(0, 0.0, pickle.dumps(subprocess.call), frame.arrays, frame.kept, frame.content)
     with pytest.raises(pickle.UnpicklingError):
         restore(evil)
 
@@ -200,20 +202,24 @@ def test_memory_is_not_touched_by_setting_it_aside():
     """Looking at a page that nobody has used would make the system find memory for it."""
     world = big_world("tba", side=512, budget=1)
     frame = take(world)
-    taking = Taking(world)
-    pages = TouchedPages()
-    largest = max(taking._memories, key=len)
-    if not pages.of(largest).size:
+    memories = Taking(world)._memories
+    if not TouchedPages(memories).entries.size:
         pytest.skip("this system does not tell which pages were touched")
-    assert pages.of(largest).mean() < 0.1
+    before = share_touched(memories)
+    assert before < 0.1
     take(world, like=frame)
-    assert pages.of(largest).mean() < 0.1
+    assert share_touched(memories) == before
+
+
+def share_touched(memories):
+    """Of the pages of the large ones."""
+    return ((TouchedPages(memories).entries & IS_THERE) != 0).mean()
 
 
 @pytest.mark.parametrize("knows_pages", [True, False])
 def test_a_keyframe_is_the_same_where_nobody_tells_which_pages_were_touched(monkeypatch, knows_pages):
     if not knows_pages:
-        monkeypatch.setattr(pools, "_PAGEMAP", "/nowhere")
+        monkeypatch.setattr(asked, "_PAGEMAP", "/nowhere")
     world = big_world("tba", "rtb-wa", side=128)
     frame = take(world)
     for _ in range(3):
@@ -267,7 +273,9 @@ def really_held(store: KeyframeStore) -> int:
         for number, memory in enumerate(memories):
             data = memory.tobytes()
             kept |= {(number, i, data[i : i + PART]) for i in range(0, len(data), PART) if any(data[i : i + PART])}
-    return sum(len(frame.stream) for frame in frames.values()) + sum(len(part) for _, _, part in kept)
+    return sum(len(frame.stream) + len(frame.arrays) for frame in frames.values()) + sum(
+        len(part) for _, _, part in kept
+    )
 
 
 @settings(max_examples=15)
@@ -297,11 +305,11 @@ def test_memory_stays_within_its_budget(budget, data):
     assert store.held == 0
 
 
-EMPTY = Pool(0).kept([])
+EMPTY = Pool(0).kept(Memories([]))
 
 
 def fake_frame(tick: int, size: int = 1000) -> Keyframe:
-    return Keyframe(tick, float(tick), b"x" * size, (), EMPTY)
+    return Keyframe(tick, float(tick), b"x" * size, b"", (), EMPTY)
 
 
 def test_keyframes_stay_spread_and_are_denser_near_the_present():

@@ -59,6 +59,23 @@ def test_a_shortcut_is_not_looked_for_where_its_roots_alone_would_break_the_time
     assert used > 0 and steps == 11
 
 
+def test_a_path_that_leads_exactly_as_far_as_the_last_is_taken() -> None:
+    """The agent sets out north, into a dead end; a path south of the same length is found, and it turns at once."""
+    rows = [
+        ".@@",
+        "..@",
+        ".@.",
+        "...",
+    ]
+    world, walker = solo(rows, 6, 8, "tba", budget=7, share=0.3, trace_rate=1.0, switch="longer")
+    walked = []
+    for _ in ticks_of(world, 20):
+        walked.append(walker.position)
+        if walker.position == 8:
+            break
+    assert walked == [3, 6, 9, 10, 11, 8]
+
+
 # --- timelines ------------------------------------------------------------------------------------
 
 

@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.commands import EditCells
+from sim.kernels.jit import bare
 from sim.kernels.memory import zeros
+from sim.kernels.pages import IS_THERE, UNKNOWN
 from sim.kernels.search import NODE
-from sim.kernels.stale import Stamped
+from sim.kernels.stale import Stamped, rows_of, wipe_rows
 from sim.time.keyframes import restore, take
 
 from .test_keyframes import big_world
@@ -26,12 +28,14 @@ def test_only_what_counts_is_left_and_only_where_somebody_wrote(count: int, seed
     table["g"], table["place"], table["came"] = rng.random(count), rng.integers(-1, 9, count), rng.integers(0, 8, count)
     table["search"] = rng.integers(0, 4, count)
     pages = -(-(table.ctypes.data % PAGE + table.nbytes) // PAGE)
-    touched = rng.integers(0, 2, pages).astype(np.uint8) if is_told else np.zeros(0, np.uint8)
+    touched = rng.integers(0, 2, pages).astype(bool)
     first = (table.ctypes.data % PAGE + np.arange(count) * NODE.itemsize) // PAGE
     is_wiped = (table["search"] != 2) & (touched[first] != 0 if is_told else True)
     expected = table.copy()
     expected[is_wiped] = np.zeros(1, NODE)
-    Stamped(table, 32, 65_535, 2).wipe(touched, PAGE)
+    rows = rows_of([Stamped(table, 32, 65_535, 2)])
+    rows["page"] = 1 if is_told else UNKNOWN
+    wipe_rows(bare(rows), np.append(IS_THERE, IS_THERE * touched), PAGE)
     assert (table == expected).all()
 
 

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.kernels.jit import JIT_ON
+from sim.kernels.pages import IS_THERE
 from sim.kernels.search import NODE
-from sim.kernels.tiled import _slot, in_rows, laid_out, new_table, put, tile_bits, tiled_count
+from sim.kernels.tiled import _slot, in_rows, laid_out, new_table, put, tile_bits, tiled_count, touch
+from sim.time.memories import Memories, TouchedPages
 
 KINDS = (NODE, np.dtype(np.float64), np.dtype(np.uint32))
 
@@ -46,3 +48,18 @@ def test_rows_and_back(width: int, height: int, seed: int) -> None:
     values[cells - 1] = 77.0
     assert (in_rows(tiles) == values).all()
     assert tiled_count(cells, width, 8) >= cells
+
+
+@pytest.mark.parametrize("tile_width", [0, 512])
+def test_touching_changes_nothing_and_makes_pages(tile_width: int) -> None:
+    table = new_table("", 512 * 512, NODE, tile_width)
+    records = table.records if tile_width else table
+    cells = np.array([0, 300 * 512 + 5, 512 * 512 - 1])
+    memories = Memories([records.view(np.ndarray).view(np.uint8)])
+    if not TouchedPages(memories).entries.size:
+        pytest.skip("this system does not tell which pages were touched")
+    put(table, int(cells[1]), (2.5, 7, 3, 1))
+    touch(table, cells)
+    assert ((TouchedPages(memories).entries & IS_THERE) != 0).sum() == len(cells)
+    rows = in_rows(table)
+    assert rows[cells[1]].tolist() == (2.5, 7, 3, 1) and (rows != np.zeros(1, NODE)).sum() == 1

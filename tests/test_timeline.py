@@ -355,6 +355,22 @@ def test_keyframes_read_while_somebody_looks_are_right(close_keyframes):
         assert line.diverged is None
 
 
+def test_a_keyframe_comes_a_frame_after_the_tick_that_made_it_due(close_keyframes):
+    """That was mostly one with a change of the map; and the frame after it does not read one itself."""
+    line, due, taken = Timeline(long_world), [], []
+    with ThreadPoolExecutor(1) as line.store.beside:
+        for _ in range(900):
+            wanted = line._wants_keyframe(line._present())
+            line.advance(1)
+            if not wanted and line._wants_keyframe(line._present()):
+                due.append(line.tick)
+            if line._taking is not None:
+                taken.append(line.tick)
+        line.settle()
+    assert len(taken) > 5 and taken == [tick + 1 for tick in due[: len(taken)]]
+    assert {frame.tick for frame in line._track.frames} <= {0, *taken}
+
+
 def test_what_waits_to_be_measured_is_measured_while_time_stands_still():
     line, plain = Timeline(long_world), long_world()
     line.world.measuring.allowance = 5

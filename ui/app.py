@@ -17,6 +17,7 @@ from ui.input.pointer import Pointer
 from ui.model.keeper import Keeper
 from ui.model.layout import MOST_PANELS
 from ui.model.player import TICKING_SHARE
+from ui.model.reader import READER
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.panels import lesson_card, maps, menu, note_bubble, overlay, pointing, selected
@@ -53,6 +54,7 @@ class App:
 
     def frame(self, seconds: float) -> None:
         run = self.safety.run
+        READER.let_go()  # what is read beside frames may still be at it
         is_untouched = seconds > 0.0
         for event in pygame.event.get():
             is_untouched = is_untouched and self._only_looks(event)

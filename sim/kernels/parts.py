@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.kernels.addresses import words_at
 from sim.kernels.jit import kernel
+from sim.kernels.pages import may_be_touched
 
 WORDS = 128  # of 8 bytes in a part
 PART = 8 * WORDS
@@ -32,56 +34,84 @@ class Arrays(NamedTuple):
     counts: np.ndarray  # int64[4]
 
 
-@kernel
-def find_changed(pool, words, first, blocks, touched, offset, page, changed, count):
-    """The parts of a memory that are not as the blocks of an older keyframe say.
+SEGMENT = np.dtype([("address", "i8"), ("parts", "i8"), ("first", "i8"), ("page", "i8")], align=True)
+"""Memory that lies in one piece: where, how many parts, the number of the first among the parts of all memories, and
+the place of its first page among the entries of pages (pages.py)."""
 
-    `first` is the number of the first part in `words`. `touched` says of each page of `page` bytes whether anybody
-    ever wrote to it, and is empty where that is not known; the memory begins `offset` bytes into the first of them.
-    Appends part numbers to `changed`, of which `count` are used; returns how many are used then. Writes: changed.
+
+@kernel
+def set_aside(pool, segments, entries, page, blocks, changed, places):
+    """Put what the segments hold into the pool; `blocks` are the tables of an older keyframe, then of the new one.
+
+    One call for all memories: the thread that sets aside holds Python's lock as seldom as can be, for the window may
+    wait for it. `changed` and `places` are room for a number and an address of each part. Returns whether there was
+    room; nothing is kept where there was none. Writes: pool, blocks, changed, places.
     """
-    for place in range(words.size // WORDS):
-        part = first + place
+    count = 0
+    for i in range(segments.size):
+        count = find_changed(pool, segments[i], entries, page, blocks, changed, places, count)
+    if not has_room(pool, count):
+        return False
+    keep(pool, blocks, changed, places, count)
+    hold(pool, blocks)
+    return True
+
+
+@kernel
+def find_changed(pool, segment, entries, page, blocks, changed, places, count):
+    """The parts of a segment that are not as the blocks of an older keyframe say.
+
+    `entries` says which pages anybody ever wrote to (pages.py), `page` is their size.
+    Appends to `changed` and `places`, of which `count` are used; returns how many are used then. Writes: both.
+    """
+    for place in range(segment.parts):
+        part = segment.first + place
+        address = segment.address + place * PART
         slot = pool.tables[blocks[part // PARTS], part % PARTS]
-        begin = offset + place * PART
-        if touched.size and not (touched[begin // page] or touched[(begin + PART - 1) // page]):
+        if not may_be_touched(segment.address, segment.page, place * PART, PART, entries, page):
             if slot == 0:
                 continue
-        elif is_same(pool.contents, slot, words, place):
+        elif is_same(pool.contents, slot, words_at(address, WORDS)):
             continue
         changed[count] = part
+        places[count] = address
         count += 1
     return count
 
 
 @kernel
-def is_same(contents, slot, words, place):
+def has_room(pool, count):
+    """Whether so many parts fit in, each in a table of its own."""
+    used_slots = pool.counts[SLOTS] - pool.counts[FREED_SLOTS]
+    used_tables = pool.counts[TABLES] - pool.counts[FREED_TABLES]
+    return max(used_slots, used_tables) + count <= pool.slot_users.size
+
+
+@kernel
+def is_same(contents, slot, words):
     """Whether a part of a memory is what lies in a slot.
 
     It looks at all words rather than stop at the first that differs, and its numbers are unsigned: so the processor
     compares eight words at once. That is 15 GB/s instead of 5.
     """
     differing = np.uint64(0)
-    begin, row = np.uint64(place * WORDS), np.uint64(slot)
+    row = np.uint64(slot)
     for i in range(np.uint64(WORDS)):
-        differing |= words[begin + np.uint64(i)] ^ contents[row, np.uint64(i)]
+        differing |= words[np.uint64(i)] ^ contents[row, np.uint64(i)]
     return differing == np.uint64(0)
 
 
 @kernel
-def keep(pool, words, first, blocks, changed, begin, end):
-    """Put changed parts of a memory into slots. Whoever calls has seen to it that there is room.
-
-    `blocks` are the tables of the older keyframe, and are those of the new one afterwards. Writes: pool, blocks.
-    """
+def keep(pool, blocks, changed, places, count):
+    """Put changed parts into slots, parts of a block one after the other. There is room. Writes: pool, blocks."""
     renewed = -1
-    for i in range(begin, end):
+    for i in range(count):
         part = np.int64(changed[i])
         block = part // PARTS
         if block != renewed:
             blocks[block] = new_table(pool, blocks[block])
             renewed = block
-        pool.tables[blocks[block], part % PARTS] = new_slot(pool, words, part - first)
+        pool.tables[blocks[block], part % PARTS] = new_slot(pool, words_at(places[i], WORDS))
 
 
 @kernel
@@ -94,13 +124,13 @@ def new_table(pool, old):
 
 
 @kernel
-def new_slot(pool, words, place):
+def new_slot(pool, words):
     """A slot with a part of a memory in it: slot 0 if that is all zeros. Writes: pool."""
-    if is_same(pool.contents, 0, words, place):
+    if is_same(pool.contents, 0, words):
         return np.int64(0)
     slot = give_out(pool.freed_slots, pool.counts, SLOTS, FREED_SLOTS)
     for i in range(np.uint64(WORDS)):
-        pool.contents[np.uint64(slot), np.uint64(i)] = words[np.uint64(place * WORDS) + np.uint64(i)]
+        pool.contents[np.uint64(slot), np.uint64(i)] = words[np.uint64(i)]
     return slot
 
 
@@ -143,6 +173,17 @@ def release(pool, blocks):
                 pool.counts[FREED_SLOTS] += 1
         pool.freed_tables[pool.counts[FREED_TABLES]] = table
         pool.counts[FREED_TABLES] += 1
+
+
+@kernel
+def count_parts(pool, blocks):
+    """Parts that are not all zeros."""
+    count = 0
+    for table in blocks:
+        if table:
+            for i in range(PARTS):
+                count += pool.tables[table, i] != 0
+    return count
 
 
 @kernel

@@ -5,12 +5,16 @@ wrote stays there, and keyframes would hold all of it: of four agents on a chang
 Written over with zeros it is the same to every kernel, and takes no room.
 """
 
-from typing import NamedTuple
+import mmap
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.kernels.jit import kernel
+from sim.kernels.addresses import words_at
+from sim.kernels.jit import bare, kernel
+from sim.kernels.pages import UNKNOWN, may_be_touched
 from sim.kernels.tiled import Table, Tiled
 
 RECORD = 16  # bytes
@@ -31,26 +35,41 @@ class Stamped(NamedTuple):
         flat: npt.NDArray[np.uint8] = records.view(np.ndarray).view(np.uint8)
         return flat
 
-    def wipe(self, touched: npt.NDArray[np.uint8], page: int) -> None:
-        """Write zeros over the records that do not count. `touched` says which pages anybody ever wrote to; empty:
-        nobody knows.
-        """
-        memory = self.bytes
-        words, mask = memory.view(np.uint64), np.uint64(self.mask)
-        wipe(words, np.uint64(self.shift), mask, np.uint64(self.number), touched, memory.ctypes.data % page, page)
+
+ROW = np.dtype(
+    [("address", "i8"), ("records", "i8"), ("shift", "u8"), ("mask", "u8"), ("number", "u8"), ("page", "i8")],
+    align=True,
+)
+"""A table to a kernel: where it lies, and the place of its first page among the entries of pages (pages.py)."""
+
+
+def rows_of(tables: Iterable[Stamped]) -> Any:
+    """Rows of tables whose pages are not known; their memory has to outlive them."""
+    rows = [
+        (each.bytes.ctypes.data, each.bytes.size // RECORD, each.shift, each.mask, each.number, UNKNOWN)
+        for each in tables
+    ]
+    return np.array(rows, ROW).view(np.recarray)
+
+
+def wipe(tables: Iterable[Stamped]) -> None:
+    """Write zeros over the records that do not count."""
+    wipe_rows(bare(rows_of(tables)), np.empty(0, np.uint64), mmap.PAGESIZE)
 
 
 @kernel
-def wipe(words, shift, mask, number, touched, offset, page):
-    """See Stamped.wipe; the memory begins `offset` bytes into the first page. Writes: words."""
-    end = words.size // 2
-    first = 0
-    while first < end:
-        here = (offset + first * RECORD) // page
-        beyond = min(end, ((here + 1) * page - offset) // RECORD)
-        if not touched.size or touched[here]:
-            wipe_some(words, shift, mask, number, first, beyond)
-        first = beyond
+def wipe_rows(rows, entries, page):
+    """The same; `entries` says which pages anybody ever wrote to. Writes: what lies at the addresses."""
+    for i in range(rows.size):
+        row = rows[i]
+        words = words_at(row.address, 2 * row.records)
+        first = 0
+        while first < row.records:
+            here = (row.address + first * RECORD) // page
+            beyond = min(row.records, ((here + 1) * page - row.address) // RECORD)
+            if may_be_touched(row.address, row.page, first * RECORD, (beyond - first) * RECORD, entries, page):
+                wipe_some(words, row.shift, row.mask, row.number, first, beyond)
+            first = beyond
 
 
 @kernel

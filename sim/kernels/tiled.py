@@ -106,10 +106,12 @@ def put(table: Table, s: int, value: object) -> None:
         table[s] = value
 
 
-def touch(table: Tiled, cells: npt.NDArray[np.int64]) -> None:
+def touch(table: Table, cells: npt.NDArray[np.int64]) -> None:
     """Have the system give out the pages of some cells before anybody waits for them."""
-    places = _slot(table, cells, tile_bits(table.records.itemsize))
-    first_bytes = table.records.view(np.uint8)[:: table.records.itemsize]
+    is_tiled = isinstance(table, Tiled)
+    records = table.records if is_tiled else table.view(np.ndarray)
+    places = _slot(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
+    first_bytes = records.view(np.uint8)[:: records.itemsize]
     first_bytes[places] = first_bytes[places]
 
 

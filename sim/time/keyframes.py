@@ -22,6 +22,7 @@ Nothing here is ever written to a file: a pickle is code, and what the program l
 """
 
 import io
+import marshal
 import mmap
 import pickle
 from bisect import bisect_right
@@ -36,9 +37,12 @@ import numpy.typing as npt
 
 from sim import commands
 from sim.agent_api import AgentSpec, Specs
+from sim.kernels import stale
+from sim.kernels.jit import bare
 from sim.params import Param
 from sim.prepared import Prepared
-from sim.time.pool import Bytes, Content, Pool, TouchedPages
+from sim.time.memories import Bytes, Memories, TouchedPages
+from sim.time.pool import Content, Pool
 from sim.world import Note, World
 
 LEAST_BUDGET = 190_000_000
@@ -71,13 +75,14 @@ class Keyframe:
     tick: int
     work: float  # place on the scale by which keyframes are spread, see Timeline
     stream: bytes  # the pickled graph without its arrays
-    kept: tuple[Any, ...]  # objects that the stream refers to by number
+    arrays: bytes  # what they are like, see _Pickler.array_rows
+    kept: tuple[Any, ...]  # objects that the stream and the arrays refer to by number
     content: Content  # of the arrays' memories
 
     @property
     def own_bytes(self) -> int:
         """What it takes beside what lies in the pool."""
-        return len(self.stream) + 8 * len(self.kept) + self.content.own_bytes + 300
+        return len(self.stream) + len(self.arrays) + 8 * len(self.kept) + self.content.own_bytes + 300
 
 
 # --- setting aside --------------------------------------------------------------------------------
@@ -92,29 +97,23 @@ class Taking:
         pickler = _Pickler(file)
         pickler.dump(world)
         self._stream, self._kept = file.getvalue(), tuple(pickler.kept)
+        self._arrays = marshal.dumps(pickler.array_rows)
         self._owners = pickler.owners
-        self._stamped = [stamped for stamped in world.stamped() if stamped.bytes.size >= _SMALL]
-        # Drawing may reset a counter in the small ones meanwhile; and no kernel reads what cannot be written to.
-        self._memories = [
-            memory.copy() if memory.size < _SMALL or not memory.flags.writeable else memory
-            for memory in pickler.memories
-        ]
-
-    @property
-    def size(self) -> int:
-        """Bytes of all memories, touched or not."""
-        return sum(memory.size for memory in self._memories)
+        self._stale = stale.rows_of(stamped for stamped in world.stamped() if stamped.bytes.size >= _SMALL)
+        # Small ones are copied: drawing may reset a counter in them meanwhile.
+        self._memories = Memories(pickler.memories, _SMALL, tuple(pickler.places))
+        self.size = self._memories.size
 
     def read(self, pool: Pool, like: Keyframe | None = None) -> Keyframe | None:
         """Put into the pool what is not there since `like`; None when there is no room.
 
         What no kernel would read again is written over with zeros first, also in the world itself.
         """
-        pages = TouchedPages()
-        for stamped in self._stamped:
-            stamped.wipe(pages.of(stamped.bytes), mmap.PAGESIZE)
-        content = pool.kept(self._memories, like.content if like else None)
-        return Keyframe(self.tick, self.work, self._stream, self._kept, content) if content else None
+        touched = TouchedPages(self._memories)
+        self._stale["page"] = touched.places(self._stale["address"])
+        stale.wipe_rows(bare(self._stale), touched.entries, mmap.PAGESIZE)
+        content = pool.kept(self._memories, like.content if like else None, touched)
+        return Keyframe(self.tick, self.work, self._stream, self._arrays, self._kept, content) if content else None
 
 
 def taking_of(world: World, work: float) -> Taking | None:
@@ -139,69 +138,82 @@ def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyfr
     return frame
 
 
-class _Kept:
-    """Stands in the stream for memory number `place`."""
-
-    def __init__(self, place: int) -> None:
-        self.place = place
+_IS_KEPT, _IS_ARRAY = 0, 1
+"""What the stream refers to by number: an object that is kept as it is, or an array."""
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles a world, leaving out the memory of its arrays and everything that never changes."""
+    """Pickles a world, leaving out its arrays and everything that never changes.
+
+    Arrays are half of what there is to tell, and made up of numbers that each would be asked about: they are told of
+    apart, in rows of plain values.
+    """
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=5)
         self.kept: list[Any] = []
         self.memories: list[Bytes] = []
+        self.array_rows: list[tuple[Any, ...]] = []
+        """Of each array: which memory it looks into (None: it is empty), which of the objects kept its type is, shape
+        and strides, the offset of its first byte, whether it is a record array, whether it must not be written to."""
         self.owners: list[Any] = []  # keeps the addresses valid while this goes on
-        self._numbers: dict[int, int] = {}  # id of a kept object -> its place in `kept`
-        self._places: dict[int, _Kept] = {}  # address of a memory -> what stands for it
+        self._numbers: dict[int, int] = {}  # id of a kept object or an array -> its place in `kept` or `array_rows`
+        self.places: dict[int, int] = {}  # address of a memory -> its place in `memories`
 
-    def persistent_id(self, obj: Any) -> tuple[bool, int] | None:
+    def persistent_id(self, obj: Any) -> tuple[int, int] | None:
         """Asked for every object, thousands of them; so the answer for most is one look at their type."""
         kind: Any = type(obj)
         if not _is_kept_kind(kind):
             return None
-        if isinstance(obj, _Kept):
-            return True, obj.place
+        if issubclass(kind, np.ndarray):
+            return None if obj.dtype.hasobject else (_IS_ARRAY, self._array_number(obj))
         if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
             return None  # a method of some object
-        number = self._numbers.get(id(obj))
-        if number is None:
-            number = self._numbers[id(obj)] = len(self.kept)
-            self.kept.append(obj)
-        return False, number
+        return _IS_KEPT, self._kept_number(obj)
 
     def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, np.ndarray) and not obj.dtype.hasobject:
-            return self._reduced(obj)
         # One record of an array is a view into it; pickled, it would come apart from its array without a word.
         assert not isinstance(obj, np.void), f"a record {obj} cannot be set aside: hold its array instead"
         return NotImplemented
 
-    def _reduced(self, array: npt.NDArray[Any]) -> Any:
-        is_records, is_fixed = isinstance(array, np.recarray), not array.flags.writeable
+    def _kept_number(self, obj: Any) -> int:
+        number = self._numbers.get(id(obj))
+        if number is None:
+            number = self._numbers[id(obj)] = len(self.kept)
+            self.kept.append(obj)
+        return number
+
+    def _array_number(self, array: npt.NDArray[Any]) -> int:
+        number = self._numbers.get(id(array))
+        if number is None:
+            number = self._numbers[id(array)] = len(self.array_rows)
+            self.owners.append(array)
+            self.array_rows.append(self._row(array))
+        return number
+
+    def _row(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
+        dtype, flags = self._kept_number(array.dtype), (isinstance(array, np.recarray), not array.flags.writeable)
         if not array.size:  # no memory to speak of, and none to hold on to
-            return _view, (None, array.dtype, array.shape, None, 0, is_records, is_fixed)
+            return (None, dtype, array.shape, None, 0, *flags)
         owner = _owner_of(array)
         address = owner.ctypes.data
-        kept, offset = self._kept_memory(owner, address), 0 if owner is array else array.ctypes.data - address
-        return _view, (kept, array.dtype, array.shape, array.strides, offset, is_records, is_fixed)
+        offset = 0 if owner is array else array.ctypes.data - address
+        return (self._memory_number(owner, address), dtype, array.shape, array.strides, offset, *flags)
 
-    def _kept_memory(self, owner: npt.NDArray[Any], address: int) -> _Kept:
-        if address not in self._places:
+    def _memory_number(self, owner: npt.NDArray[Any], address: int) -> int:
+        number = self.places.get(address)
+        if number is None:
             assert owner.flags.forc, "an array whose memory has gaps cannot be set aside"
-            self._places[address] = _Kept(len(self.memories))
+            number = self.places[address] = len(self.memories)
             self.owners.append(owner)
-            flat = np.ndarray((owner.nbytes,), np.uint8, buffer=owner.data)
-            self.memories.append(flat)
-        return self._places[address]
+            self.memories.append(np.ndarray((owner.nbytes,), np.uint8, buffer=owner.data))
+        return number
 
 
 @cache
 def _is_kept_kind(kind: Any) -> bool:
-    """Whether objects of this type do not go into the stream as they are."""
-    return issubclass(kind, (_Kept, BuiltinFunctionType, *_KEPT_TYPES))
+    """Whether objects of this type may not go into the stream as they are."""
+    return issubclass(kind, (np.ndarray, BuiltinFunctionType, *_KEPT_TYPES))
 
 
 def _owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -211,7 +223,7 @@ def _owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _view(
+def _array(
     memory: Bytes | None,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
@@ -266,11 +278,15 @@ class Restoring:
 class _Unpickler(pickle.Unpickler):
     def __init__(self, frame: Keyframe, memories: list[Bytes]) -> None:
         super().__init__(io.BytesIO(frame.stream))
-        self._kept, self._memories = frame.kept, memories
+        self._kept = frame.kept
+        self._arrays = [
+            _array(None if number is None else memories[number], frame.kept[dtype], *rest)
+            for number, dtype, *rest in marshal.loads(frame.arrays)
+        ]
 
-    def persistent_load(self, pid: tuple[bool, int]) -> Any:
-        is_memory, number = pid
-        return self._memories[number] if is_memory else self._kept[number]
+    def persistent_load(self, pid: tuple[int, int]) -> Any:
+        kind, number = pid
+        return self._arrays[number] if kind == _IS_ARRAY else self._kept[number]
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         """Nothing is looked up by name: whatever has a name is kept by reference."""
@@ -361,7 +377,7 @@ class KeyframeStore:
         memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
         for _ in frame.content.copy_into(memories):
             pass
-        content = self._current_pool().kept(memories)
+        content = self._current_pool().kept(Memories(memories))
         return replace(frame, content=content) if content else None
 
     def make_room(self) -> None:

@@ -10,25 +10,21 @@ reading it. That may be done in another thread, while nobody writes to the memor
 """
 
 import mmap
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.kernels import parts
+from sim.kernels.jit import bare
 from sim.kernels.memory import zeros
 from sim.kernels.parts import PART, PARTS, SLOTS, TABLES
+from sim.time.memories import Bytes, Memories, TouchedPages, block_counts
 
-Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 
 _SLOT_BYTES = PART + 8  # with who uses it and where it stands among the free ones
 _TABLE_BYTES = 4 * PARTS + 8
-_LOOKED_AT_APART = 64 * 1024
-"""Memories of fewer bytes are read whole: asking which of their pages were touched would take longer."""
-
 _COPIED_AT_ONCE = 16  # blocks in one piece of a restore
 
 
@@ -37,7 +33,7 @@ class Content:
 
     def __init__(self, pool: "Pool", sizes: tuple[int, ...], blocks: npt.NDArray[np.int32]) -> None:
         self.pool, self.sizes, self.blocks = pool, sizes, blocks
-        self.bytes = PART * int(np.count_nonzero(pool.arrays.tables[blocks[blocks > 0]]))
+        self.bytes = PART * int(parts.count_parts(pool.arrays, blocks))
         """What a restore has to copy."""
 
     def __del__(self) -> None:
@@ -85,40 +81,27 @@ class Pool:
         slots, freed_slots, tables, freed_tables = self.arrays.counts.tolist()
         return int(_SLOT_BYTES * (slots - 1 - freed_slots) + _TABLE_BYTES * (tables - 1 - freed_tables))
 
-    def kept(self, memories: Sequence[Bytes], like: Content | None = None) -> Content | None:
-        """The memories as they are now; parts equal to those of `like` are shared with it. None: no room."""
+    def kept(
+        self, memories: Memories, like: Content | None = None, touched: TouchedPages | None = None
+    ) -> Content | None:
+        """The memories as they are now; parts equal to those of `like` are shared with it. None: no room.
+
+        `touched` is what was asked of them lately.
+        """
         self._is_keeping = True
         try:
             self._release_gone()
-            return self._kept(memories, like)
+            return self._kept(memories, like, touched or TouchedPages(memories))
         finally:
             self._is_keeping = False
 
-    def _kept(self, memories: Sequence[Bytes], like: Content | None) -> Content | None:
-        sizes = tuple(memory.size for memory in memories)
-        blocks = _blocks_before(sizes, like if like is not None and like.pool is self else None)
-        changed = np.empty(sum(_part_count(size) for size in sizes), np.int32)
-        pages = TouchedPages()
-        count, found = 0, []
-        for memory, own in zip(memories, _split(blocks, sizes), strict=True):
-            body, tail = _words_of(memory)
-            for words, first, touched in ((body, 0, pages.of(memory)), (tail, body.size // parts.WORDS, _UNKNOWN)):
-                begin, offset = count, memory.ctypes.data % mmap.PAGESIZE if touched.size else 0
-                count = int(
-                    parts.find_changed(self.arrays, words, first, own, touched, offset, mmap.PAGESIZE, changed, count)
-                )
-                found.append((words, first, own, begin, count))
-        if not self._has_room(count):
+    def _kept(self, memories: Memories, like: Content | None, touched: TouchedPages) -> Content | None:
+        blocks = _blocks_before(memories.sizes, like if like is not None and like.pool is self else None)
+        segments, room = bare(memories.segments(touched)), memories.part_count
+        changed, places = np.empty(room, np.int32), np.empty(room, np.int64)
+        if not parts.set_aside(self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, places):
             return None
-        for words, first, own, begin, end in found:
-            parts.keep(self.arrays, words, first, own, changed, begin, end)
-        parts.hold(self.arrays, blocks)
-        return Content(self, sizes, blocks)
-
-    def _has_room(self, count: int) -> bool:
-        """Whether so many parts fit in, each in a table of its own."""
-        slots, freed_slots, tables, freed_tables = self.arrays.counts.tolist()
-        return bool(max(slots - freed_slots, tables - freed_tables) + count <= self.arrays.slot_users.size)
+        return Content(self, memories.sizes, blocks)
 
     def _release_gone(self) -> None:
         while self.gone:
@@ -128,17 +111,9 @@ class Pool:
 # --- memories as parts and blocks -----------------------------------------------------------------
 
 
-def _part_count(size: int) -> int:
-    return -(-size // PART)
-
-
-def _block_count(size: int) -> int:
-    return -(-_part_count(size) // PARTS)
-
-
 def _split(blocks: npt.NDArray[np.int32], sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
     """The blocks of each memory."""
-    ends = np.cumsum([_block_count(size) for size in sizes], dtype=np.int64)
+    ends = np.cumsum(block_counts(sizes))
     return np.split(blocks, ends[:-1].tolist()) if len(sizes) else []
 
 
@@ -146,7 +121,7 @@ def _blocks_before(sizes: tuple[int, ...], like: Content | None) -> npt.NDArray[
     """What the memories were in an older keyframe. Memories come in the order in which the graph of the world is
     walked; an agent more or less shifts some of them, and those that have another size now count as new.
     """
-    blocks = np.zeros(sum(_block_count(size) for size in sizes), np.int32)
+    blocks = np.zeros(int(block_counts(sizes).sum()), np.int32)
     if like is None:
         return blocks
     if like.sizes == sizes:
@@ -165,40 +140,3 @@ def _words_of(memory: Bytes) -> tuple[Words, Words]:
     tail = np.zeros(PART if rest else 0, np.uint8)
     tail[:rest] = memory[whole:]
     return memory[:whole].view(np.uint64), tail.view(np.uint64)
-
-
-# --- pages ----------------------------------------------------------------------------------------
-
-_UNKNOWN = np.empty(0, np.uint8)
-_IS_THERE = np.uint64(3 << 62)  # in memory, or swapped out
-_PAGEMAP = "/proc/self/pagemap"
-
-
-@dataclass
-class TouchedPages:
-    """Which pages of a memory anybody has ever written to or read from, where the system tells (Linux does).
-
-    Most pages of a world are neither: they are zero without being looked at, and looking would make them take room.
-    """
-
-    def __post_init__(self) -> None:
-        try:
-            self._file: int | None = os.open(_PAGEMAP, os.O_RDONLY)
-        except OSError:
-            self._file = None
-
-    def __del__(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
-
-    def of(self, memory: Bytes) -> npt.NDArray[np.uint8]:
-        """A number for each page, zero for those that nobody has touched; empty where that is not known."""
-        if self._file is None or memory.size < _LOOKED_AT_APART:
-            return _UNKNOWN
-        first = memory.ctypes.data // mmap.PAGESIZE
-        count = (memory.ctypes.data + memory.size - 1) // mmap.PAGESIZE - first + 1
-        told = os.pread(self._file, 8 * count, 8 * first)
-        if len(told) < 8 * count:
-            return _UNKNOWN
-        touched: npt.NDArray[np.uint8] = ((np.frombuffer(told, np.uint64) & _IS_THERE) != 0).view(np.uint8)
-        return touched

@@ -80,6 +80,7 @@ class _Head:
     rate: float = 1000.0  # work of a tick, lately
     statuses: dict[int, Status] = field(default_factory=dict)  # of the agents before the commands of the tick
     looked: int = -1  # tick of the statuses
+    is_due: bool = False  # whether it is set aside at the end of the next frame
     is_stale: bool = False  # the past was changed: it stands where no way leads any more
 
     def __post_init__(self) -> None:
@@ -238,7 +239,7 @@ class Timeline:
         """Let up to `ticks` ticks pass; fewer when the world is over. Their rows are in `records`."""
         self.settle()
         head = self._present()
-        passed = self._advance(head, ticks)
+        passed = self._advance(head, ticks, begins_with_keyframe=self.store.beside is None)
         self._take_keyframe_beside(head)
         return passed
 
@@ -317,12 +318,14 @@ class Timeline:
 
     # --- running ----------------------------------------------------------------------------------
 
-    def _advance(self, head: _Head, ticks: int, work: float = float("inf")) -> int:
+    def _advance(
+        self, head: _Head, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
+    ) -> int:
         """Let ticks pass for a head, up to a limit of work; what was never run before is recorded."""
         self._finish_keyframe()
         passed, begin = 0, head.work
         while passed < ticks and head.work - begin < work:
-            if head.is_before_commands and self._wants_keyframe(head):
+            if (passed or begins_with_keyframe) and head.is_before_commands and self._wants_keyframe(head):
                 self._set_keyframe(head)
             self._apply(head)
             left = min(work - (head.work - begin), SPACING / 2)
@@ -417,8 +420,15 @@ class Timeline:
             self._track.add(frame)
 
     def _take_keyframe_beside(self, head: _Head) -> None:
-        """If one is due, have it read while the window draws: the world stands still until the next tick."""
-        if self.store.beside is not None and head.is_before_commands and self._wants_keyframe(head):
+        """If one is due, have it read while the window draws: the world stands still until the next tick.
+
+        One frame after it became due. What makes it due is mostly a tick with a change of the map, and that is the
+        most work that a frame has without it.
+        """
+        if self.store.beside is None or not head.is_before_commands or not self._wants_keyframe(head):
+            return
+        head.is_due = not head.is_due
+        if not head.is_due:
             head.framed = self._track.playhead = head.work
             before = self._track.at_or_before(head.tick)
             head.world.settle_views()

@@ -52,12 +52,9 @@ def fill_table(
         return _heat_table(palette, scale, has_dots)
     is_plain = bool(hidden & KINDS_OF_TERRAIN)
     kept = ~(hidden & ~KINDS_OF_TERRAIN)
-    table = np.empty((BANDS + 1) * 256, np.uint32)
-    for band in range(BANDS + 1):
-        for word in range(256):
-            seen = (_plain(word) if is_plain else word) & kept
-            table[band << 8 | word] = packed(cell_colour(palette, seen, has_edges))
-    return table
+    seen = ((_plain(word) if is_plain else word) & kept for word in range(256))
+    colours = [packed(cell_colour(palette, word, has_edges)) for word in seen]
+    return np.tile(np.array(colours, np.uint32), BANDS + 1)
 
 
 def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:

@@ -1,20 +1,17 @@
 """Small pictures of maps for galleries and previews."""
 
 import numpy as np
-import numpy.typing as npt
 import pygame
 
 from sim.grid import Grid
 from sim.program import ROOT
 from ui.draw import marks
-from ui.draw.cells import NO_BANDS, TerrainWords
+from ui.draw.cells import NO_BANDS, terrain_of
 from ui.draw.kernels import paint
 from ui.draw.kernels.cellwords import WALL
 from ui.draw.kernels.paint import Frame
 from ui.draw.map_colours import EDGED_FROM_PX, edge_width, fill_table
 from ui.draw.theme import Palette, packed
-
-Words = npt.NDArray[np.uint8]
 
 FOLDER = ROOT / "assets" / "thumbs"
 """Pictures of the examples, made by `make thumbs`."""
@@ -27,12 +24,11 @@ def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette:
     """The whole map, as large as fits into `size`, with start and goal on it, as they look in panels."""
     scale = min(size[0] / grid.width, size[1] / grid.height)
     whole = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
-    words = TerrainWords(grid).words
     # Sharp cells where they are larger than a pixel; averaged where several share one, so that no wall vanishes.
     if scale >= 1.0:
-        picture = _large(grid, words, whole, scale, palette)
+        picture = _filled(grid, whole, scale, palette)
     else:
-        picture = pygame.transform.smoothscale(_small(grid, words, palette), whole)
+        picture = pygame.transform.smoothscale(_filled(grid, (grid.width, grid.height), 1.0, palette), whole)
     for name, cell in (("start", start), ("goal", goal)):
         _mark(picture, name, grid.xy(cell), scale, palette)
     return picture
@@ -69,9 +65,9 @@ def _within(place: int, scale: float, room: int, reach: int) -> int:
     return min(max(round((place + 0.5) * scale), reach), max(reach, room - 1 - reach))
 
 
-def _large(grid: Grid, words: Words, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:
+def _filled(grid: Grid, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:
     """Cells of a pixel and more, as panels fill them."""
-    surface = pygame.Surface(size, 0, 32)
+    surface, words = pygame.Surface(size, 0, 32), terrain_of(grid).words
     has_edges = scale >= EDGED_FROM_PX
     frame = Frame(marks.window_pixels(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)
     columns, rows = np.zeros(size[0], np.uint32), np.zeros(size[1], np.uint32)
@@ -79,13 +75,4 @@ def _large(grid: Grid, words: Words, size: tuple[int, int], scale: float, palett
     paint.paint_cells(frame, words, NO_BANDS, table, packed(palette.outside), columns, rows)
     if has_edges:
         paint.paint_wall_edges(frame, words, WALL, edge_width(scale, 1.0), packed(palette.wall))
-    return surface
-
-
-def _small(grid: Grid, words: Words, palette: Palette) -> pygame.Surface:
-    """One pixel for each cell, in the colours of the map."""
-    surface = pygame.Surface((grid.width, grid.height), 0, 32)
-    pixels = pygame.surfarray.pixels2d(surface)
-    pixels[:] = fill_table(palette, 0, None)[words.reshape(grid.height, grid.width)].T
-    del pixels  # it locks the surface while it lives
     return surface

@@ -11,13 +11,8 @@ A picture, a film and the window all show a Run. Who looks, who edits and what c
 is a Session (session.py). A panel is named by its branch and its agent (keys.py) and shows its own world. No pygame.
 """
 
-import os
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from agents.own_files import pinned
@@ -32,24 +27,12 @@ from sim.time.timeline import Timeline
 from sim.world import Snapshot, Walker, WalkerView, World
 from ui.model.crowds import Crowd, Follower, as_one
 from ui.model.keys import FIRST, PanelKey
+from ui.model.reader import READER
 from ui.model.trails import Trail
 
 SEEK_WORK = 8000.0
 """Microseconds of replay in one frame while a seek is under way."""
 
-
-def _step_back() -> None:
-    """Let window and screen go first at once: a thread like others keeps its processor from them for 4 ms.
-
-    Only Linux gives threads a rank of their own.
-    """
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.sched_setscheduler(threading.get_native_id(), os.SCHED_IDLE, os.sched_param(0))
-
-
-READER = ThreadPoolExecutor(1, "keyframes", _step_back)
-"""Reads keyframes while the window draws, presents and waits."""
 
 EDIT_SHOWN_TICKS = 200
 """How long an edited cell stays marked on the map."""
