@@ -421,6 +421,8 @@ class World:
     def prepare(self) -> None:
         """Find out who advances together, and have all memory ready: for hundreds it takes as long as some ticks."""
         self._turns()
+        if self.random_changes.next_after(self.tick) is not None:
+            _ = self.grid.original_cells  # looked for once: among a million cells for some ms
         for walker in self.walkers:
             if getattr(walker.agent, "crew_kernel", None) is not None:
                 touch_ahead(self.grid, walker, self.goal)

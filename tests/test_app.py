@@ -348,6 +348,28 @@ def test_at_rest_each_part_is_drawn_in_turn_and_maps_always(monkeypatch):
     assert max(b - a for a, b in pairwise(frames)) == 1, "never two bars in one frame"
 
 
+def test_at_rest_nothing_has_its_turn_in_the_frame_of_a_change(monkeypatch):
+    """It has enough to do; but where the map changes in every frame, parts are drawn in every other."""
+    app = make_app(setup(budget=1))
+    untouched(app, 2 * RENEWED_EVERY)
+    drawn = []
+    for module in (top_bar, transport, sidebar):
+        monkeypatch.setattr(module, "draw", partial(count_draw, drawn, module.__name__, module.draw))
+
+    def frames(changes):
+        drawn.clear()
+        counts = []
+        for changed in changes:
+            app.session.world.grid.version += changed
+            app.frame(0.016)
+            counts.append(len(drawn))
+        return counts
+
+    assert frames([True] + [False] * RENEWED_EVERY) == [0, 1, 2, 3]
+    assert frames([True] * 2 * RENEWED_EVERY) == [0, 1, 1, 2, 2, 3]
+    assert frames([False] * RENEWED_EVERY) == [1, 2, 3]
+
+
 def count_draw(drawn, name, draw, *given):
     drawn.append(name)
     return draw(*given)

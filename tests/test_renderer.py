@@ -39,10 +39,18 @@ from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords as bits
 from ui.draw.layers import LAYERS, contours
 from ui.draw.legend import draw_colour_bar, legend_swatch
-from ui.draw.map_colours import detour_colour, group_colours, hot_edge, region_colours
+from ui.draw.map_colours import (
+    detour_colour,
+    fill_table,
+    group_colours,
+    hot_colour,
+    hot_edge,
+    hot_floor,
+    region_colours,
+)
 from ui.draw.picture import RECENT_TICKS, Hand
 from ui.draw.renderer import MapRenderer
-from ui.draw.theme import DARK, DIVERGING, LIGHT, Colour, Palette, mix, packed
+from ui.draw.theme import DARK, DIVERGING, LIGHT, PALETTES, Colour, Palette, mix, packed
 from ui.draw.thumb import thumbnail
 from ui.model.camera import Camera, fitted
 from ui.model.layers import HeatSetting, LayerState
@@ -431,6 +439,17 @@ def test_a_minus_b_is_the_difference_of_the_two_panels(kind, is_log, compared):
         if code and kind == "visits" and compared == (0, 1):
             x, y = stage.grid.xy(cell)
             assert colour_at(surface, x, y) == DIVERGING["dark"][4 + size if apart > 0 else 3 - size]
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
+@pytest.mark.parametrize("kind", ["visits", "expansions", "difference"])
+def test_the_table_of_a_heat_scale_has_the_colour_of_every_word(kind: str, palette: Palette) -> None:
+    """It is made from one word of each kind."""
+    scale = scale_for(HeatSetting(kind), 9.0)
+    table = fill_table(palette, 0, scale).reshape(-1, 256)
+    for band, row in enumerate(table):
+        floor = hot_floor(palette, scale, band, has_dots=False)
+        assert row.tolist() == [packed(hot_colour(palette, word, band, floor)) for word in range(256)]
 
 
 def test_the_linear_scale_is_one_for_all_panels_and_reaches_the_largest_value():

@@ -44,6 +44,7 @@ class App:
         self._hidden = 0  # panels for which there is no room
         self._face: object = None  # how the window stood in the last frame, where it may rest in the next
         self._is_whole = True  # whether all of it was drawn
+        self._versions: list[int] = []  # of the maps in the last frame
 
     @property
     def session(self) -> Session:
@@ -147,7 +148,8 @@ class App:
         face = self._present_face()
         rests = is_untouched and face is not None and face == before
         canvas.takes_mouse = not window.dialogs.takes_all
-        canvas.begin(surface, desk.palette, desk.scene.scale, pygame.mouse.get_pos(), rests=rests)
+        mouse, is_busy = pygame.mouse.get_pos(), self._has_map_changed()
+        canvas.begin(surface, desk.palette, desk.scene.scale, mouse, rests=rests, is_busy=is_busy)
         if rests:
             self._corners.put_back(surface)
         else:
@@ -181,6 +183,11 @@ class App:
         if self.tooltip.box is not None:
             self.window.canvas.renewed.append(self.tooltip.box)
         return before is None or self.tooltip.box == before
+
+    def _has_map_changed(self) -> bool:
+        """Whether a map is another since the last frame: the tick and the picture take twice as long then."""
+        before, self._versions = self._versions, [panel.world.grid.version for panel in self.session.panels]
+        return self._versions != before
 
     def _present_face(self) -> object:
         """What must be as it was for parts of the window to stand as they are; None: something lies over them."""

@@ -311,7 +311,7 @@ class CellWords:
         state = _HeatState(crowd.visits, scale, None, crowd.stamp, 0, self.peak)
         before, self._heat = self._heat, state
         is_same = before is not None and before.counts is state.counts and before.entries == state.entries
-        if before is not None and is_same and before.scale == scale and self.bands is self._own_bands:
+        if before is not None and is_same and before.scale.has_bands_of(scale) and self.bands is self._own_bands:
             return
         if self._own_bands.size != self.words.size:
             self._own_bands = np.zeros(self.words.size, np.uint8)
@@ -342,7 +342,7 @@ class CellWords:
 
     def _touched(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
         """The cells whose count may have changed; None when that is not known."""
-        if before is None or before.counts is not now.counts or before.scale != now.scale:
+        if before is None or before.counts is not now.counts or not before.scale.has_bands_of(now.scale):
             return None
         if now.scale.setting.kind in ("visits", "scrub"):
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries
@@ -363,7 +363,7 @@ class CellWords:
         before, self._heat = self._heat, _HeatState(learned.h, scale, None, changes, 0, self.peak)
         self.bands = self._own_bands
         limits = np.array(scale.limits, np.float64)
-        is_same = before is not None and before.counts is learned.h and before.scale == scale
+        is_same = before is not None and before.counts is learned.h and before.scale.has_bands_of(scale)
         if is_same and before is not None and 0 <= changes - before.entries <= learned.changed.size:
             highest = float(cellwords.learned_bands_at(learned, limits, self.bands, before.entries))
             self.peak = max(self.peak, highest)
@@ -378,7 +378,7 @@ class CellWords:
         before, self._heat = self._heat, _HeatState(search.nodes, scale, None, 0, 0, self.peak)
         self.bands = self._own_bands
         limits = np.array(scale.limits, np.float64)
-        is_same = before is not None and before.counts is search.nodes and before.scale == scale
+        is_same = before is not None and before.counts is search.nodes and before.scale.has_bands_of(scale)
         if is_same and self._only_fresh:
             highest = cellwords.g_bands_around(search.nodes, self.words, self._width, limits, self.bands, self._fresh)
             self.peak = max(self.peak, float(highest))

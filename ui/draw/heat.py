@@ -24,6 +24,10 @@ class HeatScale:
     reach: float  # where the highest band ends: the largest value, or a little more
     peak: float = field(default=0.0, compare=False)  # the largest value shown
 
+    def has_bands_of(self, other: "HeatScale") -> bool:
+        """Whether every number has the same band on both. How far they reach only tells their colours and labels."""
+        return self.setting.kind == other.setting.kind and self.limits == other.limits
+
     @property
     def is_difference(self) -> bool:
         return self.setting.kind == "difference"

@@ -58,12 +58,15 @@ def fill_table(
 
 
 def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
-    table = np.empty((BANDS + 1) * 256, np.uint32)
-    for band in range(BANDS + 1):
-        fill = hot_floor(palette, scale, band, has_dots)
-        for word in range(256):
-            table[band << 8 | word] = packed(hot_colour(palette, word, band, fill))
-    return table
+    """Made anew whenever the scale changes, so it asks for the colour of one word of each kind in place of all."""
+    words = np.arange(256)
+    kinds = np.where(words & PASSABLE, 1, 0) + np.where(words & BLOCKED, 2, 0)
+    floors = [hot_floor(palette, scale, band, has_dots) for band in range(BANDS + 1)]
+    rows = [
+        [packed(hot_colour(palette, word, band, floor)) for word in (0, FREE, WALL, FREE | WALL)]
+        for band, floor in enumerate(floors)
+    ]
+    return np.array(rows, np.uint32)[:, kinds].reshape(-1)
 
 
 def hot_colour(palette: Palette, word: int, band: int, floor: Colour) -> Colour:

@@ -61,7 +61,7 @@ class Canvas:
         self.mouse: tuple[int, int] = (-1, -1)
         self.takes_mouse = True  # False while a dialog is on top
         self.renewed: list[Box] = []  # what has been drawn in this frame
-        self._rests = False
+        self._rests = self._waits = False
         self._turn = 0
         self._parts: dict[str, list[HotSpot]] = {}  # as they were drawn last
 
@@ -73,19 +73,23 @@ class Canvas:
         mouse: tuple[int, int],
         *,
         rests: bool = False,
+        is_busy: bool = False,
     ) -> None:
-        """`rests`: the surface is as the frame before has left it, and most parts may stay so."""
+        """`rests`: the surface is as the frame before has left it, and most parts may stay so. `is_busy`: the frame has
+        enough to do, so that in a resting window nobody has a turn; but never twice in a row.
+        """
         self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
         self.spots, self.renewed = [], []
         self._rests = rests
-        self._turn += 1
+        self._waits = rests and is_busy and not self._waits
+        self._turn += not self._waits
         if not rests:
             self._parts.clear()
 
     def part(self, name: str, box: Box, draw: Action) -> bool:
         """Draw a part of the window, or while it rests let it stand, in turn with the others. Whether it was drawn."""
         kept = self._parts.get(name)
-        if self._rests and kept is not None and (self._turn + list(self._parts).index(name)) % RENEWED_EVERY:
+        if self._rests and kept is not None and (self._waits or not self._has_turn(name)):
             self.spots += kept
             return False
         first = len(self.spots)
@@ -93,6 +97,9 @@ class Canvas:
         self._parts[name] = self.spots[first:]
         self.renewed.append(box)
         return True
+
+    def _has_turn(self, name: str) -> bool:
+        return (self._turn + list(self._parts).index(name)) % RENEWED_EVERY == 0
 
     def px(self, units: float) -> int:
         return round(units * self.scale)
