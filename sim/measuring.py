@@ -25,8 +25,10 @@ from sim.kernels.jit import bare
 from sim.kernels.search import begin, new_search, stamped_nodes
 from sim.kernels.stale import Stamped
 
-A_TICK = 25_000
-"""Expansions for measuring that a window allows in a tick, and once more before a change: about 1.3 ms."""
+A_TICK = 20_000
+"""Expansions for measuring that a window allows in a tick: about 1 ms."""
+
+_LAST_CHANCE = 2  # times as many before the map changes, in a frame that has most to do anyway
 
 _UNLIMITED = int(distance.UNLIMITED)
 
@@ -91,7 +93,7 @@ class Measuring:
 
     def prepare_change(self) -> None:
         """The map or the goal is about to change: what cannot be judged now can never be."""
-        self.spend(1)
+        self.spend(_LAST_CHANCE)
         self._lost |= {walk.agent for walk in self._waiting}
         self._waiting.clear()
 
