@@ -283,9 +283,9 @@ def touch_ahead(grid: Grid, walker: "Walker", goal: int) -> None:
     for part in _arrays_in(_memory_of(walker)):
         if isinstance(part, Tiled):
             touch(part, around)
-        elif part.size == grid.cells:
+        elif part.size == grid.cells and part.dtype != np.int32:
             touch(part, row)
-        elif part.nbytes > mmap.PAGESIZE:  # stacks and ways, which are written from their beginning on
+        elif part.nbytes > mmap.PAGESIZE:  # lists of cells and other stacks, which are written from their beginning on
             first_byte = part.view(np.uint8)[:1]
             first_byte |= 0  # copied onto itself it would not be written to
 

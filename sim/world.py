@@ -41,7 +41,7 @@ from sim.placing import cheapest_way
 from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 
 BULK = 4096  # most ticks in one kernel call
-_OF_TURNS = ("_turns_kept", "_are_turns_old", "_has_new_trials")
+_OF_TURNS = ("_turns_kept", "_are_turns_old", "_has_new_trials", "_active")
 _FOR_NO_AGENT = (
     Serve,
     EditCells,
@@ -413,10 +413,17 @@ class World:
 
         Random changes keep a world alive while they may still wake an agent that has no path.
         """
-        if self._queue or any(not w.is_done for w in self.walkers):
+        if self._queue or self._is_anyone_active():
             return False
         waits = any(w.agent.status is Status.NO_PATH for w in self.walkers)
         return not (waits and self.random_changes.next_after(self.tick) is not None)
+
+    def _is_anyone_active(self) -> bool:
+        """Who was found active is asked first: of a crowd most may have arrived, and all would be asked each tick."""
+        if self._active < len(self.walkers) and not self.walkers[self._active].is_done:
+            return True
+        self._active = next((place for place, walker in enumerate(self.walkers) if not walker.is_done), 0)
+        return self._active < len(self.walkers) and not self.walkers[self._active].is_done
 
     def prepare(self) -> None:
         """Find out who advances together, and have all memory ready: for hundreds it takes as long as some ticks."""
@@ -429,8 +436,8 @@ class World:
 
     def advance(self, ticks: int) -> int:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
-        passed = 0
-        for walker in self.walkers:
+        passed, settled = 0, self._settled_turns()
+        for walker in self.walkers if settled is None else settled.alone:
             if walker.seat is None:
                 walker.begin_advance()
         for crew in self.crews:
@@ -441,7 +448,8 @@ class World:
                 break
             passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
             is_over = self.is_over
-        for walker in self.walkers:
+        is_settled = settled is not None and settled is self._turns_kept
+        for walker in settled.alone if settled is not None and is_settled else self.walkers:
             if walker.new_rows:
                 walker.put_rows_together()
         return passed
@@ -585,6 +593,13 @@ class World:
         self._are_turns_old = self._has_new_trials = False
         return kept
 
+    def _settled_turns(self) -> Turns | None:
+        """The same where all of every crew keep there what they do: then only the others have to be gone through."""
+        kept = self._turns_kept
+        if kept is None or self._are_turns_old or self._has_new_trials or not kept.are_of(self.walkers):
+            return None
+        return kept if all(crew.are_seated for crew in kept.crews) else None
+
     def _is_right(self, kept: Turns) -> bool:
         """Whether it is still so."""
         is_of_these = not self._has_new_trials and kept.are_of(self.walkers)
@@ -599,6 +614,7 @@ class World:
     _turns_kept: Turns | None = None
     _are_turns_old = False
     _has_new_trials = False  # who walks again is in no crew
+    _active = 0  # place of a walker that was active when it was asked for last
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what says where memory lies: it will lie elsewhere."""

@@ -29,6 +29,7 @@ _OTHERWISE = {
     "_turns_kept",
     "_are_turns_old",
     "_has_new_trials",
+    "_active",
     "notes",
     "planning_s",
     "changing_s",
