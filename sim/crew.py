@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sim.grid import Grid, MapChange
 from sim.kernels import log
-from sim.kernels.crew import RESULT, RULE, read_sums
+from sim.kernels.crew import RESULT, RULE, read_positions, read_sums
 from sim.kernels.jit import JIT_ON
 from sim.kernels.tiled import Tiled, tile_bits, touch
 
@@ -99,11 +99,17 @@ class Crew:
         self._counts = (walkers[0].counts[0],)
         self._counts_at = np.array([_addresses(walker.counts[:1]) for walker in walkers], np.int64)  # for good
         self._sums = np.zeros((len(walkers), 2), np.int64)
+        self._cells = np.zeros(len(walkers), np.int64)
 
     def sums(self) -> npt.NDArray[np.int64]:
         """The two numbers of each in which everything is that it has done."""
         read_sums(self._counts, self._counts_at, self._sums)
         return self._sums
+
+    def positions(self) -> npt.NDArray[np.int64]:
+        """The cells on which they stand."""
+        read_positions(self._counts, self._counts_at, self._cells)
+        return self._cells
 
     def look_again(self) -> bool:
         """Note where the memory lies of those who have replaced some of it. Due after everything that may do that.
@@ -124,7 +130,7 @@ class Crew:
 
     def _look_at_rules(self) -> None:
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
-        self._rules[:] = [walker.agent.crew_rule() for walker in self.walkers]  # type: ignore[attr-defined]
+        self._rules[:] = [(*walker.agent.crew_rule(), -1, -1) for walker in self.walkers]  # type: ignore[attr-defined]
 
     def tell(self, grid: Grid, change: MapChange) -> bool:
         """Tell all of them of a change of the map, at once; False if each has to be told by itself."""

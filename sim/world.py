@@ -792,7 +792,7 @@ class World:
         """Take the last random event back and draw the next, as one edit: agents are told of the difference only."""
         back = changes.undo(self.grid, self._event)
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
-        protected = np.array([*(w.position for w in self.walkers), self.goal, *sorted(own_goals)])
+        protected = np.array([*self._positions(), self.goal, *sorted(own_goals)])
         stays = np.isin(back.blocked, protected)  # freed by the event, and now somebody stands there
         free = self.grid.free
         free[back.freed] = True
@@ -841,16 +841,24 @@ class World:
 
     def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Which cells may be blocked: not the ones that agents stand on."""
-        stood_on = {w.position: w.label for w in self.walkers}
-        refused = np.isin(cells, list(stood_on))
+        refused = np.isin(cells, self._positions())
         if refused.sum() > _FEW_REFUSED:
             self.note(f"{refused.sum():,} of {cells.size:,} cells stay free: agents stand on them")
-        for cell in cells[refused] if refused.sum() <= _FEW_REFUSED else ():
-            x, y = self.grid.xy(int(cell))
-            self.note(f"({x}, {y}) stays free: {stood_on[int(cell)]} stands on it")
+        for cell in cells[refused].tolist() if refused.sum() <= _FEW_REFUSED else ():
+            label = [w.label for w in self.walkers if w.position == cell][-1]
+            x, y = self.grid.xy(cell)
+            self.note(f"({x}, {y}) stays free: {label} stands on it")
         if self.goal in cells:
             self.note("the goal is blocked: agents wait until it is free again")
         return ~refused
+
+    def _positions(self) -> list[int]:
+        """The cells on which agents stand, of crews in one go."""
+        settled = self._settled_turns()
+        if settled is None:
+            return [walker.position for walker in self.walkers]
+        cells = [cell for crew in settled.crews for cell in crew.positions().tolist()]
+        return [*cells, *(walker.position for walker in settled.alone)]
 
     def _announce(self, change: MapChange) -> None:
         """Tell every agent what changed."""

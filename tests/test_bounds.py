@@ -3,7 +3,7 @@
 from .conftest import run_python
 
 CORE = "from tests.test_kernels import check_core; check_core(); print('done')"
-WORLD = "from tests.test_world import run_everything; run_everything()"
+WORLD = "from tests.test_world import run_everything; [run_everything(watched) for watched in (False, True)]"
 
 
 def test_no_kernel_leaves_its_arrays() -> None:

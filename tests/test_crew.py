@@ -33,6 +33,7 @@ KINDS = (
     ("tb-wa", {"weight": 2.5}),
     ("tb-wa", {"weight": 1.0}),
     ("tb-gbfs", {}),
+    ("rtb-wa", {"restart": "lazy"}),
     ("rtb-wa", {"restart": "lazy", "reopen": True}),
     ("rtb-gbfs", {"restart": "eager"}),
     ("lrta", {}),
@@ -72,7 +73,7 @@ def minds(world: World) -> list[object]:
 
 
 def some_command(world: World, chance: random.Random) -> commands.Command:
-    agent, cell = chance.randrange(31), chance.randrange(world.grid.cells)
+    agent, cell = chance.randrange(34), chance.randrange(world.grid.cells)
     return chance.choice(
         [
             commands.EditCells(blocked=(cell,)),

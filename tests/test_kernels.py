@@ -16,9 +16,10 @@ from scipy.sparse.csgraph import dijkstra
 
 from sim.grid import Grid
 from sim.kernels import buckets, search
+from sim.kernels.ancestry import link, new_links
 from sim.kernels.distance import UNLIMITED, true_distance
 from sim.kernels.octile import COST_UNIT, DIAGONAL, direction_between, h0_cells
-from sim.kernels.route import new_route, place_on, trace_whole
+from sim.kernels.route import new_route, place_on, trace_linked, trace_whole
 from sim.kernels.search import (
     EMPTY,
     GOAL_ON_TOP,
@@ -340,17 +341,26 @@ def test_the_route_is_the_parent_chain_after_every_slice(
     grid = Grid.from_rows(rows)
     run = new_search(grid.cells, *weights, reopens=reopen)
     begin(grid.ground, run, start, goal, goal)
-    route, length = new_route(grid.cells), 0
+    number = np.ones(1, np.int64)
+    links = new_links(grid.cells, number)
+    route, length = new_route(grid.cells, place=links), 0
     for _ in range(300):
         expand(grid.ground, run, k)
         if run.control[0].status == EMPTY:
             break
+        before_cells = route.cells[:length].tolist()
         chain = [int(best_open(grid.ground, run))]
         while (before := int(parent(grid.ground, run, chain[-1]))) >= 0:
             chain.append(before)
-        length, steps = trace_whole(grid.ground, run, route, length, chain[0], not reopen)
+        if reopen:
+            length, steps = trace_whole(grid.ground, run, route, chain[0])
+            assert steps == len(chain)
+        else:
+            link(grid.ground, run, links, 1, route.scratch, chain[0])
+            length, steps = trace_linked(grid.ground, run, route, length, chain[0])
+            kept = next((i for i, cell in enumerate(chain) if cell in before_cells), len(chain))
+            assert steps == kept, "no further than to the first cell that is on the route already"
         assert route.cells[:length].tolist() == chain[::-1]
-        assert steps <= len(chain)
         on_route = [cell for cell in range(grid.cells) if place_on(route, length, cell) >= 0]
         assert on_route == sorted(chain)
         if run.control[0].status == GOAL_ON_TOP:

@@ -28,6 +28,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,10 @@ def state_folder() -> Path:
 # --- writing --------------------------------------------------------------------------------------
 
 
+_BEGUN = count(1)
+"""Journals that this program has begun, so that a later one has a later name."""
+
+
 class Journal(Watcher):
     """Writes down what happens to a tree. It never raises: a disk that is full ends the journal, not the run."""
 
@@ -107,7 +112,7 @@ class Journal(Watcher):
 
     def _begin(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.path = folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        self.path = folder / f"{os.getpid()}-{next(_BEGUN):06}-{secrets.token_hex(4)}{SUFFIX}"
         # The lock comes first: a journal without one is taken for that of a program that is gone.
         self._lock = _locked(self.path.with_suffix(LOCK_SUFFIX))
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | BINARY, 0o600)
@@ -255,7 +260,11 @@ def _program(path: Path) -> str:
 
 
 def find_crashed(folder: Path | None = None) -> list[Crashed]:
-    """Journals whose program is gone, the latest first."""
+    """Journals whose program is gone, the latest first.
+
+    Two that were written to within one tick of the system's clock have the same time: then the one begun later, as
+    their names say.
+    """
     found = []
     try:
         for path in (folder or state_folder()).glob(f"*{SUFFIX}"):
@@ -263,7 +272,7 @@ def find_crashed(folder: Path | None = None) -> list[Crashed]:
                 found.append(Crashed(path, path.stat().st_mtime))
     except OSError:  # no such folder, or none that we may read: nothing to restore
         pass
-    return sorted(found, key=lambda crashed: crashed.modified_s, reverse=True)
+    return sorted(found, key=lambda crashed: (crashed.modified_s, crashed.path.name), reverse=True)
 
 
 def discard(path: Path) -> None:

@@ -12,14 +12,16 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from sim.kernels import dstar_lite, lrta, referee, tb_bfs, tba
+from sim.kernels import dstar_lite, log, lrta, referee, tb_bfs, tba
 from sim.kernels.jit import kernel
+from sim.kernels.search import parent
 
 RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
 """Of each agent: what it may expand a tick, and then the ticks it did, those that were legal, how it stands."""
 
-RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8")], align=True)
-"""How an agent meets a change of the map, see tb_bfs.on_change; others have none to choose."""
+RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8"), ("cell", "i8"), ("place", "i8")], align=True)
+"""How an agent meets a change of the map, see tb_bfs.on_change; others have none to choose. And how far its route is
+made: which cell comes next, and at which place."""
 
 
 @intrinsic
@@ -103,13 +105,56 @@ def read_sums(like, table, sums):
         sums[i, 1] = metrics[0].digest_b
 
 
+@kernel
+def read_positions(like, table, cells):
+    """The cell on which each stands. Writes: cells."""
+    for i in range(table.shape[0]):
+        (metrics,) = _memory_at(like, table, i)
+        cells[i] = metrics[0].position
+
+
 # --- changes of the map ---------------------------------------------------------------------------
+
+AT_ONCE = 32
+"""Agents whose routes are made side by side."""
+
+
+@kernel
+def make_routes(ground, like, table, rules, first, beyond):
+    """Make the routes of lazy agents that have none yet, a cell of each in turn: they will need them at once.
+
+    From one cell to the next, one alone would wait for memory that nobody has looked at for long. Thirty-two wait
+    together: the first edit under 500 agents takes two thirds of the time. Writes: rules, everything at the addresses.
+    """
+    for i in range(first, beyond):
+        rule = rules[i]
+        (search, route, _, state), _, _ = _memory_at(like, table, i)
+        st = state[0]
+        rule.cell = -1
+        is_on_its_way = st.status == log.ACTIVE and st.end >= 0 and not search.control[0].reopens
+        if rule.policy == tb_bfs.LAZY and is_on_its_way and st.length == 0:
+            rule.cell = st.end
+            rule.place = route.place[st.end].depth
+            st.length = rule.place + 1
+    left = beyond - first
+    while left:
+        left = 0
+        for i in range(first, beyond):
+            rule = rules[i]
+            if rule.cell >= 0:
+                (search, route, _, _), _, _ = _memory_at(like, table, i)
+                route.cells[rule.place] = rule.cell
+                rule.cell = parent(ground, search, rule.cell)
+                rule.place -= 1
+                left += 1
 
 
 @kernel
 def change_tb_bfs(ground, like, table, rules, tails, heads, rose):
     """Tell all of them what changed. Writes: everything at the addresses."""
     for i in range(table.shape[0]):
+        if i % AT_ONCE == 0:
+            make_routes(ground, like, table, rules, i, min(i + AT_ONCE, table.shape[0]))
         rule = rules[i]
         (search, route, _, state), _, _ = _memory_at(like, table, i)
         tb_bfs.on_change(ground, search, route, state, tails, heads, rose, rule.policy, rule.heeds, rule.weight)

@@ -45,30 +45,32 @@ def place_on(route, length, s):
 
 
 @kernel
-def trace_whole(ground, search, route, length, end, is_settled):
-    """Make the route lead from the root to `end`. Returns its new length and the parent pointers followed.
-
-    With `is_settled` (closed cells keep their parents) tracing stops at the first cell that is already on
-    the route: from there back to the root it would find the same cells again.
-    """
+def trace_whole(ground, search, route, end):
+    """Make the route lead from the root to `end`. Returns its length and the parent pointers followed."""
     s = np.int64(end)
     steps = 0
-    joint = np.int64(-1)
     while s >= 0:
-        if is_settled:
-            joint = place_on(route, length, s)
-            if joint >= 0:
-                break
         route.scratch[steps] = s
         steps += 1
         s = parent(ground, search, s)
-    new_length = joint + 1
-    for i in range(steps - 1, -1, -1):
-        s = np.int64(route.scratch[i])
-        route.cells[new_length] = s
-        route.place[s].depth = new_length
-        new_length += 1
-    return new_length, steps
+    return adopt(route, route.scratch, steps), steps
+
+
+@kernel
+def trace_linked(ground, search, route, length, end):
+    """The same where closed cells keep their parents and `end` has its link, so that its place is known.
+
+    Stops at the first cell that is already on the route: from there back to the root it would find the same cells
+    again. Nothing is read but parents: of five hundred routes, none is in the cache.
+    """
+    s = np.int64(end)
+    last = np.int64(route.place[s].depth)
+    i = last
+    while i >= 0 and (i >= length or route.cells[i] != s):
+        route.cells[i] = s
+        s = parent(ground, search, s)
+        i -= 1
+    return last + 1, last - i
 
 
 @kernel

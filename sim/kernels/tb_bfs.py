@@ -19,7 +19,7 @@ from sim.kernels import log
 from sim.kernels.ancestry import link, next_towards
 from sim.kernels.jit import kernel
 from sim.kernels.octile import h0_cells
-from sim.kernels.route import place_on, trace_whole, way_cost, way_holds
+from sim.kernels.route import place_on, trace_linked, trace_whole, way_cost, way_holds
 from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, best_open, expand, is_known, parent
 
 STATE = np.dtype(
@@ -100,10 +100,10 @@ def plan(ground, search, route, links, st, budget):
         else:
             st.found = control.status == GOAL_ON_TOP
             st.end = best_open(ground, search)
-            if control.reopens or control.is_stale:
-                traced += make_route(ground, search, route, st)
             if not control.reopens:
                 traced += link(ground, search, links, st.searches, route.scratch, st.end)
+            if control.reopens or control.is_stale:
+                traced += make_route(ground, search, route, st)
             if not control.is_stale or way_holds(ground, search, route, st.length, st.loc):
                 break
         restart(ground, search, st)  # the old labels lead through a wall, or prove nothing
@@ -115,8 +115,10 @@ def make_route(ground, search, route, st):
     """Make the route the path that the agent has taken. Returns the parent pointers followed."""
     if st.end < 0:
         return 0
-    is_settled = not search.control[0].reopens
-    st.length, steps = trace_whole(ground, search, route, st.length, st.end, is_settled)
+    if search.control[0].reopens:
+        st.length, steps = trace_whole(ground, search, route, st.end)
+    else:
+        st.length, steps = trace_linked(ground, search, route, st.length, st.end)
     return steps
 
 
