@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+import numpy.typing as npt
+
 from cli.bench import control
 from cli.bench.problems import MapProblem, by_map
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from cli.bench.timing import best_of
 from sim.files.map import lengths_agree
-from sim.kernels.distance import UNLIMITED
 from sim.kernels.jit import bare
-from sim.kernels.route import Route, new_route, trace_whole
-from sim.kernels.search import GOAL_ON_TOP, Search, begin, expand, new_search
+from sim.kernels.memory import scratch
+from sim.kernels.offline import solve
+from sim.kernels.search import Search, new_search
 
 TARGETS = {"bg512": Target(90.0), "rooms": Target(82.0), "sc1": Target(95.0)}
 FRESH = Target(0.8)  # of the rate with used memory
@@ -61,34 +64,26 @@ def _rates(setup: Setup, name: str, problems: list[MapProblem]) -> tuple[float, 
 
 
 def _solve_each(batch: list[MapProblem]) -> int:
-    """Every problem with a memory and a route taken for it, as commands that solve many problems do."""
+    """Every problem with a memory and room for its way taken for it, as commands that solve many problems do."""
     expansions = 0
     for problem in batch:
         cells = problem.grid.cells
-        memory, route = new_search(cells, is_bucketed=True, is_reused=True), new_route(cells, is_reused=True)
-        expansions += _solve_all(bare(memory), bare(route), [(problem, *problem.ends)])
+        memory, way = new_search(cells, is_bucketed=True, is_reused=True), scratch("way", cells, np.int32, True)
+        expansions += _solve_all(bare(memory), way, [(problem, *problem.ends)])
     return expansions
 
 
 def kernel_work(batch: list[MapProblem]) -> Callable[[], int]:
     """Solving all problems of one map with the kernels; returns the expansions."""
     cells = batch[0].grid.cells
-    return partial(
-        _solve_all,
-        bare(new_search(cells, is_bucketed=True)),
-        bare(new_route(cells)),
-        [(problem, *problem.ends) for problem in batch],
-    )
+    ends = [(problem, *problem.ends) for problem in batch]
+    return partial(_solve_all, bare(new_search(cells, is_bucketed=True)), np.zeros(cells, np.int32), ends)
 
 
-def _solve_all(memory: Search, route: Route, ends: list[tuple[MapProblem, int, int]]) -> int:
+def _solve_all(memory: Search, way: npt.NDArray[np.int32], ends: list[tuple[MapProblem, int, int]]) -> int:
     expansions = 0
     for problem, start, goal in ends:
-        ground = problem.grid.ground
-        begin(ground, memory, start, goal, goal)
-        expansions += int(expand(ground, memory, UNLIMITED))
-        if memory.control["status"][0] == GOAL_ON_TOP:
-            trace_whole(ground, memory, route, 0, goal, True)
+        expansions += int(solve(problem.grid.ground, memory, start, goal, way)[1])
         _check_length(problem, float(memory.nodes["g"][goal]))
     return expansions
 

@@ -10,14 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.kernels import offline
 from sim.kernels.climb import NO_CAP, climb
 from sim.kernels.flood import NEVER_MET, flood
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0
-from sim.kernels.route import way_to
-from sim.kernels.search import GOAL_ON_TOP, begin, expand
 
-ALL_EXPANSIONS = np.int64(1) << 62
 LEAF = 8  # records in a leaf of the tree
 AXES = 4  # x and y of the first cell, x and y of the last
 STACK = 64  # places on the stack of a walk through the tree; one of a million records is 20 deep
@@ -53,12 +51,8 @@ def new_similar(asked: int) -> Similar:
 @kernel
 def solve(ground, search, start, goal, way, record):
     """Solve a problem and compress its path into `record`. Returns its length and the expansions."""
-    begin(ground, search, start, goal, goal)
-    expand(ground, search, ALL_EXPANSIONS)
-    if search.control[0].status != GOAL_ON_TOP:
-        return 0, search.control[0].expansions
-    length = way_to(ground, search, goal, way)
-    return compress(ground, way, length, record), search.control[0].expansions
+    length, expansions = offline.solve(ground, search, start, goal, way)
+    return compress(ground, way, length, record) if length else 0, expansions
 
 
 @kernel
