@@ -21,7 +21,7 @@ from ui.draw.theme import RED, SERIES
 from ui.model import files, saving
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
-from ui.model.player import MOST_PUT_OFF, Player
+from ui.model.player import MOST_PUT_OFF, PATIENCE, Player
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
 from ui.model.turning import turn_budget
@@ -349,7 +349,7 @@ def test_at_rest_each_part_is_drawn_in_turn_and_maps_always(monkeypatch):
 
 
 def test_at_rest_nothing_has_its_turn_in_the_frame_of_a_change(monkeypatch):
-    """It has enough to do; but where the map changes in every frame, parts are drawn in every other."""
+    """It has enough to do; but where the map changes in every frame there is nothing to wait for."""
     app = make_app(setup(budget=1))
     untouched(app, 2 * RENEWED_EVERY)
     drawn = []
@@ -366,7 +366,7 @@ def test_at_rest_nothing_has_its_turn_in_the_frame_of_a_change(monkeypatch):
         return counts
 
     assert frames([True] + [False] * RENEWED_EVERY) == [0, 1, 2, 3]
-    assert frames([True] * 2 * RENEWED_EVERY) == [0, 1, 1, 2, 2, 3]
+    assert frames([True] * 2 * RENEWED_EVERY) == [0, 1, 2, 3, 4, 5]
     assert frames([False] * RENEWED_EVERY) == [1, 2, 3]
 
 
@@ -380,13 +380,16 @@ def test_a_tick_is_put_off_while_a_keyframe_is_read_and_made_up_for(monkeypatch)
     player = Player(Session(setup(budget=1)), 60)
     player.play()
     is_being_read = True
+    hurried = []
     monkeypatch.setattr(Session, "is_being_read", property(lambda session: is_being_read))
+    monkeypatch.setattr(Session, "hurry", lambda session: hurried.append(session.tick))
     player.pass_time(1 / 60, 1.0)
     assert player.session.tick == 1, "a test, a film"
     player.may_put_off = True
-    for _ in range(3):
+    for frame in range(3):
         player.pass_time(1 / 60, 1.0)
         assert player.session.tick == 1
+        assert len(hurried) == max(0, frame + 2 - PATIENCE), "it is not told at once"
     is_being_read = False
     player.pass_time(1 / 60, 1.0)
     assert player.session.tick == 5

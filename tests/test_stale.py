@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sim.commands import EditCells
 from sim.kernels.jit import bare
 from sim.kernels.memory import zeros
+from sim.kernels.pace import hurried
 from sim.kernels.pages import IS_THERE, UNKNOWN
 from sim.kernels.search import NODE
 from sim.kernels.stale import Stamped, rows_of, wipe_rows
@@ -35,7 +36,7 @@ def test_only_what_counts_is_left_and_only_where_somebody_wrote(count: int, seed
     expected[is_wiped] = np.zeros(1, NODE)
     rows = rows_of([Stamped(table, 32, 65_535, 2)])
     rows["page"] = 1 if is_told else UNKNOWN
-    wipe_rows(bare(rows), np.append(IS_THERE, IS_THERE * touched), PAGE)
+    wipe_rows(bare(rows), np.append(IS_THERE, IS_THERE * touched), PAGE, hurried())
     assert (table == expected).all()
 
 

@@ -1,5 +1,6 @@
 """Time travel: whatever way a state was reached, it is that of a plain run with the same commands."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -369,6 +370,31 @@ def test_a_keyframe_comes_a_frame_after_the_tick_that_made_it_due(close_keyframe
         line.settle()
     assert len(taken) > 5 and taken == [tick + 1 for tick in due[: len(taken)]]
     assert {frame.tick for frame in line._track.frames} <= {0, *taken}
+
+
+class LazyReader(ThreadPoolExecutor):
+    """Begins to read only when it is told to hurry, as where all processors are busy."""
+
+    def submit(self, read, taking, like):
+        def wait_and_read():
+            for _ in range(10_000):
+                if taking.pace[0]:
+                    return read(taking, like)
+                time.sleep(0.001)
+            raise AssertionError("nobody has said that they wait")
+
+        return super().submit(wait_and_read)
+
+
+def test_who_waits_for_a_keyframe_says_so(close_keyframes):
+    line = Timeline(long_world)
+    with LazyReader(1) as line.store.beside:
+        while line.advance(3):  # a tick waits for it
+            pass
+        assert line.store.count > 5
+        line.advance(1)
+        line.store.make_room()  # and so does this
+    assert line.world.digest() == plain_run(line.setup, line.entries(), line.tick).digest()
 
 
 def test_what_waits_to_be_measured_is_measured_while_time_stands_still():

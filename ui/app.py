@@ -204,3 +204,4 @@ class App:
             pygame.display.flip()
         else:
             pygame.display.update(self.window.canvas.renewed)
+        READER.let_go()

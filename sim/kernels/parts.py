@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.kernels import pace as pace_of
 from sim.kernels.addresses import words_at
 from sim.kernels.jit import kernel
 from sim.kernels.pages import may_be_touched
@@ -17,6 +18,9 @@ from sim.kernels.pages import may_be_touched
 WORDS = 128  # of 8 bytes in a part
 PART = 8 * WORDS
 PARTS = 32  # in a block
+
+COMPARED, COPIED = 2048, 512
+"""Parts in a piece of work, see pace.py: about 0.2 ms."""
 
 SLOTS, FREED_SLOTS, TABLES, FREED_TABLES = 0, 1, 2, 3
 """Places in `counts`: slots and tables given out at least once, and those of them that are free again."""
@@ -40,31 +44,32 @@ the place of its first page among the entries of pages (pages.py)."""
 
 
 @kernel
-def set_aside(pool, segments, entries, page, blocks, changed, places):
+def set_aside(pool, segments, entries, page, blocks, changed, places, pace):
     """Put what the segments hold into the pool; `blocks` are the tables of an older keyframe, then of the new one.
 
     One call for all memories: the thread that sets aside holds Python's lock as seldom as can be, for the window may
-    wait for it. `changed` and `places` are room for a number and an address of each part. Returns whether there was
-    room; nothing is kept where there was none. Writes: pool, blocks, changed, places.
+    wait for it. `pace`: see pace.py. `changed` and `places` are room for a number and an address of each part. Returns
+    whether there was room; nothing is kept where there was none. Writes: pool, blocks, changed, places.
     """
     count = 0
     for i in range(segments.size):
-        count = find_changed(pool, segments[i], entries, page, blocks, changed, places, count)
+        count = find_changed(pool, segments[i], entries, page, blocks, changed, places, count, pace)
     if not has_room(pool, count):
         return False
-    keep(pool, blocks, changed, places, count)
+    keep(pool, blocks, changed, places, count, pace)
     hold(pool, blocks)
     return True
 
 
 @kernel
-def find_changed(pool, segment, entries, page, blocks, changed, places, count):
+def find_changed(pool, segment, entries, page, blocks, changed, places, count, pace):
     """The parts of a segment that are not as the blocks of an older keyframe say.
 
     `entries` says which pages anybody ever wrote to (pages.py), `page` is their size.
     Appends to `changed` and `places`, of which `count` are used; returns how many are used then. Writes: both.
     """
     for place in range(segment.parts):
+        pace_of.after(place + 1, COMPARED, pace)
         part = segment.first + place
         address = segment.address + place * PART
         slot = pool.tables[blocks[part // PARTS], part % PARTS]
@@ -102,10 +107,11 @@ def is_same(contents, slot, words):
 
 
 @kernel
-def keep(pool, blocks, changed, places, count):
+def keep(pool, blocks, changed, places, count, pace):
     """Put changed parts into slots, parts of a block one after the other. There is room. Writes: pool, blocks."""
     renewed = -1
     for i in range(count):
+        pace_of.after(i + 1, COPIED, pace)
         part = np.int64(changed[i])
         block = part // PARTS
         if block != renewed:

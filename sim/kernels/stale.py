@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sim.kernels import pace as pace_of
 from sim.kernels.addresses import words_at
 from sim.kernels.jit import bare, kernel
 from sim.kernels.pages import UNKNOWN, may_be_touched
 from sim.kernels.tiled import Table, Tiled
 
 RECORD = 16  # bytes
+PAGES = 1024  # in a piece of work, see pace.py
 
 
 class Stamped(NamedTuple):
@@ -54,12 +56,15 @@ def rows_of(tables: Iterable[Stamped]) -> Any:
 
 def wipe(tables: Iterable[Stamped]) -> None:
     """Write zeros over the records that do not count."""
-    wipe_rows(bare(rows_of(tables)), np.empty(0, np.uint64), mmap.PAGESIZE)
+    wipe_rows(bare(rows_of(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, pace_of.hurried())
 
 
 @kernel
-def wipe_rows(rows, entries, page):
-    """The same; `entries` says which pages anybody ever wrote to. Writes: what lies at the addresses."""
+def wipe_rows(rows, entries, page, pace):
+    """The same; `entries` says which pages anybody ever wrote to. `pace`: see pace.py. Writes: what lies at the
+    addresses.
+    """
+    wiped = 0
     for i in range(rows.size):
         row = rows[i]
         words = words_at(row.address, 2 * row.records)
@@ -69,6 +74,8 @@ def wipe_rows(rows, entries, page):
             beyond = min(row.records, ((here + 1) * page - row.address) // RECORD)
             if may_be_touched(row.address, row.page, first * RECORD, (beyond - first) * RECORD, entries, page):
                 wipe_some(words, row.shift, row.mask, row.number, first, beyond)
+                wiped += 1
+                pace_of.after(wiped, PAGES, pace)
             first = beyond
 
 

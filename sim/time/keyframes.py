@@ -39,6 +39,7 @@ from sim import commands
 from sim.agent_api import AgentSpec, Specs
 from sim.kernels import stale
 from sim.kernels.jit import bare
+from sim.kernels.pace import hurried, new_pace
 from sim.params import Param
 from sim.prepared import Prepared
 from sim.time.memories import Bytes, Memories, TouchedPages
@@ -103,6 +104,7 @@ class Taking:
         # Small ones are copied: drawing may reset a counter in them meanwhile.
         self._memories = Memories(pickler.memories, _SMALL, tuple(pickler.places))
         self.size = self._memories.size
+        self.pace = hurried()  # nobody reads it beside a window, unless they say so
 
     def read(self, pool: Pool, like: Keyframe | None = None) -> Keyframe | None:
         """Put into the pool what is not there since `like`; None when there is no room.
@@ -111,8 +113,8 @@ class Taking:
         """
         touched = TouchedPages(self._memories)
         self._stale["page"] = touched.places(self._stale["address"])
-        stale.wipe_rows(bare(self._stale), touched.entries, mmap.PAGESIZE)
-        content = pool.kept(self._memories, like.content if like else None, touched)
+        stale.wipe_rows(bare(self._stale), touched.entries, mmap.PAGESIZE, self.pace)
+        content = pool.kept(self._memories, like.content if like else None, touched, self.pace)
         return Keyframe(self.tick, self.work, self._stream, self._arrays, self._kept, content) if content else None
 
 
@@ -311,6 +313,7 @@ class KeyframeStore:
         self._pool: Pool | None = None
         self.beside: Executor | None = None
         self._under_way: Future[Keyframe | None] | None = None
+        self._pace = new_pace()  # of what is under way
 
     @property
     def budget(self) -> int:
@@ -348,12 +351,18 @@ class KeyframeStore:
         """The same in another thread. The world must not move meanwhile."""
         assert self.beside is not None
         self._wait()
+        taking.pace = self._pace = new_pace()
         self._under_way = self.beside.submit(self._read, taking, like)
         return self._under_way
+
+    def hurry(self) -> None:
+        """Whoever reads beside is waited for: nobody else comes before it from now on."""
+        self._pace[0] = 1
 
     def _wait(self) -> None:
         """One at a time: the pool does not know two that write to it."""
         if self._under_way is not None:
+            self.hurry()
             self._under_way.exception()
             self._under_way = None
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sim.kernels import parts
 from sim.kernels.jit import bare
 from sim.kernels.memory import zeros
+from sim.kernels.pace import Pace, hurried
 from sim.kernels.parts import PART, PARTS, SLOTS, TABLES
 from sim.time.memories import Bytes, Memories, TouchedPages, block_counts
 
@@ -82,24 +83,28 @@ class Pool:
         return int(_SLOT_BYTES * (slots - 1 - freed_slots) + _TABLE_BYTES * (tables - 1 - freed_tables))
 
     def kept(
-        self, memories: Memories, like: Content | None = None, touched: TouchedPages | None = None
+        self,
+        memories: Memories,
+        like: Content | None = None,
+        touched: TouchedPages | None = None,
+        pace: Pace | None = None,
     ) -> Content | None:
         """The memories as they are now; parts equal to those of `like` are shared with it. None: no room.
 
-        `touched` is what was asked of them lately.
+        `touched` is what was asked of them lately; who has a `pace` gives way to others (sim/kernels/pace.py).
         """
         self._is_keeping = True
         try:
             self._release_gone()
-            return self._kept(memories, like, touched or TouchedPages(memories))
+            return self._kept(memories, like, touched or TouchedPages(memories), hurried() if pace is None else pace)
         finally:
             self._is_keeping = False
 
-    def _kept(self, memories: Memories, like: Content | None, touched: TouchedPages) -> Content | None:
+    def _kept(self, memories: Memories, like: Content | None, touched: TouchedPages, pace: Pace) -> Content | None:
         blocks = _blocks_before(memories.sizes, like if like is not None and like.pool is self else None)
         segments, room = bare(memories.segments(touched)), memories.part_count
         changed, places = np.empty(room, np.int32), np.empty(room, np.int64)
-        if not parts.set_aside(self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, places):
+        if not parts.set_aside(self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, places, pace):
             return None
         return Content(self, memories.sizes, blocks)
 

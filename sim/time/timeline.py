@@ -439,6 +439,7 @@ class Timeline:
     def _finish_keyframe(self) -> None:
         """Wait for the keyframe that is being read, if any: the world is about to move."""
         if self._taking is not None:
+            self.store.hurry()
             frame, self._taking = self._taking.result(), None
             if frame is not None:
                 self._track.add(frame)

@@ -9,6 +9,7 @@ from ui.model.session import Session
 TICKING_SHARE = 0.5  # part of a frame that ticks may take
 _MOST_AT_ONCE = 64  # ticks between two looks at the time
 MOST_PUT_OFF = 6  # frames that a tick may wait for a keyframe: a tenth of a second
+PATIENCE = 2  # of these, until nobody else comes before what reads it
 
 
 def _nobody_films() -> None:
@@ -120,6 +121,8 @@ class Player:
             self.session.advance_for(most_s)
         else:
             self._put_off = self._put_off + 1 if self._must_wait else 0
+            if self._put_off >= PATIENCE:
+                self.session.hurry()
             self._advance(self.clock.advance(seconds, is_held=self._put_off > 0), most_s)
 
     @property

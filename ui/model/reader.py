@@ -1,9 +1,10 @@
 """The thread that reads keyframes while the window draws, presents and waits.
 
-The window goes first. A thread like others keeps its processor from it for 4 ms, and so does one of the lowest rank as
-soon as both are on one processor: whoever waits there longest gets a turn, and turns are that long. So, where the
-system knows ranks and lets threads choose their processors (Linux), the reader gets the lowest rank, for the sake of
-the screen; and while it reads the window stays on the processor where it is, and the reader on the others.
+The window goes first: what reads gives way after each fifth of a millisecond (sim/kernels/pace.py), for the sake of the
+screen; and where the system lets threads choose their processors (Linux), the window stays on its processor until the
+frame is over in which the reading begins, and the reader on the others. Otherwise both are soon on one, for whoever
+wakes the other draws it near. No longer than that frame: then the window's processor is idle, and on a busy machine no
+other is.
 """
 
 import ctypes
@@ -20,9 +21,9 @@ _R = TypeVar("_R")
 
 
 class _Stay(NamedTuple):
-    """A thread that stays on its processor for a while, and where it might be."""
+    """Threads that stay on processors of their own for a while, and where they might be."""
 
-    thread: int
+    threads: tuple[int, int]  # who asked, and the reader
     allowed: set[int]
 
 
@@ -40,29 +41,29 @@ class Reader(Executor):
         return future
 
     def let_go(self) -> None:
-        """Let whoever asked run on all processors again: at the end of the reading, and of the frame. What it starts
+        """Let both run on all processors again: at the end of the reading, and of the frame. What the window starts
         (the encoder of a video, a process) would otherwise stay on its processor for good.
         """
         stay, self._stay = self._stay, None
-        if stay is not None:
-            with suppress(OSError):  # the thread has ended
-                os.sched_setaffinity(stay.thread, stay.allowed)
+        if stay is None:
+            return
+        for thread in stay.threads:
+            with suppress(OSError):  # it has ended
+                os.sched_setaffinity(thread, stay.allowed)
 
     def _begin(self) -> None:
         if sys.platform == "linux":
             self._thread = threading.get_native_id()
-            with suppress(OSError):
-                os.sched_setscheduler(self._thread, os.SCHED_IDLE, os.sched_param(0))
 
     def _keep_apart(self) -> None:
         if self._thread is None or self._processor is None:
             return
         with suppress(OSError):  # where nobody may choose
-            stay, own = _Stay(threading.get_native_id(), os.sched_getaffinity(0)), {self._processor()}
-            if own < stay.allowed:
-                os.sched_setaffinity(self._thread, stay.allowed - own)
-                self._stay = stay
-                os.sched_setaffinity(stay.thread, own)
+            asker, allowed, own = threading.get_native_id(), os.sched_getaffinity(0), {self._processor()}
+            if own < allowed:
+                self._stay = _Stay((asker, self._thread), allowed)
+                os.sched_setaffinity(self._thread, allowed - own)
+                os.sched_setaffinity(asker, own)
 
 
 def _current_processor() -> Callable[[], int] | None:

@@ -444,6 +444,10 @@ class Session:
         """Whether the next tick would have to wait until a keyframe is read."""
         return self.run.is_being_read
 
+    def hurry(self) -> None:
+        """A tick waits for what is read in another thread."""
+        self.run.tree.store.hurry()
+
     def go_on_measuring(self) -> None:
         self.run.go_on_measuring()
 

@@ -61,7 +61,7 @@ class Canvas:
         self.mouse: tuple[int, int] = (-1, -1)
         self.takes_mouse = True  # False while a dialog is on top
         self.renewed: list[Box] = []  # what has been drawn in this frame
-        self._rests = self._waits = False
+        self._rests = self._waits = self._was_busy = False
         self._turn = 0
         self._parts: dict[str, list[HotSpot]] = {}  # as they were drawn last
 
@@ -76,12 +76,13 @@ class Canvas:
         is_busy: bool = False,
     ) -> None:
         """`rests`: the surface is as the frame before has left it, and most parts may stay so. `is_busy`: the frame has
-        enough to do, so that in a resting window nobody has a turn; but never twice in a row.
+        enough to do, so that in a resting window nobody has a turn; where all frames have, each is as good as the next.
         """
         self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
         self.spots, self.renewed = [], []
         self._rests = rests
-        self._waits = rests and is_busy and not self._waits
+        self._waits = rests and is_busy and not self._was_busy
+        self._was_busy = is_busy
         self._turn += not self._waits
         if not rests:
             self._parts.clear()
