@@ -134,6 +134,16 @@ def test_no_process_is_begun_where_there_is_nothing_else_to_do(begun: list[Prete
     assert len(begun) == 1 and begun[0].told == b"lrta\n"
 
 
+def test_the_splash_counts_what_there_is_to_count() -> None:
+    """What opening the file needs comes alone; "1 of 1", and then 1 of 5, would be no help."""
+    progress = start.Progress()
+    assert progress.text == "" and progress.share is None
+    progress.tell(ready.Part("world", "the map", lambda: None), 0, 1)
+    assert progress.text == "Preparing the map (only the first time)" and progress.share is None
+    progress.tell(ready.Part("tba", "TBA*", lambda: None), 1, 4)
+    assert progress.text == "Preparing TBA*: 2 of 4 (only the first time)" and progress.share == 0.25
+
+
 # --- beside the window ------------------------------------------------------------------------------------
 
 

@@ -106,11 +106,13 @@ class Progress:
 
     @property
     def text(self) -> str:
-        return f"Preparing {self.title}: {self.done + 1} of {self.total} (only the first time)" if self.total else ""
+        """One thing is not counted: mostly it is what is needed to find out what else is."""
+        count = f": {self.done + 1} of {self.total}" if self.total > 1 else ""
+        return f"Preparing {self.title}{count} (only the first time)" if self.total else ""
 
     @property
     def share(self) -> float | None:
-        return self.done / self.total if self.total else None
+        return self.done / self.total if self.total > 1 else None
 
 
 def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str, share: float | None) -> None:
