@@ -17,7 +17,7 @@ from sim.files.examples import named_file
 from sim.files.scenario import Scenario, build_world, load_scenario, save_scenario
 from sim.files.trace import Trace
 from sim.params import Param
-from sim.results import STOPPED, STUCK, group_lines, outcome_of, result
+from sim.results import STOPPED, STUCK, TickTimes, group_lines, outcome_of, result
 from sim.world import Walker, World
 
 TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)
@@ -61,7 +61,7 @@ def run_scenario(
     ):  # asked twice for each agent and tick, a clock is no small part of a tick
         options["stopwatch"] = time.perf_counter
     world = build_world(scenario, BY_KEY, **options)
-    world.clock = time.perf_counter if scenario.tick_ms else None
+    world.clock = time.perf_counter if is_summed_up or scenario.tick_ms else None
     run = ScenarioRun(scenario, world, progress, is_summed_up)
     with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
         run.posthoc.begin(run.world)
@@ -80,7 +80,7 @@ class ScenarioRun:
     world: World
     progress: Progress
     is_summed_up: bool = False
-    tick_ms: list[float] = field(default_factory=list)  # of every tick, where they are summed up
+    times: TickTimes = field(default_factory=TickTimes)  # where they are summed up
     walkers: dict[int, Walker] = field(default_factory=dict)  # also those that were removed
     no_path_ticks: dict[int, int] = field(default_factory=dict)  # when each agent proved so last
     notes_told: int = 0
@@ -118,7 +118,7 @@ class ScenarioRun:
         before = time.perf_counter()
         passed = self.world.advance(1)
         if passed:
-            self.tick_ms.append((time.perf_counter() - before) * 1000.0)
+            self.times.take(self.world, (time.perf_counter() - before) * 1000.0)
         return passed
 
     def _look(self) -> None:
@@ -134,7 +134,7 @@ class ScenarioRun:
         """Print a line for every agent; one that was removed counts as stopped."""
         self._look()
         if self.is_summed_up:
-            for line in group_lines(self.world, self.walkers.values(), self.tick_ms):
+            for line in group_lines(self.world, self.walkers.values(), self.times):
                 print_result(line, self.progress)
             return
         for walker in self.walkers.values():

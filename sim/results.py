@@ -1,6 +1,8 @@
 """How a run without a window goes on, how it ended, and everything that is counted of it, as one line of plain data."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -102,16 +104,62 @@ def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str 
     }
 
 
-def group_lines(world: World, walkers: Iterable[Walker], tick_ms: Sequence[float]) -> Iterator[dict[str, Any]]:
+Group = tuple[str, str]
+"""Its name, or label and number of an agent that is a group of its own; and the kind."""
+
+
+def group_of(walker: Walker) -> Group:
+    return walker.config.group or f"{walker.label} {walker.id}", walker.spec.key
+
+
+def group_ms(world: World) -> dict[Group, float]:
+    """Milliseconds that each group took in the last advance, changes of the map left out. The world has a clock."""
+    seconds: defaultdict[Group, float] = defaultdict(float)
+    for crew in world.crews:
+        seconds[group_of(crew.walkers[0])] += crew.seconds
+    for walker in world.walkers:
+        if walker.id in world.alone_s:
+            seconds[group_of(walker)] += world.alone_s[walker.id]
+    return {group: 1000.0 * spent for group, spent in seconds.items()}
+
+
+@dataclass
+class TickTimes:
+    """Milliseconds of each tick."""
+
+    every: list[float] = field(default_factory=list)  # of the whole tick
+    groups: defaultdict[Group, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def take(self, world: World, ms: float) -> None:
+        """The last advance was one tick, which took so long."""
+        self.every.append(ms)
+        for group, own in group_ms(world).items():
+            self.groups[group].append(own)
+
+
+def group_lines(world: World, walkers: Iterable[Walker], times: TickTimes) -> Iterator[dict[str, Any]]:
     """One line for each group of agents; one without a group is a group of its own."""
-    groups: dict[tuple[str, ...], list[Walker]] = {}
+    groups: dict[Group, list[Walker]] = {}
     for walker in walkers:
-        groups.setdefault((walker.config.group or f"{walker.label} {walker.id}", walker.spec.key), []).append(walker)
-    for (_, kind), members in groups.items():
-        yield _group_line(world, kind, members, tick_ms)
+        groups.setdefault(group_of(walker), []).append(walker)
+    for group, members in groups.items():
+        yield _group_line(world, group[1], members) | {
+            **_spread("tick_ms", times.every),
+            **_spread("group_ms", times.groups[group]),
+            "world_digest": world.digest(),
+        }
 
 
-def _group_line(world: World, kind: str, members: Sequence[Walker], tick_ms: Sequence[float]) -> dict[str, Any]:
+def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
+    if not ms:
+        return {f"{name}_median": None, f"{name}_p99": None}
+    return {
+        f"{name}_median": round(float(np.median(ms)), 3),
+        f"{name}_p99": round(float(np.percentile(ms, 99)), 3),
+    }
+
+
+def _group_line(world: World, kind: str, members: Sequence[Walker]) -> dict[str, Any]:
     every = [world.metrics(walker) for walker in members]
     arrived = [m for m, walker in zip(every, members, strict=True) if walker.has_arrived]
     ratios = [m.suboptimality for m in arrived if m.suboptimality is not None]
@@ -134,9 +182,6 @@ def _group_line(world: World, kind: str, members: Sequence[Walker], tick_ms: Seq
         "ticks": world.tick,
         "tick_ms": world.tick_ms or None,  # what they were given together; then nobody else gets the same run
         "reproducible": not world.tick_ms,
-        "tick_ms_median": round(float(np.median(tick_ms)), 3) if tick_ms else None,  # of all groups together
-        "tick_ms_p99": round(float(np.percentile(tick_ms, 99)), 3) if tick_ms else None,
-        "world_digest": world.digest(),
     }
 
 

@@ -287,6 +287,7 @@ class World:
         self.notes: list[Note] = []
         self.planning_s: dict[int, float] = {}  # by agent: what its ticks took
         self.changing_s: dict[int, float] = {}  # and what taking in changes of the map took
+        self.alone_s: dict[int, float] = {}  # what those in no crew took in the last advance, by `clock`
         self._queue: list[tuple[int, Command]] = []
         self._next_id = 0
         self._event = NO_EVENT
@@ -442,6 +443,7 @@ class World:
                 walker.begin_advance()
         for crew in self.crews:
             crew.forget_rows()
+        self.alone_s.clear()
         is_over = self.is_over
         while passed < ticks and not is_over:
             if self._apply_due() and self.is_over:
@@ -482,7 +484,7 @@ class World:
             return 1
         turns = self._turns()
         pieces = [self._run_crew(crew, ticks) for crew in turns.crews]
-        done = [self._run_walker(walker, ticks) for walker in turns.alone]
+        done = [self._run_timed(walker, ticks) for walker in turns.alone]
         longest = max([*done, *(int(piece.done.max()) for piece in pieces)], default=0)
         passed = longest if longest < ticks and self.is_over else ticks
         for walker, own in zip(turns.alone, done, strict=True):
@@ -545,7 +547,7 @@ class World:
         """Let the first of a queue have its turn, and those after it that stand beside it in its crew."""
         found = place.get(queue[0].id)
         if found is None:
-            self._run_walker(queue[0], 1)
+            self._run_timed(queue[0], 1)
             return 1
         number, first = found
         count = next(
@@ -609,7 +611,9 @@ class World:
     """Whether this happens for the first time, so that a clock may have its say. A replay follows what was noted."""
 
     clock: Callable[[], float] | None = None
-    """What times crews as a whole, for those who want to see it. Where `stopwatch` times each agent there are none."""
+    """What times crews as a whole, and those in none, for those who want to see it. Where `stopwatch` times each agent
+    there are no crews.
+    """
 
     _turns_kept: Turns | None = None
     _are_turns_old = False
@@ -619,6 +623,13 @@ class World:
     def __getstate__(self) -> dict[str, Any]:
         """Without what says where memory lies: it will lie elsewhere."""
         return {name: value for name, value in self.__dict__.items() if name not in _OF_TURNS}
+
+    def _run_timed(self, walker: Walker, ticks: int) -> int:
+        before = self.clock() if self.clock else 0.0
+        done = self._run_walker(walker, ticks)
+        if self.clock:
+            self.alone_s[walker.id] = self.alone_s.get(walker.id, 0.0) + self.clock() - before
+        return done
 
     def _run_walker(self, walker: Walker, ticks: int) -> int:
         """Returns the ticks until the agent was done, `ticks` if it is not."""

@@ -33,6 +33,7 @@ _OTHERWISE = {
     "notes",
     "planning_s",
     "changing_s",
+    "alone_s",
     "stopwatch",
     "measuring",
     "_applying",

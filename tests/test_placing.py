@@ -1,5 +1,6 @@
 """Crowds: agents with starts and goals of their own, placed by the hundred."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from sim.commands import AddAgent, AgentConfig, MoveGoal
 from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scenario
 from sim.files.telling import telling
 from sim.grid import Grid
+from sim.kernels.jit import JIT_ON
 from sim.params import ConfigError
 from sim.placing import cheapest
+from sim.results import group_ms
 from sim.world import World
 from ui.model.job import GivenUpError
 
@@ -150,6 +153,26 @@ def test_a_summary_has_a_line_for_each_group(tmp_path: Path, capsys: pytest.Capt
     assert units["worst_suboptimality"] >= units["mean_suboptimality"] >= 1.0
     assert units["tick_ms_p99"] >= units["tick_ms_median"] > 0.0
     assert [line["count"] for line in others] == [1, 1]
+    for line in (units, *others):
+        assert line["group_ms_p99"] >= line["group_ms_median"] >= 0.0
+
+
+def test_each_group_has_the_time_that_it_took_itself() -> None:
+    """By a clock that strikes whenever somebody looks at it: a crew is one piece of work, others one each."""
+    units, few = (
+        "{kind: tb-wa, label: units, count: 20, placing: {pairs: random}}",
+        "{kind: lrta, label: few, count: 2}",
+    )
+    world = build_world(read(units, "{kind: tba}", "{kind: lrta}", few), BY_KEY)
+    strikes = itertools.count()
+    world.clock = lambda: float(next(strikes))
+    world.advance(1)
+    taken = group_ms(world)
+    crew = 1000.0 if JIT_ON else 20_000.0
+    assert sorted(taken.values()) == sorted([crew, 1000.0, 1000.0, 2000.0])
+    assert taken["units", "tb-wa"] == crew and taken["few", "lrta"] == 2000.0
+    world.advance(1)
+    assert group_ms(world) == taken, "of the last advance"
 
 
 def test_looking_for_places_can_be_given_up() -> None:
