@@ -118,11 +118,14 @@ class Crew:
         """
         self._look_at_rules()
         for i, walker in enumerate(self.walkers):
-            arguments = walker.agent.arguments()  # type: ignore[attr-defined]
+            agent: Any = walker.agent
+            if agent.crew_kernel is not self.kernel:  # also where its memory is as it was
+                return False
+            arguments = agent.arguments()
             if arguments is self._memories[i]:
                 continue
             parts = _parts_of(walker)
-            if walker.agent.crew_kernel is not self.kernel or _sizes(parts) != self._sizes:  # type: ignore[attr-defined]
+            if _sizes(parts) != self._sizes:
                 return False
             self._memories[i] = arguments
             self._table[i] = _addresses(parts)

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
@@ -93,6 +93,10 @@ def some_command(world: World, chance: random.Random) -> commands.Command:
     )
 
 
+PARTING = (["..", "..", ".W", "..", "..", "..", "..", "..", ".."], 11, 3)
+"""With seed 186 one D* Lite of three becomes instant, which needs another kernel but no other memory."""
+
+
 def walked(problem: Problem, seed: int, fewest: int, are_grouped: bool = False) -> tuple[list[object], int]:
     """All rows and digests of a run, and the most crews there were."""
     log: list[object] = []
@@ -114,6 +118,7 @@ def walked(problem: Problem, seed: int, fewest: int, are_grouped: bool = False) 
 
 @settings(max_examples=15)
 @given(problems(side=9), st.integers(0, 999))
+@example(PARTING, 186)
 def test_single_and_grouped_agents_give_the_same_walk(problem: Problem, seed: int) -> None:
     alone, none = walked(problem, seed, 1_000_000)
     together, crews = walked(problem, seed, 2)
