@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sim.grid import Grid, MapChange
 from sim.kernels import log
-from sim.kernels.crew import RESULT, RULE, read_positions, read_sums
+from sim.kernels.crew import CHOSEN, RESULT, RULE, read_positions, read_sums
 from sim.kernels.jit import JIT_ON
 from sim.kernels.tiled import Tiled, tile_bits, touch
 
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 
 _TILE = 1 << tile_bits(16)  # cells: no table has smaller tiles
-_HERE = np.zeros((1, 2), np.int64)
-_AROUND = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)])
-_IN_TILES = (_TILE, 6, _AROUND)
-_ROWS_AHEAD = 6 * _TILE
+_IN_TILES = (_TILE, 6, np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]))
+_IN_ROWS = (1, 6 * _TILE, np.zeros((1, 2), np.int64))
+"""Which cells are ahead, see _ahead: how far they are apart, how many of them, what lies around each."""
 
 FEWEST = 16
 """For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
@@ -78,7 +77,7 @@ class Crew:
         """`parts`: of the memory of each."""
         self.kernel, self.walkers = kernel, walkers
         self._change = walkers[0].agent.crew_change  # type: ignore[attr-defined]
-        self._rules = np.zeros(len(walkers), RULE)
+        self._rules: Any = np.zeros(len(walkers), RULE)
         self._like = _memory_of(walkers[0])
         self._sizes = _sizes(parts[0])
         self._table = np.array([_addresses(own) for own in parts], np.int64)
@@ -133,7 +132,7 @@ class Crew:
 
     def _look_at_rules(self) -> None:
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
-        self._rules[:] = [(*walker.agent.crew_rule(), -1, -1) for walker in self.walkers]  # type: ignore[attr-defined]
+        self._rules[list(CHOSEN)] = [walker.agent.crew_rule() for walker in self.walkers]  # type: ignore[attr-defined]
 
     def tell(self, grid: Grid, change: MapChange) -> bool:
         """Tell all of them of a change of the map, at once; False if each has to be told by itself."""
@@ -288,12 +287,12 @@ def touch_ahead(grid: Grid, walker: "Walker", goal: int) -> None:
     take as long as the searches of the first ticks.
     """
     end = goal if walker.own_goal is None else walker.own_goal
-    row, around = (_ahead(grid, walker.position, end, *steps) for steps in ((1, _ROWS_AHEAD, _HERE), _IN_TILES))
-    for part in _arrays_in(_memory_of(walker)):
-        if isinstance(part, Tiled):
-            touch(part, around)
-        elif part.size == grid.cells and part.dtype != np.int32:
-            touch(part, row)
+    parts = list(_arrays_in(_memory_of(walker)))
+    is_tiled = any(isinstance(part, Tiled) for part in parts)
+    cells = _ahead(grid, walker.position, end, *(_IN_TILES if is_tiled else _IN_ROWS))
+    for part in parts:
+        if isinstance(part, Tiled) or (not is_tiled and part.size == grid.cells and part.dtype != np.int32):
+            touch(part, cells)
         elif part.nbytes > mmap.PAGESIZE:  # lists of cells and other stacks, which are written from their beginning on
             first_byte = part.view(np.uint8)[:1]
             first_byte |= 0  # copied onto itself it would not be written to

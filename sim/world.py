@@ -423,8 +423,9 @@ class World:
         """Who was found active is asked first: of a crowd most may have arrived, and all would be asked each tick."""
         if self._active < len(self.walkers) and not self.walkers[self._active].is_done:
             return True
-        self._active = next((place for place, walker in enumerate(self.walkers) if not walker.is_done), 0)
-        return self._active < len(self.walkers) and not self.walkers[self._active].is_done
+        found = next((place for place, walker in enumerate(self.walkers) if not walker.is_done), None)
+        self._active = found or 0
+        return found is not None
 
     def prepare(self) -> None:
         """Find out who advances together, and have all memory ready: for hundreds it takes as long as some ticks."""
@@ -450,8 +451,7 @@ class World:
                 break
             passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
             is_over = self.is_over
-        is_settled = settled is not None and settled is self._turns_kept
-        for walker in settled.alone if settled is not None and is_settled else self.walkers:
+        for walker in settled.alone if settled is not None and settled is self._turns_kept else self.walkers:
             if walker.new_rows:
                 walker.put_rows_together()
         return passed

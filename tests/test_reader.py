@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,67 +17,67 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def reader() -> Reader:
-    """One whose thread has begun."""
-    made = Reader()
-    made.submit(int).result()
-    return made
+def reader() -> Iterator[Reader]:
+    """One whose thread has begun. In the end that has ended, and has let the window go."""
+    with Reader() as made:
+        made.submit(int).result()
+        yield made
+
+
+class Reading:
+    """One that goes on until it is told to end, and then says where its thread might run."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._goes_on, self.is_over = threading.Event(), threading.Event()
+        self._future = reader.submit(self._read)
+        self._future.add_done_callback(lambda _: self.is_over.set())  # the reader's own comes before it
+
+    def _read(self) -> set[int]:
+        assert self._goes_on.wait(10)
+        return os.sched_getaffinity(0)
+
+    def end(self) -> set[int]:
+        self._goes_on.set()
+        assert self.is_over.wait(10)
+        return self._future.result()
 
 
 def test_window_and_reader_are_apart_while_it_reads(reader: Reader) -> None:
-    before, goes_on = os.sched_getaffinity(0), threading.Event()
-
-    def read() -> set[int]:
-        goes_on.wait(10)
-        return os.sched_getaffinity(0)
-
-    future = reader.submit(read)
+    before, reading = os.sched_getaffinity(0), Reading(reader)
     own = os.sched_getaffinity(0)
     assert len(own) == 1
-    goes_on.set()
-    assert future.result() == before - own
+    assert reading.end() == before - own
 
 
 def test_at_the_end_of_the_reading_the_window_may_run_anywhere_again(reader: Reader) -> None:
-    before = os.sched_getaffinity(0)
-    told = threading.Event()
-    reader.submit(int).add_done_callback(lambda _: told.set())
-    assert told.wait(10)
+    before, reading = os.sched_getaffinity(0), Reading(reader)
+    reading.end()
     assert os.sched_getaffinity(0) == before
 
 
 def test_when_the_frame_is_over_both_may_run_anywhere(reader: Reader) -> None:
     """On a busy machine the reader has but the processor on which the window rests."""
-    before, goes_on = os.sched_getaffinity(0), threading.Event()
-
-    def read() -> set[int]:
-        goes_on.wait(10)
-        return os.sched_getaffinity(0)
-
-    future = reader.submit(read)
+    before, reading = os.sched_getaffinity(0), Reading(reader)
     assert os.sched_getaffinity(0) != before
     reader.let_go()
     assert os.sched_getaffinity(0) == before
-    goes_on.set()
-    assert future.result() == before
+    assert reading.end() == before
 
 
 def test_a_window_lets_go_when_its_picture_is_shown(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, goes_on, app = os.sched_getaffinity(0), threading.Event(), make_app(setup())
+    before, app = os.sched_getaffinity(0), make_app(setup())
     monkeypatch.setattr("ui.app.READER", reader)
-    reader.submit(goes_on.wait, 10)
+    reading = Reading(reader)
     assert os.sched_getaffinity(0) != before
     app.draw()
     app.present()
     assert os.sched_getaffinity(0) == before
-    goes_on.set()
+    reading.end()
 
 
 def test_a_reading_that_fails_lets_the_window_go(reader: Reader) -> None:
     before = os.sched_getaffinity(0)
-    told = threading.Event()
     future = reader.submit(int, "no number")
-    future.add_done_callback(lambda _: told.set())
-    assert told.wait(10)
     assert isinstance(future.exception(), ValueError)
+    reader.shutdown()  # which waits for all that its thread has to do
     assert os.sched_getaffinity(0) == before

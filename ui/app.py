@@ -55,7 +55,6 @@ class App:
 
     def frame(self, seconds: float) -> None:
         run = self.safety.run
-        READER.let_go()  # what is read beside frames may still be at it
         is_untouched = seconds > 0.0
         for event in pygame.event.get():
             is_untouched = is_untouched and self._only_looks(event)

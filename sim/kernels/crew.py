@@ -20,8 +20,11 @@ RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status",
 """Of each agent: what it may expand a tick, and then the ticks it did, those that were legal, how it stands."""
 
 RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8"), ("cell", "i8"), ("place", "i8")], align=True)
-"""How an agent meets a change of the map, see tb_bfs.on_change; others have none to choose. And how far its route is
-made: which cell comes next, and at which place."""
+"""How an agent meets a change of the map, see tb_bfs.on_change; others have none to choose. And, for make_routes alone,
+how far its route is made: which cell comes next, and at which place."""
+
+CHOSEN = ("policy", "heeds", "weight")
+"""The fields of a rule that its agent says."""
 
 
 @intrinsic
@@ -121,7 +124,7 @@ AT_ONCE = 32
 
 @kernel
 def make_routes(ground, like, table, rules, first, beyond):
-    """Make the routes of lazy agents that have none yet, a cell of each in turn: they will need them at once.
+    """Make the routes of lazy agents that have none yet, as trace_linked would, but a cell of each in turn.
 
     From one cell to the next, one alone would wait for memory that nobody has looked at for long. Thirty-two wait
     together: the first edit under 500 agents takes two thirds of the time. Writes: rules, everything at the addresses.

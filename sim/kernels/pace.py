@@ -53,7 +53,7 @@ give_way: Any = _give_way if HAS_RECORDS else _compiled_give_way
 
 
 @kernel
-def after(done, piece, pace):
+def give_way_after(done, piece, pace):
     """To be called with a number that grows by one from call to call: each `piece` of them is a piece of work."""
     if done % piece == 0 and pace[0] == 0:
         give_way()

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels import pace as pace_of
 from sim.kernels.addresses import words_at
 from sim.kernels.jit import kernel
+from sim.kernels.pace import give_way_after
 from sim.kernels.pages import may_be_touched
 
 WORDS = 128  # of 8 bytes in a part
@@ -69,7 +69,7 @@ def find_changed(pool, segment, entries, page, blocks, changed, places, count, p
     Appends to `changed` and `places`, of which `count` are used; returns how many are used then. Writes: both.
     """
     for place in range(segment.parts):
-        pace_of.after(place + 1, COMPARED, pace)
+        give_way_after(place + 1, COMPARED, pace)
         part = segment.first + place
         address = segment.address + place * PART
         slot = pool.tables[blocks[part // PARTS], part % PARTS]
@@ -111,7 +111,7 @@ def keep(pool, blocks, changed, places, count, pace):
     """Put changed parts into slots, parts of a block one after the other. There is room. Writes: pool, blocks."""
     renewed = -1
     for i in range(count):
-        pace_of.after(i + 1, COPIED, pace)
+        give_way_after(i + 1, COPIED, pace)
         part = np.int64(changed[i])
         block = part // PARTS
         if block != renewed:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.kernels import pace as pace_of
 from sim.kernels.addresses import words_at
 from sim.kernels.jit import bare, kernel
+from sim.kernels.pace import give_way_after, hurried
 from sim.kernels.pages import UNKNOWN, may_be_touched
 from sim.kernels.tiled import Table, Tiled
 
@@ -45,18 +45,20 @@ ROW = np.dtype(
 """A table to a kernel: where it lies, and the place of its first page among the entries of pages (pages.py)."""
 
 
-def rows_of(tables: Iterable[Stamped]) -> Any:
-    """Rows of tables whose pages are not known; their memory has to outlive them."""
+def rows_of(tables: Iterable[Stamped], least: int = 0) -> Any:
+    """Rows of tables of so many bytes at least, whose pages are not known; their memory has to outlive them."""
+    memories = ((each, each.bytes) for each in tables)
     rows = [
-        (each.bytes.ctypes.data, each.bytes.size // RECORD, each.shift, each.mask, each.number, UNKNOWN)
-        for each in tables
+        (memory.ctypes.data, memory.size // RECORD, each.shift, each.mask, each.number, UNKNOWN)
+        for each, memory in memories
+        if memory.size >= least
     ]
     return np.array(rows, ROW).view(np.recarray)
 
 
 def wipe(tables: Iterable[Stamped]) -> None:
     """Write zeros over the records that do not count."""
-    wipe_rows(bare(rows_of(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, pace_of.hurried())
+    wipe_rows(bare(rows_of(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, hurried())
 
 
 @kernel
@@ -75,7 +77,7 @@ def wipe_rows(rows, entries, page, pace):
             if may_be_touched(row.address, row.page, first * RECORD, (beyond - first) * RECORD, entries, page):
                 wipe_some(words, row.shift, row.mask, row.number, first, beyond)
                 wiped += 1
-                pace_of.after(wiped, PAGES, pace)
+                give_way_after(wiped, PAGES, pace)
             first = beyond
 
 

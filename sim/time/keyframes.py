@@ -100,7 +100,7 @@ class Taking:
         self._stream, self._kept = file.getvalue(), tuple(pickler.kept)
         self._arrays = marshal.dumps(pickler.array_rows)
         self._owners = pickler.owners
-        self._stale = stale.rows_of(stamped for stamped in world.stamped() if stamped.bytes.size >= _SMALL)
+        self._stale = stale.rows_of(world.stamped(), _SMALL)
         # Small ones are copied: drawing may reset a counter in them meanwhile.
         self._memories = Memories(pickler.memories, _SMALL, tuple(pickler.places))
         self.size = self._memories.size

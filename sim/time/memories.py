@@ -1,8 +1,8 @@
 """The memories that a keyframe holds, as a kernel goes through them: where they lie, and which pages were touched.
 
-memories = Memories(arrays, copied_below)      small ones are copied now, the others stay where they are
-pages = TouchedPages(memories)                 asks the system; in the thread that reads
-memories.segments(pages)                       all of it in whole parts (sim/kernels/parts.py)
+memories = Memories(arrays, copied_below)   small ones are copied now, the others stay where they are
+touched = TouchedPages(memories)            asks the system; in the thread that reads
+memories.segments(touched)                  all of it in whole parts (sim/kernels/parts.py)
 """
 
 import mmap

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple, ParamSpec, TypeVar
 
@@ -27,16 +27,16 @@ class _Stay(NamedTuple):
     allowed: set[int]
 
 
-class Reader(Executor):
+class Reader(ThreadPoolExecutor):
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1, "keyframes", self._begin)
+        super().__init__(1, "keyframes", self._begin)
         self._thread: int | None = None  # its number to the system, where that lets it choose processors
         self._processor = _current_processor()
         self._stay: _Stay | None = None
 
     def submit(self, fn: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_R]:
         self._keep_apart()
-        future = self._pool.submit(fn, *args, **kwargs)
+        future = super().submit(fn, *args, **kwargs)
         future.add_done_callback(lambda _: self.let_go())
         return future
 
