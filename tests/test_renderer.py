@@ -279,7 +279,9 @@ class Expected:
         if here is None or not self.grid.contains(*here) or letter_at(self.grid, *here) not in looks:
             return False
         around = [cells_near_pixel(camera, px + dx, py + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
-        told = [{self.grid.contains(*place) and is_passable(self.grid, *place) for place in places} for places in around]
+        told = [
+            {self.grid.contains(*place) and is_passable(self.grid, *place) for place in places} for places in around
+        ]
         if {True} in told:
             return True
         return None if {True, False} in told else False
