@@ -178,11 +178,11 @@ def _held(buckets: Buckets) -> dict[int, list[int]]:
     for slot in range(buckets.heads.size):
         if not int(buckets.bits[slot >> 5]) >> (slot & 31) & 1:
             continue
-        chunk, entries = int(buckets.heads[slot]), []
-        while chunk:
-            header, *ties = buckets.chunks[8 * chunk : 8 * chunk + 8].tolist()
-            entries += ties[: header & 7]
-            chunk = header >> 3
+        head, entries = int(buckets.heads[slot]), []
+        while head:
+            chunk, left = head >> 3, head & 7
+            head, *ties = buckets.chunks[8 * chunk : 8 * chunk + 8].tolist()
+            entries += ties[: 7 - left]
         held[slot] = entries
     return held
 

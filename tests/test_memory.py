@@ -2,8 +2,10 @@
 
 import gc
 import random
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -18,6 +20,7 @@ from sim.grid import Grid
 from sim.kernels import memory
 from sim.kernels.memory import POOL, Pool
 from sim.kernels.search import begin, expand, is_known, new_search
+from sim.kernels.tiled import Tiled
 from sim.world import World
 
 from .conftest import budget_for, problems, settings_of
@@ -66,6 +69,36 @@ def test_a_world_that_somebody_looks_at_has_memory_of_its_own() -> None:
         walked(([".." * 8] * 8, 0, 99), "tb-wa", random.Random(1), watched=True)
         gc.collect()
         assert not POOL.bytes
+
+
+SMAPS = Path("/proc/self/smaps")  # what Linux tells of each mapping of this process
+
+
+def flags_of(array: np.ndarray) -> list[str]:
+    """What the system was asked for the pages in which an array lies."""
+    address, is_there = array.ctypes.data, False
+    for line in SMAPS.read_text(encoding="ascii").splitlines():
+        if borders := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
+            is_there = int(borders[1], 16) <= address < int(borders[2], 16)
+        elif is_there and line.startswith("VmFlags:"):
+            return line.split()[1:]
+    raise AssertionError("no such mapping")
+
+
+@pytest.mark.skipif(
+    not (SMAPS.is_file() and Path("/sys/kernel/mm/transparent_hugepage").is_dir()),
+    reason="only Linux tells how pages were asked for, where it has large ones",
+)
+def test_only_tables_in_rows_that_are_used_again_ask_for_large_pages() -> None:
+    """hg: large pages wanted, nh: refused. Tables of crowds and of worlds that are watched stay small."""
+    side = 1024  # 16 MB of nodes
+    reused = new_search(side * side, is_reused=True)
+    assert "hg" in flags_of(reused.nodes)
+    for search in (new_search(side * side), new_search(side * side, is_reused=True, tile_width=side)):
+        nodes = search.nodes.records if isinstance(search.nodes, Tiled) else search.nodes
+        assert "nh" in flags_of(nodes)
+    for part in (reused.heap, *new_search(side * side, is_bucketed=True, is_reused=True).buckets[2:]):
+        assert "nh" in flags_of(part)
 
 
 @pytest.mark.parametrize("key", sorted(BY_KEY))

@@ -5,8 +5,10 @@ larger g, then smaller cell, as in openlist.py. What is put in are that file's t
 
 - A bucket is floor(f * RESOLUTION), in a ring. With a consistent heuristic the least f never falls and no child lies
   more than two diagonals above it, so the ring never wraps onto itself. A bitmap says which buckets hold something.
-- A bucket is a chain of chunks of seven entries, in no order. A cheaper way to a cell puts in a second entry; the old
-  one stays, and is dropped when its turn comes, the cell being closed by then. So nothing is ever moved.
+- A bucket is a chain of chunks of seven entries, in no order; all but the first chunk are full. One number says which
+  that is and how many places it has left. So an empty bucket and a full chunk are one test, and most entries go in
+  without a look at more than that number. A cheaper way to a cell puts in a second entry; the old one stays, and is
+  dropped when its turn comes, the cell being closed by then. So nothing is ever moved.
 - The bucket whose turn has come goes to a stack, its least tie on top. A child of the same f has a larger g than all
   that wait there, so it goes on top, past its siblings at most.
 - Two values of f share a bucket only far from the goal (they differ by 1,400 diagonals or more). Then the larger goes
@@ -21,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.memory import scratch
+from sim.kernels.memory import scratch, zeros
 from sim.kernels.octile import COST_UNIT
 
 RESOLUTION = 4000.0
@@ -29,8 +31,8 @@ RING = 1 << 14  # above 2 * 2 * RESOLUTION + 2, the widest spread for any diagon
 
 IN_BUCKET, ON_STACK = 0, 1  # `place` of an open cell
 
-_ROOM = 7  # entries of a chunk; its first word holds the number of the next chunk and how many there are
-_COUNT = np.int64(7)  # the bits of the count
+_ROOM = 7  # entries of a chunk; its first word holds what the head was before it: the full chunk that follows, or 0
+_LEFT = np.int64(7)  # the bits of a head that say how many places are left in its chunk
 _MOST_PUTS = 8  # of one expansion
 _FULLEST = 8  # entries that one cell can ever have: each neighbour is expanded once
 
@@ -41,7 +43,7 @@ _GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57, 23, 
 class Buckets(NamedTuple):
     """Make it only with new_buckets(). Sizes and places are in the search's control record."""
 
-    heads: np.ndarray  # int32[RING] first chunk of each bucket; counts only where the bitmap says so
+    heads: np.ndarray  # int32[RING] of each bucket: number of its first chunk << 3 | places left there; 0: empty
     bits: np.ndarray  # int64[RING / 32] the bitmap, 32 bits a word
     chunks: np.ndarray  # int64[8 * chunks], the chunk at 0 is none
     stack: np.ndarray  # int64[cells + 7] the ties of the least f, least on top
@@ -54,7 +56,7 @@ def new_buckets(cells: int, is_reused: bool = False) -> Buckets:
     # After squeeze() no entry is outdated, so there are `cells` at most, and RING chunks are free again.
     chunks = min(_FULLEST * cells, cells // _ROOM + 2 * RING) + _MOST_PUTS + 2
     return Buckets(
-        scratch("heads", RING, np.int32, is_reused),
+        np.zeros(RING, np.int32) if is_reused else zeros(RING, np.int32),
         np.zeros(RING // 32, np.int64),
         scratch("chunks", 8 * chunks, np.int64, is_reused),
         scratch("stack", cells + _ROOM, np.int64, is_reused),
@@ -69,7 +71,12 @@ def bucket_of(f):
 @kernel
 def forget_all(buckets, control):
     """Empty the list."""
-    buckets.bits[:] = 0  # a fixed size, whatever the map
+    for word in range(RING // 32):  # a fixed size, whatever the map
+        held = buckets.bits[word]
+        while held:
+            buckets.heads[(word << 5) + lowest_of(held)] = 0
+            held &= held - 1
+        buckets.bits[word] = 0
     control.cursor = 0
     control.stack_size = 0
     control.class_f = -1.0
@@ -81,24 +88,22 @@ def forget_all(buckets, control):
 @kernel
 def put(buckets, control, bucket, tie):
     """Put an entry into its bucket."""
-    slot = bucket & (RING - 1)
-    word, bit = np.uint64(slot >> 5), np.int64(1) << (slot & 31)  # unsigned: see openlist.py
-    held = buckets.bits[word]
-    chunk = np.int64(0)
-    if held & bit:
-        chunk = np.int64(buckets.heads[np.uint64(slot)])
-        header = buckets.chunks[np.uint64(chunk << 3)]
-        count = header & _COUNT
-        if count < _ROOM:
-            buckets.chunks[np.uint64(chunk << 3)] = header + 1
-            buckets.chunks[np.uint64((chunk << 3) + count + 1)] = tie
-            return
-    else:
-        buckets.bits[word] = held | bit
-    new = take_chunk(buckets, control)
-    buckets.chunks[np.uint64(new << 3)] = chunk << 3 | 1
-    buckets.chunks[np.uint64((new << 3) + 1)] = tie
-    buckets.heads[np.uint64(slot)] = new
+    slot = np.uint64(bucket & (RING - 1))  # unsigned: see openlist.py
+    head = np.int64(buckets.heads[slot])
+    if not head & _LEFT:
+        word, bit = slot >> np.uint64(5), np.int64(1) << (bucket & 31)
+        buckets.bits[word] |= bit
+        chunk = take_chunk(buckets, control)
+        buckets.chunks[np.uint64(chunk << 3)] = head
+        head = chunk << 3 | _ROOM
+    buckets.chunks[np.uint64(first_of(head) + _ROOM - (head & _LEFT))] = tie
+    buckets.heads[slot] = head - 1
+
+
+@kernel
+def first_of(head):
+    """Where the entries of a head's chunk begin."""
+    return (head & ~_LEFT) + 1
 
 
 @kernel
@@ -120,9 +125,32 @@ def free_chunk(buckets, control, chunk):
 
 
 @kernel
-def is_short(control):
-    """Whether the next expansion might find no chunk: time for squeeze()."""
-    return control.spare_chunks < _MOST_PUTS + 1
+def drop_first(buckets, control, head):
+    """Give the first chunk of a bucket back. Returns what its head was before that chunk was there."""
+    chunk = head >> 3
+    before = buckets.chunks[np.uint64(chunk << 3)]
+    free_chunk(buckets, control, chunk)
+    return before
+
+
+@kernel
+def fitting(buckets, control, nodes, shift):
+    """For how many expansions there are chunks, whatever they put in; where needed, outdated entries are dropped."""
+    make_room(buckets, control, nodes, shift, _MOST_PUTS)
+    return (control.spare_chunks - 1) // _MOST_PUTS
+
+
+@kernel
+def make_room(buckets, control, nodes, shift, puts):
+    """Have chunks for so many entries. Not in the middle of an expansion: `place` must say of all where they are."""
+    if control.spare_chunks < puts + 1:
+        squeeze(buckets, control, nodes, shift)
+
+
+@kernel
+def lowest_of(held):
+    """The number of the lowest bit of 32: the exponent of its value."""
+    return (np.float64(held & -held).view(np.int64) >> 52) - 1023
 
 
 @kernel
@@ -134,8 +162,7 @@ def next_bucket(buckets, cursor):
     while not held:
         word = (word + 1) & (RING // 32 - 1)
         held = buckets.bits[word]
-    lowest = np.float64(held & -held).view(np.int64)  # its exponent is the number of the bit
-    found = (word << 5) + (lowest >> 52) - 1023
+    found = (word << 5) + lowest_of(held)
     return cursor + ((found - slot) & (RING - 1))
 
 
@@ -159,14 +186,15 @@ def empty_bucket(buckets, control, nodes, shift):
     mask = (np.int64(1) << shift) - 1
     slot = control.cursor & (RING - 1)
     buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
-    chunk = np.int64(buckets.heads[slot])
+    head = np.int64(buckets.heads[slot])
+    buckets.heads[slot] = 0
     size = np.int64(0)
     least = np.inf
     is_mixed = False
-    while chunk:
-        header = buckets.chunks[np.uint64(chunk << 3)]
-        for i in range(1, (header & _COUNT) + 1):
-            tie = buckets.chunks[np.uint64((chunk << 3) + i)]
+    while head:
+        first, count = first_of(head), _ROOM - (head & _LEFT)
+        for i in range(first, first + count):
+            tie = buckets.chunks[np.uint64(i)]
             node = nodes[np.uint64(tie & mask)]
             if node.place != IN_BUCKET:  # closed since, or here twice
                 continue
@@ -176,8 +204,7 @@ def empty_bucket(buckets, control, nodes, shift):
             least = min(least, f)
             buckets.stack[np.uint64(size)] = tie
             size += 1
-        free_chunk(buckets, control, chunk)
-        chunk = header >> 3
+        head = drop_first(buckets, control, head)
     control.stack_size = size
     control.class_f = least
     return is_mixed
@@ -248,21 +275,18 @@ def squeeze(buckets, control, nodes, shift):
     """Drop every outdated entry, so that there are chunks again. Rare: most are dropped when their turn comes."""
     mask = (np.int64(1) << shift) - 1
     for slot in range(RING):
-        bit = np.int64(1) << (slot & 31)
-        if not buckets.bits[slot >> 5] & bit:
-            continue
-        chunk = np.int64(buckets.heads[slot])
-        buckets.bits[slot >> 5] &= ~bit
-        while chunk:  # put() writes to chunks that were read already: it never needs more of them
-            header = buckets.chunks[chunk << 3]
-            count = header & _COUNT
-            for i in range(1, count + 1):
-                buckets.stack[buckets.stack.size - i] = buckets.chunks[(chunk << 3) + i]
-            free_chunk(buckets, control, chunk)
-            for i in range(1, count + 1):
-                tie = buckets.stack[buckets.stack.size - i]
+        head = np.int64(buckets.heads[slot])
+        buckets.heads[slot] = 0
+        buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
+        while head:  # put() writes to chunks that were read already: it never needs more of them
+            first, count = first_of(head), _ROOM - (head & _LEFT)
+            begin = buckets.stack.size - count
+            for i in range(count):
+                buckets.stack[begin + i] = buckets.chunks[first + i]
+            head = drop_first(buckets, control, head)
+            for i in range(begin, begin + count):
+                tie = buckets.stack[i]
                 node = nodes[tie & mask]
                 f = node.g + (tie >> shift) * COST_UNIT
                 if node.place == IN_BUCKET and bucket_of(f) & (RING - 1) == slot:
                     put(buckets, control, bucket_of(f), tie)
-            chunk = header >> 3

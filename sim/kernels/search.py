@@ -195,8 +195,8 @@ def add_root(ground, search, s, g):
     f = control.wg * g + control.wh * h
     tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
     if control.is_bucketed:
-        if buckets.is_short(control):
-            buckets.squeeze(search.buckets, control, search.nodes, ground.shift)
+        # One for itself, one for each that leaves the stack.
+        buckets.make_room(search.buckets, control, search.nodes, ground.shift, control.stack_size + 1)
         buckets.begin_below(search.buckets, control, search.nodes, ground.shift, f)
         node.place = buckets.IN_BUCKET
         buckets.put(search.buckets, control, buckets.bucket_of(f), tie)
@@ -220,6 +220,16 @@ def best_open(ground, search):
 
 
 @kernel
+def note(search, control, s):
+    """Count and list an expansion for whoever draws."""
+    if search.heat.size:
+        search.heat[s] += 1
+    if control.noted < search.order.size:
+        search.order[control.noted] = s
+        control.noted += 1
+
+
+@kernel
 def expand(ground, search, budget):
     """Expand up to `budget` cells, best first. Returns how many; the control record says how it stands."""
     if search.control[0].is_bucketed:
@@ -234,7 +244,6 @@ def expand(ground, search, budget):
 def _expand_from_heap(ground, search, budget):
     control = search.control[0]
     nodes, heap, moves, step, cost = search.nodes, search.heap, ground.moves, ground.step, ground.cost
-    heat, order = search.heat, search.order
     width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]
     inverse = inverse_of(width)
     mask = (np.int64(1) << shift) - 1
@@ -242,7 +251,7 @@ def _expand_from_heap(ground, search, budget):
     aim_x, aim_y, wg, wh = control.aim_x, control.aim_y, control.wg, control.wh
     reopens, is_greedy, is_stale = control.reopens != 0, control.wg == 0.0, control.is_stale != 0
     used, known = np.int64(0), control.known
-    status = RUNNING
+    status, is_watched = RUNNING, search.heat.size + search.order.size > 0
     while True:
         if size == 0:
             status = EMPTY
@@ -258,11 +267,8 @@ def _expand_from_heap(ground, search, budget):
         node = nodes[np.uint64(s)]  # unsigned: see openlist.py
         node.place = CLOSED
         used += 1
-        if heat.size:
-            heat[s] += 1
-        if control.noted < order.size:
-            order[control.noted] = s
-            control.noted += 1
+        if is_watched:
+            note(search, control, s)
         y = row_of(s, inverse)
         x = s - y * width
         came = NOWHERE if is_stale else np.int64(node.came)
@@ -300,15 +306,15 @@ def _expand_from_buckets(ground, search, budget):
     """The same for A* (wg = wh = 1, closed cells stay closed) with the bucketed open list."""
     control = search.control[0]
     nodes, moves, step, cost = search.nodes, ground.moves, ground.step, ground.cost
-    heat, order, lists, stack = search.heat, search.order, search.buckets, search.buckets.stack
+    lists, stack = search.buckets, search.buckets.stack
     width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]
     inverse = inverse_of(width)
     mask = (np.int64(1) << shift) - 1
     number, size, goal = control.search, control.open_size, control.goal
     aim_x, aim_y, is_stale = control.aim_x, control.aim_y, control.is_stale != 0
     top, class_f = control.stack_size, control.class_f
-    used, known = np.int64(0), control.known
-    status = RUNNING
+    used, known, pause = np.int64(0), control.known, np.int64(0)
+    status, is_watched = RUNNING, search.heat.size + search.order.size > 0
     while True:
         if size == 0:
             status = EMPTY
@@ -321,21 +327,17 @@ def _expand_from_buckets(ground, search, budget):
         if s == goal:
             status = GOAL_ON_TOP
             break
-        if used >= budget:
-            break
-        if buckets.is_short(control):
-            control.stack_size = top
-            buckets.squeeze(lists, control, nodes, shift)
+        if used >= pause:
+            if used >= budget:
+                break
+            pause = min(budget, used + buckets.fitting(lists, control, nodes, shift))
         top -= 1
         size -= 1
         node = nodes[np.uint64(s)]  # unsigned: see openlist.py
         node.place = CLOSED
         used += 1
-        if heat.size:
-            heat[s] += 1
-        if control.noted < order.size:
-            order[control.noted] = s
-            control.noted += 1
+        if is_watched:
+            note(search, control, s)
         y = row_of(s, inverse)
         x = s - y * width
         came = NOWHERE if is_stale else np.int64(node.came)
@@ -349,7 +351,7 @@ def _expand_from_buckets(ground, search, budget):
             if child.search != number:
                 size += 1
                 known += 1
-            elif child.place == CLOSED or child.g <= g:
+            elif child.g <= g or child.place == CLOSED:
                 continue
             child.g = g
             child.search = number

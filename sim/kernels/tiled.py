@@ -69,10 +69,11 @@ def new_table(
     # Others must not find what lies beyond the map: nobody ever wipes that.
     purpose = f"{purpose}, {width} wide" if width else purpose
     count = tiled_count(cells, width, itemsize) if width else cells
+    in_large_pages = not width  # tiles are for hundreds of agents, each of which knows a strip
     if stamp is None:
-        records = scratch(purpose, count, dtype, is_reused)
+        records = scratch(purpose, count, dtype, is_reused, in_large_pages=in_large_pages)
     else:
-        records = stamped(purpose, count, dtype, stamp, is_reused)
+        records = stamped(purpose, count, dtype, stamp, is_reused, in_large_pages=in_large_pages)
     if width:
         return in_tiles(records, cells, width)
     return records.view(np.recarray) if records.dtype.names else records
