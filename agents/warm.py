@@ -91,7 +91,7 @@ def _part(kind: str, *, watched: bool) -> Part:
 
 def walk_together() -> None:
     """Let crews of all kinds that are able to be in one walk, and change the map under them."""
-    world = tiny_world(watched=False)
+    world = tiny_world(watched=False, trials=1)  # who walks several times walks alone
     goals = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
     for kind, params in _IN_CREWS:
         for goal in goals[1 : 1 + FEWEST]:
@@ -102,12 +102,13 @@ def walk_together() -> None:
         world.submit(command)
     world.advance(2)
     world.snapshot()
+    world.digest()
 
 
-def tiny_world(*, watched: bool) -> World:
+def tiny_world(*, watched: bool, trials: int = 2) -> World:
     grid = Grid.from_rows(list(_ROWS))
     changes = RandomChanges(5, 5.0)
-    return World(grid, 0, grid.cells - 1, BY_KEY, budget=100, random_changes=changes, watched=watched, trials=2)
+    return World(grid, 0, grid.cells - 1, BY_KEY, budget=100, random_changes=changes, watched=watched, trials=trials)
 
 
 def walk(config: AgentConfig, *, watched: bool = False) -> None:

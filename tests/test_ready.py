@@ -7,13 +7,15 @@ import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agents.registry import SPECS
-from agents.warm import walk
+from agents.warm import walk, walk_together
 from sim.commands import AgentConfig
-from sim.kernels import cache, inner, ready, sources
+from sim.crew import Crew
+from sim.kernels import cache, crew, inner, ready, sources
 from sim.kernels.jit import JIT_ON
 from sim.kernels.ready import Part, is_ready, make_ready
 
@@ -292,3 +294,20 @@ def test_two_starts_at_the_same_time(tmp_path: Path) -> None:
 def test_every_agent_can_take_the_short_walk(watched: bool) -> None:
     for spec in SPECS:
         walk(AgentConfig(spec.key), watched=watched)
+
+
+@compiles
+def test_the_short_walk_together_takes_every_kernel_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it leaves out would be compiled while somebody waits for the first tick of a crowd."""
+    called: set[object] = set()
+
+    def noted(serve: Any, kernel_of: Any) -> Any:
+        return lambda self, *given: (called.add(kernel_of(self)), serve(self, *given))[1]
+
+    monkeypatch.setattr(Crew, "serve", noted(Crew.serve, lambda it: it.kernel))
+    monkeypatch.setattr(Crew, "tell", noted(Crew.tell, lambda it: it._change))
+    walk_together()
+    missed = [name for name, it in vars(crew).items() if name.startswith(("run_", "change_")) and it not in called]
+    assert not missed
+    for kernel in (crew.read_sums, crew.read_positions):
+        assert kernel.overloads
