@@ -18,14 +18,14 @@ import numpy as np
 
 from agents.controlled import Controlled, prepare
 from agents.databased import after_change
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, same_depth
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, TargetingAgent, same_depth
 from sim import databases
 from sim.abstraction import region_map
-from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import dynamic_control
 from sim.kernels.lrta import new_ball
 from sim.kernels.search import CLOSED, most_known
-from sim.kernels.targets import cells_toward_others, grown, new_targets
+from sim.kernels.targets import cells_toward_others, new_targets
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import Recipe
@@ -45,7 +45,7 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
     return databases.recipe(level, region, int(params["cap"]), needs)
 
 
-class DLrta(Controlled):
+class DLrta(Controlled, TargetingAgent):
     column_recipe = staticmethod(column_recipe)
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
@@ -80,31 +80,15 @@ class DLrta(Controlled):
 
     # --- the contract ---
 
-    @property
-    def h_changes(self) -> int:
-        return int(self.learned.target[0].changes + self.others.aimed[0].changes)
-
-    def _forget(self) -> None:
-        super()._forget()
-        changes = self.others.aimed[0].changes
-        self.others = new_targets(self.ground, int(self.state[0].goal))
-        self.others.aimed[0].changes = changes
-
-    def _known_cells(self) -> int:
-        return super()._known_cells() + cells_toward_others(self.others)
-
     def own_counts(self) -> OwnCounts:
         return OwnCounts(max(ONE_LOOK, most_known(self.ball.search)) + self.learned_cells(), self.database_bytes)
 
+    def parts(self) -> tuple[Any, ...]:
+        data, targets = (self.levels, self.column.tables), self.targets()
+        return self.ground, *data, targets, self.ball, self.visits, self.control, self.state
+
     def run(self, budget: int, rows: np.ndarray) -> int:
-        done = 0
-        while True:
-            targets = self.others._replace(goal=self.learned)
-            tables = self.levels, self.column.tables, targets, self.ball, self.visits, self.control
-            done += int(dynamic_control.run(self.ground, *tables, self.state, rows[done:]))
-            if done == rows.size or self.status is not Status.ACTIVE:
-                return done
-            self.others = grown(self.others)
+        return self.call_growing(dynamic_control.run, rows)
 
     def waypoints(self) -> np.ndarray:
         """The subgoals from here on, as the database has them: the agent may yet leave this way."""

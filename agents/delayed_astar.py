@@ -29,7 +29,7 @@ class DelayedAstar(SlicedAgent):
     def advance(self, budget: int, rows: np.ndarray) -> int:
         rate = float(self.params["trace_rate"])
         expansions, _ = tba.slices(budget, float(self.params["share"]), rate)
-        return int(sliced.run(*self.arguments(), int(expansions), budget, rate, rows))
+        return int(self.call(sliced.run, int(expansions), budget, rate, rows))
 
 
 SPEC = AgentSpec(

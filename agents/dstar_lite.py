@@ -58,7 +58,7 @@ class DstarLite(BestFirstAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(dstar_lite.run(*self.arguments(), expansions, rows))
+        return int(self.call(dstar_lite.run, expansions, rows))
 
     def on_change(self, change: MapChange) -> None:
         dstar_lite.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)

@@ -11,6 +11,7 @@ docs/deviations.md. Known weakness: it heads for the goal; how deep to look matt
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from sim.depth_tree import standard_tree
 from sim.kernels import depth_control
 from sim.kernels.lrta import new_ball
 from sim.kernels.search import CLOSED, most_known
-from sim.kernels.targets import only_goal
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
@@ -42,6 +42,9 @@ class DepthChooser(LearningAgent):
     def begin_trial(self, start: int) -> None:
         super().begin_trial(start)
         self._begin_history()
+
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.targets(), self.ball, self.probe, self.history, self.state
 
     def own_counts(self) -> OwnCounts:
         balls = self.ball, self.probe
@@ -88,9 +91,8 @@ class DtLrta(DepthChooser):
         super().__init__(problem, params)
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        tables = only_goal(self.learned), self.ball, self.probe, self.history, self.tree.tree
-        limits = self.tree.q, int(self.params["dmax"]), self.problem.watched
-        return int(depth_control.run_tree(self.ground, *tables, *limits, self.state, rows))
+        dmax = int(self.params["dmax"])
+        return int(self.call(depth_control.run_tree, self.tree.tree, self.tree.q, dmax, self.problem.watched, rows))
 
     def numbers(self) -> dict[str, float]:
         features = dict(zip(FEATURES, self.history.features.tolist(), strict=True))

@@ -9,6 +9,7 @@ gives up after `most` expansions; where it is done before, the path is a cheapes
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +41,12 @@ class IdaStar(BestFirstAgent):
         most = int(self.params["most"])
         ida.reset(self.ground, self.search, self.stack, self.state, start, self.goal, most)
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.search, self.stack, self.route, self.state
+
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(ida.run(self.ground, self.search, self.stack, self.route, self.state, expansions, rows))
+        return int(self.call(ida.run, expansions, rows))
 
     def on_change(self, change: MapChange) -> None:
         ida.on_change(self.ground, self.search, self.stack, self.state, change.tails, change.rose)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sim.agent_api import STATUSES, AgentView, Status
-from sim.kernels.jit import bare
+from sim.kernels.jit import Frequent, bare
 from sim.kernels.search import Search, most_known, stamped_nodes
 from sim.kernels.stale import Stamped
 from sim.metrics import OwnCounts
@@ -18,6 +18,7 @@ class KernelAgent:
     takes_bare_rows = True
 
     _bared: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # what arguments() made last, and of what
+    _called: Frequent | None = None  # the kernel that was called with these last
 
     def __init__(self, state: np.dtype) -> None:
         """`state` is the record of the kernel; it has a field `status`."""
@@ -30,7 +31,7 @@ class KernelAgent:
 
     @property
     def status(self) -> Status:
-        return STATUSES[int(self._status[0])]
+        return STATUSES[int(self._status.item())]
 
     @property
     def crew_kernel(self) -> Any:
@@ -80,20 +81,32 @@ class KernelAgent:
         """The same bare (see jit.bare): the same object as long as no part was replaced by another."""
         parts = self.parts()
         if self._bared is None or not _are_same(parts, self._bared[0]):
-            self._bared = parts, bare(parts)
+            self._bared, self._called = (parts, bare(parts)), None
         return self._bared[1]
+
+    def call(self, kernel: Any, *rest: Any) -> Any:
+        """Let a kernel work: on arguments(), and on the rest, whose types are always the same for one kernel."""
+        arguments = self.arguments()
+        if self._called is None or self._called.kernel is not kernel:
+            self._called = Frequent(kernel)
+        return self._called(*arguments, *rest)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made again from the rest: copies of views would not be the same memory any more."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_bared", "_status")}
+        return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._look_at_state()
 
 
+_MADE_AGAIN = ("_bared", "_called", "_targets", "_status")
+
+
 def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     """Whether these are the same objects."""
+    if len(parts) != len(others):
+        return False
     for part, other in zip(parts, others, strict=True):  # noqa: SIM110, as `all` takes twice the time
         if part is not other:
             return False

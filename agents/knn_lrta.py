@@ -11,11 +11,12 @@ no record fits it is plain LRTA* for a while; and the records are of one map.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from agents.databased import Databased, after_change
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
+from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, TargetingAgent
 from sim.agent_api import (
     ACCEPTED,
     GOAL_NOT_REACHED,
@@ -26,12 +27,11 @@ from sim.agent_api import (
     AgentView,
     Candidate,
     Problem,
-    Status,
 )
 from sim.grid import Grid, MapChange
 from sim.kernels import knn_lrta
 from sim.kernels.records import Records
-from sim.kernels.targets import cells_toward_others, grown, new_targets
+from sim.kernels.targets import new_targets
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import Prepared, Step, Stopwatch, fetch, obtain
@@ -46,7 +46,7 @@ _VERDICTS = {
 }
 
 
-class KnnLrta(Databased, LearningAgent):
+class KnnLrta(Databased, TargetingAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
         self.control = np.zeros(1, knn_lrta.CONTROL).view(np.recarray)
@@ -89,16 +89,6 @@ class KnnLrta(Databased, LearningAgent):
         super()._drop_plan()
         knn_lrta.forget_choice(self.control)
 
-    @property
-    def h_changes(self) -> int:
-        return int(self.learned.target[0].changes + self.others.aimed[0].changes)
-
-    def _forget(self) -> None:
-        super()._forget()
-        changes = self.others.aimed[0].changes
-        self.others = new_targets(self.ground, int(self.state[0].goal))
-        self.others.aimed[0].changes = changes
-
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
         self._set_up()
@@ -116,18 +106,11 @@ class KnnLrta(Databased, LearningAgent):
         self.control[0].is_stale = self.is_stale
         self.choice.dropped[:] = 0  # what led nowhere on the map before may lead on now
 
-    def run(self, budget: int, rows: np.ndarray) -> int:
-        done = 0
-        while True:
-            targets = self.others._replace(goal=self.learned)
-            tables = self.records, self.choice, targets
-            done += int(knn_lrta.run(self.ground, *tables, self.state, self.control, rows[done:]))
-            if done == rows.size or self.status is not Status.ACTIVE:
-                return done
-            self.others = grown(self.others)
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.records, self.choice, self.targets(), self.state, self.control
 
-    def _known_cells(self) -> int:
-        return super()._known_cells() + cells_toward_others(self.others)
+    def run(self, budget: int, rows: np.ndarray) -> int:
+        return self.call_growing(knn_lrta.run, rows)
 
     def own_counts(self) -> OwnCounts:
         it = self.control[0]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from sim.agent_api import Problem, Status
 from sim.grid import MapChange
 from sim.kernels import learner
 from sim.kernels.learned import Learned, new_learned
+from sim.kernels.targets import Targets, cells_toward_others, grown, new_targets, only_goal
 from sim.params import Param, Value
 
 ON_UNBLOCK = Param(
@@ -101,6 +103,16 @@ class LearningAgent(KernelAgent):
         loc = int(self.state[0].loc)
         return bool(learner.may_lead_out(self.ground, loc, change.tails, change.rose, seen, queue))
 
+    _targets: Targets | None = None  # what targets() made last
+
+    def targets(self) -> Targets:
+        """What was learned, as kernels take it that may head for other cells; the same object as long as no table of
+        it was replaced by another.
+        """
+        if self._targets is None or self._targets.goal is not self.learned:
+            self._targets = only_goal(self.learned)
+        return self._targets
+
     def _set_limit(self) -> None:
         learner.set_limit(self.state, self.problem.grid.longest_way)
 
@@ -122,3 +134,37 @@ class LearningAgent(KernelAgent):
     def _drop_plan(self) -> None:
         """Plan anew in the next tick."""
         self.state[0].length = 0
+
+
+class TargetingAgent(LearningAgent):
+    """One that heads for other cells than the goal, too, and learns toward each of them."""
+
+    others: Targets  # what was learned toward these, in a table that grows; the goal has `learned`
+
+    @property
+    def h_changes(self) -> int:
+        return int(self.learned.target[0].changes + self.others.aimed[0].changes)
+
+    def _forget(self) -> None:
+        super()._forget()
+        changes = self.others.aimed[0].changes
+        self.others = new_targets(self.ground, int(self.state[0].goal))
+        self.others.aimed[0].changes = changes
+
+    def _known_cells(self) -> int:
+        return super()._known_cells() + cells_toward_others(self.others)
+
+    def targets(self) -> Targets:
+        made = self._targets
+        if made is None or made.goal is not self.learned or made.keys is not self.others.keys:
+            made = self._targets = self.others._replace(goal=self.learned)
+        return made
+
+    def call_growing(self, kernel: Any, rows: np.ndarray) -> int:
+        """Let a kernel work that stops where the table is too full, and go on with a larger one. Returns the rows."""
+        done = 0
+        while True:
+            done += int(self.call(kernel, rows[done:]))
+            if done == rows.size or self.status is not Status.ACTIVE:
+                return done
+            self.others = grown(self.others)

@@ -54,16 +54,7 @@ class LocalSearchAgent(LearningAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         n = min(int(self.params["lookahead"]) or budget, budget)
-        return int(
-            local_search.run(
-                *self.arguments(),
-                n,
-                self.backup,
-                self.exit_rule,
-                self._walks_all(),
-                rows,
-            )
-        )
+        return int(self.call(local_search.run, n, self.backup, self.exit_rule, self._walks_all(), rows))
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.space.search

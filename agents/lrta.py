@@ -20,7 +20,6 @@ from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import crew, lrta
 from sim.kernels.learned import Learned, new_learned
 from sim.kernels.search import CLOSED, most_known
-from sim.kernels.targets import only_goal
 from sim.kernels.tiled import in_rows, laid_out
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
@@ -60,18 +59,15 @@ class Lrta(LearningAgent):
     def crew_kernel(self) -> Any:
         return crew.run_classic_lrta if self._is_classic() else None
 
-    def crew_memory(self) -> tuple[Any, ...]:
-        _, learned, _, state = self.arguments()
-        return learned, state
-
     def parts(self) -> tuple[Any, ...]:
-        return self.ground, self.learned, self.ball, self.state
+        if self._is_classic():
+            return self.ground, self.learned, self.state
+        return self.ground, self.targets(), self.ball, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        ground, learned, ball, state = self.arguments()
         if self._is_classic():
-            return int(lrta.run_classic(ground, learned, state, rows))
-        return int(lrta.run(ground, only_goal(learned), ball, state, *self._lookahead(), rows))
+            return int(self.call(lrta.run_classic, rows))
+        return int(self.call(lrta.run, *self._lookahead(), rows))
 
     def own_counts(self) -> OwnCounts:
         """The same whether the lookahead of depth 1 takes the short way, which has no lists, or somebody looks."""

@@ -17,15 +17,12 @@ from agents.dt_lrta import DepthChooser, dmax_param
 from agents.learning import ON_UNBLOCK
 from sim.agent_api import AgentSpec
 from sim.kernels import depth_control
-from sim.kernels.targets import only_goal
 from sim.params import Value
 
 
 class OracleLrta(DepthChooser):
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        tables = only_goal(self.learned), self.ball, self.probe, self.history
-        limits = int(self.params["dmax"]), self.problem.watched
-        return int(depth_control.run_oracle(self.ground, *tables, *limits, self.state, rows))
+        return int(self.call(depth_control.run_oracle, int(self.params["dmax"]), self.problem.watched, rows))
 
 
 def needed(params: Mapping[str, Value]) -> int:

@@ -54,7 +54,7 @@ class PLrta(LearningAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         updates = min(self._updates(), budget - 1)
-        return int(p_lrta.run(*self.arguments(), updates, rows))
+        return int(self.call(p_lrta.run, updates, rows))
 
     def own_counts(self) -> OwnCounts:
         """Its queue is its open list; the room in it counts, used or not."""

@@ -12,6 +12,7 @@ weakness: the abstraction is of one map. Every change makes it stale.
 
 from collections.abc import Mapping
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -99,13 +100,15 @@ class Pra(Abstracted, KernelAgent):
     def rebuild_rate(self, budget: int) -> float:
         return inf if self.params["mode"] == "instant" else float(budget)
 
+    def parts(self) -> tuple[Any, ...]:
+        return self.ground, self.levels, self.nodes, self.corridor, self.search, self.path, self.state
+
     def run(self, budget: int, rows: np.ndarray) -> int:
         if self.left > 0.0:
             return int(pra.wait(self.state, rows))
         self.state[0].uses_levels = not self.is_stale
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        memory = self.nodes, self.corridor, self.search, self.path
-        return int(pra.run(self.ground, self.levels, *memory, self.state, expansions, rows))
+        return int(self.call(pra.run, expansions, rows))
 
     def view(self) -> AgentView:
         st = self.state[0]

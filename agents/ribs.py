@@ -42,7 +42,7 @@ class Ribs(BestFirstAgent):
         return self.ground, self.search, self.memory, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(ribs.run(*self.arguments(), budget, rows))
+        return int(self.call(ribs.run, budget, rows))
 
     def on_change(self, change: MapChange) -> None:
         ribs.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)

@@ -85,7 +85,7 @@ class TbBfs(BestFirstAgent):
         return self.ground, self.search, self.route, self.links, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(tb_bfs.run(*self.arguments(), budget, rows))
+        return int(self.call(tb_bfs.run, budget, rows))
 
     def _shortcut_weight(self) -> float:
         """W in the rule for cheaper arcs; 0 switches the rule off."""

@@ -72,7 +72,7 @@ class Tba(BestFirstAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         self.state["shortcut_budget"] = int(self.params["shortcut_budget"]) or budget
-        return int(tba.run(*self.arguments(), budget, rows))
+        return int(self.call(tba.run, budget, rows))
 
     def on_change(self, change: MapChange) -> None:
         tba.on_change(self.ground, self.search, self.state, change.tails, change.rose)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sim.grid import Grid, MapChange
 from sim.kernels import log
 from sim.kernels.crew import CHOSEN, RESULT, RULE, read_positions, read_sums
-from sim.kernels.jit import JIT_ON
+from sim.kernels.jit import JIT_ON, Frequent
 from sim.kernels.tiled import Tiled, tile_bits, touch
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class Crew:
     def __init__(self, kernel: Any, walkers: "list[Walker]", parts: list[list[Any]]) -> None:
         """`parts`: of the memory of each."""
         self.kernel, self.walkers = kernel, walkers
+        self._run, self._read_sums = Frequent(kernel), Frequent(read_sums)
         self._change = walkers[0].agent.crew_change  # type: ignore[attr-defined]
         self._rules: Any = np.zeros(len(walkers), RULE)
         self._like = _memory_of(walkers[0])
@@ -102,7 +103,7 @@ class Crew:
 
     def sums(self) -> npt.NDArray[np.int64]:
         """The two numbers of each in which everything is that it has done."""
-        read_sums(self._counts, self._counts_at, self._sums)
+        self._read_sums(self._counts, self._counts_at, self._sums)
         return self._sums
 
     def positions(self) -> npt.NDArray[np.int64]:
@@ -163,7 +164,7 @@ class Crew:
 
     def serve(self, grid: Grid, tick: int, rows: npt.NDArray[Any], places: slice) -> None:
         """Let some of them plan and act."""
-        self.kernel(grid.ground, self._like, self._table[places], self.results[places], tick, rows[places])
+        self._run(grid.ground, self._like, self._table[places], self.results[places], tick, rows[places])
 
     def end(self, tick: int, rows: npt.NDArray[Any]) -> Piece:
         """What all did that were served."""

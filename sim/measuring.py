@@ -4,7 +4,7 @@
     measuring.spend(ticks)                  judge what waits, as far as it is allowed for so many ticks
     measuring.prepare_change()              the map or the goal is about to change: judge what still waits, or never
     measuring.changed(goal, aim)            it has changed; `aim` is where those are who ask, more or less
-    measuring.knows(agent)                  whether all its moves have been judged
+    measuring.knows(agent)                  whether all its moves have been judged; will_know(agent): or will be
     measuring.distance(cell)                the true distance; distance_within(cell, expansions): that, or None
 
 After a change of the map the first distance takes an A* from the goal to the agents: 60 ms on 2048 x 2048. Without a
@@ -21,7 +21,7 @@ import numpy as np
 
 from sim.grid import Grid
 from sim.kernels import distance, referee
-from sim.kernels.jit import bare
+from sim.kernels.jit import Frequent, bare
 from sim.kernels.search import begin, new_search, stamped_nodes
 from sim.kernels.stale import Stamped
 
@@ -31,6 +31,9 @@ A_TICK = 20_000
 _LAST_CHANCE = 2  # times as many before the map changes, in a frame that has most to do anyway
 
 _UNLIMITED = int(distance.UNLIMITED)
+
+
+_count = Frequent(referee.count_nonoptimal)
 
 
 @dataclass
@@ -73,6 +76,10 @@ class Measuring:
             return False
         return all(walk.agent != agent for walk in self._waiting)
 
+    def will_know(self, agent: int) -> bool:
+        """Whether they have been or can still be."""
+        return self.is_on and agent not in self._lost
+
     # --- judging moves ----------------------------------------------------------------------------
 
     def walked(self, agent: int, metrics: np.ndarray, position: int, rows: np.ndarray) -> None:
@@ -103,15 +110,13 @@ class Measuring:
         self._goal, self._aim, self._is_old = goal, aim, True
 
     def _judge(self, allowed: int) -> None:
-        end = self.expansions + allowed
+        is_limited = allowed < _UNLIMITED
+        end = self.expansions + allowed if is_limited else 0
         while self._waiting:
             walk, backward = self._waiting[0], self._fresh()
-            left = max(0, end - self.expansions)
-            walk.next = int(
-                referee.count_nonoptimal(
-                    self._grid.ground, walk.rows, walk.next, walk.position, walk.metrics, backward, left
-                )
-            )
+            left = max(0, end - self.expansions) if is_limited else _UNLIMITED
+            ground = self._grid.ground
+            walk.next = int(_count(ground, walk.rows, walk.next, walk.position, walk.metrics, backward, left))
             if walk.next < walk.rows.size:
                 return
             del self._waiting[0]

@@ -46,6 +46,7 @@ class Metrics:
     database: int
     climbed: int
     max_climbed: int
+    is_being_measured: bool = False  # whether moves wait to be judged as optimal or not: the number is coming
 
     @property
     def suboptimality(self) -> float | None:
@@ -129,11 +130,17 @@ def _ratio(cost: float, optimal: float) -> float | None:
 
 
 def read_metrics(
-    record: Any, optimal: tuple[float, int | None], measures: bool, began: TrialCounts, own: OwnCounts
+    record: Any,
+    optimal: tuple[float, int | None],
+    measures: bool,
+    began: TrialCounts,
+    own: OwnCounts,
+    is_being_measured: bool = False,
 ) -> Metrics:
     """The referee's record in plain Python numbers, and what the agent says of itself.
 
-    `optimal`: cost and moves of the cheapest path. `began`: the numbers at the beginning of the present trial.
+    `optimal`: cost and moves of the cheapest path. `measures`: whether all moves have been judged by it, and
+    `is_being_measured` whether they will be. `began`: the numbers at the beginning of the present trial.
     """
     m = dict(zip(record.dtype.names, record.item(), strict=True))
     return Metrics(
@@ -163,4 +170,5 @@ def read_metrics(
         database=own.database,
         climbed=own.climbed,
         max_climbed=own.max_climbed,
+        is_being_measured=is_being_measured,
     )

@@ -31,7 +31,7 @@ from sim.crew import Crew, Piece, Seat, Sums, Told, Turns, digest_of, touch_ahea
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.jit import bare
+from sim.kernels.jit import Frequent, bare
 from sim.kernels.stale import Stamped
 from sim.kernels.tiled import Table, in_rows, new_table, width_of_tiles
 from sim.measuring import Measuring
@@ -41,6 +41,8 @@ from sim.placing import cheapest_way
 from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 
 BULK = 4096  # most ticks in one kernel call
+_NO_ROWS = log.new_bare_log(0)
+_VIEWS = ("counts", "judge", "_position", "_expansions")  # of a walker, see Walker._look_at_counts
 _OF_TURNS = ("_turns_kept", "_are_turns_old", "_has_new_trials", "_active")
 _FOR_NO_AGENT = (
     Serve,
@@ -87,12 +89,13 @@ class Walker:
     def _look_at_counts(self) -> None:
         """Keep views of the counts that cost nothing to take."""
         self.counts = bare((self.metrics, self.visit_table))  # what the referee writes to
-        self._position = self.metrics["position"]
+        self.judge = Frequent(referee.judge)
+        self._position, self._expansions = self.metrics["position"], self.metrics["expansions"]
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the views: copies of them would not be the same memory any more."""
         self.leave_seat()
-        return {name: value for name, value in self.__dict__.items() if name not in ("counts", "_position")}
+        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -100,7 +103,11 @@ class Walker:
 
     @property
     def position(self) -> int:
-        return int(self._position[0])
+        return int(self._position.item())
+
+    @property
+    def expansions(self) -> int:
+        return int(self._expansions.item())
 
     @property
     def visits(self) -> npt.NDArray[np.uint32]:
@@ -166,9 +173,10 @@ class Walker:
     @property
     def is_done(self) -> bool:
         """Nothing will happen to it unless somebody changes something."""
-        if self.has_arrived:
+        status = self.agent.status
+        if status is Status.AT_GOAL:
             return self.trial >= self.most_trials or self.is_converged
-        return self.agent.status is not Status.ACTIVE
+        return status is not Status.ACTIVE
 
     def put_rows_together(self) -> None:
         """Take in the rows of an advance, once: a long run has thousands of pieces."""
@@ -183,7 +191,7 @@ class Walker:
     def begin_advance(self) -> None:
         """Forget the rows of the last one; those that a crew keeps it forgets itself."""
         if self.told.rows.size:
-            self.told = self.told.with_rows(self.told.rows[:0])
+            self.told = self.told.with_rows(_NO_ROWS)
         self.new_rows = []
 
     @property
@@ -665,7 +673,7 @@ class World:
         if count != rows.size and self._is_wrong(walker, count, rows.size, tick):
             return 0
         position = walker.position
-        legal = referee.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
+        legal = walker.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
         if legal < count:
             count = self._refuse(walker, rows, int(legal), tick + int(legal))
         if walker.spec.is_own and count:
@@ -714,7 +722,7 @@ class World:
         walker.refusals += 1
         walker.agent.refused(walker.position)
         budget = walker.budget or self.budget
-        referee.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
+        walker.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
         return row + 1
 
     def _illegal(self, walker: Walker, rows: np.ndarray, row: int) -> str:
@@ -1023,7 +1031,9 @@ class World:
         """
         optimal = walker.own_optimal or (self.optimal, self.optimal_moves)
         own = walker.agent.own_counts()
-        return read_metrics(walker.metrics[0], optimal, self._is_measured(walker), walker.trial_began, own)
+        is_measured = self._is_measured(walker)
+        is_coming = not is_measured and walker.own_goal is None and self.measuring.will_know(walker.id)
+        return read_metrics(walker.metrics[0], optimal, is_measured, walker.trial_began, own, is_coming)
 
     def _is_measured(self, walker: Walker) -> bool:
         return walker.own_goal is None and self.measuring.knows(walker.id)
@@ -1033,8 +1043,7 @@ class World:
 
     def switch_states(self) -> dict[str, bool]:
         """Which switches are blocked: all of their cells are."""
-        free = self.grid.free
-        return {name: not free[np.asarray(cells)].any() for name, cells in self.switches.items()}
+        return {name: not self.grid.are_free(np.asarray(cells)).any() for name, cells in self.switches.items()}
 
     def snapshot(self, only: Container[int] | None = None) -> Snapshot:
         """The world as it is, with all of its agents or with those of these numbers."""

@@ -57,7 +57,7 @@ def new_history(cells: int, steps: int) -> History:
 
 
 @kernel
-def run_oracle(ground, targets, ball, probe, history, dmax, sees_all, state, rows):
+def run_oracle(ground, targets, ball, probe, history, state, dmax, sees_all, rows):
     """Plan and act for up to len(rows) ticks with the depth that is the label. Only the last lookahead is charged."""
     st = state[0]
     for tick in range(rows.size):
@@ -74,7 +74,7 @@ def run_oracle(ground, targets, ball, probe, history, dmax, sees_all, state, row
 
 
 @kernel
-def run_tree(ground, targets, ball, probe, history, tree, q, dmax, sees_all, state, rows):
+def run_tree(ground, targets, ball, probe, history, state, tree, q, dmax, sees_all, rows):
     """Plan and act for up to len(rows) ticks with the depth that the tree says, at most dmax."""
     st = state[0]
     for tick in range(rows.size):

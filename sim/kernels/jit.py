@@ -51,6 +51,36 @@ def kernel(function: Callable[..., Any]) -> Any:
     return made
 
 
+_FEW = 16
+"""Calls after which it pays to find out what numba would find out in each."""
+
+
+class Frequent:
+    """A kernel that is called in every tick with arguments of the same types.
+
+    numba looks at the types of all arguments in each call, array by array: 3 to 6 us for the memory of an agent, whose
+    tick may be 1 us of work. Here that is done once, after a few calls, and from then on the machine code is called.
+    Nobody looks any more then: whoever holds one of these makes another as soon as a type may be another.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self._code = kernel
+        self._left = _FEW if IS_KNOWN and type(kernel) is Kernel else 0
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._left:
+            self._left -= 1
+            if not self._left:
+                self._code = code_of(self.kernel, *arguments)
+        return self._code(*arguments)
+
+
+def code_of(kernel: Any, *arguments: Any) -> Any:
+    """The machine code of a kernel for arguments of just these types, as Python can call it."""
+    return kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
+
+
 def bare(memory: Any) -> Any:
     """The same arrays, alone or in (named) tuples, as a call of a kernel takes them fastest.
 

@@ -126,9 +126,9 @@ class History:
                 self._blocks.append(Block(begin, crew.places, piece.rows, piece.done))
                 found += marks_of_all(crew.ids, begin, piece.rows)
         for walker in world.walkers:
-            if walker.seat is None and walker.bare_rows.size:
-                self.record(walker.id).append(begin, walker.bare_rows)
-                found += marks_of_rows(walker.id, begin, walker.bare_rows)
+            if walker.seat is None and (rows := walker.bare_rows).size:
+                self.record(walker.id).append(begin, rows)
+                found += marks_of_rows(walker.id, begin, rows)
             if (status := now[walker.id]) is not Status.ACTIVE:
                 found += _status_mark(walker, begin, before.get(walker.id, Status.ACTIVE), status)
         if found:

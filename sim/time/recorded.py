@@ -25,9 +25,9 @@ MARK = np.dtype([("tick", "i4"), ("agent", "i4"), ("kind", "i4")])
 NO_AGENT = -1
 
 _KIND_OF_BIT = (
-    (log.RESTARTED, MarkKind.RESTART),
-    (log.BACK_MOVE, MarkKind.BACK_MOVE),
-    (log.ARRIVED, MarkKind.ARRIVAL),
+    (log.RESTARTED, int(MarkKind.RESTART)),
+    (log.BACK_MOVE, int(MarkKind.BACK_MOVE)),
+    (log.ARRIVED, int(MarkKind.ARRIVAL)),
 )
 
 
@@ -146,10 +146,11 @@ class Marks:
 
 def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
     """(tick, agent, kind) of what rows report; the mark stands at the tick at which it is seen, one after its row."""
-    bits = rows["marks"]
-    found = []
-    for place in bits.nonzero()[0].tolist():  # np.flatnonzero takes twice as long, and this is done in every frame
-        found += [(tick + place + 1, agent, int(kind)) for bit, kind in _KIND_OF_BIT if bits[place] & bit]
+    marks = rows["marks"]
+    found: list[tuple[int, int, int]] = []
+    for place in marks.nonzero()[0].tolist():  # np.flatnonzero takes twice as long, and this is done in every frame
+        bits = marks.item(place)
+        found += [(tick + place + 1, agent, kind) for bit, kind in _KIND_OF_BIT if bits & bit]
     return found
 
 
@@ -158,5 +159,5 @@ def marks_of_all(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -
     bits = rows["marks"]
     found = []
     for who, when in zip(*(places.tolist() for places in np.nonzero(bits)), strict=True):
-        found += [(tick + when + 1, agents[who], int(kind)) for bit, kind in _KIND_OF_BIT if bits[who, when] & bit]
+        found += [(tick + when + 1, agents[who], kind) for bit, kind in _KIND_OF_BIT if bits[who, when] & bit]
     return found

@@ -15,7 +15,7 @@
     timeline.records[agent]             Record: where an agent was after every tick, kept once (recorded.py)
     timeline.marks(first, last)         edits, restarts, back-moves, proofs of no path, arrivals; sorted by tick
     timeline.next_mark(tick), .previous_mark(tick)
-    timeline.diverged                   the first tick whose digest is not the one expected (sessionfile.py), or None
+    timeline.diverged                   the first tick whose digest is not the one expected (`expect`), or None
     timeline.notes()                    what the world has had to say, once for the whole run
 
     timeline.entries()                  all commands, those of the scenario and those done by hand
@@ -714,6 +714,4 @@ def _framing_work(frame: Keyframe) -> float:
 
 def expansions_of(world: World) -> int:
     """All expansions so far of those who are there, and of measuring them."""
-    # Through plain arrays: reading a field of a record array takes ten times as long, and this is done every frame.
-    counts = [walker.counts[0]["expansions"][0] for walker in world.walkers]
-    return int(sum(counts)) + world.measuring.expansions
+    return sum([walker.expansions for walker in world.walkers]) + world.measuring.expansions

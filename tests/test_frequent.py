@@ -1,0 +1,62 @@
+"""Kernels that are called every tick become machine code after a while: the same walks, whatever comes between."""
+
+import random
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from agents.registry import BY_KEY
+from sim.changes import RandomChanges
+from sim.commands import AgentConfig, MoveGoal, SetParam
+from sim.grid import Grid
+from sim.kernels import jit
+from sim.kernels.jit import JIT_ON, Frequent, kernel
+from sim.world import World
+
+from .conftest import budget_for, random_rows, settings_of
+
+SIDE = 12
+
+
+def walked(key: str, few: int, watched: bool) -> tuple[str, list[object]]:
+    """The digest and all rows of an agent whose goal, parameters and map change."""
+    chance = random.Random(key)
+    grid = Grid.from_rows(random_rows(3, SIDE, SIDE, 0.2))
+    free = grid.free.nonzero()[0].tolist()
+    changes = RandomChanges(9, 5.0)
+    with patch.object(jit, "_FEW", few):
+        world = World(grid, free[0], free[-1], BY_KEY, watched=watched, random_changes=changes, trials=2)
+        spec = BY_KEY[key]
+        walker = world.add(AgentConfig(key, budget=budget_for(spec, {}, 9)))
+        log: list[object] = []
+        for tick in range(160):
+            if tick % 20 == 10:
+                world.submit(MoveGoal(chance.choice(free)))
+            if tick % 20 == 19:
+                for name, value in chance.choice(settings_of(spec)).items():
+                    world.submit(SetParam(walker.id, name, value))
+            world.advance(1)
+            log += walker.rows.tolist()
+    return world.digest(), log
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("key", sorted(key for key, spec in BY_KEY.items() if not spec.is_own))
+def test_the_walk_is_the_same(key: str, watched: bool) -> None:
+    assert walked(key, 1, watched) == walked(key, 0, watched)
+
+
+@pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
+def test_it_becomes_machine_code_after_some_calls() -> None:
+    @kernel
+    def total(numbers, more):
+        found = more
+        for number in numbers:
+            found += number
+        return found
+
+    frequent, numbers = Frequent(total), np.arange(5)
+    assert [frequent(numbers, more) for more in range(40)] == list(range(10, 50))
+    assert frequent._code is not total and frequent.kernel is total
+    assert frequent(np.arange(3), 1) == 4, "other arguments of the same types"
