@@ -62,7 +62,7 @@ def region_table(levels: Levels, level: int) -> Ints:
 
 def _ground_level(grid: Grid) -> tuple[_Level, Ints, Ints]:
     node_of, cell_of = np.empty(grid.cells, np.int32), np.empty(grid.cells, np.int32)
-    count = int(cliques.number_cells(grid.ground, grid.free, node_of, cell_of))
+    count = int(cliques.number_cells(grid.free, node_of, cell_of))
     cell_of = cell_of[:count].copy()
     first, edge = np.empty(count + 1, np.int64), np.empty(8 * count, np.int32)
     arcs = int(cliques.join_cells(grid.ground, node_of, cell_of, count, first, edge))

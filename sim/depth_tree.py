@@ -24,11 +24,12 @@ from sim.kernels.depth_control import FEATURES, Tree, new_history
 from sim.kernels.lrta import new_ball
 from sim.kernels.targets import new_targets
 from sim.params import ConfigError
+from sim.program import ASSETS
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
-STANDARD = Path(__file__).resolve().parents[1] / "assets" / "depth-tree.json"
+STANDARD = ASSETS / "depth-tree.json"
 MOST_STATES = 2000
 """Labelled states of one problem at most: a walk that scrubs would drown the others."""
 

@@ -37,10 +37,6 @@ class MapChange:
     rose: npt.NDArray[np.bool_]  # True: the arc is gone (its cost rose to infinity); False: it is new
 
     @property
-    def is_empty(self) -> bool:
-        return self.tails.size == 0
-
-    @property
     def has_new_arcs(self) -> bool:
         return bool((~self.rose).any())
 

@@ -4,7 +4,9 @@ A placing is spread out once, when a scenario is read; from then on every agent 
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sim.commands import AgentConfig, Pair
@@ -49,6 +51,29 @@ def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> lis
         replace(config, label=f"{group} {i + 1}", group=group, start=start, goal=goal)
         for i, (start, goal) in enumerate(ends[:count])
     ]
+
+
+def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:
+    """The same agents for another map. Those of groups get ends that are drawn there, groups of one size the same; all
+    others those of the map.
+    """
+    agents = list(agents)
+    sizes = Counter(config.group for config in agents if config.group)
+    drawn = {group: iter(_far_pairs(count, grid, seed)) for group, count in sizes.items()}
+    moved = []
+    for config in agents:
+        start, goal = next(drawn[config.group]) if config.group else (None, None)
+        has_start, has_goal = config.start is not None, config.goal is not None
+        moved.append(replace(config, start=start if has_start else None, goal=goal if has_goal else None))
+    return moved
+
+
+def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
+    """As far apart as a quarter of the map, where it has such cells."""
+    for far in (max(grid.width, grid.height) / 4, 0.0):
+        with suppress(ConfigError):
+            return list(_drawn(Drawn(seed, far), count, grid))
+    raise ConfigError(f"{grid.name}: expected free cells with ways between them for {count:,} agents, got too few")
 
 
 def cheapest(grid: Grid, start: int, goal: int) -> float:

@@ -174,7 +174,7 @@ class Shelf:
     def _write(self, key: str, prepared: Prepared) -> Prepared:
         """Keep it in a file; where that is impossible it is made anew by the next run, no more."""
         path = self._path(key, prepared.kind)
-        if path is None:
+        if path is None or not self.disk:
             return prepared
         about = json.dumps(
             {
@@ -188,6 +188,8 @@ class Shelf:
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
         content = file.getvalue()
         data = blake2b(content, digest_size=_CHECK).digest() + content
+        if len(data) > self.disk:  # nor does it drive out what others will want again
+            return prepared
         part = path.with_name(f"{path.name}.{os.getpid()}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -202,8 +204,12 @@ class Shelf:
 
     def _make_room(self, folder: Path, size: int) -> None:
         """Give up the files that were not used for the longest time."""
-        files = sorted(((f.stat().st_mtime, f.stat().st_size, f) for f in folder.iterdir()), reverse=True)
-        for _, length, path in files:
+        files = []
+        for path in folder.iterdir():
+            with suppress(FileNotFoundError):  # another process gives up files as well
+                about = path.stat()
+                files.append((about.st_mtime, about.st_size, path))
+        for _, length, path in sorted(files, reverse=True):
             size += length
             if size > self.disk:
                 path.unlink(missing_ok=True)

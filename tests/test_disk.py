@@ -71,6 +71,11 @@ def test_what_is_written_is_on_the_disk_before_it_has_its_name(tmp_path: Path, m
     write_atomically(tmp_path / "a.txt", b"new")
     assert done[:2] == ["sync", "replace"]
     assert (tmp_path / "a.txt").read_bytes() == b"new" and os.listdir(tmp_path) == ["a.txt"]
+    done.clear()
+    (tmp_path / "b.part").write_bytes(b"newer")
+    disk.rename_to(tmp_path / "b.part", tmp_path / "a.txt")
+    assert done == ["sync", "replace", "sync"]
+    assert (tmp_path / "a.txt").read_bytes() == b"newer" and os.listdir(tmp_path) == ["a.txt"]
 
 
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

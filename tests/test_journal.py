@@ -234,6 +234,20 @@ def test_journals_of_programs_that_are_gone_are_found(tmp_path: Path):
     alive.close()
 
 
+def test_a_journal_that_goes_just_now_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    paths = [crash(Journal(RIVER, tree_of(), folder=tmp_path)) for _ in range(3)]
+    is_alive = journal._is_alive
+
+    def goes(path: Path) -> bool:
+        told = is_alive(path)
+        if path == paths[1]:
+            discard(path)
+        return told
+
+    monkeypatch.setattr(journal, "_is_alive", goes)
+    assert {crashed.path for crashed in find_crashed(tmp_path)} == {paths[0], paths[2]}
+
+
 def test_journals_are_kept_in_the_state_folder(monkeypatch, tmp_path: Path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert state_folder() == tmp_path / "backmove" / "journals"
@@ -380,7 +394,7 @@ while True:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_nothing_is_lost_when_the_program_is_killed(tmp_path: Path):
-    chance = random.Random()
+    chance = random.Random(5)  # what is done; when it ends, the system has a say in
     running = []
     for i in range(3):
         folder = tmp_path / str(i)

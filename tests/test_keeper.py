@@ -165,3 +165,26 @@ def test_settings_are_kept_while_the_window_is_open(tmp_path: Path) -> None:
     settings.speed = 60
     keeper.close()
     assert load_settings(path)[0].speed == 60
+
+
+def test_settings_that_cannot_be_written_are_told_and_tried_again(tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    folder.write_text("a file stands where the folder should be")
+    settings, told = Settings(), list[str]()
+    keeper = SettingsKeeper(settings, lambda: None, folder / "settings.yaml", told.append)
+
+    def keep() -> None:
+        keeper._looked_s = 0.0
+        keeper.keep()
+        if keeper._disk._job is not None:
+            keeper._disk._job.result()
+
+    settings.theme = "light"
+    for _ in range(4):
+        keep()
+    assert len(told) == 1 and told[0].startswith("settings not kept: ")
+    folder.unlink()
+    keep()
+    keep()
+    assert load_settings(folder / "settings.yaml")[0] == settings and len(told) == 1
+    keeper.close()

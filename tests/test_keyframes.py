@@ -14,6 +14,7 @@ from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent
 from sim.grid import Grid
 from sim.kernels.pages import IS_THERE
 from sim.kernels.parts import PART, PARTS
+from sim.time import keyframes
 from sim.time import memories as asked
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Taking, restore, take
 from sim.time.memories import Memories, TouchedPages
@@ -234,6 +235,22 @@ def test_a_keyframe_without_room_is_none_and_takes_none():
     pool = Pool(50_000)
     assert Taking(world).read(pool) is None
     assert pool.held == 0
+
+
+def test_a_pool_larger_than_the_system_lends_becomes_smaller(monkeypatch):
+    def lend(size):
+        if size > 300_000_000:
+            raise OSError(12, "Cannot allocate memory")
+        return Pool(size)
+
+    monkeypatch.setattr(keyframes, "Pool", lend)
+    world, store = big_world("tba", side=128, budget=50), KeyframeStore(32_000_000_000)
+    world.advance(50)
+    frame = store.read(Taking(world))
+    assert_equal(restore(frame), world)
+    assert 100_000_000 < store.budget < 300_000_000
+    store.budget = 200_000_000
+    assert store.budget == 200_000_000
 
 
 def test_read_beside_is_the_same_as_read_at_once():

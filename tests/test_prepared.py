@@ -153,6 +153,17 @@ def test_old_files_make_room(shelf: Shelf) -> None:
     assert len(files(shelf)) == 3
 
 
+def test_what_the_disk_has_no_room_for_drives_nothing_out(shelf: Shelf) -> None:
+    kitchen = Kitchen()
+    prepared.fetch(kitchen.recipe(1), grid())
+    before = files(shelf)
+    shelf.disk = before[0].stat().st_size - 1
+    assert prepared.fetch(kitchen.recipe(2), grid()).disk_bytes == 0
+    shelf.disk = 0
+    assert prepared.fetch(kitchen.recipe(3), grid()).disk_bytes == 0
+    assert files(shelf) == before
+
+
 def test_memory_keeps_the_latest(shelf: Shelf) -> None:
     kitchen = Kitchen(0)
     shelf.memory = 300

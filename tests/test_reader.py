@@ -75,6 +75,24 @@ def test_a_window_lets_go_when_its_picture_is_shown(reader: Reader, monkeypatch:
     reading.end()
 
 
+def test_an_earlier_reading_that_lets_go_late_leaves_nobody_on_one_processor(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for a reading may begin the next before the callbacks of the first are done."""
+    before, choose = os.sched_getaffinity(0), os.sched_setaffinity
+
+    def late(thread: int, processors: set[int]) -> None:
+        monkeypatch.setattr(os, "sched_setaffinity", choose)
+        reader.let_go()
+        choose(thread, processors)
+
+    monkeypatch.setattr(os, "sched_setaffinity", late)
+    reading = Reading(reader)
+    reading.end()
+    reader.let_go()
+    assert os.sched_getaffinity(0) == before
+
+
 def test_a_reading_that_fails_lets_the_window_go(reader: Reader) -> None:
     before = os.sched_getaffinity(0)
     future = reader.submit(int, "no number")

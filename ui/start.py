@@ -229,7 +229,7 @@ def run(path: Path | None = None) -> int:
         window.state.notes = Notes(settings.closed_notes)
     gc.collect()
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
-    kept_settings = SettingsKeeper(settings, window.collect_settings)
+    kept_settings = SettingsKeeper(settings, window.collect_settings, say=window.say)
     window.player.may_put_off = True
     app.preparation.begin()
     app.safety.begin()

@@ -78,11 +78,6 @@ class Verdict:
     def word(self) -> str:
         return {True: "holds", False: "does not hold", None: "not measured"}[self.holds]
 
-    @property
-    def is_surprise(self) -> bool:
-        """Whether it came out otherwise than the specification says."""
-        return self.holds is not None and self.holds is not self.claim.expect
-
 
 # --- reading --------------------------------------------------------------------------------------
 

@@ -9,15 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 from sim.changes import RandomChanges
 from sim.experiments.problems import Board, Case, Packed, packed
 from sim.experiments.spec import Part, Setting, Specification
 from sim.params import Value
+from sim.program import ROOT
 
-_PROJECT = Path(__file__).resolve().parents[2]
 _NOT_SIMULATION = ("experiments", "files", "time")  # rooms of sim/ on which no result depends
 
 
@@ -83,8 +82,8 @@ def code_version() -> str:
     """A digest of the sources on which results depend."""
     digest = blake2b(digest_size=8)
     for folder in ("sim", "agents"):
-        for source in sorted((_PROJECT / folder).rglob("*.py")):
-            place = source.relative_to(_PROJECT).parts
+        for source in sorted((ROOT / folder).rglob("*.py")):
+            place = source.relative_to(ROOT).parts
             if len(place) < 2 or place[1] not in _NOT_SIMULATION:
                 digest.update("/".join(place).encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()

@@ -6,7 +6,7 @@ else an experiment holds.
 
 import itertools
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -402,8 +402,3 @@ def _grid_of(parts: dict[str, Field]) -> Iterator[dict[str, Any]]:
     values = [part.value if isinstance(part.value, list) else [part.value] for part in parts.values()]
     for chosen in itertools.product(*values):
         yield dict(zip(parts, chosen, strict=True))
-
-
-def boards_of(cases: Iterable[Case]) -> list[Board]:
-    """The maps of some problems, each once."""
-    return list({case.board.key: case.board for case in cases}.values())

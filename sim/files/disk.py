@@ -68,6 +68,23 @@ def _stream(path: str | os.PathLike[str]) -> BinaryIO:
     return os.fdopen(descriptor, "wb")
 
 
+def bring_to_disk(path: str | os.PathLike[str]) -> None:
+    """What a file holds that somebody has written is on the disk after this, where a system can."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | BINARY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def rename_to(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Give a whole file its name, so that a crash of the machine leaves it under one of the two."""
+    bring_to_disk(source)
+    os.replace(source, target)
+    _sync_folder(os.path.dirname(target))
+
+
 def _sync_folder(folder: str) -> None:
     """Bring the new name of a file to the disk, where a system can."""
     with suppress(OSError):

@@ -2,9 +2,9 @@
 
 import os
 
-from sim.program import ROOT
+from sim.program import ASSETS
 
-EXAMPLES = ROOT / "assets" / "scenarios"
+EXAMPLES = ASSETS / "scenarios"
 SUFFIX = ".yaml"
 
 

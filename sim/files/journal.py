@@ -266,12 +266,11 @@ def find_crashed(folder: Path | None = None) -> list[Crashed]:
     their names say.
     """
     found = []
-    try:
+    with suppress(OSError):  # no such folder, or none that we may read: nothing to restore
         for path in (folder or state_folder()).glob(f"*{SUFFIX}"):
-            if not _is_alive(path):
-                found.append(Crashed(path, path.stat().st_mtime))
-    except OSError:  # no such folder, or none that we may read: nothing to restore
-        pass
+            with suppress(OSError):  # a window that closes just now takes its own away: the others stay
+                if not _is_alive(path):
+                    found.append(Crashed(path, path.stat().st_mtime))
     return sorted(found, key=lambda crashed: (crashed.modified_s, crashed.path.name), reverse=True)
 
 

@@ -320,11 +320,6 @@ def scen_text(rows: Iterable[ScenRow]) -> str:
     return "\n".join([*lines, *(_row_text(row) for row in kept), ""])
 
 
-def write_scen(rows: Iterable[ScenRow], path: str | os.PathLike[str]) -> None:
-    """Write a `.scen` file; rows that could not be read are written as they were."""
-    write_atomically(path, scen_text(rows).encode("utf-8"))
-
-
 def lengths_agree(ours: float, listed: float) -> bool:
     """Whether a length matches a listed one, which is printed with as few as two digits and summed in float32."""
     return abs(ours - listed) <= 0.01 + 1e-4 * abs(listed)

@@ -18,7 +18,7 @@ ASCENDING = np.array(sorted(range(8), key=lambda d: (DY[d], DX[d])), np.int64)
 
 
 @kernel
-def number_cells(ground, free, node_of, cell_of):
+def number_cells(free, node_of, cell_of):
     """Nodes of level 0 are the free cells in their order. Returns how many. Writes: node_of (-1: no node), cell_of."""
     count = 0
     for cell in range(free.size):

@@ -124,7 +124,7 @@ def compute(ground, search, memory, st, expansions):
     control = search.control[0]
     used = 0
     while True:
-        if not is_work_left(ground, search, memory, st):
+        if not is_work_left(search, memory, st):
             st.found = 1
             break
         if used >= expansions:
@@ -143,7 +143,7 @@ def compute(ground, search, memory, st, expansions):
 
 
 @kernel
-def is_work_left(ground, search, memory, st):
+def is_work_left(search, memory, st):
     """U.top_key < key(loc) or rhs[loc] > g[loc]."""
     if search.control[0].open_size == 0:
         return False

@@ -47,7 +47,7 @@ ROW_SHIFT = 40
 @kernel
 def inverse_of(width):
     """What row_of() multiplies by. Exact for s * width < 2 ** ROW_SHIFT, and grid.MAX_CELLS * MAX_SIDE is 2 ** 38."""
-    return (np.int64(1) << ROW_SHIFT) // width + 1
+    return ((np.int64(1) << ROW_SHIFT) + width - 1) // width
 
 
 @kernel

@@ -70,7 +70,7 @@ class Search(NamedTuple):
     heap: np.ndarray  # ENTRY[cells + 1], or [1] with buckets
     buckets: Buckets  # the open list in place of the heap, or empty
     heat: np.ndarray  # uint32[cells] expansions of each cell, or [0] when nobody looks
-    order: np.ndarray  # int32[cells] the cells expanded since the notes were last taken, or [0]
+    order: np.ndarray  # int32[cells] the cells expanded, in their order, or [0] when nobody looks
     control: np.ndarray  # CONTROL[1]
 
 
@@ -145,13 +145,6 @@ def most_known(search: Search) -> int:
     """The largest number of cells that one search of this memory had open or closed: the size of its two lists."""
     control = search.control[0]
     return max(int(control.most_known), int(control.known))
-
-
-def take_notes(search: Search) -> np.ndarray:
-    """The cells expanded since the last call, or since the search began, in their order. For whoever draws."""
-    count = int(search.control[0].noted)
-    search.control[0].noted = 0
-    return search.order[:count]
 
 
 @kernel

@@ -66,7 +66,7 @@ def run(ground, search, route, state, expansions, budget, trace_rate, rows):
         if st.status != log.ACTIVE:
             return tick
         used, steps = plan(ground, search, route, st, expansions, budget, trace_rate)
-        phase = act(ground, route, st)
+        phase = act(route, st)
         log.write_row(rows[tick], st.loc, used, steps, st.marks, phase)
         st.marks = 0
     return rows.size
@@ -108,7 +108,7 @@ def trace_slice(ground, search, route, st, room):
 
 
 @kernel
-def act(ground, route, st):
+def act(route, st):
     """One move or none. Returns the phase of the tick."""
     if st.status != log.ACTIVE:
         return log.WAITING

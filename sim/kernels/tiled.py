@@ -18,9 +18,7 @@ from numba.extending import overload, register_jitable
 
 from sim.kernels.jit import HAS_RECORDS, kernel
 from sim.kernels.memory import scratch, stamped, zeros
-
-_SHIFT = 40
-"""y = s // width is a multiplication and a shift: exact for s * width < 2 ** 40, which no map comes near."""
+from sim.kernels.octile import ROW_SHIFT
 
 
 class Tiled(NamedTuple):
@@ -29,7 +27,7 @@ class Tiled(NamedTuple):
     records: np.ndarray
     size: int  # cells
     width: int  # of the map
-    inverse: int  # ceil(2 ** _SHIFT / width)
+    inverse: int  # see octile.inverse_of
     across: int  # tiles in a row of tiles
 
 
@@ -81,9 +79,9 @@ def new_table(
 
 def in_tiles(records: npt.NDArray[Any], cells: int, width: int) -> Tiled:
     """The table whose entries these are."""
-    assert cells * width < 1 << _SHIFT
+    assert cells * width < 1 << ROW_SHIFT
     side = 1 << tile_bits(records.itemsize)
-    return Tiled(records.view(np.ndarray), cells, width, -(-(1 << _SHIFT) // width), -(-width // side))
+    return Tiled(records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side))
 
 
 _OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # as jit.py has them
@@ -93,7 +91,7 @@ _OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # as jit.py has them
 def _slot(table: Any, s: Any, bits: Any) -> Any:
     """Where the entry of cell s lies."""
     s = np.int64(s)
-    y = (s * table.inverse) >> _SHIFT
+    y = (s * table.inverse) >> ROW_SHIFT
     x = s - y * table.width
     side = (1 << bits) - 1
     return np.uint64(((y >> bits) * table.across + (x >> bits)) << 2 * bits | (y & side) << bits | x & side)

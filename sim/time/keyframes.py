@@ -25,6 +25,7 @@ import io
 import marshal
 import mmap
 import pickle
+import sys
 from bisect import bisect_right
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
@@ -101,7 +102,7 @@ class Taking:
         self._arrays = marshal.dumps(pickler.array_rows)
         self._owners = pickler.owners
         self._stale = stale.rows_of(world.stamped(), _SMALL)
-        # Small ones are copied: drawing may reset a counter in them meanwhile.
+        # Small ones are copied at once: who looks at the world meanwhile may change a number in them.
         self._memories = Memories(pickler.memories, _SMALL, tuple(pickler.places))
         self.size = self._memories.size
         self.pace = hurried()  # nobody reads it beside a window, unless they say so
@@ -309,6 +310,7 @@ class KeyframeStore:
         self.most_frames = most_frames
         self.tracks: list[Track] = []
         self._wanted = budget
+        self._lent = sys.maxsize  # the most that the system has not refused
         self._world_size = 0
         self._pool: Pool | None = None
         self.beside: Executor | None = None
@@ -318,11 +320,12 @@ class KeyframeStore:
     @property
     def budget(self) -> int:
         """The most bytes that keyframes may take."""
-        return max(LEAST_BUDGET, min(MOST_BUDGET, self._world_size)) if self._wanted is None else self._wanted
+        usual = max(LEAST_BUDGET, min(MOST_BUDGET, self._world_size))
+        return min(usual if self._wanted is None else self._wanted, self._lent)
 
     @budget.setter
     def budget(self, budget: int | None) -> None:
-        self._wanted = budget
+        self._wanted, self._lent = budget, sys.maxsize
         self.make_room()
 
     @property
@@ -377,8 +380,14 @@ class KeyframeStore:
         return frame
 
     def _current_pool(self) -> Pool:
-        if self._pool is None:
-            self._pool = Pool(self.budget + _SPARE)
+        """The pool for what comes now. A system may refuse one as large as a user wants: then half of it."""
+        while self._pool is None:
+            try:
+                self._pool = Pool(self.budget + _SPARE)
+            except OSError:
+                if self.budget < _SPARE:
+                    raise
+                self._lent = self.budget // 2
         return self._pool
 
     def copied(self, frame: Keyframe) -> Keyframe | None:

@@ -24,7 +24,7 @@ import numpy as np
 import pygame
 from av import FFmpegError
 
-from sim.files.disk import write_atomically
+from sim.files.disk import rename_to, write_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError
 from ui.film import options as film_options
@@ -332,7 +332,7 @@ class Recorder:
     def finish(self, progress: video.Progress = lambda share: None) -> Path:
         """Write everything that was given, and the file that was asked for; returns where it is.
 
-        After a problem that stopped the recording, what was written before it is finished if it can be.
+        After a problem that stopped the recording that is told; `recover` finishes what was written before it.
         """
         self._jobs.put(_END)
         self._thread.join()
@@ -416,7 +416,7 @@ def _moved(source: Path, target: Path) -> Path:
     while os.path.lexists(place):
         number += 1
         place = target.with_name(f"{target.stem}-{number}{target.suffix}")
-    os.replace(source, place)
+    rename_to(source, place)  # the part file goes next, and is the only other copy
     return place
 
 

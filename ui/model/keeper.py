@@ -109,23 +109,40 @@ class Keeper:
 class SettingsKeeper:
     """Writes the settings when they have changed, so that a kill loses a few seconds of them at most."""
 
-    def __init__(self, settings: Settings, collect: Callable[[], None], path: Path | None = None) -> None:
-        """`collect` brings the settings up to date with the window."""
-        self.settings, self.collect, self.path = settings, collect, path
+    def __init__(
+        self,
+        settings: Settings,
+        collect: Callable[[], None],
+        path: Path | None = None,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """`collect` brings the settings up to date with the window; `say` tells the user what went wrong."""
+        self.settings, self.collect, self.path, self.say = settings, collect, path, say
         self._disk = _Background()
         self._written = deepcopy(settings)
         self._looked_s = time.monotonic()
+        self._problem: str | None = None  # why they could not be written
+        self._has_told = False
 
     def keep(self) -> None:
         """Once a frame."""
         now = time.monotonic()
-        if now - self._looked_s < _SETTINGS_EVERY_S or not self._disk.is_idle:
+        wait = _RETRY_EVERY_S if self._problem else _SETTINGS_EVERY_S
+        if self._disk.is_idle and self._problem and not self._has_told:
+            self.say(self._problem)
+        self._has_told = self._problem is not None
+        if now - self._looked_s < wait or not self._disk.is_idle:
             return
         self._looked_s = now
         self.collect()
         if self.settings != self._written:
-            self._written = written = deepcopy(self.settings)
-            self._disk.do(lambda: save_settings(written, self.path))
+            settings = deepcopy(self.settings)
+            self._disk.do(lambda: self._write(settings))
+
+    def _write(self, settings: Settings) -> None:
+        self._problem = save_settings(settings, self.path)
+        if self._problem is None:
+            self._written = settings
 
     def close(self) -> None:
         self._disk.close()

@@ -61,9 +61,11 @@ class Reader(ThreadPoolExecutor):
         with suppress(OSError):  # where nobody may choose
             asker, allowed, own = threading.get_native_id(), os.sched_getaffinity(0), {self._processor()}
             if own < allowed:
-                self._stay = _Stay((asker, self._thread), allowed)
-                os.sched_setaffinity(self._thread, allowed - own)
-                os.sched_setaffinity(asker, own)
+                try:
+                    os.sched_setaffinity(self._thread, allowed - own)
+                    os.sched_setaffinity(asker, own)
+                finally:  # not before: the end of an earlier reading may let go just now, of what is not done yet
+                    self._stay = _Stay((asker, self._thread), allowed)
 
 
 def _current_processor() -> Callable[[], int] | None:
