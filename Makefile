@@ -25,7 +25,7 @@ check: $(VENV)/.dev-ready
 	$(BIN)/ruff format --check $(FOLDERS)
 	$(BIN)/ruff check $(FOLDERS)
 	$(BIN)/mypy
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_layers.py tests/test_rooms.py tests/test_readme.py tests/test_params.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_layers.py tests/test_rooms.py tests/test_readme.py tests/test_params.py tests/test_mutants.py
 
 test: $(VENV)/.dev-ready
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(ARGS)

@@ -8,7 +8,7 @@ from cli.arguments import Arguments
 from sim.files.lesson import load_lesson
 from sim.lesson import broken_claims
 from sim.params import ConfigError
-from sim.program import ROOT
+from sim.program import ASSETS
 from ui.model.layers import HEAT_KINDS
 
 
@@ -23,7 +23,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _problems_of(name: str) -> list[str]:
     try:
-        lesson = load_lesson(name, BY_KEY, (ROOT / "assets",), HEAT_KINDS)
+        lesson = load_lesson(name, BY_KEY, (ASSETS,), HEAT_KINDS)
     except ConfigError as error:  # those after it are looked at all the same
         return list(error.problems)
     print(f"{name}: {len(lesson.steps)} steps, {sum(len(step.claims) for step in lesson.steps)} claims")

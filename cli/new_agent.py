@@ -7,9 +7,9 @@ from agents import own_files
 from cli.arguments import Arguments
 from sim.files.disk import write_atomically
 from sim.params import ConfigError
-from sim.program import NAME, ROOT
+from sim.program import ASSETS, NAME
 
-EXAMPLE = ROOT / "assets" / "own-agent" / "example.py"
+EXAMPLE = ASSETS / "own-agent" / "example.py"
 _NAMED = 'name = "real-time A*"'
 
 

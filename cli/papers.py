@@ -17,9 +17,9 @@ from sim.experiments.spec import SIZES, presentation_of
 from sim.experiments.store import open_for_reading
 from sim.files.disk import write_atomically
 from sim.params import ConfigError
+from sim.program import ASSETS, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDER, PAGE = ROOT / "assets" / "experiments", ROOT / "docs" / "experiments.md"
+FOLDER, PAGE = ASSETS / "experiments", ROOT / "docs" / "experiments.md"
 HEAD = """# Experiments of the papers, repeated
 
 Each section is a specification in `assets/experiments/` and what `main.py report --markdown` says of its results; this

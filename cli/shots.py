@@ -14,8 +14,10 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import pygame
 
 from sim.commands import AgentConfig
+from sim.files.examples import EXAMPLES
 from sim.files.scenario import Scenario, rows_of
 from sim.grid import Grid
+from sim.program import ASSETS, ROOT
 from ui.app import App
 from ui.model import files
 from ui.model.camera import Camera
@@ -24,11 +26,8 @@ from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.turning import flip_switch
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "shots"
-SCENARIOS = ROOT / "assets" / "scenarios"
-LESSONS = ROOT / "assets" / "lessons"
-MAPS = ROOT / "assets" / "maps"
+LESSONS, MAPS = ASSETS / "lessons", ASSETS / "maps"
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Shot:
 
 
 def scenario(name: str) -> Callable[[], Scenario]:
-    return lambda: files.open_any(SCENARIOS / f"{name}.yaml").scenario
+    return lambda: files.open_any(EXAMPLES / f"{name}.yaml").scenario
 
 
 def lesson(name: str) -> Callable[[], Scenario]:

@@ -1,4 +1,4 @@
-"""Sixty small faults, and the tests that should notice each: `make mutants`, or `python -m tests.mutants 3 17`.
+"""Small faults, and the tests that should notice each: `make mutants`, or `python -m tests.mutants 3 17`.
 
 Each is put into a copy of the program, alone, and the tests named beside it are run there until one fails. A fault
 that none notices survives, and is printed. Where a kernel is at fault, none is compiled: that would take longer than
@@ -79,7 +79,7 @@ MUTANTS = (
     search("child.g <= g or (place == CLOSED and not reopens)", "child.g < g or (place == CLOSED and not reopens)"),
     search("(place == CLOSED and not reopens)", "(place == CLOSED and reopens)"),
     search("if f == class_f:", "if f <= class_f:"),
-    search("elif child.place == CLOSED or child.g <= g:", "elif child.g < g:"),
+    search("elif child.g <= g or child.place == CLOSED:", "elif child.g < g:"),
     search("search.control[0].expansions += used", "search.control[0].expansions = used"),
     openlist("rank = np.int64(h * UNITS_PER_COST)", "rank = np.int64(g * UNITS_PER_COST)"),
     openlist("(key == above.key) & (tie > above.tie)", "(key == above.key) & (tie < above.tie)"),

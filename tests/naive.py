@@ -1,7 +1,7 @@
 """The slow, obvious oracles: dictionaries, pairs (x, y), no numpy, no numba, nothing imported from the project.
 
-Written from the papers and algorithms.md, not from the kernels. Where two readings are possible, the one taken is
-named. Never make these fast: their worth is that one can see that they are right.
+Written from the papers, not from the kernels. Where two readings are possible, the one taken is named. Never make
+these fast: their worth is that one can see that they are right.
 """
 
 import heapq

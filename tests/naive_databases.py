@@ -1,4 +1,4 @@
-"""Slow, obvious versions of what databases.md describes: hill climbing, abstraction, subgoals. See naive.py."""
+"""Slow, obvious versions of hill climbing, abstraction and subgoals, after their papers. See naive.py."""
 
 import math
 from collections.abc import Collection

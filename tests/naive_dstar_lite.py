@@ -1,4 +1,4 @@
-"""D* Lite on dictionaries: section 1.30 of algorithms.md line by line, with a set for the queue.
+"""D* Lite on dictionaries: the optimized listing of its authors line by line, with a set for the queue.
 
 Like naive.py: slow, obvious, and nothing imported from the project.
 """

@@ -1,4 +1,6 @@
-"""A slow, obvious kNN LRTA* after databases.md 3.3: dictionaries, and every record looked at. See naive.py."""
+"""A slow, obvious kNN LRTA*, after "Real-Time Heuristic Search for Pathfinding in Video Games": dictionaries, and every
+record looked at. See naive.py.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Slow, obvious versions of the learning agents: dictionaries and min() over everything, after algorithms.md 1.14-1.20.
+"""Slow, obvious versions of the learning agents, after their papers: dictionaries and min() over everything.
 
 They share nothing with the kernels but the tie rules: lower f, the goal, (LRTA* after one expansion: lower g + h,)
 larger g, smaller cell number.

@@ -1,4 +1,4 @@
-"""RIBS on dictionaries: section 1.21 of algorithms.md line by line, with sets of places for sets of parents.
+"""RIBS on dictionaries: the paper's listing line by line, with sets of places for sets of parents.
 
 Like naive.py: slow, obvious, and nothing imported from the project.
 """

@@ -127,7 +127,7 @@ def test_rooms_totals_differ_by_ties_on_both_f_and_g(number: int) -> None:
     assert max(counts.values()) - min(counts.values()) == 1, counts
 
 
-# --- published trends (experiments E1, E7, E8 of algorithms.md) -----------------------------------------------
+# --- published trends ------------------------------------------------------------------------------------------
 
 
 def sample(name: str, count: int) -> tuple[Listed, ...]:
@@ -212,7 +212,7 @@ def test_lazy_restarts_less_and_expands_less_than_eager(rate: float) -> None:
     assert restarts[0] < restarts[1] and expansions[0] < expansions[1], (restarts, expansions)
 
 
-# --- abstraction, databases, subgoals (anchors of databases.md, sections 3.4, 3.7 and 4.1 to 4.3) ---------------
+# --- abstraction, databases, subgoals: numbers that a prototype came to, which shares no code with this ---------
 
 
 @functools.cache

@@ -78,14 +78,6 @@ def test_the_map_is_never_lost(camera, map_width, map_height, width, height):
     assert near.zoom == camera.zoom
 
 
-@given(cameras, sides, sides, sides, sides)
-def test_a_resize_keeps_the_middle(camera, old_width, old_height, new_width, new_height):
-    resized = camera.moved_to_size((old_width, old_height), (new_width, new_height))
-    before = camera.to_map(old_width / 2, old_height / 2)
-    assert resized.to_map(new_width / 2, new_height / 2) == pytest.approx(before, abs=1e-6)
-    assert resized.zoom == camera.zoom
-
-
 @given(cameras, places, places, sides, sides)
 def test_centring_puts_a_place_in_the_middle(camera, x, y, width, height):
     assert camera.centred_on(x, y, width, height).to_px(x, y) == pytest.approx((width / 2, height / 2), abs=1e-6)

@@ -23,7 +23,7 @@ from sim.experiments.runs import world_of
 from sim.experiments.spec import parse_experiment
 from sim.experiments.store import FILE, open_for_reading, open_for_writing
 from sim.experiments.tables import Table, as_csv
-from sim.files.map import ScenRow, write_map, write_scen
+from sim.files.map import ScenRow, scen_text, write_map
 from sim.generate import generate
 from sim.grid import Grid
 from sim.measures import MEASURES
@@ -153,7 +153,7 @@ def scen_folder(folder: Path) -> None:
                 rows.append(ScenRow(number, 0, f"caves-{seed}.map", *size, made.grid.xy(start), made.goal, length))
         blocked = made.grid.xy(int((~made.grid.free).nonzero()[0][0]))
         rows.append(ScenRow(0, 0, f"caves-{seed}.map", 48, 48, blocked, made.goal, 20.0))
-        write_scen(rows, folder / f"caves-{seed}.map.scen")
+        (folder / f"caves-{seed}.map.scen").write_bytes(scen_text(rows).encode())
 
 
 def scen_spec(folder: Path, problems: str) -> Any:

@@ -10,6 +10,7 @@ import pytest
 
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.files.examples import EXAMPLES
 from sim.files.map import read_map
 from sim.files.scenario import MapFile, MapRecipe, MapRows, Scenario
 from sim.generate import GENERATORS, generate
@@ -62,7 +63,7 @@ def test_every_example_opens_and_runs(path: Path) -> None:
 def test_examples_come_in_their_order() -> None:
     names = [path.stem for path in files.examples()]
     assert names[0] == "scrubbing" and len(names) == len(set(names)) >= 8
-    assert set(names) == {path.stem for path in files.GALLERY_FOLDER.glob("*.yaml")}
+    assert set(names) == {path.stem for path in EXAMPLES.glob("*.yaml")}
 
 
 @pytest.mark.parametrize("path", sorted(files.MAPS_FOLDER.glob("*.map")), ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""Golden values: the table of algorithms.md 0.9, for the agents and for naive.py alike, and its eleven tiny maps."""
+"""Golden values (golden/*.yaml), for the agents and for naive.py alike, and what must happen on eleven tiny maps."""
 
 import itertools
 from pathlib import Path

@@ -26,7 +26,6 @@ from sim.files.map import (
     row_problem,
     scen_text,
     write_map,
-    write_scen,
 )
 from sim.grid import Grid
 from sim.movement import Movement
@@ -347,14 +346,14 @@ def test_scenario_files_are_written_and_read(tmp_path):
         ScenRow(0, 1, "a.map", 5, 3, (0, 0), (4, 1), 4.41421, 2),
         ScenRow(1, 0, "b c.map", 5, 3, (0, 0), (1, 0), 1.0, 3),
     ]
-    write_scen(rows, tmp_path / "a.scen")
+    (tmp_path / "a.scen").write_bytes(scen_text(rows).encode())
     assert (tmp_path / "a.scen").read_bytes() == (
         b"version 1\n1\ta.map\t5\t3\t0\t0\t4\t1\t4.41421\n0\tb c.map\t5\t3\t0\t0\t1\t0\t1\n"
     )
     assert read_scen(tmp_path / "a.scen") == ScenFile(str(tmp_path / "a.scen"), rows)
     assert read_scen(tmp_path / "a.scen", Grid.from_rows(["...."])).rows[0].problem is not None
     with pytest.raises(ConfigError, match="row 7: map: expected a file name"):
-        write_scen([ScenRow(7, 1, "a\tb", 5, 3, (0, 0), (4, 1), 4.4)], tmp_path / "b.scen")
+        scen_text([ScenRow(7, 1, "a\tb", 5, 3, (0, 0), (4, 1), 4.4)])
 
 
 def test_listed_lengths_are_compared_with_tolerance():

@@ -5,6 +5,7 @@ from pathlib import Path
 import pygame
 import pytest
 
+from sim.files.examples import EXAMPLES
 from sim.kernels import log
 from tests.window import make_app, press_combination, settle
 from ui.app import App
@@ -102,6 +103,6 @@ def test_examples_of_the_gallery_run_at_their_own_speed_and_the_users_comes_back
     assert app.window.player.clock.is_running and app.window.player.speed == own != 60
     app.window.collect_settings()
     assert app.window.settings.speed == 60
-    app.window.documents.open_path(files.GALLERY_FOLDER / "no-path.yaml")
+    app.window.documents.open_path(EXAMPLES / "no-path.yaml")
     settle(app)
     assert not app.window.player.clock.is_running

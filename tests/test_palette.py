@@ -1,4 +1,4 @@
-"""Colours: told apart in greyscale and by every kind of colour vision; text that can be read (ux.md, section 5)."""
+"""Colours: told apart in greyscale and by every kind of colour vision; text that can be read."""
 
 from itertools import combinations, pairwise
 
@@ -32,7 +32,7 @@ TO_XYZ = np.array(
 )  # from linear sRGB
 
 NINE_ROLES = ("outside", "free", "wall", "trees", "swamp", "water", "closed", "open", "back_move")
-SMALLEST_PAIR = {"light": 10.1, "dark": 13.8}  # as ux.md 5.4 states; outside and free are excepted in dark, with 8.6
+SMALLEST_PAIR = {"light": 10.1, "dark": 13.8}  # OKLab; outside and free are excepted in dark, with 8.6
 TRACED_AGAINST_WALL = {"light": 15.0, "dark": 20.7}
 
 

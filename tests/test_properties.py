@@ -1,4 +1,4 @@
-"""What the papers prove and algorithms.md claims, on random small maps; and every tick against naive.py."""
+"""What the papers prove or claim, on random small maps; and every tick against naive.py."""
 
 import itertools
 import math

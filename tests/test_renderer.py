@@ -31,7 +31,7 @@ from sim.generate import generate
 from sim.grid import Grid
 from sim.kernels import learned, log, octile
 from sim.kernels.jit import JIT_ON
-from sim.kernels.search import begin, expand, new_search, take_notes
+from sim.kernels.search import begin, expand, new_search
 from sim.world import World
 from ui.draw import marks
 from ui.draw.cells import CellWords, Shown, update_all
@@ -331,7 +331,7 @@ def test_words_and_bands_equal_the_oracle_through_ticks_edits_and_restarts(seed)
                 ]
 
 
-DEEDS = ("nothing", "nothing", "nothing", "edit", "edit", "goal", "param", "notes", "back in time")
+DEEDS = ("nothing", "nothing", "nothing", "edit", "edit", "goal", "param", "back in time")
 
 
 def random_deed(stage: Stage, chance: random.Random) -> None:
@@ -347,8 +347,6 @@ def random_deed(stage: Stage, chance: random.Random) -> None:
             walker = world.walkers[0]
             if walker.spec.param("weight"):
                 stage.do(commands.SetParam(walker.id, "weight", chance.choice([1.0, 2.5])))
-        case "notes":
-            take_notes(world.walkers[0].agent.view().search)  # somebody else reads along
         case "back in time":
             earlier = copy.deepcopy((world, stage.trails))
             stage.run(3)
@@ -910,10 +908,9 @@ def test_every_back_move_shows_beside_the_way_out(zoom):
     stage = trap_stage(budget=4)
     stage.run(130)
     trail = stage.trails[0]
-    assert trail.is_back_move[:-RECENT_TICKS].sum() > 10, "old ones too"
-    moves = {
-        (int(a), int(b)) for (a, b), back in zip(pairwise(trail.cells), trail.is_back_move[1:], strict=True) if back
-    }
+    assert np.count_nonzero(trail.marks[:-RECENT_TICKS] & log.BACK_MOVE) > 10, "old ones too"
+    backs = trail.marks[1:] & log.BACK_MOVE
+    moves = {(int(a), int(b)) for (a, b), back in zip(pairwise(trail.cells), backs, strict=True) if back}
     surface, _ = stage.draw(Camera(zoom), (int(30 * zoom), int(20 * zoom)), layers_with("back_moves"))
     for s, t in moves:
         (ax, ay), (bx, by) = stage.grid.xy(s), stage.grid.xy(t)

@@ -1,4 +1,4 @@
-"""RIBS: the golden values, the invariants of algorithms.md 1.21, and every tick against naive_ribs.py."""
+"""RIBS: the golden values, the invariants of its paper, and every tick against naive_ribs.py."""
 
 import math
 import random

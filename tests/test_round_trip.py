@@ -14,6 +14,7 @@ import pytest
 from agents.registry import BY_KEY
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, SetChanges, SetTrials, TimedCommand
+from sim.files.examples import EXAMPLES
 from sim.files.journal import find_crashed, restore
 from sim.files.map import write_map
 from sim.files.png import png_bytes
@@ -171,7 +172,7 @@ def test_begun_again_leaves_to_the_script_what_the_script_does(tmp_path: Path) -
 
 def test_learning_saved_at_tick_600_goes_on_the_same(tmp_path: Path) -> None:
     """It came back with one trial in the place of a hundred, and another run."""
-    session = Session(files.open_any(files.GALLERY_FOLDER / "learning.yaml").scenario)
+    session = Session(files.open_any(EXAMPLES / "learning.yaml").scenario)
     session.advance(600)
     opened = files.open_any(saving.save(session, tmp_path / "mine"))
     other = Session(opened.scenario)

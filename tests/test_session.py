@@ -12,6 +12,7 @@ from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
+from sim.files.examples import EXAMPLES
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels import log
@@ -275,19 +276,29 @@ def test_beginning_again_twice_is_undone_twice() -> None:
     assert session.tree.states() == states and not session.has_unsaved_edits
 
 
+def done_in(session: Session) -> list[object]:
+    """What is done in each branch, whatever tick it shows."""
+    return [(state.number, state.name, state.parent, state.at, state.entries) for state in session.tree.states()]
+
+
 def test_a_change_of_the_script_whose_entries_are_gone_is_undone_without_harm() -> None:
     session = Session(setup())
     session.advance(9)
+    before = done_in(session)
     stroke(session, [100], True)
     for deed_of in (session.toggle_deed, session.duplicate_deed):
         deed_of(session.deeds()[0])
     session.move_deed(session.deeds()[0], 5)
     session.seek(2)
     stroke(session, [130], True)  # the future goes to a branch of its own
+    after = done_in(session)
+    assert len(after) == 2
     while session.undo():
         pass
+    assert done_in(session) == before
     while session.redo():
         pass
+    assert done_in(session) == after
 
 
 def test_a_moved_goal_is_a_stroke() -> None:
@@ -522,7 +533,7 @@ def test_trails_say_what_the_referee_says(path: object) -> None:
         assert trail.cost[-1] == pytest.approx(metrics.cost)
         assert trail.expanded[-1] == metrics.expansions
         assert trail.revisits[-1] == metrics.revisits
-        assert int(trail.is_back_move.sum()) == metrics.back_moves
+        assert np.count_nonzero(trail.marks & log.BACK_MOVE) == metrics.back_moves
         ticks = trail.first_tick + len(trail) - 1
         if walker.agent.status is Status.ACTIVE:
             assert ticks == session.tick
@@ -531,7 +542,7 @@ def test_trails_say_what_the_referee_says(path: object) -> None:
 
 
 def test_a_woken_agents_trail_is_in_step_with_the_clock() -> None:
-    session = Session(files.open_any(files.GALLERY_FOLDER / "no-path.yaml").scenario)
+    session = Session(files.open_any(EXAMPLES / "no-path.yaml").scenario)
     session.advance(300)
     session.advance(200)
     arrivals = {p.view.label: arrived_at(session.run, p) for p in session.panels}
@@ -578,7 +589,7 @@ RULES = {
 @pytest.mark.parametrize("after", [0, 11])
 @pytest.mark.parametrize("bulk", [1, 7, 500])
 def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> None:
-    begun = replace(files.open_any(files.GALLERY_FOLDER / "bridges.yaml").scenario, budget=4)
+    begun = replace(files.open_any(EXAMPLES / "bridges.yaml").scenario, budget=4)
     expected = first_tick(begun, after, RULES[rule])
     session = Session(begun)
     session.advance(after)
@@ -590,7 +601,7 @@ def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> 
 
 def test_run_until_looks_at_all_agents_of_a_crowd() -> None:
     """KeyError: only the first of a crowd has a trail."""
-    session = Session(files.open_any(files.GALLERY_FOLDER / "crowd-bridge.yaml").scenario)
+    session = Session(files.open_any(EXAMPLES / "crowd-bridge.yaml").scenario)
     session.run_until("restart")
     while session.advance(5) == 5 and not session.is_stopped_by_rule():
         pass
@@ -598,7 +609,7 @@ def test_run_until_looks_at_all_agents_of_a_crowd() -> None:
 
 
 def test_run_until_looks_at_the_next_tick_not_at_the_last() -> None:
-    begun = replace(files.open_any(files.GALLERY_FOLDER / "scrubbing.yaml").scenario, budget=1)
+    begun = replace(files.open_any(EXAMPLES / "scrubbing.yaml").scenario, budget=1)
     session = Session(begun)
     session.run_until("back_move")
     session.advance(1000)

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 from agents.registry import BY_KEY, SPECS
 from cli.bench.setup import Setup
@@ -13,6 +12,7 @@ from cli.bench.table import Row, Table, Target
 from sim.commands import AgentConfig
 from sim.generate import generate
 from sim.params import ConfigError
+from sim.program import ROOT
 from sim.world import World
 
 SIDE = 1024
@@ -20,7 +20,6 @@ TARGET = Target(2.0, is_upper=True)
 _AGENTS = 16
 _TICKS = 100
 _BUDGET = 64
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(setup: Setup) -> Table:
@@ -39,7 +38,7 @@ def run(setup: Setup) -> Table:
 
 def _probe_apart(key: str) -> tuple[float, float]:
     done = subprocess.run(
-        [sys.executable, "-m", "cli.bench.memory", key], cwd=_ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "cli.bench.memory", key], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise ConfigError(f"memory: {key}: the measuring process failed: {done.stderr.strip().splitlines()[-1:]}")

@@ -20,6 +20,7 @@ from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from sim.files.map import write_map
 from sim.generate import generate
+from sim.program import ROOT
 from ui.status import VARIABLE
 
 WARM = Target(1.5, is_upper=True)
@@ -31,7 +32,6 @@ LARGE = 1024
 INSTALLED_VARIABLE = "BACKMOVE_INSTALLED"
 _WATCHED_S = 60.0
 _PATIENCE_S = 180.0
-_ROOT = Path(__file__).resolve().parents[2]
 _CHECKOUT = (sys.executable, "main.py")
 
 
@@ -98,7 +98,7 @@ def start(
         environment["NUMBA_CACHE_DIR"] = str(cache)
     begin = time.perf_counter()
     process = subprocess.Popen(
-        [*command, *([str(path)] if path else [])], cwd=_ROOT, env=environment, stderr=subprocess.DEVNULL
+        [*command, *([str(path)] if path else [])], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL
     )
     try:
         while not (state := _read(status)) or not until(state):

@@ -78,7 +78,7 @@ class Window:
         shown = self.state.lesson.shows(self.session) if self.state.lesson is not None else None
         if shown is not None:
             return tuple(panel for panel in panels if panel.key in shown)[:MOST_PANELS]
-        return panels[:MOST_PANELS]
+        return self.session.panels_with_room
 
     # --- commands, dialogs, messages --------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from sim.agent_api import AgentSpec
 from sim.commands import BUDGET, AgentConfig
 from sim.params import ConfigError, Param, Value
 from sim.world import Walker
-from ui.dialogs.base import ENTER, Dialog, Host, Where, nowhere, take_top
+from ui.dialogs.base import ENTER, FormDialog, Host, Where, nowhere, take_top
 from ui.model.keys import NOBODY, PanelKey
 from ui.model.layout import GAP, SIDEBAR
 from ui.widgets.canvas import Canvas
@@ -28,10 +28,9 @@ _LOW = 330
 """In a card with less room than this the summary is left out: the form needs what there is."""
 
 OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents share")
-_BUDGET = Param("budget", int, 16, BUDGET.help, 1, 100_000, symbol="k")
 
 
-class AgentEditor(Dialog):
+class AgentEditor(FormDialog):
     veils = False
     place = "right"
     size = (364, 2000)  # as high as there is room for
@@ -102,7 +101,7 @@ class AgentEditor(Dialog):
     def _fill_form(self) -> None:
         values = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}
         values |= {"own_budget": self.own_budget is not None, "budget": self.own_budget or self.shared_budget}
-        params = [*self.spec.params, OWN_BUDGET, *([_BUDGET] if self.own_budget is not None else [])]
+        params = [*self.spec.params, OWN_BUDGET, *([BUDGET] if self.own_budget is not None else [])]
         self.form = ParamForm(self, self.form_rect, params, values, self._changed, gives_back=not self.is_new)
         self.controls = [self.rows, *self.form.controls()]
         if self.is_new:
@@ -129,11 +128,6 @@ class AgentEditor(Dialog):
         self._focused = self.controls.index(same)
         self._apply_focus()
         self.note.refresh()
-
-    def _kill(self) -> None:
-        if hasattr(self, "form"):
-            self.form.kill()
-        super()._kill()
 
     def reveal(self, control: Control) -> None:
         self.form.reveal(control)

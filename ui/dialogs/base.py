@@ -34,6 +34,7 @@ from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
+from ui.widgets.forms import ParamForm
 from ui.widgets.holder import Screen
 from ui.widgets.key_names import combination
 
@@ -482,6 +483,17 @@ class _InnerHost:
         inner, self._outer.inner = self._outer.inner, None
         if inner is not None:
             inner.close()
+
+
+class FormDialog(Dialog):
+    """A dialog with a form of parameters, which it makes in its `_build`."""
+
+    form: ParamForm
+
+    def _kill(self) -> None:
+        if hasattr(self, "form"):
+            self.form.kill()
+        super()._kill()
 
 
 # --- cutting rectangles ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from sim.commands import AgentConfig
 from sim.experiments.plan import params_text
 from sim.experiments.sketch import Axis, Sketch, read_axis, read_budgets
 from sim.params import ConfigError, Param, Value
-from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
+from ui.dialogs.base import BUTTON_HEIGHT, FormDialog, Host, take_bottom, take_left, take_top
 from ui.draw.theme import SERIES, Colour, heat_colours, mix
 from ui.model import study as studies
 from ui.model.state import State
@@ -29,7 +29,7 @@ _REFRESH_S = 0.5
 _EDGE = 52  # beside and below a plot, for its numbers
 
 
-class ExperimentSheet(Dialog):
+class ExperimentSheet(FormDialog):
     title = "Experiment"
     hint = "runs beside the window; what is done stays"
     size = (1120, 700)
@@ -116,11 +116,6 @@ class ExperimentSheet(Dialog):
 
     def reveal(self, control: object) -> None:
         self.form.reveal(control)  # type: ignore[arg-type]
-
-    def _kill(self) -> None:
-        if hasattr(self, "form"):
-            self.form.kill()
-        super()._kill()
 
     # --- what it runs -----------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pygame
 
+from sim.files.examples import EXAMPLES
 from sim.params import ConfigError
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
 from ui.dialogs.question import Question
@@ -76,7 +77,7 @@ class _Browser(Dialog):
         named = [
             ("Home", Path(os.path.expanduser("~"))),
             ("Here", Path.cwd()),
-            ("Examples", files.GALLERY_FOLDER),
+            ("Examples", EXAMPLES),
             ("Shipped maps", files.MAPS_FOLDER),
         ]
         recent = list(dict.fromkeys(Path(name).parent for name in self.host.settings.recent_files))

@@ -8,6 +8,7 @@ import pygame
 
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig
+from sim.files.examples import EXAMPLES
 from sim.files.scenario import Scenario
 from sim.params import ConfigError
 from ui.dialogs.base import Dialog, Host, take_right
@@ -230,7 +231,7 @@ class _Cards(Scrolled):
             if box[1] < height and box[1] + box[3] > 0:
                 self._paint_card(pen, place, box)
         if not self.paths:
-            pen.text((0, pen.px(8)), f"no examples in {files.GALLERY_FOLDER}", size=14, colour=pen.palette.dim)
+            pen.text((0, pen.px(8)), f"no examples in {EXAMPLES}", size=14, colour=pen.palette.dim)
         self.bar.paint(pen, width, 0)
 
     def _paint_card(self, pen: Canvas, place: int, box: tuple[int, int, int, int]) -> None:

@@ -7,7 +7,7 @@ import pygame
 from sim.generate import GENERATORS, Generated, GeneratorSpec, generate
 from sim.movement import DIAGONAL, RULE, Movement
 from sim.params import ConfigError, Value
-from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_right
+from ui.dialogs.base import BUTTON_HEIGHT, FormDialog, Host, take_bottom, take_left, take_right
 from ui.draw.thumb import thumbnail
 from ui.model import files
 from ui.widgets.canvas import Canvas
@@ -22,9 +22,9 @@ _SEEDS = 1_000_000
 _MOVEMENT = (RULE, DIAGONAL)
 
 
-class GenerateMap(Dialog):
+class GenerateMap(FormDialog):
     title = "Generate a map"
-    hint = "the same numbers give the same map; the agents stay"
+    hint = "the same numbers give the same map; the agents stay, those of crowds elsewhere"
     size = (1040, 640)
     command = "generate"
 
@@ -87,11 +87,6 @@ class GenerateMap(Dialog):
         self._focused = 0
         self._apply_focus()
         self._wants_map = True
-
-    def _kill(self) -> None:
-        if hasattr(self, "form"):
-            self.form.kill()
-        super()._kill()
 
     def reveal(self, control: object) -> None:
         self.form.reveal(control)  # type: ignore[arg-type]

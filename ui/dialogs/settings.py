@@ -7,7 +7,7 @@ from pathlib import Path
 import pygame
 
 from sim.params import Param, Value
-from ui.dialogs.base import Dialog, Host, take_bottom, take_left, take_right, take_top
+from ui.dialogs.base import FormDialog, Host, take_bottom, take_left, take_right, take_top
 from ui.dialogs.file_browser import ChooseFolder
 from ui.model.command import Command
 from ui.model.settings import (
@@ -53,7 +53,7 @@ Rebind = Callable[[str, str | None], None]
 """Gives a command other keys; with None its usual ones."""
 
 
-class SettingsDialog(Dialog):
+class SettingsDialog(FormDialog):
     title = "Settings"
     hint = "what is changed works at once and is kept"
     size = (980, 680)
@@ -208,11 +208,6 @@ class SettingsDialog(Dialog):
             self._wait()
         elif all(self._name_folder(name) for name in self.fields) and not self.form.stops():
             self.host.close_dialog()
-
-    def _kill(self) -> None:
-        if hasattr(self, "form"):
-            self.form.kill()
-        super()._kill()
 
     def reveal(self, control: object) -> None:
         if isinstance(control, Control) and control in self.form.controls():

@@ -20,7 +20,7 @@ class SplitPolicy(Dialog):
     def __init__(self, host: Host) -> None:
         walker = host.session.focused
         assert walker is not None
-        self.hint = f"{walker.label}, from tick {host.session.tick:,} on; later edits go to all"
+        self.hint = f"{walker.label}, from the present tick on; later edits go to all"
         self.choices = choices_of(walker.spec.params, walker.params, walker.budget or host.session.world.budget)
         super().__init__(host)
 

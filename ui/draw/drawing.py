@@ -10,11 +10,11 @@ from sim.agent_api import AgentView
 from sim.world import Snapshot, WalkerView
 from ui.draw.cells import CellWords
 from ui.draw.heat import HeatScale
-from ui.draw.picture import Edits
 from ui.draw.svg_paths import Mask, Point, hexed, is_light, n, outline_path
 from ui.draw.theme import Colour, Palette
 from ui.model.crowds import Crowd
 from ui.model.layers import LayerState
+from ui.model.run import Edits
 from ui.model.trails import Trail
 
 TINT = 0.43  # how much of a colour shows where it is laid over others

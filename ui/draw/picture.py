@@ -23,15 +23,14 @@ from ui.draw.kernels.paint import Frame
 from ui.draw.theme import Colour, Palette, packed
 from ui.model.camera import Camera
 from ui.model.crowds import Crowd
+from ui.model.run import EDIT_SHOWN_TICKS, Edits
 from ui.model.trails import Trail
 
 MARKS_FROM_PX = 6.0
 HEAT_TRAILS_FROM_PX = 12.0
 THIN_SHARE, CASING_SHARE, FRAME_SHARE = 0.13, 0.07, 0.1  # of a cell's side
 RECENT_TICKS = 64
-EDIT_FADE_TICKS = 200
 
-Edits = dict[int, tuple[int, bool]]
 Rect = tuple[int, int, int, int]
 Cells = npt.NDArray[np.int32]
 
@@ -80,7 +79,7 @@ class Moment:
 
     glide: float = 1.0  # how far the agent has got from its last cell to this one
     edits: Edits = field(default_factory=dict)
-    fade_ticks: int = EDIT_FADE_TICKS  # after which the mark of an edit is gone
+    fade_ticks: int = EDIT_SHOWN_TICKS  # after which the mark of an edit is gone
     reveal: int | None = None  # slow motion: so many expansions of the last tick
     region_level: int = 0  # see LayerState
     carried: Carried | None = None

@@ -12,12 +12,13 @@ from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
 from ui.draw.layers import BY_DEPTH
 from ui.draw.map_colours import DOTS_FROM_PX, EDGED_FROM_PX, Table, edge_width, fill_table, hot_edge, wall_bits
-from ui.draw.picture import EDIT_FADE_TICKS, Edits, Hand, Moment, Picture, Rect, Scratch
+from ui.draw.picture import Hand, Moment, Picture, Rect, Scratch
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
 from ui.model.camera import Camera
 from ui.model.crowds import Crowd
 from ui.model.layers import LayerState
+from ui.model.run import EDIT_SHOWN_TICKS, Edits
 from ui.model.trails import Trail
 
 PREVIEW_ALPHA = 110  # of 255
@@ -49,7 +50,7 @@ class MapRenderer:
         edits: Edits | None = None,
         hover: int | None = None,
         hand: Hand = Hand(),  # noqa: B008 - it cannot be changed
-        tick_fade: int = EDIT_FADE_TICKS,
+        tick_fade: int = EDIT_SHOWN_TICKS,
         reveal: int | None = None,
         crowd: Crowd | None = None,
     ) -> None:

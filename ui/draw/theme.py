@@ -44,7 +44,7 @@ class Palette:
     on_accent: Colour
     warning: Colour  # orange: back-moves, edits, restarts
     arrived: Colour  # a third voice, for good ends
-    # the map, ux.md 5.4
+    # the map
     outside: Colour  # beside the map, and inside a block of walls, where only the edge counts
     free: Colour
     wall: Colour

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pygame
 
 from sim.params import ConfigError, Param, Value
-from ui.dialogs.base import Dialog, Host
+from ui.dialogs.base import FormDialog, Host
 from ui.film.options import (
     GIF,
     GIF_RATES,
@@ -108,7 +108,7 @@ def rates_of(values: Mapping[str, Value]) -> tuple[str, ...]:
     return tuple(rate for rate in RATE.choices if not is_gif(values) or int(rate) in GIF_RATES)
 
 
-class RecordDialog(Dialog):
+class RecordDialog(FormDialog):
     """Begins to record the run from its present tick."""
 
     title = "Record a video"
@@ -118,7 +118,7 @@ class RecordDialog(Dialog):
 
     def __init__(self, host: Host, begin: Callable[[Values], None]) -> None:
         self.begin = begin
-        self.hint = f"from tick {host.session.tick:,} on; F9 stops"
+        self.hint = "from the present tick on; F9 stops"
         self.values: Values = dict(_remembered)
         self.params: tuple[Param, ...] = PARAMS
         super().__init__(host)
@@ -130,11 +130,6 @@ class RecordDialog(Dialog):
             self.add(control)
         self.add_footer(("Cancel", self.cancel, ""), (self.verb, self.confirm, "main"))
         self.add_note()
-
-    def _kill(self) -> None:
-        if hasattr(self, "form"):
-            self.form.kill()
-        super()._kill()
 
     def _changed(self, name: str, value: Value) -> None:
         self.values[name] = value

@@ -19,7 +19,7 @@ from ui.model.camera import Camera, fitted
 from ui.model.clock import SPEEDS
 from ui.model.keys import PanelKey
 from ui.model.layers import HEAT_NAMES, compared_names
-from ui.model.layout import MOST_PANELS, Box, Layout
+from ui.model.layout import Box, Layout
 from ui.model.look import Look
 from ui.model.player import Player
 from ui.model.run import Panel, Run
@@ -130,9 +130,9 @@ class Stage:
         panels = self.session.panels
         if self.part.kind == WINDOW:
             only = tuple(panel for panel in panels if panel.key == self.look.only)
-            return only or panels[:MOST_PANELS]
+            return only or self.session.panels_with_room
         if self.part.kind == PANELS:
-            return panels[:MOST_PANELS]
+            return self.session.panels_with_room
         return panels[self.part.number - 1 : self.part.number]
 
     def _places(self, count: int) -> Layout:

@@ -141,13 +141,13 @@ class Pointer:
         if mods & pygame.KMOD_ALT:
             window.pin(point)
             return
-        if button == LEFT and not mods and self._picks(shown, boxes, position):
+        mark = self._mark_at(shown, boxes, position) if button == LEFT and not mods else None
+        if button == LEFT and not mods and self._picks(shown, boxes, position, mark):
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for those without a right button
         window.editor.panel = shown.key
-        if button == LEFT and not mods:
-            point = self._mark_at(shown, boxes, position) or point
+        point = mark or point
         is_rectangle, is_right = has_ctrl and has_shift, button == RIGHT
         window.editor.press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
 
@@ -158,11 +158,13 @@ class Pointer:
         x, y = camera.to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
         return self.window.editor.end_near(x, y, reach)
 
-    def _picks(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
-        """A click on an agent of a crowd follows it, a second one lets it go."""
+    def _picks(self, shown: Panel, boxes: PanelBoxes, position: Position, mark: Point | None) -> bool:
+        """A click on an agent of a crowd follows it, a second one lets it go. Where one is followed whose start or goal
+        is there, that `mark` comes before the others: it may be dragged.
+        """
         crowd = shown.crowd
         agent = None if crowd is None or self.window.state.is_editing else self._unit_at(shown, boxes, position)
-        if crowd is None or agent is None:
+        if crowd is None or agent is None or (mark is not None and crowd.picked not in (None, agent)):
             return False
         self.window.session.pick(shown.key, None if crowd.picked == agent else agent)
         return True

@@ -54,11 +54,6 @@ class Camera:
         )
         return self.centred_on(x, y, *size)
 
-    def moved_to_size(self, old: tuple[int, int], new: tuple[int, int]) -> "Camera":
-        """The same map position in the middle after the panel changed its size."""
-        x, y = self.to_map(old[0] / 2, old[1] / 2)
-        return self.centred_on(x, y, *new)
-
 
 def fitted(map_width: int, map_height: int, width_px: int, height_px: int) -> Camera:
     """The whole map, as large as it goes, in the middle."""

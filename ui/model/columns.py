@@ -57,10 +57,6 @@ def _plain(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _params_of(run: Run, panel: Panel) -> str:
-    return params_text(panel.view.params)
-
-
 COLUMNS: tuple[Column, ...] = (
     Column("agent", "Agent", "name of the agent", lambda _, p: p.view.label, width=0.0, is_text=True),
     Column("kind", "Kind", "algorithm", lambda _, p: p.view.spec.key, is_shown=False, is_text=True),

@@ -7,6 +7,7 @@ not a number.
 import numpy as np
 import numpy.typing as npt
 
+from sim.measuring import A_TICK, Measuring
 from sim.time.timeline import Timeline
 
 MOST_ASKED = 12
@@ -14,22 +15,39 @@ MOST_ASKED = 12
 
 
 class Distances:
-    """What is known of one branch."""
+    """What is known of the distances to one goal in one branch."""
 
     def __init__(self) -> None:
         self._map: tuple[int, int, int] | None = None  # of which they are: run, version of the grid, goal
         self._of_cell = np.zeros(0)
+        self._own: Measuring | None = None  # to a goal that is not the world's: that measures the world itself
 
-    def along(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int) -> npt.NDArray[np.float64]:
+    def along(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> npt.NDArray[np.float64]:
         """The distance from each of these cells."""
-        world = timeline.world
-        now = (run, world.grid.version, world.goal)
-        if now != self._map:
-            self._map, self._of_cell = now, np.full(world.grid.cells, np.nan)
+        self._look_at_map(timeline, run, goal)
         unknown = np.unique(cells[np.isnan(self._of_cell[cells])])
         for cell in unknown[:MOST_ASKED].tolist():
-            distance = timeline.true_distance(cell) if world.grid.is_free(cell) else np.inf
-            if distance is None:
+            if self._measured(timeline, cell) is None:
                 break
-            self._of_cell[cell] = distance
         return self._of_cell[cells]
+
+    def of_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
+        """That from one cell; None while it is not known."""
+        self._look_at_map(timeline, run, goal)
+        known = float(self._of_cell[cell])
+        return self._measured(timeline, cell) if np.isnan(known) else known
+
+    def _look_at_map(self, timeline: Timeline, run: int, goal: int) -> None:
+        world = timeline.world
+        now = (run, world.grid.version, goal)
+        if now != self._map:
+            self._map, self._of_cell = now, np.full(world.grid.cells, np.nan)
+            self._own = None if goal == world.goal else Measuring(world.grid, goal, world.start, is_on=True)
+
+    def _measured(self, timeline: Timeline, cell: int) -> float | None:
+        found: float | None = np.inf
+        if timeline.world.grid.is_free(cell):
+            found = self._own.distance_within(cell, A_TICK) if self._own else timeline.true_distance(cell)
+        if found is not None:
+            self._of_cell[cell] = found
+        return found

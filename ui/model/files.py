@@ -15,6 +15,7 @@ from agents.registry import BY_KEY
 from sim.commands import AgentConfig, SetTerrain, TimedCommand
 from sim.files.csv_text import Cell, csv_text
 from sim.files.disk import open_regular, read_file, write_atomically
+from sim.files.examples import example_names, named_file
 from sim.files.lesson import is_lesson, load_lesson
 from sim.files.map import (
     ScenFile,
@@ -35,6 +36,8 @@ from sim.grid import Grid
 from sim.kernels import log
 from sim.lesson import Lesson
 from sim.params import ConfigError, did_you_mean, printable
+from sim.placing import on_other_map
+from sim.program import ASSETS
 from ui.model.columns import COLUMNS
 from ui.model.drawn import letters_by_hand
 from ui.model.layers import HEAT_KINDS
@@ -49,9 +52,7 @@ KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX, *OTHER_MAP_SU
 PICTURE_TEXT = "Scenario"
 """The text of our pictures that holds the session they show."""
 
-ROOT = Path(__file__).resolve().parents[2]
-GALLERY_FOLDER = ROOT / "assets" / "scenarios"
-MAPS_FOLDER = ROOT / "assets" / "maps"
+MAPS_FOLDER = ASSETS / "maps"
 
 DEFAULT_BUDGET = 16
 DEFAULT_AGENTS = (
@@ -83,7 +84,7 @@ _EXAMPLE_ORDER = (
 )
 """From what everybody should see first to the finer points; further examples come after these, by name."""
 
-LESSON_FOLDER = ROOT / "assets" / "lessons"
+LESSON_FOLDER = ASSETS / "lessons"
 _LESSON_ORDER = ("why-agents-scrub", "weight-tames-it", "lazy-or-eager", "what-learning-costs")
 
 _MOST_MAPS = 32  # different maps of one problem list that are looked at when it is opened
@@ -108,9 +109,9 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     place = Path(path)
     suffix = place.suffix.lower()
     if suffix in SCENARIO_SUFFIXES and is_session_file(place):
-        return _opened_session(load_session(place, BY_KEY, (ROOT / "assets",)), place)
+        return _opened_session(load_session(place, BY_KEY, (ASSETS,)), place)
     if suffix == PICTURE_SUFFIX and (text := _session_in_picture(place)) is not None:
-        saved = parse_session(text, str(place), BY_KEY, place.parent, (ROOT / "assets",))
+        saved = parse_session(text, str(place), BY_KEY, place.parent, (ASSETS,))
         return _opened_session(saved, place)
     if suffix in SCENARIO_SUFFIXES and is_lesson_file(place):
         lesson = read_lesson(place)
@@ -118,7 +119,7 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     if is_map(place):
         return Opened(scenario_from_map(place, agents), place)
     if suffix in SCENARIO_SUFFIXES:
-        scenario = load_scenario(place, BY_KEY, (ROOT / "assets",))
+        scenario = load_scenario(place, BY_KEY, (ASSETS,))
         return Opened(titled(scenario, place), place)
     if suffix == PROBLEMS_SUFFIX:
         return _open_problems(place, agents)
@@ -157,7 +158,7 @@ def is_lesson_file(place: Path) -> bool:
 
 
 def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
-    return load_lesson(place, BY_KEY, (ROOT / "assets",), HEAT_KINDS, is_played=is_played)
+    return load_lesson(place, BY_KEY, (ASSETS,), HEAT_KINDS, is_played=is_played)
 
 
 def _unknown_kind(place: Path, suffix: str) -> str:
@@ -179,7 +180,8 @@ def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig
     grid = open_map(place)
     start, goal = far_ends(grid)
     ends, title = (grid.xy(start), grid.xy(goal)), printable(place.stem)
-    return Scenario(_map_source(place), *ends, tuple(agents), title, budget=DEFAULT_BUDGET, grid=grid)
+    placed = tuple(on_other_map(agents, grid, seed=0))
+    return Scenario(_map_source(place), *ends, placed, title, budget=DEFAULT_BUDGET, grid=grid)
 
 
 def scenario_from_generated(
@@ -193,7 +195,7 @@ def scenario_from_generated(
         MapRecipe(kind, recipe, grid.movement),
         generated.start,
         generated.goal,
-        tuple(agents),
+        tuple(on_other_map(agents, grid, seed)),
         f"{kind.replace('-', ' ').capitalize()} {grid.width} x {grid.height}{number}",
         seed=seed,
         budget=budget,
@@ -204,7 +206,7 @@ def scenario_from_generated(
 
 def examples() -> list[Path]:
     """The scenarios of the gallery, in their order."""
-    found = {path.stem: path for suffix in SCENARIO_SUFFIXES for path in GALLERY_FOLDER.glob(f"*{suffix}")}
+    found = {name: Path(named_file(name)) for name in example_names()}
     known = [name for name in _EXAMPLE_ORDER if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 
@@ -218,7 +220,7 @@ def lessons() -> list[Path]:
 
 def is_shipped(path: str | os.PathLike[str]) -> bool:
     """Whether a file came with the program, and should not be written over."""
-    return Path(os.path.realpath(path)).is_relative_to(ROOT / "assets")
+    return Path(os.path.realpath(path)).is_relative_to(ASSETS)
 
 
 def far_ends(grid: Grid) -> tuple[int, int]:
@@ -285,7 +287,7 @@ def scenario_of_row(
         _map_source(place),
         row.start,
         row.goal,
-        tuple(agents),
+        tuple(on_other_map(agents, grid, seed=0)),
         f"{place.stem}, problem {row.number}",
         budget=budget,
         listed_optimal=row.optimal,

@@ -90,10 +90,6 @@ class History:
 
     # --- doing ------------------------------------------------------------------------------------
 
-    @property
-    def is_doing(self) -> bool:
-        return self._doing is not None
-
     @contextmanager
     def doing(self, words: str = "", *, is_stroke: bool = False) -> Iterator[None]:
         """What is done inside is one thing; part of the one around it, where there is one."""

@@ -65,10 +65,6 @@ class Player:
     def is_running_until(self, command_id: str) -> bool:
         return self.until_command == command_id and self.session.has_stop_rule
 
-    def toggle_slow_motion(self) -> None:
-        self.is_slow_motion = not self.is_slow_motion
-        self.reveal = None
-
     def step_expansion(self) -> None:
         """Slow motion: show one expansion more of this tick, or go on to the next tick."""
         if self.reveal is not None and self.reveal < self.last_expansions:

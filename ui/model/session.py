@@ -36,6 +36,7 @@ from ui.model.crowds import Crowd
 from ui.model.drawn import drawn_by_hand
 from ui.model.history import Done, History
 from ui.model.keys import FIRST, NOBODY, PanelKey
+from ui.model.layout import MOST_PANELS
 from ui.model.run import Edits, Run, RunState, Told
 from ui.model.run import Panel as Panel
 from ui.model.script import Deed, deeds_of
@@ -43,7 +44,10 @@ from ui.model.stopping import STOP_RULES, StopRule
 from ui.model.trails import Trail
 from ui.model.wording import RunNames
 
-WORTH_ASKING = (MapEdit, commands.MoveGoal, commands.NameSwitch)
+WORTH_ASKING = (
+    *(MapEdit, commands.MoveGoal, commands.NameSwitch),
+    *(commands.AddAgent, commands.RemoveAgent, commands.NameAgent),
+)
 
 Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
 T = TypeVar("T")
@@ -293,6 +297,13 @@ class Session:
     @property
     def panels(self) -> tuple[Panel, ...]:
         return self.run.panels
+
+    @property
+    def panels_with_room(self) -> tuple[Panel, ...]:
+        """Those that a window shows: as many as it has room for, the focused one among them."""
+        place = next((i for i, panel in enumerate(self.panels) if panel.key == self.focused_key), 0)
+        end = max(MOST_PANELS, place + 1)
+        return self.panels[end - MOST_PANELS : end]
 
     @property
     def trails(self) -> dict[PanelKey, Trail]:

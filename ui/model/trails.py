@@ -107,11 +107,6 @@ class Trail:
         return self._marks[: len(self)]
 
     @property
-    def is_back_move(self) -> npt.NDArray[np.bool_]:
-        is_back: npt.NDArray[np.bool_] = (self.marks & log.BACK_MOVE) != 0
-        return is_back
-
-    @property
     def expanded(self) -> npt.NDArray[np.int64]:
         """Expansions so far, after each tick."""
         return self._expanded[: len(self)]

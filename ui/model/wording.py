@@ -183,7 +183,7 @@ def in_form(measure: Measure, form: str, metrics: Metrics) -> str:
     if form == RATIO:
         return ratio(number)
     if number is None:
-        return NOT_YET if form == SHARE else NOTHING
+        return NOT_YET if form == SHARE and metrics.is_being_measured else NOTHING
     if form == COST:
         return cost(number)
     return whole(number) if form == WHOLE else f"{number:,}"

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
+from sim.kernels import log
 from ui.draw.theme import SERIES, mix
 from ui.model import wording
-from ui.model.distances import Distances
 from ui.model.layout import Box
 from ui.model.session import Panel
 from ui.panels import mark
@@ -38,7 +38,10 @@ class Chart:
 
 
 def _suboptimality(desk: Desk, panel: Panel) -> Values:
-    return _over_optimal(desk.session.trails[panel.key].cost, panel)
+    """Of the present walk, where an agent walks several times: as the panel has it."""
+    trail = desk.session.trails[panel.key]
+    begun = np.where(trail.marks & log.TRIAL, trail.cost, 0.0)
+    return _over_optimal(trail.cost - np.maximum.accumulate(begun), panel)
 
 
 def _trial_costs(desk: Desk, panel: Panel) -> Values:
@@ -46,16 +49,16 @@ def _trial_costs(desk: Desk, panel: Panel) -> Values:
 
 
 def _over_optimal(cost: Values, panel: Panel) -> Values:
-    """The cost over that of the cheapest path in the panel's own world."""
-    optimal = panel.world.optimal
+    """The cost over that of the cheapest path between the ends of this agent, in the panel's own world."""
+    optimal = panel.view.metrics.optimal
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 
 def _distances(desk: Desk, panel: Panel) -> Values:
     session = desk.session
     timeline = session.tree[panel.key.branch].timeline
-    known = desk.distances.setdefault(panel.key.branch, Distances())
-    return known.along(timeline, session.trails[panel.key].cells, session.generation)
+    known = desk.distances_of(panel)
+    return known.along(timeline, session.trails[panel.key].cells, session.generation, panel.view.goal)
 
 
 TRIALS = Chart(

@@ -14,7 +14,7 @@ from ui.model.keys import PanelKey
 from ui.model.layout import Layout, lay_out
 from ui.model.player import Player
 from ui.model.possible import why_not
-from ui.model.session import Session
+from ui.model.session import Panel, Session
 from ui.model.settings import Settings
 from ui.model.state import State
 from ui.widgets.canvas import Canvas
@@ -35,7 +35,7 @@ class Desk:
     run: Callable[[str], None] = _nothing_runs  # carries out a command
     keys: Mapping[str, str] = field(default_factory=dict)  # by command
     tips: Mapping[str, str] = field(default_factory=dict)
-    distances: dict[int, Distances] = field(default_factory=dict)  # to the goal, by branch
+    distances: dict[object, Distances] = field(default_factory=dict)  # see distances_of
     is_picture: bool = False  # whether nobody can click on what is drawn
 
     @property
@@ -45,6 +45,11 @@ class Desk:
     def say(self, text: str) -> None:
         """Tell the user something for a few seconds."""
         self.state.messages.say(text)
+
+    def heading(self, x: int, y: int, text: str) -> int:
+        """The name of a part of the sidebar; returns where that part begins."""
+        self.canvas.text((x, y), text, size=12, face="bold", colour=self.palette.dim)
+        return y + self.canvas.px(22)
 
     def key_of(self, command_id: str) -> str:
         return self.keys.get(command_id, "")
@@ -61,6 +66,16 @@ class Desk:
     def doer_of(self, command_id: str) -> Callable[[], None] | None:
         """What its button does: nothing, where the command cannot be done."""
         return None if self.why_not(command_id) else partial(self.run, command_id)
+
+    def distances_of(self, panel: Panel) -> Distances:
+        """True distances to the goal of an agent: of all in a branch that have the same, or of its panel."""
+        has_own = panel.view.goal != panel.world.goal
+        return self.distances.setdefault(panel.key if has_own else panel.key.branch, Distances())
+
+    def true_distance(self, panel: Panel, cell: int) -> float | None:
+        """From a cell to the goal of an agent; None while it is not known."""
+        timeline = self.session.tree[panel.key.branch].timeline
+        return self.distances_of(panel).of_cell(timeline, cell, self.session.generation, panel.view.goal)
 
     def inspected_cell(self) -> int | None:
         return self.state.inspected_cell(self.session.world.grid)

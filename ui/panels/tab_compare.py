@@ -111,6 +111,10 @@ def _column_ends(desk: Desk, right: int) -> list[int]:
 def _draw_reference(desk: Desk, x: int, y: int, width: int) -> int:
     """What the ratios are over: our own optimum, and the one a problem list states."""
     canvas = desk.canvas
+    if all(panel.view.has_own_ends for panel in desk.session.panels):
+        text = "optimal: between the ends of each agent"
+        canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
+        return y + canvas.px(24)
     optimal = desk.session.world.optimal
     listed = desk.session.scenario.listed_optimal
     text = f"optimal {wording.cost(optimal)}" if optimal < float("inf") else "no path from start to goal"

@@ -33,11 +33,6 @@ def draw(desk: Desk, box: Box) -> int:
     return _draw_rules(desk, x, y, width)
 
 
-def _heading(desk: Desk, x: int, y: int, text: str) -> int:
-    desk.canvas.text((x, y), text, size=12, face="bold", colour=desk.palette.dim)
-    return y + desk.canvas.px(22)
-
-
 def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.px
@@ -130,7 +125,7 @@ def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
         return y
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
-    y = _heading(desk, x, y, "Switches")
+    y = desk.heading(x, y, "Switches")
     desk.state.pointed_switch = None
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
@@ -170,7 +165,7 @@ def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
     px = canvas.px
     changes = desk.session.world.random_changes
     is_on = changes.rate > 0
-    y = _heading(desk, x, y, "Random changes")
+    y = desk.heading(x, y, "Random changes")
     canvas.button(
         "random_changes",
         (x, y, px(74), px(28)),
@@ -195,7 +190,7 @@ def _draw_tick_ms(desk: Desk, x: int, y: int, width: int) -> int:
     """The milliseconds that a game gives to pathfinding."""
     canvas, limit = desk.canvas, desk.session.world.tick_ms
     px = canvas.px
-    y = _heading(desk, x, y, "Milliseconds a tick, all agents together")
+    y = desk.heading(x, y, "Milliseconds a tick, all agents together")
     tip = (
         "Agents plan in turn until this time is spent, the others wait. What the clock said is kept in the script, so "
         "this run can be repeated exactly; begun again, it will be another one"
@@ -224,7 +219,7 @@ def _draw_movement(desk: Desk, x: int, y: int, width: int) -> int:
     canvas, movement = desk.canvas, desk.session.world.grid.movement
     px = canvas.px
     canvas.text((x + width, y), "begins the run again", size=12, colour=desk.palette.dim, align="right")
-    y = _heading(desk, x, y, "Movement")
+    y = desk.heading(x, y, "Movement")
     options = [(rule, label, RULE_TIPS[rule]) for rule, label in RULE_LABELS.items()]
     y = canvas.segments("rule", (x, y, width, px(28)), options, movement.rule, partial(turning.set_rule, desk.session))
     if movement.has_diagonals:

@@ -37,8 +37,21 @@ def draw(desk: Desk, box: Box) -> int:
         y = _draw_cell(desk, x, y, width, cell)
     level = desk.scene.layers.region_level
     for panel in desk.session.panels:
-        y = _draw_agent(desk, x, y, width, panel, cell_facts(panel, cell, level) if cell is not None else [])
+        facts = [] if cell is None else [*_distance_facts(desk, panel, cell), *cell_facts(panel, cell, level)]
+        y = _draw_agent(desk, x, y, width, panel, facts)
     return y
+
+
+def _have_own_goals(desk: Desk) -> bool:
+    return any(panel.view.goal != panel.world.goal for panel in desk.session.panels)
+
+
+def _distance_facts(desk: Desk, panel: Panel, cell: int) -> list[tuple[str, str]]:
+    """Where agents have goals of their own, the distance is a fact of each."""
+    if not _have_own_goals(desk):
+        return []
+    distance = desk.true_distance(panel, cell)
+    return [("true distance", NOT_YET if distance is None else _number(distance))]
 
 
 def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
@@ -53,7 +66,6 @@ def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
     letter = chr(grid.terrain[cy, cx])
     was = chr(grid.original[cy, cx])
     terrain = LETTERS[letter] + (f", was {LETTERS[was]}" if was != letter else "")
-    distance = desk.session.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
     y = _pair(desk, x, y, width, "terrain", f"{terrain} ({letter})")
     y = _pair(
         desk,
@@ -63,8 +75,10 @@ def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
         "legal moves",
         f"{int(grid.moves[cell]).bit_count()} of {8 if grid.movement.has_diagonals else 4}",
     )
-    shown = NOT_YET if distance is None else _number(distance)
-    return _pair(desk, x, y, width, "true distance to goal", shown) + px(6)
+    if not _have_own_goals(desk):
+        distance = desk.session.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
+        y = _pair(desk, x, y, width, "true distance to goal", NOT_YET if distance is None else _number(distance))
+    return y + px(6)
 
 
 def _why_shown(desk: Desk) -> str:

@@ -26,18 +26,13 @@ def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
     x, y, width, _ = box
     session = desk.session
-    y = _heading(desk, x, y, "Branches")
+    y = desk.heading(x, y, "Branches")
     for depth, branch in tree_order(session):
         y = _draw_branch(desk, session, x, y, width, branch, depth)
     y = _draw_buttons(desk, x, y + desk.canvas.px(6), width)
     y = _draw_divergence(desk, session, x, y, width)
-    y = _heading(desk, x, y, "Script of edits")
+    y = desk.heading(x, y, "Script of edits")
     return _draw_script(desk, session, x, y, width)
-
-
-def _heading(desk: Desk, x: int, y: int, text: str) -> int:
-    desk.canvas.text((x, y), text, size=12, face="bold", colour=desk.palette.dim)
-    return y + desk.canvas.px(22)
 
 
 def tree_order(session: Session) -> list[tuple[int, Branch]]:

@@ -12,7 +12,6 @@ from ui.draw.fonts import FONT_FOLDER
 from ui.draw.theme import Colour, Palette, mix
 
 TEXT_SIZE = 14
-SMALL_SIZE = 13
 
 _SANS = {
     "regular_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),

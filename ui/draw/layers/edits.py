@@ -13,10 +13,11 @@ from ui.draw import marks
 from ui.draw.drawing import Drawing
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import MARKS_FROM_PX, Edits, Picture
+from ui.draw.picture import MARKS_FROM_PX, Picture
 from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
+from ui.model.run import Edits
 
 MOST_EDIT_MARKS = 2000
 
