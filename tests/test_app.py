@@ -14,6 +14,7 @@ from sim.commands import AgentConfig, SetSwitch
 from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
 from sim.kernels import log
+from sim.placing import cheapest
 from tests.runs import scenario_on
 from tests.window import ROOT, App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS
@@ -1217,6 +1218,11 @@ def test_panels_without_room_are_counted():
     assert app.window.state.messages.waiting[-1][0].startswith("1 of 9 panels is hidden")
     press_combination(app, "B")
     assert app.window.state.messages.waiting[-1][0].startswith("4 of 12 panels are hidden")
+    for place in (11, 0, 9, 5):
+        app.session.focus(app.session.panels[place].key)
+        settle(app)
+        keys = [panel.key for panel in app.window.scene.shown_panels]
+        assert app.session.focused_key in keys and len(keys) == 8, "nobody edits what is not to be seen"
 
 
 # --- slow motion, cameras, captions -----------------------------------------------------------------
@@ -1498,6 +1504,36 @@ def test_charts_say_the_values_under_the_pointer(monkeypatch):
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + width // 2, y + height // 2))
     texts = drawn_texts(app, monkeypatch)
     assert any(text.startswith("tick ") and text != f"tick {app.session.tick:,}" for text in texts)
+
+
+def test_charts_and_inspector_go_by_the_goal_of_each_agent():
+    grid = setup().grid
+    lone = AgentConfig("tb-wa", start=(3, 3), goal=(12, 3))
+    app = make_app(replace(setup(1), agents=(AgentConfig("tb-wa"), lone)), (1600, 900))
+    app.window.settings.sidebar_tab = "compare"
+    app.session.advance(200)
+    for _ in range(60):
+        app.frame(0.0)
+    walker = app.session.world.walkers[1]
+    assert walker.has_arrived
+    lines = {chart.key: charts.lines_of(app.window.desk, chart)[1].values for chart in charts.CHARTS}
+    assert lines["cost"][-1] == pytest.approx(app.session.world.metrics(walker).suboptimality)
+    assert lines["distance"][-1] == 0.0
+    assert lines["distance"][0] == pytest.approx(cheapest(grid, walker.start, walker.own_goal))
+    cell = grid.cell(14, 5)
+    told = [app.window.desk.true_distance(panel, cell) for panel in app.session.panels]
+    assert told == [cheapest(grid, cell, goal) for goal in (app.session.world.goal, walker.own_goal)]
+
+
+def test_the_chart_of_costs_is_of_the_present_walk():
+    app = make_app(replace(setup(1), agents=(AgentConfig("lrta"),), trials=5), (1600, 900))
+    for _ in range(40):
+        app.session.advance(20)
+        chart = next(chart for chart in charts.CHARTS if chart.key == "cost")
+        app.frame(0.0)
+        line, shown = charts.lines_of(app.window.desk, chart)[0], app.session.panels[0].view.metrics
+        assert line.values[-1] == pytest.approx(shown.suboptimality)
+    assert shown.trial > 1
 
 
 def test_the_chart_of_distances_is_that_of_an_oracle_and_back_moves_are_rises():

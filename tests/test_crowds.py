@@ -205,6 +205,22 @@ def test_the_goal_and_the_start_of_the_one_that_is_picked_can_be_dragged() -> No
     assert session.world.walkers[3].position == free[0] or session.world.walkers[3].agent.status is Status.NO_PATH
 
 
+def test_the_goal_of_the_one_that_is_picked_can_be_dragged_from_under_another() -> None:
+    app = crowd_app()
+    session, key = app.session, app.session.panels[0].key
+    session.pick(key, 3)
+    settle(app)
+    walker, grid = session.world.walkers[3], session.world.grid
+    taken = {w.position for w in session.world.walkers}
+    free = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken | {walker.start, walker.own_goal}]
+    there = at_cell(app, *grid.xy(walker.own_goal))
+    with patch.object(Crowd, "nearest", lambda *_: 2):  # another stands on it
+        drag(app, there, at_cell(app, *grid.xy(free[0])))
+    settle(app)
+    assert session.crowd(key).picked == 3
+    assert session.world.walkers[3].own_goal == free[0]
+
+
 def test_the_list_finds_the_worst_and_follows_it() -> None:
     app = crowd_app()
     app.session.advance(200)

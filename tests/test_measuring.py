@@ -70,10 +70,12 @@ def test_what_the_next_change_makes_unknowable_is_never_said() -> None:
     world = a_world(side=40, allowance=1)
     world.advance(30)
     assert nonoptimal(world) == [None, None, None]
+    assert all(world.metrics(walker).is_being_measured for walker in world.walkers), "shown as ..."
     world.submit(EditCells((300,)))
     world.advance(30)
     world.measuring.finish()
     assert nonoptimal(world) == [None, None, None]
+    assert not any(world.metrics(walker).is_being_measured for walker in world.walkers), "it will never come"
 
 
 def test_a_trial_that_is_over_is_measured() -> None:

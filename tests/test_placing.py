@@ -16,12 +16,12 @@ from sim.files.telling import telling
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.params import ConfigError
-from sim.placing import cheapest
+from sim.placing import Drawn, cheapest, on_other_map, spread
 from sim.results import group_ms
 from sim.world import World
 from ui.model.job import GivenUpError
 
-from .conftest import board_of, budget_for, problems
+from .conftest import board_of, budget_for, problems, random_rows
 
 Problem = tuple[list[str], int, int]
 
@@ -181,3 +181,20 @@ def test_looking_for_places_can_be_given_up() -> None:
 
     with telling(listen), pytest.raises(GivenUpError):
         read("{kind: lrta, count: 400, placing: {pairs: random, min_cost: 1000000}}")
+
+
+def test_on_another_map_crowds_begin_elsewhere_and_others_at_the_maps_ends() -> None:
+    here, there = (Grid.from_rows(random_rows(seed, 20, 20, 0.2)) for seed in (1, 2))
+    lazy, eager = (spread(AgentConfig("rtb-wa", name), 30, Drawn(7), here) for name in ("lazy", "eager"))
+    lone = AgentConfig("tba", start=here.xy(int(here.free.nonzero()[0][0])))
+    moved = on_other_map([*lazy, lone, *eager], there, seed=3)
+    assert moved == on_other_map([*lazy, lone, *eager], there, seed=3)
+    assert [config.label for config in moved] == [config.label for config in (*lazy, lone, *eager)]
+    assert moved[30] == AgentConfig("tba")
+    ends = [(config.start, config.goal) for config in moved]
+    assert ends[:30] == ends[31:], "two crowds are compared on the same problems"
+    assert all(cheapest(there, there.cell(*start), there.cell(*goal)) >= 5 for start, goal in ends[:30])
+    narrow = Grid.from_rows(["..@@", "@@@@"])
+    assert len(on_other_map(lazy, narrow, 0)) == 30, "nearer, where nothing is so far apart"
+    with pytest.raises(ConfigError, match="too few"):
+        on_other_map(lazy, Grid.from_rows([".@.@"]), 0)

@@ -317,7 +317,9 @@ def test_what_was_done_is_unsaved_whatever_it_was() -> None:
         (lambda s: s.branch_here(), True),
         (lambda s: s.move_goal(55), True),
         (lambda s: s.set_param(PanelKey(0, 1), "weight", 2.5), False),
-        (lambda s: s.add_agent(AgentConfig("tba")), False),
+        (lambda s: s.add_agent(AgentConfig("tba")), True),
+        (lambda s: s.remove_agent(PanelKey(0, 1)), True),
+        (lambda s: s.set_budget(PanelKey(0, 1), 3), False),
     ):
         session = Session(setup(density=0.0))
         session.advance(9)

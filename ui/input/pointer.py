@@ -7,6 +7,7 @@ import pygame
 from ui.commands.menus import menu_at
 from ui.commands.window import Window
 from ui.draw.picture import Carried, Hand
+from ui.model.editor import nearest_end
 from ui.model.keys import PanelKey
 from ui.model.layout import PanelBoxes
 from ui.model.session import Panel
@@ -141,42 +142,50 @@ class Pointer:
         if mods & pygame.KMOD_ALT:
             window.pin(point)
             return
-        mark = self._mark_at(shown, boxes, position) if button == LEFT and not mods else None
-        if button == LEFT and not mods and self._picks(shown, boxes, position, mark):
+        if button == LEFT and not mods and self._picks(shown, boxes, position):
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for those without a right button
         window.editor.panel = shown.key
-        point = mark or point
+        if button == LEFT and not mods:
+            point = self._mark_at(shown, boxes, position) or point
         is_rectangle, is_right = has_ctrl and has_shift, button == RIGHT
         window.editor.press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
 
     def _mark_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
         """The cell of the start or the goal whose mark is under the pointer: marks are larger than small cells."""
-        camera = self.window.scene.camera(shown.key, boxes)
-        reach = max(0.5, END_REACH_PX * self.window.scene.scale / camera.zoom)
-        x, y = camera.to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
-        return self.window.editor.end_near(x, y, reach)
+        return self.window.editor.end_near(*self._place_at(shown, boxes, position, END_REACH_PX))
 
-    def _picks(self, shown: Panel, boxes: PanelBoxes, position: Position, mark: Point | None) -> bool:
-        """A click on an agent of a crowd follows it, a second one lets it go. Where one is followed whose start or goal
-        is there, that `mark` comes before the others: it may be dragged.
-        """
+    def _place_at(
+        self, shown: Panel, boxes: PanelBoxes, position: Position, reach_px: int
+    ) -> tuple[float, float, float]:
+        """Where on the map the middle of a pixel is, and how many cells so many pixels are, half of one at least."""
+        camera = self.window.scene.camera(shown.key, boxes)
+        x, y = camera.to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
+        return x, y, max(0.5, reach_px * self.window.scene.scale / camera.zoom)
+
+    def _picks(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
+        """A click on an agent of a crowd follows it, a second one lets it go."""
         crowd = shown.crowd
         agent = None if crowd is None or self.window.state.is_editing else self._unit_at(shown, boxes, position)
-        if crowd is None or agent is None or (mark is not None and crowd.picked not in (None, agent)):
+        if crowd is None or agent is None:
             return False
         self.window.session.pick(shown.key, None if crowd.picked == agent else agent)
         return True
 
     def _unit_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
-        """The agent of a crowd under the pointer."""
+        """The agent of a crowd under the pointer. The start and the goal of the one that is followed come before the
+        others: they can be dragged.
+        """
         if shown.crowd is None:
             return None
-        camera = self.window.scene.camera(shown.key, boxes)
-        x, y = camera.to_map(position[0] - boxes.map[0], position[1] - boxes.map[1])
-        reach = max(0.5, UNIT_REACH_PX * self.window.scene.scale / camera.zoom)
-        return shown.crowd.nearest(shown.snapshot.grid.width, x, y, reach)
+        grid = shown.snapshot.grid
+        agent = shown.crowd.nearest(grid.width, *self._place_at(shown, boxes, position, UNIT_REACH_PX))
+        followed = self.window.session.followed(shown.key)
+        if followed is None or agent == followed.id:
+            return agent
+        ends = followed.start, shown.world.goal_of(followed)
+        return None if nearest_end(grid, ends, *self._place_at(shown, boxes, position, END_REACH_PX)) else agent
 
     def _button_up(self, button: int) -> None:
         held, self.window.canvas.held = self.window.canvas.held, None

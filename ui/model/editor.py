@@ -1,7 +1,9 @@
 """Editing with the mouse: which cells a press, a drag and a release change. Knows cells, not pixels."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sim.grid import Grid
 from ui.model import tools
 from ui.model.keys import PanelKey
 from ui.model.selecting import Selecting
@@ -207,8 +209,12 @@ class Editor:
 
     def end_near(self, x: float, y: float, reach: float) -> Point | None:
         """The start or the goal of the panel that is nearest to a place of the map, within so many cells."""
-        grid = self.session.world.grid
-        places = [grid.xy(end) for end in self._ends() if end >= 0]
-        apart = {place: max(abs(place[0] + 0.5 - x), abs(place[1] + 0.5 - y)) for place in places}
-        near = [place for place in places if apart[place] <= reach]
-        return min(near, key=lambda place: apart[place], default=None)
+        return nearest_end(self.session.world.grid, self._ends(), x, y, reach)
+
+
+def nearest_end(grid: Grid, ends: Iterable[int], x: float, y: float, reach: float) -> Point | None:
+    """The cell of the start or the goal (-1: not drawn) that is nearest to a place of the map, within so many cells."""
+    places = [grid.xy(end) for end in ends if end >= 0]
+    apart = {place: max(abs(place[0] + 0.5 - x), abs(place[1] + 0.5 - y)) for place in places}
+    near = [place for place in places if apart[place] <= reach]
+    return min(near, key=lambda place: apart[place], default=None)

@@ -49,16 +49,18 @@ def _trial_costs(desk: Desk, panel: Panel) -> Values:
 
 
 def _over_optimal(cost: Values, panel: Panel) -> Values:
-    """The cost over that of the cheapest path between the ends of this agent, in the panel's own world."""
-    optimal = panel.view.metrics.optimal
+    """The cost over that of the cheapest path between the agent's ends."""
+    optimal = panel.mind.metrics.optimal if panel.mind else 0.0
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 
 def _distances(desk: Desk, panel: Panel) -> Values:
     session = desk.session
     timeline = session.tree[panel.key.branch].timeline
-    known = desk.distances_of(panel)
-    return known.along(timeline, session.trails[panel.key].cells, session.generation, panel.view.goal)
+    if panel.mind is None:
+        return np.zeros(0)
+    known, cells = desk.distances_of(panel), session.trails[panel.key].cells
+    return known.along(timeline, cells, session.generation, panel.mind.goal)
 
 
 TRIALS = Chart(

@@ -14,7 +14,7 @@ from ui.model.layout import Box
 from ui.model.session import Panel
 from ui.model.wording import NOT_YET
 from ui.panels import why_line
-from ui.panels.desk import Desk
+from ui.panels.desk import Desk, goal_of
 
 LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
 
@@ -43,12 +43,12 @@ def draw(desk: Desk, box: Box) -> int:
 
 
 def _have_own_goals(desk: Desk) -> bool:
-    return any(panel.view.goal != panel.world.goal for panel in desk.session.panels)
+    return any(goal_of(panel) != panel.world.goal for panel in desk.session.panels)
 
 
 def _distance_facts(desk: Desk, panel: Panel, cell: int) -> list[tuple[str, str]]:
     """Where agents have goals of their own, the distance is a fact of each."""
-    if not _have_own_goals(desk):
+    if not _have_own_goals(desk) or panel.mind is None:
         return []
     distance = desk.true_distance(panel, cell)
     return [("true distance", NOT_YET if distance is None else _number(distance))]
