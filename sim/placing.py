@@ -9,11 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sim.commands import AgentConfig, Pair
 from sim.files.telling import tell
 from sim.grid import Grid
-from sim.kernels.distance import UNLIMITED, moves_between
-from sim.kernels.search import GOAL_ON_TOP, begin, expand, new_search
+from sim.kernels.jit import bare
+from sim.kernels.memory import scratch
+from sim.kernels.offline import solve
+from sim.kernels.search import new_search
 from sim.params import ConfigError
 
 Zone = tuple[Pair, Pair]
@@ -84,11 +88,9 @@ def cheapest(grid: Grid, start: int, goal: int) -> float:
 def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
     """The same, and how many moves it has; None where there is none."""
     search = new_search(grid.cells, is_bucketed=True, is_reused=True)
-    begin(grid.ground, search, start, goal, goal)
-    expand(grid.ground, search, UNLIMITED)
-    if search.control[0].status != GOAL_ON_TOP:
-        return float("inf"), None
-    return float(search.nodes["g"][goal]), int(moves_between(grid.ground, search, goal))
+    way = scratch("way", grid.cells, np.int32, is_reused=True)
+    length, _ = solve(grid.ground, bare(search), start, goal, way)
+    return (float(search.nodes["g"][goal]), int(length) - 1) if length else (float("inf"), None)
 
 
 def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
