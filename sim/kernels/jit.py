@@ -76,9 +76,30 @@ class Frequent:
         return self._code(*arguments)
 
 
+_CODES: dict[Any, Any] = {}
+
+
 def code_of(kernel: Any, *arguments: Any) -> Any:
-    """The machine code of a kernel for arguments of just these types, as Python can call it."""
-    return kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
+    """The machine code of a kernel that was called with arguments of just these types, as Python can call it.
+
+    What numba says of their types takes half a millisecond; that is asked for once, and not for every agent.
+    """
+    kind = kernel, *map(_kind_of, arguments)
+    if kind not in _CODES:
+        types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
+        _CODES[kind] = kernel.overloads[types].entry_point
+    return _CODES[kind]
+
+
+def _kind_of(argument: Any) -> Any:
+    """What numba's type of an argument hangs on."""
+    if isinstance(argument, np.ndarray):
+        flags, dtype = argument.flags, argument.dtype
+        order = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+        return dtype, dtype.isalignedstruct, argument.ndim, order
+    if isinstance(argument, tuple):
+        return type(argument), *map(_kind_of, argument)
+    return type(argument)
 
 
 def bare(memory: Any) -> Any:
