@@ -10,7 +10,7 @@ from agents.registry import BY_KEY
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, MoveGoal, SetParam
 from sim.grid import Grid
-from sim.kernels import jit
+from sim.kernels import inner, jit
 from sim.kernels.jit import JIT_ON, Frequent, kernel
 from sim.world import World
 
@@ -60,3 +60,17 @@ def test_it_becomes_machine_code_after_some_calls() -> None:
     assert [frequent(numbers, more) for more in range(40)] == list(range(10, 50))
     assert frequent._code is not total and frequent.kernel is total
     assert frequent(np.arange(3), 1) == 4, "other arguments of the same types"
+
+
+@pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
+def test_types_are_asked_for_once_for_all_agents_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a millisecond each, in the same frame: eight agents would be a long one."""
+    walked("tba", 1, watched=True)
+    asked: list[object] = []
+    typeof = inner.Kernel.typeof_pyval
+    monkeypatch.setattr(inner.Kernel, "typeof_pyval", lambda self, value: (asked.append(value), typeof(self, value))[1])
+    walked("tba", 1, watched=True)
+    assert not asked
+    monkeypatch.setattr(jit, "_CODES", {})
+    walked("tba", 1, watched=True)
+    assert asked

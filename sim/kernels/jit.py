@@ -80,14 +80,15 @@ _CODES: dict[Any, Any] = {}
 
 
 def code_of(kernel: Any, *arguments: Any) -> Any:
-    """The machine code of a kernel that was called with arguments of just these types, as Python can call it.
+    """The machine code of a kernel for arguments of just these types, as Python can call it.
 
     What numba says of their types takes half a millisecond; that is asked for once, and not for every agent.
     """
     kind = kernel, *map(_kind_of, arguments)
     if kind not in _CODES:
         types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
-        _CODES[kind] = kernel.overloads[types].entry_point
+        found = kernel.overloads.get(types)  # mostly there: it was called with these
+        _CODES[kind] = found.entry_point if found else kernel.compile(types)
     return _CODES[kind]
 
 
