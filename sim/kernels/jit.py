@@ -13,6 +13,7 @@ required but not enabled"). Write a loop, or hand the array in.
 No wrapper for C is made: nobody calls kernels from C, and it takes a tenth of the time that compiling does.
 """
 
+import itertools
 import os
 from collections.abc import Callable
 from typing import Any, cast
@@ -52,7 +53,10 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 _FEW = 16
-"""Calls after which it pays to find out what numba would find out in each."""
+"""Calls after which it pays to find out what numba would find out in each. It takes up to a millisecond, so those who
+begin together do it in different ticks."""
+
+_BEGUN = itertools.count()
 
 
 class Frequent:
@@ -66,7 +70,7 @@ class Frequent:
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
         self._code = kernel
-        self._left = _FEW if IS_KNOWN and type(kernel) is Kernel else 0
+        self._left = _FEW + next(_BEGUN) % _FEW if _FEW and IS_KNOWN and type(kernel) is Kernel else 0
 
     def __call__(self, *arguments: Any) -> Any:
         if self._left:
