@@ -12,7 +12,7 @@ from cli.prepare import prepare
 from cli.progress import Progress
 from cli.results import print_result
 from cli.warm import warm_up
-from sim.commands import LAST_TICK, TICK_MS, AddAgent, Serve, TimedCommand
+from sim.commands import LAST_TICK, TICK_MS, AddAgent, Serve, SetTickMs, TimedCommand
 from sim.files.examples import named_file
 from sim.files.scenario import Scenario, build_world, load_scenario, save_scenario
 from sim.files.trace import Trace
@@ -56,12 +56,11 @@ def run_scenario(
     warm_up([*scenario.agents, *added], progress)
     prepare(scenario.agents, BY_KEY, scenario.grid, (scenario.start_cell, scenario.goal_cell), progress)
     options: dict[str, Any] = {"watched": posthoc_path is not None}
-    if (
-        not is_summed_up and not scenario.tick_ms
-    ):  # asked twice for each agent and tick, a clock is no small part of a tick
+    is_timed = is_summed_up or scenario.asks_a_clock
+    if not is_timed:  # asked twice for each agent and tick, a clock is no small part of a tick
         options["stopwatch"] = time.perf_counter
     world = build_world(scenario, BY_KEY, **options)
-    world.clock = time.perf_counter if is_summed_up or scenario.tick_ms else None
+    world.clock = time.perf_counter if is_timed else None
     run = ScenarioRun(scenario, world, progress, is_summed_up)
     with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
         run.posthoc.begin(run.world)
@@ -98,7 +97,8 @@ class ScenarioRun:
     def repeated(self) -> Scenario:
         """The scenario of the same run without a clock: it says how many agents had their turn in each tick."""
         served = (TimedCommand(tick, Serve(agents)) for tick, agents in self.world.served)
-        edits = sorted([*self.scenario.edits, *served], key=lambda edit: edit.tick)
+        others = (edit for edit in self.scenario.edits if not isinstance(edit.command, SetTickMs))
+        edits = sorted([*others, *served], key=lambda edit: edit.tick)
         return replace(self.scenario, edits=tuple(edits), tick_ms=0.0)
 
     def _step(self, ticks: int, trace: Trace) -> int:

@@ -127,11 +127,13 @@ def group_ms(world: World) -> dict[Group, float]:
 class TickTimes:
     """Milliseconds of each tick."""
 
+    limit: float = 0.0  # what the last tick that had a limit was given for all agents; 0: none had one
     every: list[float] = field(default_factory=list)  # of the whole tick
     groups: defaultdict[Group, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, world: World, ms: float) -> None:
         """The last advance was one tick, which took so long."""
+        self.limit = world.tick_ms or self.limit
         self.every.append(ms)
         for group, own in group_ms(world).items():
             self.groups[group].append(own)
@@ -144,6 +146,8 @@ def group_lines(world: World, walkers: Iterable[Walker], times: TickTimes) -> It
         groups.setdefault(group_of(walker), []).append(walker)
     for group, members in groups.items():
         yield _group_line(world, group[1], members) | {
+            "tick_ms": times.limit or None,
+            "reproducible": not times.limit,  # else a clock had a say, and nobody else gets the same run
             **_spread("tick_ms", times.every),
             **_spread("group_ms", times.groups[group]),
             "world_digest": world.digest(),
@@ -180,8 +184,6 @@ def _group_line(world: World, kind: str, members: Sequence[Walker]) -> dict[str,
         "max_expansions": max(m.max_expansions for m in every),
         "restarts": sum(m.restarts for m in every),
         "ticks": world.tick,
-        "tick_ms": world.tick_ms or None,  # what they were given together; then nobody else gets the same run
-        "reproducible": not world.tick_ms,
     }
 
 

@@ -170,3 +170,25 @@ def test_a_run_by_the_clock_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFi
     assert "serve:" in kept.read_text()
     assert [line["world_digest"] for line in first] == [line["world_digest"] for line in again]
     assert [line["arrived"] for line in again] == [40, 20]
+
+
+@pytest.mark.parametrize("options", [[], ["--summary"]])
+def test_an_edit_that_gives_milliseconds_is_heeded_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    """Whatever is printed; a limit that has ended by the end of the run had its say all the same."""
+    monkeypatch.setattr("cli.run.time.perf_counter", SomeClock(3, 0.001))
+    path, kept = tmp_path / "crowd.yaml", tmp_path / "kept.yaml"
+    path.write_text(CROWD + "edits:\n  - {tick: 2, tick_ms: 0.5}\n  - {tick: 20, tick_ms: 0}\n")
+
+    def lines(*arguments: str) -> list[dict[str, object]]:
+        assert run.main([*arguments, *options]) == 0
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    first = lines(str(path), "--keep", str(kept))
+    assert "serve:" in kept.read_text() and "tick_ms" not in kept.read_text()
+    again = lines(str(kept))
+    assert [line["world_digest"] for line in again] == [line["world_digest"] for line in first]
+    if options:
+        assert (first[0]["tick_ms"], first[0]["reproducible"]) == (0.5, False)
+        assert (again[0]["tick_ms"], again[0]["reproducible"]) == (None, True)

@@ -15,7 +15,17 @@ import numpy as np
 
 from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
-from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, MAX_SWITCHES, TICK_MS, TRIALS, AgentConfig, TimedCommand
+from sim.commands import (
+    BUDGET,
+    MAX_AGENTS,
+    MAX_NAME,
+    MAX_SWITCHES,
+    TICK_MS,
+    TRIALS,
+    AgentConfig,
+    SetTickMs,
+    TimedCommand,
+)
 from sim.files.agents import agent_data, changes_data, read_agents, read_changes
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
@@ -129,6 +139,12 @@ class Scenario:
         if isinstance(self.map, MapRows):
             return self.map.rows != tuple(self.grid.rows())
         return not np.array_equal(self.grid.terrain, self.grid.original)
+
+    @property
+    def asks_a_clock(self) -> bool:
+        """Whether milliseconds limit a tick, from the beginning or by an edit: then a clock says who has a turn."""
+        commands = (edit.command for edit in self.edits)
+        return self.tick_ms > 0 or any(isinstance(c, SetTickMs) and c.milliseconds > 0 for c in commands)
 
     def moved_by(self, movement: Movement) -> "Scenario":
         """The same under another movement rule. What a problem list states is a length under the usual one."""
