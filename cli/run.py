@@ -17,7 +17,7 @@ from sim.files.examples import named_file
 from sim.files.scenario import Scenario, build_world, load_scenario, save_scenario
 from sim.files.trace import Trace
 from sim.params import Param
-from sim.results import STOPPED, STUCK, TickTimes, group_lines, outcome_of, result
+from sim.results import STOPPED, STUCK, Proofs, TickTimes, group_lines, outcome_of, result
 from sim.world import Walker, World
 
 TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)
@@ -81,7 +81,7 @@ class ScenarioRun:
     is_summed_up: bool = False
     times: TickTimes = field(default_factory=TickTimes)  # where they are summed up
     walkers: dict[int, Walker] = field(default_factory=dict)  # also those that were removed
-    no_path_ticks: dict[int, int] = field(default_factory=dict)  # when each agent proved so last
+    proofs: Proofs = field(default_factory=Proofs)
     notes_told: int = 0
     posthoc: PosthocFiles | None = None
 
@@ -124,8 +124,7 @@ class ScenarioRun:
     def _look(self) -> None:
         for walker in self.world.walkers:
             self.walkers[walker.id] = walker
-            if walker.is_done and walker.rows.size:
-                self.no_path_ticks[walker.id] = walker.rows_tick + walker.rows.size - 1
+        self.proofs.look(self.world.walkers)
         for note in self.world.notes[self.notes_told :]:
             self.notes_told += 1  # first, so that an interrupt here does not tell it twice
             self.progress.say(f"tick {note.tick}: {note.text}")
@@ -140,7 +139,7 @@ class ScenarioRun:
         for walker in self.walkers.values():
             is_there = self.world.walker(walker.id) is not None
             outcome = outcome_of(self.world, walker, if_active if is_there else STOPPED)
-            tick = self.no_path_ticks.get(walker.id)
+            tick = self.proofs.tick_of(walker)
             more: dict[str, Any] = {"world_digest": self.world.digest()}
             if walker.most_trials > 1:
                 last = self.world.metrics(walker)

@@ -37,6 +37,22 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
     return NO_PATH if world.is_over else WAITING_NO_PATH
 
 
+class Proofs:
+    """When each agent last proved that there is no path. Its rows say so only until time goes on for the others."""
+
+    def __init__(self) -> None:
+        self._ticks: dict[int, int] = {}
+
+    def look(self, walkers: Iterable[Walker]) -> None:
+        """Note what came of the last advance."""
+        for walker in walkers:
+            if walker.is_done and walker.rows.size:
+                self._ticks[walker.id] = walker.rows_tick + walker.rows.size - 1
+
+    def tick_of(self, walker: Walker) -> int | None:
+        return self._ticks.get(walker.id)
+
+
 def result(
     world: World, walker: Walker, outcome: str, map_name: str, no_path_tick: int | None = None, **more: Any
 ) -> dict[str, Any]:

@@ -373,6 +373,29 @@ def test_limits_end_runs(tmp_path: Path) -> None:
     assert (row["outcome"], row["ticks"]) == ("stuck", "50")
 
 
+@pytest.mark.parametrize("changes", ["", "changes: {every: 7, rate: 3}\n"])
+def test_moves_end_each_of_those_who_walk_together(tmp_path: Path, changes: str) -> None:
+    text = TINY.replace("slice: 3", "together: true") + changes
+    free, limited = (rows_of(run_all(text + more, tmp_path / str(i))) for i, more in enumerate(["", "moves: 40\n"]))
+    is_ended = [int(row["moves"]) > 40 for row in free]
+    assert any(is_ended) and not all(is_ended)
+    for row, was, is_over in zip(limited, free, is_ended, strict=True):
+        assert not is_over or (row["outcome"], row["moves"]) == ("move_limit", "40")
+        assert is_over or changes or row == was, (
+            "who leaves changes nothing for the others of a map that stays as it is"
+        )
+    most = max(int(row["moves"]) for row in free)
+    assert rows_of(run_all(f"{text}moves: {most}\n", tmp_path / "most")) == free
+
+
+def test_the_tick_of_a_proof_stays_while_others_walk(tmp_path: Path) -> None:
+    text = HEAD + "problems: {generate: {kind: corner, size: 10}, sealed: true}\nticks: 60\nmeasures: false\n"
+    text += "agents: [tb-wa, lrta]\nbudgets: [100]\n"
+    alone = rows_of(run_all(text, tmp_path / "alone"))
+    together = rows_of(run_all(text + "together: true\nmoves: 20\n", tmp_path / "together"))
+    assert alone[0]["no_path_tick"] == together[0]["no_path_tick"] != "" and together[1]["outcome"] == "move_limit"
+
+
 def test_a_changed_specification_computes_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run_all(TINY, tmp_path / "a")
     more = TINY.replace("lrta]", "lrta, rtaa]")

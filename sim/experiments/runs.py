@@ -11,7 +11,7 @@ from sim.experiments.plan import Job, Task, Walk
 from sim.grid import Grid
 from sim.prepared import Prepared, Stopwatch
 from sim.preparing import is_anything_needed, preparing
-from sim.results import MOVE_LIMIT, STUCK, outcome_of, result, steps_alone, trial_result
+from sim.results import MOVE_LIMIT, STUCK, Proofs, outcome_of, result, steps_alone, trial_result
 from sim.world import BULK, Walker, World
 
 Line = tuple[Any, ...]
@@ -109,29 +109,48 @@ def config_of(walk: Walk) -> AgentConfig:
 
 
 def _alone(world: World, job: Job) -> Iterator[Line]:
-    walker = world.walkers[0]
+    walker, proofs = world.walkers[0], Proofs()
     for _ in steps_alone(world, walker, job.moves, min(BULK, job.ticks)):
+        proofs.look([walker])
         if world.tick >= job.ticks:
             break
-    is_out_of_moves = world.metrics(walker).moves >= job.moves
-    return _lines(world, walker, job.walks[0], MOVE_LIMIT if is_out_of_moves else STUCK)
+    return _lines(world, walker, job.walks[0], _why_active(job, walker), proofs)
+
+
+def _why_active(job: Job, walker: Walker) -> str:
+    """What ended the run of an agent that was still on its way."""
+    return MOVE_LIMIT if _moves_left(job, walker) <= 0 else STUCK
+
+
+def _moves_left(job: Job, walker: Walker) -> int:
+    return job.moves - int(walker.metrics[0].moves)
 
 
 def _together(world: World, job: Job) -> Iterator[Line]:
-    """Let all walk; those who have arrived leave, so that no change need be told to them."""
+    """Let all walk; those who have arrived leave, so that no change need be told to them, and those out of moves.
+
+    Nobody moves more than once a tick, so that nobody gets beyond the limit in as many ticks as there are moves left.
+    """
     step = job.changes.every if job.changes else BULK
-    everybody = list(world.walkers)
+    everybody, proofs = list(world.walkers), Proofs()
     while world.walkers and world.tick < job.ticks and not world.is_over:
-        world.advance(min(step, job.ticks - world.tick))
-        world.walkers = [w for w in world.walkers if w.agent.status is not Status.AT_GOAL or not w.is_done]
+        moves = min(_moves_left(job, walker) for walker in world.walkers)
+        to_next_step = step - world.tick % step  # changes come at these ticks, and find the same agents there
+        world.advance(min(to_next_step, job.ticks - world.tick, moves))
+        proofs.look(world.walkers)
+        world.walkers = [w for w in world.walkers if not _leaves(job, w)]
     for walker, walk in zip(everybody, job.walks, strict=True):
-        yield from _lines(world, walker, walk, STUCK)
+        yield from _lines(world, walker, walk, _why_active(job, walker), proofs)
 
 
-def _lines(world: World, walker: Walker, walk: Walk, if_active: str) -> Iterator[Line]:
+def _leaves(job: Job, walker: Walker) -> bool:
+    has_arrived_for_good = walker.agent.status is Status.AT_GOAL and walker.is_done
+    return has_arrived_for_good or _moves_left(job, walker) <= 0
+
+
+def _lines(world: World, walker: Walker, walk: Walk, if_active: str, proofs: Proofs) -> Iterator[Line]:
     outcome = outcome_of(world, walker, if_active)
-    proved = walker.rows_tick + walker.rows.size - 1
-    line = result(world, walker, outcome, "", proved)
+    line = result(world, walker, outcome, "", proofs.tick_of(walker))
     if walker.spec.has_data:
         line |= _data_of(walker.agent.view().prepared)
     if walker.most_trials == 1:
