@@ -32,6 +32,7 @@ class PosthocFiles:
         self._open = ExitStack()
         self._traces: list[Posthoc] = []
         self._number = 0
+        self._world: World | None = None
 
     @property
     def is_on(self) -> bool:
@@ -53,13 +54,24 @@ class PosthocFiles:
         """A new world begins, and the one before has ended."""
         self._open.close()
         self._tell()
-        if self.path is None:
+        self._world = world
+        self.follow()
+
+    def follow(self) -> None:
+        """Before a tick, when its commands have been applied: who has come gets a file, that of who has gone ends."""
+        if self.path is None or self._world is None:
             return
-        for walker in world.walkers:
-            world.single_out(walker.id)
+        present = {walker.id: walker for walker in self._world.walkers}
+        for trace in self._traces:
+            if present.get(trace.walker.id) is trace.walker:
+                del present[trace.walker.id]
+            else:
+                trace.end("removed")
+        for walker in present.values():
+            self._world.single_out(walker.id)  # now: it must not have begun
             self._number += 1
             path = numbered(self.path, self._number)
-            self._traces.append(self._open.enter_context(posthoc(path, world, walker)))
+            self._traces.append(self._open.enter_context(posthoc(path, self._world, walker)))
 
     def write(self) -> None:
         """What happened in the last tick."""

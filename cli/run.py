@@ -105,6 +105,8 @@ class ScenarioRun:
         """Advance to the next edit or random change at most, so that no agent is woken in the middle."""
         world = self.world
         world.apply_now()
+        if self.posthoc:
+            self.posthoc.follow()
         most = min(ticks, _STEP, world.ticks_to_next_event(), trace.longest_step(world))
         most = min(most, self.posthoc.longest_step) if self.posthoc else most
         passed = self._timed_tick() if self.is_summed_up else world.advance(most)

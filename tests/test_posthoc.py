@@ -191,6 +191,32 @@ def test_a_member_of_a_crowd_is_traced_like_one_that_walks_alone(tmp_path: Path)
     assert [event["type"] for event in events_of(tmp_path / "b.trace.json")] == kinds
 
 
+COMING_AND_GOING = """format: backmove-scenario
+version: 1
+map: {rows: ["............", "..........@@", "............"]}
+budget: 2
+start: [0, 0]
+goal: [11, 2]
+agents: [{kind: tb-wa, label: stays}, {kind: tba, label: goes}]
+edits:
+  - {tick: 3, remove: goes}
+  - {tick: 5, add: {kind: lrta, label: comes, group: late}}
+"""
+
+
+def test_who_comes_has_a_trace_from_then_on_and_that_of_who_goes_ends(tmp_path: Path) -> None:
+    scenario, path = tmp_path / "a.yaml", str(tmp_path / "a.trace.yaml")
+    scenario.write_text(COMING_AND_GOING)
+    assert run.main([str(scenario), "--posthoc", path]) == 0
+    stays, goes, comes = (events_of(Path(numbered(path, number))) for number in (1, 2, 3))
+    assert (goes[-1]["tick"], goes[-1]["outcome"]) == (3, "removed")
+    assert len([event for event in goes if event["type"] == "move"]) <= 3
+    assert next(event for event in comes if event["type"] == "source")["tick"] == 5
+    assert any(event["type"] == "expanding" for event in comes), "one of a group is watched for its trace"
+    for events in (stays, comes):
+        assert (events[-1]["outcome"], events[-1]["x"], events[-1]["y"]) == ("arrived", 11, 2)
+
+
 def test_a_trace_without_an_end_leaves_the_one_before(tmp_path: Path) -> None:
     path = tmp_path / "a.trace.json"
     world, walker = traced(path, "astar")
