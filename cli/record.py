@@ -21,6 +21,7 @@ from sim.files.disk import write_atomically
 from sim.files.examples import named_file
 from sim.files.png import png_bytes
 from sim.params import ConfigError
+from sim.program import NAME
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYER_BY_KEY
 from ui.film import options as film_options
@@ -79,10 +80,12 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError(problems)
     progress = Progress()
     replay = _replay(opened, given.branch)
+    for text in _reservations(opened):
+        progress.say(text)
     look = _look(opened, given.theme)
     warm_up(opened.scenario.agents, progress)
     if request.kind == PICTURE:
-        return _picture(request, replay, look)
+        return _picture(request, replay, look, progress)
     return _film(request, replay, look, progress)
 
 
@@ -200,6 +203,19 @@ def _replay(opened: files.Opened, branches: list[str]) -> Replay:
     return Replay(opened.scenario)
 
 
+def _reservations(opened: files.Opened) -> Sequence[str]:
+    """Why what is filmed may be another run than the one that somebody has in mind."""
+    if opened.saved is not None:
+        return opened.saved.warnings
+    if not opened.scenario.asks_a_clock:
+        return ()
+    return (
+        f"record: {opened.path}: limits the milliseconds of a tick, and pictures are the same on every machine: here a"
+        f" tick takes as long as it takes; to film a run by the clock, `{NAME} run {opened.path} --keep KEPT.yaml` and"
+        " record KEPT.yaml",
+    )
+
+
 def _look(opened: files.Opened, theme: str | None) -> Look:
     """How the scenario wants to be seen."""
     look = look_from_view(opened.scenario.view, LAYER_BY_KEY, f"{opened.path}: view")
@@ -232,20 +248,28 @@ def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> 
         progress.say(f"record: the run was not over at tick {done.last_tick:,}; --ticks A:B records more")
     if done.was_stopped:
         progress.say("record: stopped; what had been filmed was kept")
+    _tell_alarms(done, progress)
     _print_done(done, request, meter.seconds)
     return 130 if done.was_stopped else 0
 
 
-def _picture(request: _Request, replay: Replay, look: Look) -> int:
+def _picture(request: _Request, replay: Replay, look: Look, progress: Progress) -> int:
     """The last tick alone."""
     film = picture(replay, request.ticks, request.options, look)
     target = free_name(request.target)
     data = png_bytes(surface_pixels(film.stage.surface), picture_texts(film.rerun.run, target.parent, view_of(look)))
     write_atomically(target, data)
     run = film.rerun.run
-    done = Done(target, 1, request.options.fps, len(data), film.tick, run.digests(), run.is_over)
+    alarms = tuple(run.told.alarms)
+    done = Done(target, 1, request.options.fps, len(data), film.tick, run.digests(), run.is_over, alarms=alarms)
+    _tell_alarms(done, progress)
     _print_done(done, request, None)
     return 0
+
+
+def _tell_alarms(done: Done, progress: Progress) -> None:
+    for alarm in done.alarms:
+        progress.say(f"record: {alarm}")
 
 
 def _print_done(done: Done, request: _Request, seconds: float | None) -> None:

@@ -158,6 +158,34 @@ def test_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) ->
     assert code == 2 and "did you mean 'branch 1'" in err
 
 
+@pytest.mark.parametrize("target", ["a.mp4", "a.png"])
+def test_a_session_that_is_not_what_was_saved_is_told(run: Any, scenario: Path, tmp_path: Path, target: str) -> None:
+    session = Session(files.open_any(scenario).scenario)
+    session.advance(6)
+    path = saving.save(session, tmp_path / "session.yaml")
+    again = (path, "-o", tmp_path / target, *SIZE, "--ticks", ":9")
+    assert run(*again)[2] == ""
+    digest = session.world.digest()
+    path.write_text(path.read_text().replace(digest, "f" * 16))
+    code, out, err = run(*again)
+    assert code == 0 and line(out)["ticks"] == [0, 8]
+    assert err.startswith('record: The branch "run" is not the run that was saved, from tick 6 on') and digest in err
+    path.write_text(path.read_text().replace("......@.....", "....@.@....."))
+    code, out, err = run(*again)
+    assert code == 0 and line(out)
+    assert err.splitlines()[0] == f"{path}: the map is not the one of the session: the run will differ"
+
+
+@pytest.mark.parametrize("limit", ["tick_ms: 2\n", "edits: [{tick: 3, tick_ms: 2}]\n"])
+def test_milliseconds_that_no_picture_keeps_are_told(run: Any, scenario: Path, tmp_path: Path, limit: str) -> None:
+    begin, *_, view = SCENARIO.partition("edits:\n  - {tick: 5, block: gate}\n")
+    scenario.write_text(begin + limit + view)
+    code, out, err = run(scenario, "-o", tmp_path / "a.png", *SIZE, "--ticks", ":5")
+    assert code == 0 and line(out)
+    assert err.startswith(f"record: {scenario}: limits the milliseconds of a tick") and f"run {scenario} --keep" in err
+    assert err.count("\n") == 1
+
+
 BAD = [
     (("-o", "a.mp4", "--size", "641x361"), "--size: expected an even width and height"),
     (("-o", "a.mp4", "--size", "1x1"), "--size: expected from 16x16"),

@@ -153,6 +153,7 @@ class Done:
     digests: tuple[str, ...]  # of the branches at the last tick
     is_over: bool  # whether the run had come to its end
     was_stopped: bool = False  # by Ctrl+C; what had been filmed was kept
+    alarms: tuple[str, ...] = ()  # that it is not the run that was saved
 
     @property
     def seconds(self) -> float:
@@ -257,6 +258,7 @@ def _done(film: Film, was_stopped: bool) -> Done:
         film.rerun.run.digests(),
         film.rerun.run.is_over,
         was_stopped,
+        tuple(film.rerun.run.told.alarms),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sim.files.scenario import Scenario
-from sim.files.session import Saved
+from sim.files.session import Saved, SavedBranch
 from sim.params import ConfigError, did_you_mean
 from sim.time.branches import ROOT, BranchState, BranchTree
 from ui.film.captions import Happening, happenings_of
@@ -28,6 +28,7 @@ class Replay:
     scenario: Scenario  # what it began with
     branches: tuple[BranchState, ...] = ()  # with all their commands; empty: one, with the script of the scenario
     focused: int = ROOT
+    expected: tuple[SavedBranch, ...] = ()  # of a session file: the digests that these branches had
 
     def begin(self) -> "Rerun":
         return Rerun(self)
@@ -60,7 +61,8 @@ def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str
     states = {branch.state.number: branch.state for branch in saved.branches}
     numbers = [_number_of(name, states) for name in chosen] or list(saved.shown) or [saved.branch]
     branches = _at_tick_0([states[number] for number in dict.fromkeys(numbers)])
-    return Replay(files.titled(saved.scenario, path), branches, numbers[0])
+    expected = tuple(branch for branch in saved.branches if branch.state.number in numbers)
+    return Replay(files.titled(saved.scenario, path), branches, numbers[0], expected)
 
 
 def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
@@ -80,6 +82,8 @@ class Rerun:
         self.replay = replay
         maker = world_maker(replay.scenario, measures_at_once=True)
         tree = BranchTree.restored(maker, replay.branches, KEYFRAME_BYTES) if replay.branches else BranchTree(maker)
+        for saved in replay.expected:
+            tree[saved.state.number].timeline.expect(saved.digests, saved.last, dict(saved.agents))
         self.run = Run(replay.scenario, tree, replay.focused, replay.numbers)
         self.go_to(0)
 
@@ -88,8 +92,13 @@ class Rerun:
         return self.run.furthest
 
     def go_to(self, tick: int) -> int:
-        """Another tick, with its commands applied; returns the tick that was reached."""
-        self.run.seek(tick)
+        """Another tick, with its commands applied; returns the tick that was reached.
+
+        On the way it looks in at those at which the run was saved: its digest is known of these alone, beside a few.
+        """
+        saved_at = {saved.last[0] for saved in self.replay.expected if saved.last}
+        for stop in (*sorted(stop for stop in saved_at if self.tick < stop < tick), tick):
+            self.run.seek(stop)
         self.run.told.messages.clear()
         return self.tick
 
