@@ -12,7 +12,7 @@ from cli.arguments import Arguments, checked
 from cli.bench.problems import MAPS
 from cli.own_agents import OPTION
 from cli.progress import Progress
-from sim.experiments.again import found, scenario_of, specification_of
+from sim.experiments.again import found_as_it_was, scenario_of, specification_of
 from sim.experiments.columns import MEASURED
 from sim.experiments.plan import code_version
 from sim.experiments.runs import do_job
@@ -31,19 +31,21 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{NAME} experiment`")
     parser.add_argument("row", nargs="?", type=checked(ROW), metavar="ROW", help=ROW.help)
     parser.add_argument(
-        "--check", nargs="?", type=checked(CHECK), const=CHECK.default, metavar="N", help="compute N rows again"
+        "--check", nargs="?", type=checked(CHECK), const=0, metavar="N", help="compute ROW again, or N rows by lot; 20"
     )
     parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the row as a scenario instead of opening it")
     parser.add_argument("--maps", default=os.environ.get("BACKMOVE_MAPS", MAPS), metavar="DIR")
     given = parser.parse_args(argv)
+    if given.row is not None and given.check:
+        raise ConfigError("replay: expected ROW --check or --check N, got both ROW and N")
     with open_for_reading(Path(given.folder)) as store:
         spec = specification_of(store, BY_KEY, [Path(given.maps)])
-        if given.check:
-            return check(store, spec, int(given.check))
+        if given.check is not None:
+            return check(store, spec, int(given.check or CHECK.default), given.row)
         if given.row is None:
             raise ConfigError("replay: expected ROW or --check")
         path = Path(given.output or store.folder / f"row-{given.row}.yaml")
-        save_scenario(scenario_of(spec, given.row), path)
+        save_scenario(scenario_of(store, spec, given.row), path)
     if given.output is None:
         _open_window(path)
     return 0
@@ -55,16 +57,18 @@ def _open_window(path: Path) -> None:
     os.execv(sys.executable, [sys.executable, str(ROOT / "main.py"), *own, str(path)])
 
 
-def check(store: Store, spec: Specification, count: int) -> int:
-    """Compute a sample again. 0: all as they were; 1: some are not."""
+def check(store: Store, spec: Specification, count: int, row: int | None = None) -> int:
+    """Compute a row, or a sample of so many, again. 0: all as they were; 1: some are not."""
     columns = ["row", *(column.name for column in MEASURED)]
     rows = {values[:2]: values for values in store.rows(columns)}
     numbers = sorted({row for row, _ in rows})
-    chosen = sorted(Random(0).sample(numbers, min(count, len(numbers))))
+    if row is not None and row not in numbers:
+        raise ConfigError(f"replay: expected a row that has a result, got {row:,}")
+    chosen = sorted(Random(0).sample(numbers, min(count, len(numbers)))) if row is None else [row]
     progress, wrong = Progress(), 0
-    for place, row in enumerate(chosen):
-        progress.show(f"row {row:,}", place / len(chosen))
-        for text in _differences(spec, row, rows):
+    for place, number in enumerate(chosen):
+        progress.show(f"row {number:,}", place / len(chosen))
+        for text in _differences(store, spec, number, rows):
             wrong += 1
             progress.say(text)
     same = "" if store.meta("plan").startswith(code_version()) else "; the program has changed since"
@@ -72,8 +76,13 @@ def check(store: Store, spec: Specification, count: int) -> int:
     return 1 if wrong else 0
 
 
-def _differences(spec: Specification, row: int, rows: dict[tuple[object, ...], tuple[object, ...]]) -> list[str]:
-    there = found(spec, row)
+def _differences(
+    store: Store, spec: Specification, row: int, rows: dict[tuple[object, ...], tuple[object, ...]]
+) -> list[str]:
+    try:
+        there = found_as_it_was(store, spec, row)
+    except ConfigError as error:
+        return error.problems
     names = [column.name for column in MEASURED]
     for line in do_job(there.job, there.case.board.grid, BY_KEY, lambda: 0.0)[0]:
         if line[0] != there.key:

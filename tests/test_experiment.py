@@ -526,6 +526,38 @@ def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "expected a row from 0 to 95" in capfd.readouterr().err
 
 
+def test_a_row_is_checked_alone(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with closing(sqlite3.connect(results / "results.db")) as db, db:
+        db.execute("UPDATE results SET cost = cost + 1 WHERE key = (SELECT key FROM plan WHERE row = 17)")
+    for row, code in ((17, 1), (18, 0)):
+        assert main.main(["replay", str(results), str(row), "--check"]) == code
+        told = capfd.readouterr()
+        assert f"{1 - code} of 1 rows" in told.out and (f"row {row}: cost: was" in told.err) == bool(code)
+    for arguments, message in (
+        ("17 --check 5", "got both ROW and N"),
+        ("999 --check", "a row that has a result, got 999"),
+    ):
+        assert main.main(["replay", str(results), *arguments.split()]) == 2
+        assert message in capfd.readouterr().err
+
+
+def test_a_row_on_a_map_that_has_changed_is_no_other_problem(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two"):
+        write_map(Grid.from_rows(["." * 12] * 9), tmp_path / f"{name}.map")
+    problems = "problems: {map: [one.map, two.map], random: 6}\nagents: [tba]\nbudgets: [16]\n"
+    path, folder = write_spec(tmp_path, HEAD + problems), tmp_path / "out"
+    assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
+    write_map(Grid.from_rows(["." * 12] * 8 + ["..@" * 4]), tmp_path / "one.map")
+    capfd.readouterr()
+    assert main.main(["replay", str(folder), "3", "-o", str(tmp_path / "row.yaml")]) == 2
+    assert capfd.readouterr().err == "row 3: the map one.map is no longer the one that the results are of\n"
+    assert not (tmp_path / "row.yaml").exists()
+    assert main.main(["replay", str(folder), "8", "-o", str(tmp_path / "row.yaml")]) == 0
+    assert main.main(["replay", str(folder), "--check"]) == 1
+    told = capfd.readouterr()
+    assert told.err.count("the map one.map is no longer") == 6 and "6 of 12 rows" in told.out
+
+
 def test_replay_notices_what_is_not_as_it_was(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path, folder = write_spec(tmp_path), tmp_path / "out"
     assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0

@@ -39,9 +39,26 @@ def found(spec: Specification, row: int) -> Found:
     return Found(case, job_of(batch, case, keys), keys[batch.settings.index(setting)])
 
 
-def scenario_of(spec: Specification, row: int) -> Scenario:
-    """A run as a scenario: its map drawn in the file, so that it can be mailed."""
+def found_as_it_was(store: Store, spec: Specification, row: int) -> Found:
+    """The same; a ConfigError where maps have changed since, so that it would be another problem."""
+    was = store.ends_of(row)
+    boards = {case.board.name: case.board for part in spec.parts for case in part.cases}
+    changed = [name for name, board in boards.items() if not store.is_planned_on(board)]
+    if was is not None and was[0] in changed:
+        raise ConfigError(f"row {row:,}: the map {was[0]} is no longer the one that the results are of")
     there = found(spec, row)
+    case = there.case
+    if was is not None and was != (case.board.name, *case.start, *case.goal):
+        because = f", because of the map {changed[0]}" if changed else ""
+        raise ConfigError(
+            f"row {row:,}: the specification no longer gives the problem that the results are of{because}"
+        )
+    return there
+
+
+def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
+    """A run as a scenario: its map drawn in the file, so that it can be mailed."""
+    there = found_as_it_was(store, spec, row)
     grid, job = there.case.board.grid, there.job
     return Scenario(
         MapRows(tuple(grid.rows()), grid.movement),

@@ -13,6 +13,7 @@ from typing import Any, Self
 from sim.experiments.columns import MEASURED, PLANNED, TIMES, Column
 from sim.experiments.frame import Frame, frame_of
 from sim.experiments.plan import code_version, planned_rows
+from sim.experiments.problems import Board
 from sim.experiments.spec import Specification
 from sim.params import ConfigError, shown
 from sim.program import NAME
@@ -81,6 +82,10 @@ class Store:
             self._set_meta("size", spec.size)
             self._set_meta("cutoff", str(spec.cutoff))
 
+    def is_planned_on(self, board: Board) -> bool:
+        """Whether a map is still the one that the results are of."""
+        return _word_of(board) in self.meta("plan").partition("\n")[0]
+
     def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """What the file answers. Where it is damaged, or not ours, that is said."""
         try:
@@ -132,6 +137,10 @@ class Store:
         name, x, y, goal_x, goal_y, label, agent, budget = self._db.execute(query, (row,)).fetchone()
         return f"{name}, {x},{y} to {goal_x},{goal_y}, {label or agent} k={budget}"
 
+    def ends_of(self, row: int) -> tuple[Any, ...] | None:
+        """(map, start_x, start_y, goal_x, goal_y) of a row, None where there is no such row."""
+        return next(self._ask("SELECT map, start_x, start_y, goal_x, goal_y FROM plan WHERE row = ?", row), None)
+
     # --- reading ---
 
     def rows(self, columns: Sequence[str], more: str = "") -> Iterator[tuple[Any, ...]]:
@@ -166,7 +175,11 @@ def _versions_of(spec: Specification) -> str:
 
 def _maps_of(spec: Specification) -> str:
     """What the text of a specification does not say: which maps its names meant."""
-    return " ".join(sorted({f"{case.board.name}={case.board.key}" for part in spec.parts for case in part.cases}))
+    return " ".join(sorted({_word_of(case.board) for part in spec.parts for case in part.cases}))
+
+
+def _word_of(board: Board) -> str:
+    return f"{board.name}={board.key}"
 
 
 def open_for_writing(folder: Path) -> Store:

@@ -126,7 +126,7 @@ class Study:
     def scenario(self, row: int) -> Scenario:
         """A run as the scenario that it was."""
         with open_for_reading(self.results) as store:
-            return scenario_of(specification_of(store, BY_KEY), row)
+            return scenario_of(store, specification_of(store, BY_KEY), row)
 
     def cancel(self) -> None:
         """Stop it. What it has done is kept, as with every experiment."""
