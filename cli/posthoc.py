@@ -1,14 +1,14 @@
 """`--posthoc FILE` of `solve` and `run`: a search trace of each agent, to be shown in a browser."""
 
 from argparse import ArgumentTypeError
-from contextlib import ExitStack
+from contextlib import AbstractContextManager
 from types import TracebackType
 
 from cli.arguments import Arguments
 from cli.progress import Progress
 from sim.files.posthoc import MANY_EVENTS, Posthoc, check_name, numbered, posthoc
 from sim.params import ConfigError
-from sim.world import BULK, World
+from sim.world import BULK, Walker, World
 
 
 def add_posthoc(parser: Arguments) -> None:
@@ -25,12 +25,15 @@ def _name(text: str) -> str:
 
 
 class PosthocFiles:
-    """A file for each agent of each world; without a name it writes nothing."""
+    """A file for each agent of each world; without a name it writes nothing.
+
+    One that cannot be written is told at the end: the run goes on, and so do the others.
+    """
 
     def __init__(self, path: str | None, progress: Progress) -> None:
         self.path, self.progress = path, progress
-        self._open = ExitStack()
-        self._traces: list[Posthoc] = []
+        self._open: dict[Posthoc, AbstractContextManager[Posthoc]] = {}
+        self._failures: list[str] = []
         self._number = 0
         self._world: World | None = None
 
@@ -47,13 +50,15 @@ class PosthocFiles:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._open.__exit__(kind, error, at)
-        self._tell()
+        for trace in list(self._open):
+            self._close(trace, error)
+        if self._failures and error is None:
+            raise ConfigError(self._failures)
 
     def begin(self, world: World) -> None:
         """A new world begins, and the one before has ended."""
-        self._open.close()
-        self._tell()
+        for trace in list(self._open):
+            self._close(trace)
         self._world = world
         self.follow()
 
@@ -62,24 +67,39 @@ class PosthocFiles:
         if self.path is None or self._world is None:
             return
         present = {walker.id: walker for walker in self._world.walkers}
-        for trace in self._traces:
-            if present.get(trace.walker.id) is trace.walker:
-                del present[trace.walker.id]
-            else:
-                trace.end("removed")
+        for trace in list(self._open):
+            if present.get(trace.walker.id) is not trace.walker:
+                trace.outcome = "removed"
+                self._close(trace)
+        seen = {trace.walker.id for trace in self._open}
         for walker in present.values():
-            self._world.single_out(walker.id)  # now: it must not have begun
-            self._number += 1
-            path = numbered(self.path, self._number)
-            self._traces.append(self._open.enter_context(posthoc(path, self._world, walker)))
+            if walker.id not in seen and walker.joined == self._world.tick:
+                self._begin_file(self.path, self._world, walker)
+
+    def _begin_file(self, path: str, world: World, walker: Walker) -> None:
+        world.single_out(walker.id)  # now: it must not have begun
+        self._number += 1
+        file = posthoc(numbered(path, self._number), world, walker)
+        try:
+            self._open[file.__enter__()] = file
+        except ConfigError as error:
+            self._failures += error.problems
 
     def write(self) -> None:
         """What happened in the last tick."""
-        for trace in self._traces:
-            trace.write()
+        for trace in list(self._open):
+            try:
+                trace.write()
+            except ConfigError as error:
+                self._close(trace, error)
+                self._failures += error.problems
 
-    def _tell(self) -> None:
-        for trace in self._traces:
-            if trace.events > MANY_EVENTS:
-                self.progress.say(f"{trace.path}: {trace.events:,} events; Posthoc takes long to open so many")
-        self._traces = []
+    def _close(self, trace: Posthoc, error: BaseException | None = None) -> None:
+        """Let a file take its place; with an error, what was there before stays."""
+        file = self._open.pop(trace)
+        try:
+            file.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
+        except ConfigError as failure:
+            self._failures += [] if error else failure.problems
+        if trace.events > MANY_EVENTS:
+            self.progress.say(f"{trace.path}: {trace.events:,} events; Posthoc takes long to open so many")

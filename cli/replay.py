@@ -10,10 +10,12 @@ from agents.own_files import LOADED
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.bench.problems import MAPS
+from cli.outputs import check_outputs
 from cli.own_agents import OPTION
 from cli.progress import Progress
 from sim.experiments.again import found_as_it_was, scenario_of, specification_of
 from sim.experiments.columns import MEASURED
+from sim.experiments.files import OF_A_FOLDER
 from sim.experiments.plan import code_version
 from sim.experiments.runs import do_job
 from sim.experiments.spec import Specification
@@ -38,6 +40,7 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     if given.row is not None and given.check:
         raise ConfigError("replay: expected ROW --check or --check N, got both ROW and N")
+    check_outputs({"-o": given.output}, [Path(given.folder, name) for name in OF_A_FOLDER])
     with open_for_reading(Path(given.folder)) as store:
         spec = specification_of(store, BY_KEY, [Path(given.maps)])
         if given.check is not None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
+from cli.interrupts import heeding_sigterm
+from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
 from cli.prepare import prepare
 from cli.progress import Progress
@@ -14,7 +16,7 @@ from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import LAST_TICK, TICK_MS, AddAgent, Serve, SetTickMs, TimedCommand
 from sim.files.examples import named_file
-from sim.files.scenario import Scenario, build_world, load_scenario, save_scenario
+from sim.files.scenario import MapFile, Scenario, build_world, load_scenario, save_scenario
 from sim.files.trace import Trace
 from sim.params import Param
 from sim.results import STOPPED, STUCK, Proofs, TickTimes, group_lines, outcome_of, result
@@ -36,7 +38,10 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
     given = parser.parse_args(argv)
-    scenario = load_scenario(named_file(given.scenario), BY_KEY)
+    path = named_file(given.scenario)
+    scenario = load_scenario(path, BY_KEY)
+    outputs = {"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}
+    check_outputs(outputs, [path, *([scenario.map.path] if isinstance(scenario.map, MapFile) else [])])
     if given.tick_ms is not None:
         scenario = replace(scenario, tick_ms=given.tick_ms)
     return run_scenario(scenario, given.ticks, given.trace, given.posthoc, given.summary, given.keep)
@@ -62,12 +67,16 @@ def run_scenario(
     world = build_world(scenario, BY_KEY, **options)
     world.clock = time.perf_counter if is_timed else None
     run = ScenarioRun(scenario, world, progress, is_summed_up)
-    with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
-        run.posthoc.begin(run.world)
-        was_stopped = run.go(ticks, trace)
-    if kept_path is not None:
-        save_scenario(run.repeated(), kept_path)
-    run.report(STOPPED if was_stopped else STUCK)
+    was_stopped: bool | None = None
+    try:
+        with heeding_sigterm(), Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
+            run.posthoc.begin(run.world)
+            was_stopped = run.go(ticks, trace)
+        if kept_path is not None:
+            save_scenario(run.repeated(), kept_path)
+    finally:
+        if was_stopped is not None:  # the run is done, whatever becomes of the files beside its results
+            run.report(STOPPED if was_stopped else STUCK)
     return 130 if was_stopped else 0
 
 

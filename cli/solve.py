@@ -9,6 +9,8 @@ from pathlib import Path
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, add_movement, cell, checked, movement_of
+from cli.interrupts import heeding_sigterm
+from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
 from cli.prepare import prepare
 from cli.progress import Progress
@@ -47,6 +49,9 @@ def main(argv: Sequence[str]) -> int:
     tasks = _tasks(given, problems)
     if problems:
         raise ConfigError(problems)
+    maps = {task.map_name for task in tasks if isinstance(task, SolveTask)}
+    read = [place for place in (given.scen, *maps) if place is not None]
+    check_outputs({"--trace": given.trace, "--posthoc": given.posthoc}, read)
     return _Solver(given, configs).solve_all(tasks)
 
 
@@ -163,7 +168,7 @@ class _Solver:
         """Print all results. 0: all were run; 2: some rows are not fit to be run; 130: interrupted."""
         warm_up(self.configs, self.progress)
         code = 0
-        with self.trace, self.posthoc:
+        with heeding_sigterm(), self.trace, self.posthoc:
             for done, task in enumerate(tasks):
                 if isinstance(task, str):
                     self.progress.say(task)

@@ -447,7 +447,7 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         ),
         (
             ["solve", "--map", ROOMS, *ENDS, "--agent", "astar", "--trace", "/no/such/folder/t"],
-            ["/no/such/folder/t: the trace cannot be written: No such file or directory"],
+            ["--trace /no/such/folder/t: cannot be written: No such file or directory"],
         ),
         (["bench", "--no-such-option"], None),
     ],
@@ -529,8 +529,72 @@ def test_ctrl_c_prints_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) 
 def test_a_full_disk_is_one_line(run: Any) -> None:
     if not os.path.exists("/dev/full"):
         pytest.skip("this system has no /dev/full")
-    code, _, err = run("run", BRIDGES, "--trace", "/dev/full")
-    assert code == 2 and err == "/dev/full: the trace cannot be written: No space left on device\n"
+    for command, lines in ((("run", BRIDGES), 2), (("solve", "--map", ROOMS, *ENDS, *TWO_AGENTS), 2)):
+        code, out, err = run(*command, "--trace", "/dev/full")
+        assert code == 2 and err == "/dev/full: cannot be written: No space left on device\n"
+        assert len(objects(out)) == lines, "what was found is worth more than the files beside it"
+
+
+@pytest.mark.parametrize("option", ["--keep", "--trace", "--posthoc"])
+def test_a_place_that_cannot_be_written_is_found_before_the_run(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str
+) -> None:
+    monkeypatch.setattr(World, "advance", lambda *_: pytest.fail("it has begun"))
+    (tmp_path / "folder.trace.yaml").mkdir()
+    for place, why in (("none/k.trace.yaml", "No such file or directory"), ("folder.trace.yaml", "Is a directory")):
+        code, out, err = run("run", BRIDGES, option, tmp_path / place)
+        assert (code, out) == (2, "") and err == f"{option} {tmp_path / place}: cannot be written: {why}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.trace.yaml"]
+
+
+@pytest.mark.parametrize("fails", ["--keep", "--posthoc"])
+def test_results_are_printed_whatever_becomes_of_the_files_beside_them(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fails: str
+) -> None:
+    """A disk that gets full while the run goes on: one file is lost, and told."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sim.files.disk.os.fsync" if fails == "--keep" else "cli.posthoc.Posthoc._put", full)
+    monkeypatch.setattr("sim.files.posthoc.Posthoc.end", full)
+    more = ("--keep", tmp_path / "k.yaml") if fails == "--keep" else ("--posthoc", tmp_path / "a.trace.yaml")
+    code, out, err = run("run", BRIDGES, *more)
+    assert code == 2 and len(objects(out)) == 2
+    assert err.count("No space left on device") == len(err.splitlines()) and not list(tmp_path.iterdir())
+
+
+def test_an_output_is_no_input_and_no_other_output(run: Any, tmp_path: Path) -> None:
+    scenario, board, other = tmp_path / "a.yaml", tmp_path / "a.map", tmp_path / "link.jsonl"
+    scenario.write_text(SCRIPT.replace('{rows: ["......", "......"]}', "{file: a.map}"))
+    board.write_text("type octile\nheight 2\nwidth 6\nmap\n......\n......\n")
+    os.link(board, other)
+    files = {path: path.read_bytes() for path in (scenario, board)}
+    task = ("solve", "--map", board, "--from", "0,0", "--to", "5,1", "--agent", "tba")
+    for command, places in {
+        ("run", scenario, "--trace", scenario): "is not read here",
+        ("run", scenario, "--keep", board): "is not read here",
+        ("run", scenario, "--keep", other): "is not read here",
+        (*task, "--trace", board): "is not read here",
+        ("run", scenario, "--keep", tmp_path / "x", "--trace", tmp_path / "." / "x"): "got that of --keep",
+    }.items():
+        code, out, err = run(*command)
+        assert (code, out) == (2, "") and places in err and err.count("\n") == 1
+    assert all(path.read_bytes() == before for path, before in files.items())
+    assert run("run", scenario, "--keep", "/dev/null", "--trace", "/dev/null")[0] == 0
+
+
+def test_a_trace_takes_its_place_when_it_is_whole(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text("what was there")
+    monkeypatch.setattr("sim.files.trace.Trace._lines", lambda *_: [(0, "x" * 10)])
+    monkeypatch.setattr("sim.files.disk.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
+    code, out, err = run("run", BRIDGES, "--trace", trace)
+    assert code == 2 and len(objects(out)) == 2 and err == f"{trace}: cannot be written: No space left\n"
+    assert trace.read_text() == "what was there" and [path.name for path in tmp_path.iterdir()] == [trace.name]
+
+
+TWO_AGENTS = ("--agent", "tba", "--agent", "tb-wa")
 
 
 def start(*arguments: str) -> "subprocess.Popen[str]":
@@ -555,22 +619,27 @@ def test_a_closed_pipe_ends_quietly() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently on Windows")
-def test_a_real_interrupt_ends_quietly(tmp_path: Path) -> None:
-    """An agent that never gets there, because the changes of its map change nothing."""
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_real_interrupt_ends_quietly(tmp_path: Path, sign: signal.Signals) -> None:
+    """An agent that never gets there, because the changes of its map change nothing. Files are kept, and no half."""
     (tmp_path / "endless.yaml").write_text(
         SCRIPT.split("agents:")[0].replace('"......", "......"', '"..@..."')
         + "agents: [{kind: rtb-wa}]\nedits: [{tick: 9, block: [[1, 0]]}]\nchanges: {every: 1, rate: 1}\n"
     )
-    with start("run", str(tmp_path / "endless.yaml"), "--ticks", "900000000") as process:
+    files = ("--trace", str(tmp_path / "t.jsonl"), "--posthoc", str(tmp_path / "p.trace.json"))
+    with start("run", str(tmp_path / "endless.yaml"), "--ticks", "900000000", *files) as process:
         assert process.stderr
         assert "stays free" in process.stderr.readline()  # now it is on its way
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sign)
         try:
             out, err = process.communicate(timeout=60)
         finally:
             process.kill()  # or the end of this block would wait for one that heeds no interrupt
     assert process.returncode == 130 and not err
     assert objects(out)[0]["outcome"] == "waiting_no_path"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["endless.yaml", "p.trace.json", "t.jsonl"]
+    assert objects((tmp_path / "t.jsonl").read_text())
+    assert json.loads((tmp_path / "p.trace.json").read_text())["events"][-1]["type"] == "end"
 
 
 # --- progress -------------------------------------------------------------------------------------

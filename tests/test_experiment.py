@@ -526,6 +526,13 @@ def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "expected a row from 0 to 95" in capfd.readouterr().err
 
 
+def test_a_row_is_not_written_over_results(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = (results / "results.csv").read_bytes()
+    assert main.main(["replay", str(results), "3", "-o", str(results / "results.csv")]) == 2
+    assert "expected a file that is not read here" in capfd.readouterr().err
+    assert (results / "results.csv").read_bytes() == before
+
+
 def test_a_row_is_checked_alone(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with closing(sqlite3.connect(results / "results.db")) as db, db:
         db.execute("UPDATE results SET cost = cost + 1 WHERE key = (SELECT key FROM plan WHERE row = 17)")

@@ -1,19 +1,18 @@
 """`experiment`: a thousand problems, several agents, on all processors or on a cluster; see docs/experiments.md."""
 
 import os
-import signal
 import time
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked
 from cli.bench.problems import MAPS
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine, duration
+from cli.interrupts import heeding_sigterm
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.commands import AgentConfig
@@ -76,7 +75,11 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
 
 def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
     """Do what is missing, and write the tables in any case."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    with heeding_sigterm():
+        return _compute(spec, store, pool, progress)
+
+
+def _compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
     store.set_plan(spec)
     done, whole = store.count()
     if done < whole:
@@ -87,10 +90,6 @@ def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progr
     engine.run()
     write_tables(store)
     return _report(store, engine, progress)
-
-
-def _as_interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _configs(spec: Specification) -> list[AgentConfig]:

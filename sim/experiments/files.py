@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from sim.experiments.columns import MEASURED, PLANNED, TIMES
-from sim.experiments.store import Store
+from sim.experiments.store import FILE, LOCK, Store
 from sim.files.csv_text import csv_text
 from sim.files.disk import write_atomically
 from sim.params import ConfigError
 
 RESULTS, TIMES_FILE, PARQUET = "results.csv", "times.csv", "results.parquet"
+OF_A_FOLDER = (FILE, LOCK, RESULTS, TIMES_FILE, PARQUET)
+"""What a folder of results holds, none of which is to be written over by anything else."""
+
 RESULT_COLUMNS = ("row", *(column.name for column in (*PLANNED, *MEASURED)))
 TIME_COLUMNS = ("row", "trial", *(column.name for column in TIMES))
 

@@ -1,6 +1,7 @@
 """Files as a whole: read within limits, written whole or not at all, and really on the disk when they are there."""
 
 import difflib
+import errno
 import os
 import secrets
 import stat
@@ -28,7 +29,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     A pipe or a device has no place to be taken: it gets what is written as it comes.
     """
     try:
-        with _stream(path) if _is_stream(path) else _draft(os.path.realpath(path)) as file:  # a link stays a link
+        with _stream(path) if is_stream(path) else _draft(os.path.realpath(path)) as file:  # a link stays a link
             yield file
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
@@ -36,10 +37,28 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
 
 
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Say before long work what written_whole() would say after it: that nothing can be written there."""
+    target = os.path.realpath(path)
+    try:
+        if os.path.isdir(target):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not is_stream(path):
+            draft = _draft_name(target)
+            open(draft, "xb").close()
+            os.remove(draft)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
+
+
+def _draft_name(target: str) -> str:
+    return os.path.join(os.path.dirname(target), f".backmove-{secrets.token_hex(8)}.part")
+
+
 @contextmanager
 def _draft(target: str) -> Iterator[BinaryIO]:
     """A file beside the one that it becomes."""
-    draft = os.path.join(os.path.dirname(target), f".backmove-{secrets.token_hex(8)}.part")
+    draft = _draft_name(target)
     try:
         with open(draft, "xb") as file:
             yield file
@@ -52,7 +71,8 @@ def _draft(target: str) -> Iterator[BinaryIO]:
     _sync_folder(os.path.dirname(target))
 
 
-def _is_stream(path: str | os.PathLike[str]) -> bool:
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether a pipe or a device is there."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):

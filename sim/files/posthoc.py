@@ -92,6 +92,7 @@ class Posthoc:
         assert world.watched, "nobody knows which cells were expanded"
         self.path, self.world, self.walker = path, world, walker
         self.events = 0
+        self.outcome = ""  # how it came out, where the agent does not say so itself
         self._file = file
         self._is_json = os.fspath(path).lower().endswith(".json")
         self._at = walker.position
@@ -100,7 +101,6 @@ class Posthoc:
         self._search = -1  # number of the search whose cells are shown
         self._shown: set[int] = set()  # cells that are drawn as expanded or generated
         self._path_end = (-1, 0)
-        self._has_ended = False
 
     def begin(self) -> None:
         self._text(self._head())
@@ -108,21 +108,16 @@ class Posthoc:
 
     def write(self) -> None:
         """What happened in the last tick: what was edited, what was searched, where it went."""
-        if self._has_ended:
-            return
         if self.walker.rows.size:
             row = self.walker.rows[-1]
             self._put([*self._edits(), *self._searched(row), *self._moved(row)])
         else:
             self._put(self._edits())
 
-    def end(self, outcome: str = "") -> None:
-        """The last event, once: how it came out, which is what the agent says of itself or else `outcome`."""
-        if self._has_ended:
-            return
-        self._put([self._event("end", f"end {self.world.tick}", self._at, outcome=outcome or self.walker.state_word)])
+    def end(self) -> None:
+        outcome = self.outcome or self.walker.state_word
+        self._put([self._event("end", f"end {self.world.tick}", self._at, outcome=outcome)])
         self._text("\n]}\n" if self._is_json else "\n")
-        self._has_ended = True
 
     # --- events ---
 

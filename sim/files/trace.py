@@ -1,38 +1,39 @@
 """A trace: one JSON object per tick and agent, each on a line of its own."""
 
 import json
+from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import TextIO
+from typing import BinaryIO
 
+from sim.files.disk import written_whole
 from sim.kernels import log
 from sim.params import ConfigError
 from sim.world import BULK, Walker, World
 
 
 class Trace:
-    """Writes what agents did to a file; without a path it writes nothing."""
+    """Writes what agents did to a file; without a path it writes nothing.
+
+    What was written takes its place at the end, however that comes. Where it cannot be written that is said then, and
+    the file that was there before stays: the run behind it is worth more than its trace.
+    """
 
     def __init__(self, path: str | None) -> None:
         self.path = path
-        self._file: TextIO | None = None
+        self._open = ExitStack()
+        self._file: BinaryIO | None = None
+        self._failure: OSError | None = None
         self._refusals: dict[int, int] = {}
 
     def __enter__(self) -> "Trace":
         if self.path is not None:
-            try:
-                self._file = open(self.path, "w", encoding="utf-8")
-            except (OSError, ValueError) as error:
-                raise self._failure(error) from None
+            self._file = self._open.enter_context(written_whole(self.path))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._file is None:
-            return
-        try:
-            self._file.close()
-        except OSError as failure:
-            if error is None:  # else that one is the news
-                raise self._failure(failure) from None
+        failure = self._failure
+        with suppress(*([ConfigError] if error else [])):  # else that one is the news
+            self._open.__exit__(type(failure) if failure else None, failure, failure.__traceback__ if failure else None)
 
     @property
     def is_on(self) -> bool:
@@ -48,14 +49,14 @@ class Trace:
 
     def write(self, world: World, **more: object) -> None:
         """Write what all agents did in the last advance(), tick by tick; `more` goes into every line."""
-        if self._file is None:
+        if self._file is None or self._failure is not None:
             return
         lines = [line for walker in world.walkers for line in self._lines(world, walker, more)]
         lines.sort(key=lambda line: line[0])
         try:
-            self._file.writelines(text + "\n" for _, text in lines)
+            self._file.write("".join(f"{text}\n" for _, text in lines).encode())
         except OSError as error:
-            raise self._failure(error) from None
+            self._failure = error
 
     def _lines(self, world: World, walker: Walker, more: dict[str, object]) -> list[tuple[int, str]]:
         is_refused = walker.refusals > self._refusals.get(walker.id, 0)
@@ -77,6 +78,3 @@ class Trace:
             }
             lines.append((tick, json.dumps(entry)))
         return lines
-
-    def _failure(self, error: Exception) -> ConfigError:
-        return ConfigError(f"{self.path}: the trace cannot be written: {getattr(error, 'strerror', None) or error}")
