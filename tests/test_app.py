@@ -15,6 +15,7 @@ from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
 from sim.kernels import log
 from sim.placing import cheapest
+from sim.world import Walker
 from tests.runs import scenario_on
 from tests.window import ROOT, App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS
@@ -1807,3 +1808,30 @@ def test_names_of_switches_keep_clear_of_each_other(app):
     boxes = [pygame.Rect(s.box) for s in app.window.canvas.spots if s.id.startswith(f"bridge:{FIRST}:")]
     assert len(boxes) == 5
     assert all(not a.colliderect(b) for a, b in combinations(boxes, 2))
+
+
+@pytest.mark.parametrize(
+    ("agents", "size"), [(3, (1280, 800)), (8, (1280, 800)), (3, (800, 600)), (8, (800, 600)), (4, (1920, 1080))]
+)
+@pytest.mark.parametrize("label", ["", "a name of forty characters, as it may be"])
+def test_every_state_can_be_seen_beside_a_name(agents, size, label):
+    configs = tuple(AgentConfig("tb-wa", label, {"weight": 1.0 + i}) for i in range(agents))
+    app = make_app(replace(setup(), agents=configs), size)
+    canvas = app.window.canvas
+    for word in ("waiting", "arrived", "walking back"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Walker, "state_word", word)
+            app.session.advance(1)
+            app.draw()
+        least = canvas.text_width(agent_panel.wording.short_state(word), 12)
+        for panel in app.window.scene.shown_panels:
+            state = canvas.spot_named(f"state:{panel.key}")
+            assert state is not None and state.box[2] > least
+            assert canvas.spot_named(f"name:{panel.key}") or canvas.spot_named(f"chip:{panel.key}:weight")
+
+
+def test_a_name_that_two_agents_have_stands_beside_what_tells_them_apart(monkeypatch):
+    configs = tuple(AgentConfig("tb-wa", "my_agent.py", {"weight": 1.0 + i}) for i in range(8))
+    app = make_app(replace(setup(), agents=configs), (1280, 800))
+    texts = drawn_texts(app, monkeypatch)
+    assert sum(text.startswith("my_") for text in texts) == 8 and "w 8" in texts

@@ -13,6 +13,7 @@ TRANSPORT = 92
 SIDEBAR = 296
 GAP = 8
 HEADER = 34
+HEADER_ROW = 28
 HUD = 54
 SMALL_HUD = 38
 HUD_ROW = 42
@@ -24,7 +25,9 @@ ONE_ROW_FROM = 1000  # a narrower window has the line of time in a row of its ow
 TIME_ROW = 46
 TIME_ROW_FROM = 480  # in a lower one it takes the room of the sliders instead
 NEARLY_ALIKE = 1.08  # maps that differ in size by less
-NARROW_HEADER = 180  # no room for a name, what tells it apart, and a state
+NARROW_HEADER = (
+    200  # no room for a name, what tells it apart, and a state in one row: a second is worth some of the map
+)
 MOST_PANELS = 8
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
 
@@ -103,7 +106,12 @@ def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[i
     zooms = [min(_zoom(panel, map_size) for panel in plan) for plan in plans]
     enough = max(zooms) / NEARLY_ALIKE
     good = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
-    return min(good, key=lambda plan: (plan[0].whole[2] < scale * NARROW_HEADER, *_oddness(plan, map_size)))
+    return min(good, key=lambda plan: (_is_crammed(plan[0], scale), *_oddness(plan, map_size)))
+
+
+def _is_crammed(panel: PanelBoxes, scale: float) -> bool:
+    """Whether its header has too little room."""
+    return panel.whole[2] < scale * NARROW_HEADER and panel.header[3] <= round(HEADER * scale)
 
 
 def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
@@ -138,6 +146,9 @@ def _panel(box: Box, scale: float) -> PanelBoxes:
     x, y, width, height = box
     header = round(HEADER * scale)
     hud = round(HUD * scale)
+    higher = header + round(HEADER_ROW * scale)
+    if width < round(NARROW_HEADER * scale) and height > 3 * higher:
+        header = higher
     if width < round(TWO_ROWS_BELOW * scale) and height - header - 2 * hud > width:
         hud = round(HUD_ROW * scale) + hud  # narrow and high: a second row of numbers costs the map nothing
     if height - header - hud < round(MIN_MAP * scale):

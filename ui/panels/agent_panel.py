@@ -1,51 +1,21 @@
-"""One panel: header with the agent and its parameters, the map, and the numbers below it."""
+"""One panel: its header, what is written on its map, and the numbers below it."""
 
-from dataclasses import dataclass
 from functools import partial
 
-import pygame
-
-from agents.warm import CROWD
-from sim.agent_api import Status
-from sim.params import Param, Value
 from sim.world import WalkerView
 from ui.draw.theme import Colour, mix
-from ui.model import turning, wording
+from ui.model import wording
 from ui.model.crowds import Crowd
-from ui.model.keys import PanelKey
 from ui.model.layout import HUD, HUD_ROW, Box, PanelBoxes
 from ui.model.session import Panel
-from ui.panels import mark
+from ui.panels import panel_header
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
 
-ICON = 20  # side of a button in the header
-PREPARING = "preparing"
-_PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
-_WHOLE = "All agents of this crowd: sort them, and follow one"
 GAME_MS = 3.0  # what a game gives to the pathfinding of a tick, where nothing else is said
-STATE_PAD = 16  # of the chip around a state's word
-LEAST_STATE = 40  # where it has to give way to a name
-NAME_GAP = 7
-LEAST_LABEL = 40
-MOST_LABEL = 110  # of a long name, before the buttons of the panel give way
 ONE_ROW_FROM = 900  # a panel as wide as this has room for most numbers below their names in one row
 TWO_ROWS_FROM = 280  # the same for two rows
 FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
-
-
-@dataclass(frozen=True)
-class _Chip:
-    """Budget or parameter of an agent, in its header."""
-
-    spot_id: str
-    label: str
-    action: "partial[None]"
-    wheel: "partial[None]"
-    tip: str
-    key: str = ""
-    is_on: bool = True
-    tells_apart: bool = False  # another agent has another value
 
 
 def draw_around(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
@@ -53,7 +23,7 @@ def draw_around(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None
     _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
     desk.canvas.spot(HotSpot(f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, f"{place + 1}"))
-    _draw_header(desk, boxes.header, panel, place)
+    panel_header.draw(desk, boxes.header, panel, place)
     _draw_hud(desk, boxes, panel)
 
 
@@ -125,252 +95,6 @@ def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     place = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
     canvas.fill(place, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
     canvas.text((place[0] + px(7), place[1] + px(10)), text, size=12, width=room + 1, middle=True)
-
-
-# --- header ---------------------------------------------------------------------------------------
-
-
-def _draw_header(desk: Desk, box: Box, panel: Panel, place: int) -> None:
-    """From the left: mark, name, parameters; from the right: icons, state. What has no room is left out.
-
-    Nothing moves when the state changes: the room that the longest word needs is kept. What tells an agent from the
-    others, its name and such as its weight, has its place before anything else has: buttons give way, keys and the menu
-    of the panel do what they do.
-    """
-    canvas, view = desk.canvas, panel.view
-    x, y, width, height = box
-    px, middle = canvas.px, y + height // 2
-    chips = _chips(desk, panel)
-    telling = sum(_chip_width(canvas, chip) for chip in chips if chip.tells_apart)
-    left = mark.draw(canvas, x + px(9), middle, place) + px(7)
-    least = px(LEAST_LABEL) + _widest(canvas, wording.SHORT_STATES) + px(18)
-    if left + least + telling > x + width:
-        if telling and left + telling <= x + width and _shares_name(desk, panel):
-            _draw_difference(desk, panel, chips, left, x + width - px(8), middle)
-            return
-        telling = 0  # the state comes first
-    whole = canvas.text_width(view.label, 15, "bold") + px(20)
-    name = max(min(whole, px(MOST_LABEL)), px(LEAST_LABEL))
-    right = _draw_icons(desk, left + name + telling, x + width - px(8), middle, panel) - px(2)
-    is_short = left + whole + telling + _widest(canvas, wording.LONG_STATES) > right
-    is_waiting = view.spec.key in desk.state.preparing or (panel.crowd is not None and CROWD in desk.state.preparing)
-    word = PREPARING if is_waiting else view.state_word
-    least = px(LEAST_LABEL)
-    if not _shares_name(desk, panel):  # the name tells it apart, and is not cut for what says it once more
-        end = x + width - px(8)
-        telling = telling if left + whole + telling + _widest(canvas, wording.SHORT_STATES) <= end else 0
-        least = max(least, min(whole, end - px(LEAST_STATE) - left - telling))
-    right = _state_chip(canvas, panel, word, left + least + telling, right, middle, is_short) - px(8)
-    left = _draw_name(desk, panel, left, max(left + px(LEAST_LABEL), right - telling - px(10)), y, height) + px(10)
-    for chip in chips:
-        if left + _chip_width(canvas, chip) > right:
-            return
-        left = _draw_chip(canvas, chip, left, middle)
-
-
-def _shares_name(desk: Desk, panel: Panel) -> bool:
-    others = (other for other in desk.session.panels if other.key != panel.key)
-    return any(other.view.label == panel.view.label for other in others)
-
-
-def _draw_difference(desk: Desk, panel: Panel, chips: list[_Chip], left: int, right: int, middle: int) -> None:
-    """Where there is room for one of both: in place of a name that another agent has, too, what tells them apart."""
-    for chip in chips:
-        if chip.tells_apart:
-            left = _draw_chip(desk.canvas, chip, left, middle)
-    _state_chip(desk.canvas, panel, panel.view.state_word, left, right, middle, is_short=True)
-
-
-def _name_width(canvas: Canvas, view: WalkerView) -> int:
-    """Of the label, and of the algorithm where the label does not say it."""
-    label = canvas.text_width(view.label, 15, "bold")
-    if wording.names_algorithm(view):
-        return label
-    return label + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13)
-
-
-def _widest(canvas: Canvas, states: tuple[str, ...]) -> int:
-    """Width of the chip around the longest of these words, so that nothing moves when the state changes."""
-    return max(canvas.text_width(word, 12) for word in states) + canvas.px(STATE_PAD)
-
-
-def _draw_name(desk: Desk, panel: Panel, left: int, right: int, y: int, height: int) -> int:
-    """The label, cut if need be, and where there is room the algorithm that it does not name; its right end."""
-    canvas, view, middle = desk.canvas, panel.view, y + height // 2
-    room = max(0, right - left)
-    end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
-    if not wording.names_algorithm(view) and _name_width(canvas, view) <= room:
-        end += canvas.px(NAME_GAP)
-        end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
-    click = "Click: all of them" if panel.crowd else "Click: rename"
-    tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: another algorithm"
-    act = partial(desk.edit_agent if panel.crowd else desk.rename_agent, panel.key)
-    key, place = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, y, end - left, height)
-    canvas.spot(HotSpot(f"name:{panel.key}", place, act, tip, key, wheel=partial(_next_kind, desk, panel)))
-    return end
-
-
-def _draw_icons(desk: Desk, left: int, right: int, middle: int, panel: Panel) -> int:
-    """As many buttons as leave room for the state; returns where they begin."""
-    px = desk.canvas.px
-    icons = (
-        ("edit", "dots", desk.edit_agent, _WHOLE if panel.crowd else "Agent and all its parameters", "E"),
-        (
-            "remove",
-            "close",
-            desk.session.remove_agent,
-            "Remove all of them" if panel.crowd else "Remove this agent",
-            "Delete",
-        ),
-    )
-    spare = right - left - _widest(desk.canvas, wording.SHORT_STATES) - px(2)
-    room = 0 if desk.is_picture else max(0, spare // px(ICON + 2))
-    for name, shape, action, tip, key in reversed(icons[:room]):
-        right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, partial(action, panel.key), tip, key)
-    return right
-
-
-def _next_kind(desk: Desk, panel: Panel, step: int) -> None:
-    turning.turn_kind(desk.session, panel.key, -step)
-
-
-def _icon(
-    desk: Desk, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
-) -> int:
-    """A small icon button that ends at `right`; returns where the next thing may end."""
-    canvas = desk.canvas
-    side = canvas.px(ICON)
-    box = (right - side, middle - side // 2, side, side)
-    hot = canvas.spot(HotSpot(spot_id, box, action, tip, key))
-    if hot:
-        canvas.fill(box, canvas.palette.hover, 5)
-    ink = canvas.palette.text if hot else canvas.palette.dim
-    centre_x, centre_y = box[0] + side // 2, middle
-    if shape == "dots":
-        for offset in (-5, 0, 5):
-            pygame.draw.circle(canvas.surface, ink, (centre_x + canvas.px(offset), centre_y), max(1, canvas.px(1.6)))
-    else:
-        arm = canvas.px(4)
-        for sign in (-1, 1):
-            pygame.draw.line(
-                canvas.surface,
-                ink,
-                (centre_x - arm, centre_y - sign * arm),
-                (centre_x + arm, centre_y + sign * arm),
-                max(1, canvas.px(1.6)),
-            )
-    return box[0] - canvas.px(2)
-
-
-def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
-    palette = canvas.palette
-    if view.status is Status.AT_GOAL:
-        return palette.arrived
-    if (
-        view.status in (Status.NO_PATH, Status.GAVE_UP)
-        or view.agent.is_stale
-        or view.state_word in ("walking back", "to and fro")
-    ):
-        return palette.warning
-    return palette.accent
-
-
-def _state_chip(canvas: Canvas, panel: Panel, state: str, left: int, right: int, middle: int, is_short: bool) -> int:
-    """The state in words, in a rounded chip that ends at `right`; nothing when it would begin before `left`.
-
-    Returns where the room of the longest state begins.
-    """
-    view = panel.view
-    word = wording.short_state(state) if is_short else state
-    word += ", stale" if view.agent.is_stale else ""
-    kept = max(left, right - _widest(canvas, wording.SHORT_STATES if is_short else wording.LONG_STATES))
-    most = right - left - canvas.px(STATE_PAD)
-    room = min(canvas.text_width(word, 12), most)
-    if room < canvas.px(24):
-        return right
-    height = canvas.px(20)
-    width = room + canvas.px(STATE_PAD)
-    box = (right - width, middle - height // 2, width, height)
-    colour = state_colour(canvas, view)
-    canvas.fill(box, mix(canvas.palette.surface, colour, 0.16), 10)
-    canvas.text(
-        (box[0] + width // 2, middle), word, size=12, colour=colour, align="centre", width=room + 1, middle=True
-    )
-    tip = _PREPARING_TIP if state == PREPARING else _state_tip(view)
-    canvas.spot(HotSpot(f"state:{panel.key}", box, None, tip))
-    return min(kept, box[0])
-
-
-def _state_tip(view: WalkerView) -> str:
-    if view.status is Status.NO_PATH:
-        return "No path exists on the map as it is (proved); the agent wakes up when a change may open one"
-    over = " Over budget: disqualified as a real-time agent." if view.metrics.over_budget else ""
-    stale = " Its data was computed on another map than this one, and is not used." if view.agent.is_stale else ""
-    return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
-
-
-def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
-    """Budget and parameters; what tells this agent from the others first."""
-    view, key = panel.view, panel.key
-    others = [other.view for other in desk.session.panels if other.key != key]
-    alike = [other for other in others if other.spec.key == view.spec.key]
-    chips = [
-        _Chip(
-            f"chip:{key}:budget",
-            f"k {view.budget:,}",
-            partial(desk.edit_agent, key),
-            partial(turning.turn_budget, desk.session, key),
-            f"Budget: expansions a tick, {view.budget:,}. Wheel: change it for this agent",
-            "K",
-            tells_apart=any(other.budget != view.budget for other in others),
-        )
-    ]
-    for param in view.spec.params:
-        value = view.params[param.name]
-        chips.append(
-            _Chip(
-                f"chip:{key}:{param.name}",
-                wording.param_chip(param, value),
-                partial(_flip, desk, key, param),
-                partial(_step, desk, key, param),
-                _param_tip(param, value),
-                "W" if param.name == "weight" else "",
-                is_on=value is not False,
-                tells_apart=any(other.params.get(param.name) != value for other in alike),
-            )
-        )
-    return sorted(chips, key=lambda chip: not chip.tells_apart)
-
-
-def _step(desk: Desk, key: PanelKey, param: Param, step: int) -> None:
-    turning.turn_param(desk.session, key, param, step)
-
-
-def _flip(desk: Desk, key: PanelKey, param: Param) -> None:
-    """A click on a parameter: the other truth value, the next choice, or the editor for numbers."""
-    if not turning.flip_param(desk.session, key, param):
-        desk.edit_agent(key)
-
-
-def _param_tip(param: Param, value: Value) -> str:
-    how = "Click: edit, wheel: change" if param.kind in (int, float) else "Click: change"
-    shown = ("on" if value else "off") if param.kind is bool else f"{value}"
-    return f"{param.name.replace('_', ' ')} = {shown}: {param.help}. {how}"
-
-
-def _chip_width(canvas: Canvas, chip: _Chip) -> int:
-    return canvas.text_width(chip.label, 12, "mono") + canvas.px(14)
-
-
-def _draw_chip(canvas: Canvas, chip: _Chip, left: int, middle: int) -> int:
-    """One chip; returns where the next may begin."""
-    width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
-    box = (left, middle - height // 2, width, height)
-    hot = canvas.spot(HotSpot(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))
-    canvas.fill(box, canvas.palette.hover if hot else canvas.palette.raised, 5)
-    ink = canvas.palette.text if chip.is_on else mix(canvas.palette.dim, canvas.palette.surface, 0.35)
-    canvas.text((left + width // 2, middle), chip.label, size=12, face="mono", colour=ink, align="centre", middle=True)
-    return left + width + canvas.px(4)
 
 
 # --- the numbers ----------------------------------------------------------------------------------

@@ -1,0 +1,327 @@
+"""The header of a panel: the agent, its parameters, what it does, and buttons."""
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+
+import pygame
+
+from agents.warm import CROWD
+from sim.agent_api import Status
+from sim.params import Param, Value
+from sim.world import WalkerView
+from ui.draw.theme import Colour, mix
+from ui.model import turning, wording
+from ui.model.keys import PanelKey
+from ui.model.layout import HEADER, HEADER_ROW, Box
+from ui.model.session import Panel
+from ui.panels import mark
+from ui.panels.desk import Desk
+from ui.widgets.canvas import Canvas, HotSpot
+
+ICON, ICON_GAP, ICONS = 20, 2, 2  # side of a button, the room behind it, and how many there are
+PREPARING = "preparing"
+_PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
+_WHOLE = "All agents of this crowd: sort them, and follow one"
+STATE_PAD = 16  # of the chip around a state's word
+STATE_GAP = 8
+NAME_GAP = 7
+LEAST_NAME = 24  # less of a name says nothing
+LEAST_LABEL = 40  # of a name that others have, too, beside what tells them apart
+MOST_LABEL = 110  # of a long name, before the buttons of the panel give way
+
+
+@dataclass(frozen=True)
+class _Chip:
+    """Budget or parameter of an agent, in its header."""
+
+    spot_id: str
+    label: str
+    action: "partial[None]"
+    wheel: "partial[None]"
+    tip: str
+    key: str = ""
+    is_on: bool = True
+    tells_apart: bool = False  # another agent has another value
+
+
+def draw(desk: Desk, box: Box, panel: Panel, place: int) -> None:
+    """Mark, name and parameters, state and buttons: in one row, or in two where a panel is narrow and high.
+
+    The state is always seen, and nothing moves when it changes: the room that the longest word needs is kept. Next
+    comes what tells the agent from the others: its name, or where another has the same, such as its weight. Buttons
+    give way: keys and the menu of the panel do what they do.
+    """
+    canvas = desk.canvas
+    x, y, width, height = box
+    px, row = canvas.px, canvas.px(HEADER)
+    right = x + width - px(8)
+    left = mark.draw(canvas, x + px(9), y + row // 2, place) + px(7)
+    if height > row:
+        _draw_two_rows(desk, panel, (x + px(9), left, right), (y, row))
+    else:
+        _draw_one_row(desk, panel, left, right, (y, row))
+
+
+def _draw_two_rows(desk: Desk, panel: Panel, places: tuple[int, int, int], row: tuple[int, int]) -> None:
+    """Name and buttons, below them parameters and state. `places`: where the rows begin, the first behind the mark, and
+    where they end; `row`: top and height of the first.
+    """
+    canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.px, places, row[0] + row[1] // 2
+    below, chips = middle + px(HEADER_ROW), _chips(desk, panel)
+    telling = sum(_chip_width(canvas, chip) for chip in chips if chip.tells_apart)
+    fits_long = margin + telling + _widest(desk, panel, wording.LONG_STATES) <= right
+    words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
+    end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
+    chips = _draw_chips(canvas, chips, margin, end, below)
+    if chips and chips[0].tells_apart and _shares_name(desk, panel):  # beside the name, or in its place
+        telling = _telling_within(desk, panel, chips, right - left, right)
+        _draw_chips(canvas, chips, _draw_name(desk, panel, left, right - telling, row), right, middle)
+        return
+    icons = _icons_within(desk, right - left - min(_label_width(canvas, panel.view), px(MOST_LABEL)))
+    _draw_name(desk, panel, left, _draw_icons(desk, right, middle, panel, icons), row)
+
+
+def _draw_one_row(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, int]) -> None:
+    """`row`: its top and its height."""
+    canvas, px, middle = desk.canvas, desk.canvas.px, row[0] + row[1] // 2
+    chips, name = _chips(desk, panel), _label_width(canvas, panel.view)
+    usual = min(name, px(MOST_LABEL))
+    short = _widest(desk, panel, wording.SHORT_STATES)
+    free = right - left - short - px(STATE_GAP)
+    telling = _telling_within(desk, panel, chips, free, usual)
+    icons = _icons_within(desk, free - telling - usual)
+    free -= telling + icons * px(ICON + ICON_GAP)
+    right = _draw_icons(desk, right, middle, panel, icons)
+    fits_long = name + _widest(desk, panel, wording.LONG_STATES) - short <= free
+    words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
+    right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
+    left = _draw_name(desk, panel, left, right - telling, row)
+    _draw_chips(canvas, chips, left, right, middle)
+
+
+def _telling_within(desk: Desk, panel: Panel, chips: list[_Chip], free: int, name: int) -> int:
+    """The room for those chips that tell the agent from the others: beside its name, or in place of it where there is
+    room for one of both, and another agent has the same name.
+    """
+    widths = [_chip_width(desk.canvas, chip) for chip in chips if chip.tells_apart]
+    if not _shares_name(desk, panel):
+        return _as_many(widths, free - name)
+    return _as_many(widths, free - desk.canvas.px(LEAST_LABEL)) or _as_many(widths, free)
+
+
+def _as_many(widths: list[int], room: int) -> int:
+    """The width of the first of these, as many as there is room for."""
+    return max((total for total in accumulate(widths) if total <= room), default=0)
+
+
+def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middle: int) -> list[_Chip]:
+    """As many as fit; returns the others."""
+    for number, chip in enumerate(chips):
+        if left + _chip_width(canvas, chip) > right:
+            return chips[number:]
+        left = _draw_chip(canvas, chip, left, middle)
+    return []
+
+
+def _shares_name(desk: Desk, panel: Panel) -> bool:
+    others = (other for other in desk.session.panels if other.key != panel.key)
+    return any(other.view.label == panel.view.label for other in others)
+
+
+def _label_width(canvas: Canvas, view: WalkerView) -> int:
+    return canvas.text_width(view.label, 15, "bold") + canvas.px(NAME_GAP)
+
+
+def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, int]) -> int:
+    """The label, cut if need be, and the algorithm that it does not name, if it fits; where the next may begin."""
+    canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
+    room = right - left - canvas.px(NAME_GAP)
+    if room < canvas.px(LEAST_NAME):
+        return left
+    end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
+    if not wording.names_algorithm(view) and end + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right:
+        end += canvas.px(NAME_GAP)
+        end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
+    click = "Click: all of them" if panel.crowd else "Click: rename"
+    tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: another algorithm"
+    act = partial(desk.edit_agent if panel.crowd else desk.rename_agent, panel.key)
+    key, place = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
+    canvas.spot(HotSpot(f"name:{panel.key}", place, act, tip, key, wheel=partial(_next_kind, desk, panel)))
+    return end + canvas.px(NAME_GAP)
+
+
+def _icons_within(desk: Desk, room: int) -> int:
+    """How many buttons have room."""
+    return 0 if desk.is_picture else min(ICONS, max(0, room // desk.canvas.px(ICON + ICON_GAP)))
+
+
+def _draw_icons(desk: Desk, right: int, middle: int, panel: Panel, count: int) -> int:
+    """The first so many buttons; returns where what stands before them may end."""
+    icons = (
+        ("edit", "dots", desk.edit_agent, _WHOLE if panel.crowd else "Agent and all its parameters", "E"),
+        (
+            "remove",
+            "close",
+            desk.session.remove_agent,
+            "Remove all of them" if panel.crowd else "Remove this agent",
+            "Delete",
+        ),
+    )
+    for name, shape, action, tip, key in reversed(icons[:count]):
+        right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, partial(action, panel.key), tip, key)
+    return right
+
+
+def _next_kind(desk: Desk, panel: Panel, step: int) -> None:
+    turning.turn_kind(desk.session, panel.key, -step)
+
+
+def _icon(
+    desk: Desk, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
+) -> int:
+    """A small icon button that ends at `right`; returns where the next thing may end."""
+    canvas = desk.canvas
+    side = canvas.px(ICON)
+    box = (right - side, middle - side // 2, side, side)
+    hot = canvas.spot(HotSpot(spot_id, box, action, tip, key))
+    if hot:
+        canvas.fill(box, canvas.palette.hover, 5)
+    ink = canvas.palette.text if hot else canvas.palette.dim
+    centre_x, centre_y = box[0] + side // 2, middle
+    if shape == "dots":
+        for offset in (-5, 0, 5):
+            pygame.draw.circle(canvas.surface, ink, (centre_x + canvas.px(offset), centre_y), max(1, canvas.px(1.6)))
+    else:
+        arm = canvas.px(4)
+        for sign in (-1, 1):
+            pygame.draw.line(
+                canvas.surface,
+                ink,
+                (centre_x - arm, centre_y - sign * arm),
+                (centre_x + arm, centre_y + sign * arm),
+                max(1, canvas.px(1.6)),
+            )
+    return box[0] - canvas.px(2)
+
+
+def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
+    palette = canvas.palette
+    if view.status is Status.AT_GOAL:
+        return palette.arrived
+    if (
+        view.status in (Status.NO_PATH, Status.GAVE_UP)
+        or view.agent.is_stale
+        or view.state_word in ("walking back", "to and fro")
+    ):
+        return palette.warning
+    return palette.accent
+
+
+def _state(desk: Desk, panel: Panel) -> str:
+    is_waiting = panel.view.spec.key in desk.state.preparing or (
+        panel.crowd is not None and CROWD in desk.state.preparing
+    )
+    return PREPARING if is_waiting else panel.view.state_word
+
+
+def _state_text(desk: Desk, panel: Panel, words: tuple[str, ...]) -> str:
+    state = _state(desk, panel)
+    word = state if words is wording.LONG_STATES else wording.short_state(state)
+    return word + (", stale" if panel.view.agent.is_stale else "")
+
+
+def _widest(desk: Desk, panel: Panel, words: tuple[str, ...]) -> int:
+    """Width of the chip around the longest of these states, and of the present one, which may be none of them."""
+    canvas, present = desk.canvas, _state_text(desk, panel, words)
+    return max(canvas.text_width(word, 12) for word in (*words, present)) + canvas.px(STATE_PAD)
+
+
+def _draw_state(desk: Desk, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]) -> int:
+    """The state in words, in a rounded chip that ends at `right`. Returns where the room of the longest one begins."""
+    canvas, text = desk.canvas, _state_text(desk, panel, words)
+    room = min(canvas.text_width(text, 12), right - left - canvas.px(STATE_PAD))
+    if room <= 0:
+        return right
+    height, width = canvas.px(20), room + canvas.px(STATE_PAD)
+    box = (right - width, middle - height // 2, width, height)
+    colour = state_colour(canvas, panel.view)
+    canvas.fill(box, mix(canvas.palette.surface, colour, 0.16), 10)
+    canvas.text(
+        (box[0] + width // 2, middle), text, size=12, colour=colour, align="centre", width=room + 1, middle=True
+    )
+    tip = _PREPARING_TIP if _state(desk, panel) == PREPARING else _state_tip(panel.view)
+    canvas.spot(HotSpot(f"state:{panel.key}", box, None, tip))
+    return max(left, right - _widest(desk, panel, words))
+
+
+def _state_tip(view: WalkerView) -> str:
+    if view.status is Status.NO_PATH:
+        return "No path exists on the map as it is (proved); the agent wakes up when a change may open one"
+    over = " Over budget: disqualified as a real-time agent." if view.metrics.over_budget else ""
+    stale = " Its data was computed on another map than this one, and is not used." if view.agent.is_stale else ""
+    return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
+
+
+def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
+    """Budget and parameters; what tells this agent from the others first."""
+    view, key = panel.view, panel.key
+    others = [other.view for other in desk.session.panels if other.key != key]
+    alike = [other for other in others if other.spec.key == view.spec.key]
+    chips = [
+        _Chip(
+            f"chip:{key}:budget",
+            f"k {view.budget:,}",
+            partial(desk.edit_agent, key),
+            partial(turning.turn_budget, desk.session, key),
+            f"Budget: expansions a tick, {view.budget:,}. Wheel: change it for this agent",
+            "K",
+            tells_apart=any(other.budget != view.budget for other in others),
+        )
+    ]
+    for param in view.spec.params:
+        value = view.params[param.name]
+        chips.append(
+            _Chip(
+                f"chip:{key}:{param.name}",
+                wording.param_chip(param, value),
+                partial(_flip, desk, key, param),
+                partial(_step, desk, key, param),
+                _param_tip(param, value),
+                "W" if param.name == "weight" else "",
+                is_on=value is not False,
+                tells_apart=any(other.params.get(param.name) != value for other in alike),
+            )
+        )
+    return sorted(chips, key=lambda chip: not chip.tells_apart)
+
+
+def _step(desk: Desk, key: PanelKey, param: Param, step: int) -> None:
+    turning.turn_param(desk.session, key, param, step)
+
+
+def _flip(desk: Desk, key: PanelKey, param: Param) -> None:
+    """A click on a parameter: the other truth value, the next choice, or the editor for numbers."""
+    if not turning.flip_param(desk.session, key, param):
+        desk.edit_agent(key)
+
+
+def _param_tip(param: Param, value: Value) -> str:
+    how = "Click: edit, wheel: change" if param.kind in (int, float) else "Click: change"
+    shown = ("on" if value else "off") if param.kind is bool else f"{value}"
+    return f"{param.name.replace('_', ' ')} = {shown}: {param.help}. {how}"
+
+
+def _chip_width(canvas: Canvas, chip: _Chip) -> int:
+    return canvas.text_width(chip.label, 12, "mono") + canvas.px(14)
+
+
+def _draw_chip(canvas: Canvas, chip: _Chip, left: int, middle: int) -> int:
+    """One chip; returns where the next may begin."""
+    width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
+    box = (left, middle - height // 2, width, height)
+    hot = canvas.spot(HotSpot(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))
+    canvas.fill(box, canvas.palette.hover if hot else canvas.palette.raised, 5)
+    ink = canvas.palette.text if chip.is_on else mix(canvas.palette.dim, canvas.palette.surface, 0.35)
+    canvas.text((left + width // 2, middle), chip.label, size=12, face="mono", colour=ink, align="centre", middle=True)
+    return left + width + canvas.px(4)
