@@ -1835,3 +1835,21 @@ def test_a_name_that_two_agents_have_stands_beside_what_tells_them_apart(monkeyp
     app = make_app(replace(setup(), agents=configs), (1280, 800))
     texts = drawn_texts(app, monkeypatch)
     assert sum(text.startswith("my_") for text in texts) == 8 and "w 8" in texts
+
+
+@pytest.mark.parametrize("start", [(0, 0), (0, 11), (23, 0), (23, 11)])
+@pytest.mark.parametrize("size", [(1280, 720), (800, 600)])
+def test_the_name_of_a_branch_hides_neither_start_nor_goal_nor_agent(start, size):
+    goal = (23 - start[0], start[1])
+    app = make_app(replace(setup(), start=start, goal=goal), size)
+    app.window.run("branch")
+    app.window.run("branch")
+    for _ in range(12):
+        app.session.advance(1)
+        app.draw()
+        for place, (panel, boxes) in enumerate(app.window.scene.panels()):
+            chip = pygame.Rect(app.window.canvas.spot_named(f"branch_of:{panel.key}").box)
+            assert pygame.Rect(boxes.map).contains(chip)
+            grid = app.session.world.grid
+            for cell in (panel.view.start, panel.view.goal, panel.view.position):
+                assert not chip.collidepoint(at_cell(app, *grid.xy(cell), place)), (chip, grid.xy(cell))

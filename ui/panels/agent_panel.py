@@ -2,19 +2,22 @@
 
 from functools import partial
 
+import pygame
+
 from sim.world import WalkerView
 from ui.draw.theme import Colour, mix
 from ui.model import wording
 from ui.model.crowds import Crowd
 from ui.model.layout import HUD, HUD_ROW, Box, PanelBoxes
 from ui.model.session import Panel
-from ui.panels import panel_header
+from ui.panels import minimap, panel_header, pointing
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
 
 GAME_MS = 3.0  # what a game gives to the pathfinding of a tick, where nothing else is said
 ONE_ROW_FROM = 900  # a panel as wide as this has room for most numbers below their names in one row
 TWO_ROWS_FROM = 280  # the same for two rows
+MARK = 12  # radius of the mark of a start, a goal or an agent
 FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
 
 
@@ -32,7 +35,7 @@ def draw_over(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
     canvas = desk.canvas
     is_focused = panel.key == desk.session.focused_key
     if panel.branch:
-        _draw_branch(canvas, boxes.map, panel)
+        _draw_branch(desk, boxes, panel)
     if panel.view.offence is not None:
         _draw_offence(canvas, boxes.map, panel)
     if panel.crowd is not None and panel.member is not None:
@@ -53,11 +56,11 @@ def _draw_background(desk: Desk, boxes: PanelBoxes) -> None:
         desk.canvas.fill((x, y - extra, width, height + extra), desk.palette.surface, 8)
 
 
-def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
-    """The branch, in the upper left corner of the map."""
-    px = canvas.px
-    room = min(canvas.text_width(panel.branch, 12), box[2] - px(28))
-    place = (box[0] + px(6), box[1] + px(6), room + px(14), px(20))
+def _draw_branch(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
+    """The branch, in a corner of the map where it hides neither start, goal nor agent."""
+    canvas, px = desk.canvas, desk.canvas.px
+    room = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
+    place = _free_corner(desk, boxes, panel, (room + px(14), px(20)))
     canvas.fill(place, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
     canvas.text(
         (place[0] + px(7), place[1] + px(10)),
@@ -68,6 +71,37 @@ def _draw_branch(canvas: Canvas, box: Box, panel: Panel) -> None:
         middle=True,
     )
     canvas.spot(HotSpot(f"branch_of:{panel.key}", place, None, f"Branch: {panel.branch}"))
+
+
+def _free_corner(desk: Desk, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
+    """The upper left one, where nothing is in the way there; then the lower left, the upper and the lower right."""
+    gap, (x, y, map_width, map_height), (width, height) = desk.canvas.px(6), boxes.map, size
+    right, foot = x + map_width - width - gap, y + map_height - height - gap
+    corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, foot), (right, y + gap))]
+    corners.append(pygame.Rect(right, foot, width, height))
+    in_the_way = _in_the_way(desk, boxes, panel)
+    found = next((corner for corner in corners if corner.collidelist(in_the_way) < 0), corners[0])
+    return found.x, found.y, width, height
+
+
+def _in_the_way(desk: Desk, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
+    """What a word on a map must not hide: marks of the agent, names of switches, what stands in other corners."""
+    px, (x, y, width, height) = desk.canvas.px, boxes.map
+    radius = px(MARK) + round(desk.scene.camera(panel.key, boxes).zoom)  # an agent glides from cell to cell
+    marks = [
+        pygame.Rect(at[0] - radius, at[1] - radius, 2 * radius, 2 * radius)
+        for cell in (panel.view.start, panel.view.goal, panel.view.position)
+        for at in (pointing.middle_of(desk, panel, boxes, cell),)
+    ]
+    names = [pygame.Rect(spot.box) for spot in desk.canvas.spots if spot.id.startswith(f"bridge:{panel.key}:")]
+    if panel.view.offence is not None or (panel.crowd is not None and panel.member is not None):
+        names.append(pygame.Rect(x, y + height // 2, width, height))
+    if panel.key in {compared.key for compared in desk.scene.compared_panels()}:
+        names.append(pygame.Rect(x + width // 2, y, width, height // 2))
+    if minimap.is_wanted(desk, boxes, desk.scene.camera(panel.key, boxes)):
+        side = px(minimap.SIDE + minimap.PAD)
+        names.append(pygame.Rect(x + width - side, y + height - side, side, side))
+    return marks + names
 
 
 def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:

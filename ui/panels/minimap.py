@@ -48,7 +48,7 @@ class Minimap:
     _has_renewed: bool = False  # one in this frame
 
     def draw(self, desk: Desk, go: Go) -> None:
-        panels = desk.scene.panels() if desk.settings.shows_minimap else []
+        panels = desk.scene.panels()
         self._has_renewed = False
         for panel, boxes in panels:
             camera = desk.scene.camera(panel.key, boxes)
@@ -100,7 +100,9 @@ def shows(panel: Panel) -> Shows:
 
 
 def is_wanted(desk: Desk, boxes: PanelBoxes, camera: Camera) -> bool:
-    """Whether a part of the map is out of sight, and there is room."""
+    """Whether a part of the map is out of sight, and there is room; pictures have none."""
+    if desk.is_picture or not desk.settings.shows_minimap:
+        return False
     width, height = boxes.map[2:]
     map_width, map_height = desk.scene.map_size
     has_room = min(width, height) >= desk.canvas.px(LEAST_ROOM)
