@@ -1853,3 +1853,13 @@ def test_the_name_of_a_branch_hides_neither_start_nor_goal_nor_agent(start, size
             grid = app.session.world.grid
             for cell in (panel.view.start, panel.view.goal, panel.view.position):
                 assert not chip.collidepoint(at_cell(app, *grid.xy(cell), place)), (chip, grid.xy(cell))
+
+
+@pytest.mark.parametrize(
+    ("size", "scale"), [((800, 600), 1.0), ((800, 600), 1.25), ((640, 480), 1.0), ((1280, 800), 1.0)]
+)
+def test_every_end_of_a_run_and_the_names_of_marks_are_there_in_a_small_window(size, scale, monkeypatch):
+    app = make_app(setup(), size, scale=scale)
+    texts = drawn_texts(app, monkeypatch)
+    assert all(app.window.canvas.spot_named(f"transport:{command}") for command, _ in transport.UNTIL)
+    assert {"edit", "restart", "back-move", "no path", "arrival"} <= set(texts)

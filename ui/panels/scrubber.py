@@ -16,6 +16,7 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
 MOST_HANDLES = 60
+LEGEND, LEGEND_FROM = 16, 46  # height of the names of marks, and of all where they have room
 CLICK_REACH = 0.004  # of the line: a hand that shakes moves nothing
 
 NAMES = {
@@ -65,8 +66,8 @@ def draw(desk: Desk, box: Box) -> None:
         )
     )
     _draw_deeds(desk, bar, end)
-    if height >= px(50):
-        _draw_legend(desk, x + px(8), y + px(36), width - px(16), end)
+    if height >= px(LEGEND_FROM):
+        _draw_legend(desk, x + px(8), y + min(px(36), height - px(LEGEND)), width - px(16), end)
 
 
 def end_of(desk: Desk) -> int:

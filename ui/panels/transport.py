@@ -21,6 +21,7 @@ UNTIL = (
 )
 MAX_BUDGET = 4096
 SLIDER = 150
+UNTIL_ROW = 26
 LEAST_TIME = 220  # the line of time never goes: sliders do, whose keys remain
 
 
@@ -42,8 +43,9 @@ def draw(desk: Desk, box: Box) -> None:
         if left + px(22 + SLIDER) + kept > right:
             break
         left = part(desk, left + px(22), y, height)
+    rows = (height - px(6)) // px(UNTIL_ROW) if has_time_row else 1  # else the line of time stands below
     if right - left > px(90):
-        _draw_until(desk, left + px(22), right, y)
+        _draw_until(desk, left + px(22), right, y, rows)
     if not has_time_row:
         scrubber.draw(desk, (left + px(14), y + px(30), right - left - px(14), height - px(32)))
 
@@ -183,24 +185,24 @@ def _draw_budget(desk: Desk, left: int, y: int, height: int) -> int:
     return left + width
 
 
-def _draw_until(desk: Desk, left: int, right: int, y: int) -> None:
-    """Buttons for "run until" above the line of time, as many as fit."""
-    canvas = desk.canvas
-    middle, size = y + canvas.px(17), canvas.px(22)
-    if left + canvas.text_width("run until", 12) + canvas.text_width(UNTIL[0][1], 12) + canvas.px(22) > right:
-        return
-    left += canvas.text((left, middle), "run until", size=12, colour=desk.palette.dim, middle=True) + canvas.px(8)
+def _draw_until(desk: Desk, left: int, right: int, y: int, rows: int) -> None:
+    """Buttons for "run until", as many as fit into so many rows."""
+    canvas, px = desk.canvas, desk.canvas.px
+    x, top, size = left, y + px(6), px(22)
+    x += canvas.text((x, top + size // 2), "run until", size=12, colour=desk.palette.dim, middle=True) + px(8)
     for command, label in UNTIL:
-        width = canvas.text_width(label, 12) + canvas.px(14)
-        if left + width > right:
-            break
+        width = canvas.text_width(label, 12) + px(14)
+        if x + width > right:
+            x, top, rows = left, top + px(UNTIL_ROW), rows - 1
+        if rows <= 0 or x + width > right:
+            return
         canvas.button(
             f"transport:{command}",
-            (left, middle - size // 2, width, size),
+            (x, top, width, size),
             label,
             partial(desk.run, command),
             tip=desk.tip_of(command),
             key=desk.key_of(command),
             is_on=desk.player.is_running_until(command),
         )
-        left += width + canvas.px(5)
+        x += width + px(5)
