@@ -1856,7 +1856,7 @@ def test_the_name_of_a_branch_hides_neither_start_nor_goal_nor_agent(start, size
 
 
 @pytest.mark.parametrize(
-    ("size", "scale"), [((800, 600), 1.0), ((800, 600), 1.25), ((640, 480), 1.0), ((1280, 800), 1.0)]
+    ("size", "scale"), [((800, 600), 1.0), ((800, 600), 1.25), ((640, 480), 1.0), ((760, 600), 1.0)]
 )
 def test_every_end_of_a_run_and_the_names_of_marks_are_there_in_a_small_window(size, scale, monkeypatch):
     app = make_app(setup(), size, scale=scale)

@@ -7,7 +7,7 @@ import pytest
 
 from sim.files.examples import EXAMPLES
 from sim.kernels import log
-from tests.window import make_app, press_combination, settle
+from tests.window import at_cell, make_app, press_combination, settle
 from ui.app import App
 from ui.model import files
 from ui.model.notes import FIRST_EXAMPLE, NOTES, Notes
@@ -83,6 +83,43 @@ def test_a_note_leaves_most_of_the_map_that_it_is_about_to_be_seen(size: tuple[i
         assert covered.height <= boxes.map[3] * 0.4 or not covered.width
         assert made.window.surface.get_rect().contains(pygame.Rect(spot.box))
         press_combination(made, "Escape")
+
+
+def test_a_note_stays_where_it_is_while_the_agent_walks_on(app: App) -> None:
+    canvas, places, heights = app.window.canvas, set(), set()
+    while app.window.state.notes.shown is None:
+        app.session.advance(1)
+        settle(app)
+    for _ in range(40):
+        app.session.advance(60)
+        settle(app)
+        places.add(canvas.spot_named("note").box)
+        best = app.session.panels[0].view.agent.best
+        heights.add(app.session.world.grid.xy(best)[1] < app.session.world.grid.height // 2)
+    assert heights == {True, False}, "what it points at was in both halves of the map"
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1280, 720)])
+def test_a_note_for_which_the_map_is_too_small_covers_no_panel(size: tuple[int, int]) -> None:
+    made = make_app(files.open_any(files.examples()[0]).scenario, size)
+    made.window.state.notes = Notes([])
+    made.session.advance(3)
+    settle(made)
+    note = pygame.Rect(made.window.canvas.spot_named("note").box)
+    assert sum(bool(note.colliderect(boxes.whole)) for _, boxes in made.window.scene.panels()) == (size[0] > 800)
+
+
+def test_the_line_of_a_note_leaves_free_what_it_points_at(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    app.session.advance(2)
+    settle(app)
+    x, y, width, height = app.window.canvas.spot_named("note").box
+    best = at_cell(app, *app.session.world.grid.xy(app.session.panels[0].view.agent.best))
+    monkeypatch.setattr(pygame.draw, "line", lambda surface, colour, start, end, *thick: lines.append((start, end)))
+    app.draw()
+    ends = [end for start, end in lines if start[1] in (y, y + height) and x <= start[0] <= x + width]
+    assert len(ends) == 2 and all(pygame.Vector2(end).distance_to(best) > 12 for end in ends)
 
 
 def test_another_run_has_no_notes(app: App) -> None:

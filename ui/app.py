@@ -20,8 +20,9 @@ from ui.model.player import TICKING_SHARE
 from ui.model.reader import READER
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.panels import lesson_card, maps, menu, note_bubble, overlay, pointing, selected
+from ui.panels import lesson_card, maps, menu, overlay, pointing, selected
 from ui.panels.minimap import Minimap
+from ui.panels.note_bubble import NoteBubble
 from ui.preparation import Preparation, needed_by
 from ui.safety import Safety
 
@@ -36,6 +37,7 @@ class App:
         self.pointer = Pointer(self.window)
         self.tooltip = overlay.Tooltip()
         self.minimap = Minimap()
+        self.note = NoteBubble()
         self._corners = overlay.Corners()
         self.preparation = Preparation()
         self.safety = Safety(self.window, self._is_kept)
@@ -161,7 +163,7 @@ class App:
         canvas.draw_focus()
         self._draw_lesson()
         if desk.state.notes is not None and desk.state.notes.shown is not None and not desk.state.is_bare:
-            note_bubble.draw(desk, desk.state.notes.shown)
+            self.note.draw(desk, desk.state.notes.shown)
         overlay.draw_messages(desk, desk.scene.layout)
         menu.draw(desk)
         if window.dialogs.takes_all:

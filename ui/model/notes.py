@@ -51,7 +51,7 @@ NOTES = (
         "back-move",
         Highlight("one cell a tick", "agent"),
         "The frontier jumped: another cell looks better now, on another branch. So it walks back along its own way: "
-        "the orange dashes.",
+        "a back-move. The orange number counts them.",
         _walks_back,
     ),
     Note(

@@ -2,7 +2,7 @@
 
 import pygame
 
-from ui.model.layout import Box, PanelBoxes
+from ui.model.layout import Box, PanelBoxes, contains
 from ui.model.notes import Note
 from ui.model.session import Panel
 from ui.panels import pointing
@@ -12,26 +12,51 @@ from ui.widgets.canvas import HotSpot
 WIDTH, LEAST_WIDTH, PAD, LINE, KEY = 290, 200, 12, 20, "Esc"
 
 
-def draw(desk: Desk, note: Note) -> None:
-    """At the edge of the map that is further from what it points at, or beside a map that it would cover."""
-    found = next((p for p in desk.scene.panels() if p[0].view.label == note.points_at.agent), None)
-    target = _target(desk, *found, note) if found is not None else None
-    if found is None or target is None:
+class NoteBubble:
+    def __init__(self) -> None:
+        self._side: tuple[Note, Box, bool] | None = None  # a note, the map, and whether it stands at the map's foot
+
+    def draw(self, desk: Desk, note: Note) -> None:
+        """At the edge of the map that is further from what it points at, or beside a map that it would cover."""
+        found = next((p for p in desk.scene.panels() if p[0].view.label == note.points_at.agent), None)
+        target = _target(desk, *found, note) if found is not None else None
+        if found is None or target is None:
+            return
+        pointing.draw(desk, (note.points_at,))
+        around = found[1].map
+        box = _place(desk, around, note.text, self._is_low(note, around, target))
+        if contains(around, target) and contains(around, box[:2]):  # else the line would cross other things
+            _draw_line(desk, box, target, pointing.radius(desk, *found))
+        _draw_bubble(desk, box, note.text)
+
+    def _is_low(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
+        """As it was when the note came: it stays there while what it points at moves about."""
+        if self._side is None or self._side[:2] != (note, around):
+            _, top, _, height = around
+            self._side = note, around, target[1] < top + height // 2 or target[1] > top + height
+        return self._side[2]
+
+
+def _draw_line(desk: Desk, box: Box, target: tuple[int, int], ring: int) -> None:
+    """To the ring around the target, which it leaves free."""
+    x, y, width, height = box
+    edge = min(max(target[0], x), x + width), min(max(target[1], y), y + height)
+    way = pygame.Vector2(edge) - pygame.Vector2(target)
+    if way.length() <= ring:
         return
-    pointing.draw(desk, (note.points_at,))
+    end = pygame.Vector2(target) + way * (ring / way.length())
+    for colour, thick in ((desk.palette.casing_dark, 3), (desk.palette.accent, 1)):
+        pygame.draw.line(desk.canvas.surface, colour, edge, end, desk.canvas.px(thick))
+
+
+def _draw_bubble(desk: Desk, box: Box, text: str) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-    box = _place(desk, found[1].map, target, note.text)
     x, y, width, tall = box
-    _, top, _, height = found[1].map
-    if target[1] <= top + height:  # a number below the map has a frame, and a line would cross its neighbours
-        edge = min(max(target[0], x), x + width), min(max(target[1], y), y + tall)
-        for colour, thick in ((palette.casing_dark, 3), (palette.accent, 1)):
-            pygame.draw.line(canvas.surface, colour, edge, target, px(thick))
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it never comes again"
     hot = canvas.spot(HotSpot("note", box, lambda: desk.run("cancel"), close, KEY))
-    for i, line in enumerate(_lines(desk, note.text, width)):
+    for i, line in enumerate(_lines(desk, text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
     ink = palette.accent if hot else palette.dim
     canvas.text((x + width - px(PAD), y + tall - px(PAD + 14)), "Esc: got it", size=12, colour=ink, align="right")
@@ -41,16 +66,19 @@ def _lines(desk: Desk, text: str, width: int) -> list[str]:
     return desk.canvas.wrap_lines(text, width - 2 * desk.canvas.px(PAD), 13)
 
 
-def _place(desk: Desk, around: Box, target: tuple[int, int], text: str) -> Box:
-    """Where it stands. It stays there while what it points at moves about."""
+def _place(desk: Desk, around: Box, text: str, is_low: bool) -> Box:
+    """On the map; over the foot of the sidebar where the map is too small; without a sidebar beside the map."""
     px = desk.canvas.px
     left, top, room, height = around
     width = min(px(WIDTH), room - 2 * px(PAD))
     tall = _height(desk, text, width)
-    if width < px(LEAST_WIDTH) or tall > height // 3:
+    if width >= px(LEAST_WIDTH) and tall <= height // 3:
+        return left + (room - width) // 2, top + height - tall - px(PAD) if is_low else top + px(PAD), width, tall
+    if desk.scene.layout.sidebar is None:
         return _beside(desk, around, text)
-    is_low = target[1] < top + height // 2 or target[1] > top + height
-    return left + (room - width) // 2, top + height - tall - px(PAD) if is_low else top + px(PAD), width, tall
+    left, top, room, height = desk.scene.layout.sidebar
+    tall = _height(desk, text, room)
+    return left, top + height - tall, room, tall
 
 
 def _height(desk: Desk, text: str, width: int) -> int:

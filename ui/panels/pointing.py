@@ -9,7 +9,7 @@ from ui.model.session import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-LEAST_RING = 11  # radius in design units
+LEAST_RING = 15  # radius in design units: inside there is room for a mark
 ROUND_A_CELL = 0.8  # in cells: what lies beside a cell is to be seen
 _IN_PANEL = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
 
@@ -53,14 +53,19 @@ def middle_of(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> tuple[i
     return boxes.map[0] + round(px), boxes.map[1] + round(py)
 
 
+def radius(desk: Desk, panel: Panel, boxes: PanelBoxes) -> int:
+    """Of the ring around a cell."""
+    return max(desk.canvas.px(LEAST_RING), round(ROUND_A_CELL * desk.scene.camera(panel.key, boxes).zoom))
+
+
 def ring(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
     canvas, palette = desk.canvas, desk.palette
     centre = middle_of(desk, panel, boxes, cell)
-    radius = max(canvas.px(LEAST_RING), round(ROUND_A_CELL * desk.scene.camera(panel.key, boxes).zoom))
+    outer = radius(desk, panel, boxes)
     with canvas.clipped(boxes.map):
         for more, colour in ((2, palette.casing_dark), (1, palette.casing_light)):
-            pygame.draw.circle(canvas.surface, colour, centre, radius + canvas.px(more), canvas.px(3 + more))
-        pygame.draw.circle(canvas.surface, palette.accent, centre, radius, canvas.px(3))
+            pygame.draw.circle(canvas.surface, colour, centre, outer + canvas.px(more), canvas.px(3 + more))
+        pygame.draw.circle(canvas.surface, palette.accent, centre, outer, canvas.px(3))
 
 
 def frame(desk: Desk, box: Box) -> None:

@@ -22,6 +22,7 @@ UNTIL = (
 MAX_BUDGET = 4096
 SLIDER = 150
 UNTIL_ROW = 26
+LEAST_UNTIL = 130  # of the buttons in rows
 LEAST_TIME = 220  # the line of time never goes: sliders do, whose keys remain
 
 
@@ -38,7 +39,7 @@ def draw(desk: Desk, box: Box) -> None:
         y, height = y + px(TIME_ROW), height - px(TIME_ROW)
     left = _draw_buttons(desk, x + px(14), y + height // 2)
     left = _draw_tick(desk, left + px(16), y, height)
-    kept = 0 if has_time_row else px(LEAST_TIME)
+    kept = px(LEAST_UNTIL if has_time_row else LEAST_TIME)
     for part in (_draw_speed, _draw_budget):
         if left + px(22 + SLIDER) + kept > right:
             break
