@@ -463,6 +463,29 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
     open_for_writing(tmp_path).close()
 
 
+def test_results_in_a_folder_that_nobody_may_write_to_are_read(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A system refuses to make files there. The superuser of a test may, so SQLite itself is asked for none."""
+    connect, asked = sqlite3.connect, []
+
+    def refusing(place: Any, **options: Any) -> sqlite3.Connection:
+        asked.append(str(place))
+        if "immutable" not in str(place):
+            raise sqlite3.OperationalError("unable to open database file")
+        return connect(place, **options)
+
+    monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != results)
+    monkeypatch.setattr(sqlite3, "connect", refusing)
+    before = sorted(path.name for path in results.iterdir())
+    with open_for_reading(results) as store:
+        assert store.count() == (96, 96) and len(store.frame()) == 96
+        assert sorted(path.name for path in results.iterdir()) == before
+    assert main.main(["replay", str(results), "--check", "3"]) == 0
+    assert main.main(["report", str(results), "-o", str(tmp_path / "report")]) == 0
+    assert all("mode=ro" in place or "immutable=1" in place for place in asked)
+
+
 def test_a_full_disk_is_one_message_and_nothing_is_lost(tmp_path: Path) -> None:
     whole = run_all(TINY, tmp_path / "whole")
     store = open_for_writing(tmp_path / "full")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import main
 from cli.experiment import engine as engine_module
 from cli.experiment import pools
 from cli.experiment.engine import Engine
@@ -238,6 +239,20 @@ def test_submitit_gives_the_same_table(tmp_path: Path, whole: bytes) -> None:
     assert (folder / "results.csv").read_bytes() == whole
 
 
+@pytest.mark.parametrize(("cluster", "message"), [("slurm", "got one without srun"), ("here", "got 'here'")])
+def test_where_nobody_does_it_one_message_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cluster: str, message: str
+) -> None:
+    pytest.importorskip("submitit")
+    monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
+    spec = tmp_path / "tiny.yaml"
+    spec.write_text(TINY)
+    assert main.main(["experiment", str(spec), "-o", str(tmp_path / "out"), "--cluster", cluster]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and err.startswith("experiment: --cluster") and message in err
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.yaml"]
+
+
 def test_no_scheduler_is_one_message(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     spec = tmp_path / "tiny.yaml"
@@ -245,3 +260,4 @@ def test_no_scheduler_is_one_message(tmp_path: Path) -> None:
     process = start_driver(spec, tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")
     _, err = process.communicate(timeout=120)
     assert process.returncode == 2 and "no scheduler answers at tcp://127.0.0.1:9" in err.splitlines()[-1], err
+    assert not (tmp_path / "out").exists()

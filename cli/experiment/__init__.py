@@ -64,8 +64,9 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
     if given.parquet:
         parquet()  # what is missing is said before hours have passed
     folder = Path(given.output or Path(given.spec).stem)
+    pool = pools.choose(given.cluster, given.jobs, folder, given.nice)  # first: where nobody does it, nothing is left
     with open_for_writing(folder) as store:
-        code = compute(spec, store, pools.choose(given.cluster, given.jobs, folder, given.nice), progress)
+        code = compute(spec, store, pool, progress)
         if given.lab:
             write_lab(store)
         if given.parquet:

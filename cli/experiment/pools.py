@@ -115,6 +115,10 @@ def _slurm(folder: Path, cluster: str) -> Pool:
         import submitit
     except ImportError:
         raise ConfigError("experiment: --cluster: pip install -r requirements-cluster.txt first") from None
+    if cluster == "slurm" and submitit.SlurmExecutor.affinity() < 0:
+        raise ConfigError(
+            "experiment: --cluster slurm: expected a machine that hands jobs to Slurm, got one without srun"
+        )
 
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # jobs inherit it, wherever they are started

@@ -4,9 +4,10 @@ What a line of results depends on is its key (plan.py); the plan says which keys
 in which order. A killed program loses the task it was at and nothing else.
 """
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -197,9 +198,9 @@ def open_for_writing(folder: Path) -> Store:
     return Store(folder, db, lock)
 
 
-def _connected(path: Path, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
-    """A file that proved to be one of ours by what `begin` does with it; one that is not is let go of again."""
-    db = sqlite3.connect(path)
+def _connected(place: Path | str, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+    """A file, or its URI, that proved to be ours by what `begin` does with it; one that is not is let go of again."""
+    db = sqlite3.connect(place, uri=isinstance(place, str))
     try:
         begin(db)
     except sqlite3.Error:
@@ -255,7 +256,24 @@ def open_for_reading(folder: Path) -> Store:
     path = folder / FILE
     if not path.is_file():
         raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got one without {FILE}")
+    *others, last = _ways_to_read(path)
+    for way in others:
+        with suppress(sqlite3.Error):
+            return Store(folder, _connected(way, _only_read))
     try:
-        return Store(folder, _connected(path, _only_read))
+        return Store(folder, _connected(last, _only_read))
     except sqlite3.Error as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+def _ways_to_read(path: Path) -> list[str]:
+    """URIs to try one after the other.
+
+    SQLite puts two files beside the one that it reads. In a folder where it may not, it can read only what has them
+    already, or what is declared never to change; that leaves out what stands in one of the two, so it must be empty.
+    """
+    uri, ahead = path.absolute().as_uri(), Path(f"{path}-wal")
+    if os.access(path.parent, os.W_OK):
+        return [uri]
+    is_whole = not ahead.is_file() or not ahead.stat().st_size
+    return [f"{uri}?mode=ro", *([f"{uri}?immutable=1"] if is_whole else [])]
