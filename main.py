@@ -32,15 +32,17 @@ from sim.program import NAME
 
 COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "check-lesson", "bench")
 OWN = ("new-agent", "check-agent")
+HELP = ("-h", "--help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the arguments say. Returns the exit code: 0 all went well, 2 something given is wrong."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    has_output = _replace_closed_streams()
     try:
         if any(word.partition("=")[0] == "--agent-file" for word in arguments):
             arguments = importlib.import_module("cli.own_agents").take_in(arguments)
-        code = _dispatch(arguments)
+        code = _dispatch(arguments, has_output)
         sys.stdout.flush()
         return code
     except ConfigError as error:
@@ -57,16 +59,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str], has_output: bool = True) -> int:
+    if not has_output and arguments and arguments[0] in (*COMMANDS, *OWN, *HELP):
+        raise ConfigError(
+            f"{arguments[0]}: standard output is closed, and results would be lost; >/dev/null drops them"
+        )
     if arguments and arguments[0] in (*COMMANDS, *OWN):
         # Imported only now: listing agents needs no window, and a window no benchmark.
         return int(importlib.import_module(f"cli.{arguments[0].replace('-', '_')}").main(arguments[1:]))
-    if arguments and arguments[0] in ("-h", "--help"):
+    if any(word in HELP for word in arguments):
         print(__doc__.replace("main.py", NAME))
         return 0
     file = named_file(arguments[0]) if arguments else ""
-    if len(arguments) > 1 or (arguments and not os.path.exists(file)):
+    if arguments and not os.path.exists(file):
         raise ConfigError(f"{arguments[0]}: {_what_is_wrong(arguments[0])}")
+    if len(arguments) > 1:
+        raise ConfigError(
+            f"{arguments[1]}: expected one file or example to open, got another word after {arguments[0]}"
+        )
     _check_pygame()
     window = importlib.import_module("ui.start")
     return int(window.run(Path(file) if arguments else None))
@@ -91,8 +101,18 @@ def _what_is_wrong(name: str) -> str:
         files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
         near = did_you_mean(file, files)
         return f"no such file{near if near.startswith('; did') else ''}"
-    near = did_you_mean(name, (*COMMANDS, *OWN, *example_names(), "--help"))
-    return f"no such command or file{near if near.startswith('; did') else did_you_mean(name, (*COMMANDS, '--help'))}"
+    commands = (*COMMANDS, *OWN, "--help")
+    near = did_you_mean(name, (*commands, *example_names()))
+    return f"no such command or file{near if near.startswith('; did') else did_you_mean(name, commands)}"
+
+
+def _replace_closed_streams() -> bool:
+    """Python has None for a stream that whoever started us has closed (`>&-`). Returns whether there is an output."""
+    has_output = sys.stdout is not None
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for good
+    return has_output
 
 
 def _close_output(code: int) -> int:

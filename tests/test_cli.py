@@ -374,7 +374,8 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         ),
         (["/no/such/folder/x.yaml"], ["/no/such/folder/x.yaml: no such file"]),
         (["--hepl"], ["--hepl: no such option; did you mean '--help'?"]),
-        (["a", "b"], [f"a: no such command or file; known: {', '.join(main.COMMANDS)}, --help"]),
+        (["a", "b"], [f"a: no such command or file; known: {', '.join((*main.COMMANDS, *main.OWN))}, --help"]),
+        (["bridges", "extra"], ["extra: expected one file or example to open, got another word after bridges"]),
         (["run"], ["run: the following arguments are required: scenario"]),
         (["run", "nope.yaml"], ["nope.yaml: expected a .yaml file, got no such file"]),
         (["run", BRIDGES, "--tics", "3"], ["run: unrecognized arguments: --tics 3; did you mean '--ticks'?"]),
@@ -475,6 +476,20 @@ def test_a_bad_scenario_says_everything(run: Any) -> None:
     code, out, err = run("run", path)
     assert code == 2 and not out
     assert len(err.splitlines()) == 22 and all(line.startswith(f"{path}:") for line in err.splitlines())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell that closes streams")
+@pytest.mark.parametrize("command", ["agents", "run bridges", "--help", "agents 2>&-"])
+def test_a_closed_output_is_one_line(command: str) -> None:
+    words = f'exec "{sys.executable}" "{ROOT / "main.py"}" {command} >&-'
+    ended = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert ended.returncode == 2
+    what = f"{command.split()[0]}: standard output is closed, and results would be lost; >/dev/null drops them\n"
+    assert ended.stderr == ("" if "2>&-" in command else what)
+
+
+def test_help_after_a_file_is_help(run: Any) -> None:
+    assert run("bridges", "--help") == run("--help")
 
 
 def test_help(run: Any) -> None:
