@@ -26,6 +26,7 @@ from pathlib import Path
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is for results
 
+from cli.streams import close_output, replace_closed
 from sim.files.examples import example_names, named_file
 from sim.params import ConfigError, did_you_mean, printable
 from sim.program import NAME
@@ -38,7 +39,7 @@ HELP = ("-h", "--help")
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the arguments say. Returns the exit code: 0 all went well, 2 something given is wrong."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    has_output = _replace_closed_streams()
+    has_output = replace_closed()
     try:
         if any(word.partition("=")[0] == "--agent-file" for word in arguments):
             arguments = importlib.import_module("cli.own_agents").take_in(arguments)
@@ -51,10 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # argparse, after --help
         return int(end.code or 0)
     except BrokenPipeError:  # whoever read our output has had enough
-        return _close_output(141)
+        return close_output(141)
     except OSError as error:
         print(printable(f"{error.filename or 'output'}: {error.strerror or error}"), file=sys.stderr)
-        return _close_output(2)
+        return close_output(2)
     except KeyboardInterrupt:
         return 130
 
@@ -104,21 +105,6 @@ def _what_is_wrong(name: str) -> str:
     commands = (*COMMANDS, *OWN, "--help")
     near = did_you_mean(name, (*commands, *example_names()))
     return f"no such command or file{near if near.startswith('; did') else did_you_mean(name, commands)}"
-
-
-def _replace_closed_streams() -> bool:
-    """Python has None for a stream that whoever started us has closed (`>&-`). Returns whether there is an output."""
-    has_output = sys.stdout is not None
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for good
-    return has_output
-
-
-def _close_output(code: int) -> int:
-    """Let nothing be written any more, or the interpreter would complain once again when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return code
 
 
 if __name__ == "__main__":
