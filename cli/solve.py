@@ -20,7 +20,7 @@ from sim.commands import BUDGET, TRIALS, AgentConfig
 from sim.files.agent_text import parse_agent
 from sim.files.map import ScenFile, ScenRow, find_map, lengths_agree, read_scen, row_numbers, row_problem
 from sim.files.maps import MAP_KINDS, open_map
-from sim.files.picture_map import THRESHOLD
+from sim.files.picture_map import PICTURE_SUFFIXES, THRESHOLD
 from sim.files.trace import Trace
 from sim.grid import Grid
 from sim.movement import USUAL
@@ -58,8 +58,8 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> Arguments:
     parser = Arguments("solve", "Solve problems; one JSON line per agent and problem on standard output.")
     parser.add_argument("--map", metavar="FILE", help=f"a map: {MAP_KINDS}; may be left out with --scen")
-    threshold = f"of a picture as --map: {THRESHOLD.help}"
-    parser.add_argument("--threshold", type=checked(THRESHOLD), default=THRESHOLD.default, metavar="N", help=threshold)
+    threshold = f"of a picture as --map: {THRESHOLD.help}; {THRESHOLD.default}"
+    parser.add_argument("--threshold", type=checked(THRESHOLD), metavar="N", help=threshold)
     add_movement(parser)
     parser.add_argument("--from", dest="start", type=cell, metavar="X,Y", help="where agents start")
     parser.add_argument("--to", dest="goal", type=cell, metavar="X,Y", help="where they want to go")
@@ -98,6 +98,10 @@ def _tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
 
 
 def _check_combination(given: Namespace) -> None:
+    movement_of(given)  # what is wrong with it is said once
+    if given.threshold is not None and Path(given.map or "").suffix.lower() not in PICTURE_SUFFIXES:
+        pictures = " or ".join(PICTURE_SUFFIXES)
+        raise ConfigError(f"solve: --threshold: expected a picture as --map ({pictures}) with it, got {given.map}")
     ends = [name for name, value in (("--from", given.start), ("--to", given.goal)) if value is not None]
     if given.scen and ends:
         raise ConfigError(f"solve: expected --scen or {' and '.join(ends)}, got both")
@@ -113,7 +117,7 @@ def _check_combination(given: Namespace) -> None:
 
 
 def _single(given: Namespace) -> SolveTask:
-    grid = open_map(given.map, movement=movement_of(given), threshold=given.threshold)
+    grid = _open(given.map, given)
     row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
     problem = row_problem(row, grid)
     if problem:
@@ -121,24 +125,45 @@ def _single(given: Namespace) -> SolveTask:
     return SolveTask(grid, given.map, given.start, given.goal)
 
 
+def _open(path: str, given: Namespace) -> Grid:
+    return open_map(path, movement=movement_of(given), threshold=given.threshold or int(THRESHOLD.default))
+
+
 def _rows_of_scen(given: Namespace) -> list[SolveTask | str]:
     scen = read_scen(given.scen)
-    grids: dict[str, tuple[Grid, str]] = {}
     rows = [scen.rows[number] for number in row_numbers(given.rows, len(scen.rows), given.scen)]
-    return [_task_of_row(given, scen, row, grids) for row in rows]
+    maps = _MapsOfRows(given, scen)
+    return [_task_of_row(scen, row, maps) for row in rows]
 
 
-def _task_of_row(given: Namespace, scen: ScenFile, row: ScenRow, grids: dict[str, tuple[Grid, str]]) -> SolveTask | str:
-    problem = row.problem
-    if problem is None:
-        if row.map_name not in grids:
-            path = given.map or _shown_path(find_map(scen.name, row.map_name))
-            grids[row.map_name] = (open_map(path, movement=movement_of(given), threshold=given.threshold), path)
-        grid, path = grids[row.map_name]
-        problem = row_problem(row, grid)
-    if problem is not None:
+def _task_of_row(scen: ScenFile, row: ScenRow, maps: "_MapsOfRows") -> SolveTask | str:
+    found = row.problem or maps.of(row)
+    problem = found if isinstance(found, str) else row_problem(row, found[0])
+    if problem is not None or isinstance(found, str):
         return f"{scen.name}:{row.line}: row {row.number}: {problem}"
+    grid, path = found
     return SolveTask(grid, path, row.start, row.goal, row)
+
+
+class _MapsOfRows:
+    """The map of each row, each opened once: that of --map, or the one that the row names."""
+
+    def __init__(self, given: Namespace, scen: ScenFile) -> None:
+        self._given, self._scen = given, scen
+        self._only = (_open(given.map, given), given.map) if given.map else None
+        self._found: dict[str, tuple[Grid, str] | str] = {}
+
+    def of(self, row: ScenRow) -> tuple[Grid, str] | str:
+        """A grid and its path; or what is wrong with the map, which is that of the rows that name it."""
+        if self._only is not None:
+            return self._only
+        if row.map_name not in self._found:
+            try:
+                path = _shown_path(find_map(self._scen.name, row.map_name))
+                self._found[row.map_name] = _open(path, self._given), path
+            except ConfigError as error:
+                self._found[row.map_name] = error.problems[0].removeprefix(f"{self._scen.name}: ")
+        return self._found[row.map_name]
 
 
 def _shown_path(path: Path) -> str:

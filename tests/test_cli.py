@@ -205,6 +205,25 @@ def test_bad_rows_are_named_and_the_others_run(run: Any, scen: Path) -> None:
     assert wrong[1].startswith(f"{scen}:5: row 3: ")
 
 
+def test_a_map_that_is_missing_stops_only_the_rows_that_name_it(run: Any, scen: Path) -> None:
+    rows = scen.read_text() + "0 gone.map 5 3 3 1 4 1 1\n0 small.map 5 3 3 1 4 1 1\n"
+    scen = scen.with_name("list.scen")  # else its own name would lead to a map
+    scen.write_text(rows)
+    code, out, err = run("solve", "--scen", scen, "--rows", "0,5,6", "--agent", "astar")
+    assert code == 2 and [line["row"] for line in objects(out)] == [0, 6]
+    assert err.startswith(f"{scen}:7: row 5: expected the map 'gone.map', found none at ") and err.count("\n") == 1
+    code, out, err = run("solve", "--scen", scen, "--map", "gone.map", "--agent", "astar")
+    assert (code, out, err) == (2, "", "gone.map: expected a .map file, got no such file\n")
+
+
+@pytest.mark.parametrize("rows", [(), ("--rows", "0")])
+def test_a_list_without_problems_is_one_message(run: Any, tmp_path: Path, rows: tuple[str, ...]) -> None:
+    path = tmp_path / "none.scen"
+    path.write_text("version 1\n")
+    said = f"{path}: expected a list with at least one problem, got none\n"
+    assert run("solve", "--scen", path, "--agent", "astar", *rows) == (2, "", said)
+
+
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
@@ -449,6 +468,10 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         (
             ["solve", "--map", ROOMS, *ENDS, "--agent", "astar", "--trace", "/no/such/folder/t"],
             ["--trace /no/such/folder/t: cannot be written: No such file or directory"],
+        ),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--threshold", "9", "--agent", "tba"],
+            [f"solve: --threshold: expected a picture as --map (.png or .pgm) with it, got {ROOMS}"],
         ),
         (["bench", "--no-such-option"], None),
     ],

@@ -198,3 +198,17 @@ def test_on_another_map_crowds_begin_elsewhere_and_others_at_the_maps_ends() -> 
     assert len(on_other_map(lazy, narrow, 0)) == 30, "nearer, where nothing is so far apart"
     with pytest.raises(ConfigError, match="too few"):
         on_other_map(lazy, Grid.from_rows([".@.@"]), 0)
+
+
+def test_the_ends_of_a_group_are_told_with_everything_else() -> None:
+    with pytest.raises(ConfigError) as raised:
+        read(
+            "{kind: tba, count: 3, start: [0, 2]}",
+            "{kind: tba, start: [0, 0], goal: [1, 1], placing: {pairs: random}}",
+            "{kind: tbaa}",
+        )
+    lines = str(raised.value).splitlines()
+    assert lines[0] == "crowd.yaml:12: agents[0].start: expected a free cell, got [0, 2], which is blocked"
+    for line, key in zip(lines[1:3], ("start", "goal"), strict=True):
+        assert line == f"crowd.yaml:13: agents[1].{key}: goes without placing, which gives each agent its own"
+    assert len(lines) == 4 and "did you mean 'tba'" in lines[3]

@@ -43,18 +43,27 @@ def read_agents(
         return []
     fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     count = fields["count"].integer(COUNT) if "count" in fields else 1
-    if config is None or count is None:
+    if config is None or count is None or not _ends_are_right(fields, config, grid):
         return []
     if "placing" in fields:
         placed = _read_placing(fields["placing"], grid, find)
         return [] if placed is None or grid is None else _spread(entry, config, count, "count" in fields, placed, grid)
     if count > 1:
         return [_one_of(config, i) for i in range(count)]
-    for key, pair in (("start", config.start), ("goal", config.goal)):
-        if grid and pair and not grid.is_free(grid.cell(*pair)):
-            fields[key].complain(f"expected a free cell, got {list(pair)}, which is blocked")
-            return []
     return [config]
+
+
+def _ends_are_right(fields: Mapping[str, Field], config: AgentConfig, grid: Grid | None) -> bool:
+    """Whether the start and the goal of an entry, those of each of its agents, are free and said once."""
+    wrong = []
+    for key, pair in (("start", config.start), ("goal", config.goal)):
+        if pair and "placing" in fields:
+            wrong.append((fields[key], "goes without placing, which gives each agent its own"))
+        elif grid and pair and not grid.is_free(grid.cell(*pair)):
+            wrong.append((fields[key], f"expected a free cell, got {list(pair)}, which is blocked"))
+    for entry, text in wrong:
+        entry.complain(text)
+    return not wrong
 
 
 def _one_of(config: AgentConfig, place: int) -> AgentConfig:

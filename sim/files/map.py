@@ -297,6 +297,8 @@ def parse_scen(data: bytes, name: str) -> ScenFile:
 
 def row_numbers(text: str | None, count: int, name: str, where: str = "--rows") -> list[int]:
     """The rows that `0,5,10:20` names of a file with `count` rows."""
+    if not count:
+        raise ConfigError(f"{name}: expected a list with at least one problem, got none")
     if text is None:
         return list(range(count))
     numbers: list[int] = []
