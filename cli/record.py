@@ -18,7 +18,7 @@ from cli.arguments import Arguments, checked
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.files.disk import write_atomically
-from sim.files.examples import named_file
+from sim.files.examples import asked_file
 from sim.files.png import png_bytes
 from sim.params import ConfigError
 from sim.program import NAME
@@ -75,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
         return _recover(given)
     problems: list[str] = []
     request = _request(given, problems)
-    opened = _opened(given.scenario and named_file(given.scenario), problems)
+    opened = _opened(given.scenario, problems)
     if problems or request is None or opened is None:
         raise ConfigError(problems)
     progress = Progress()
@@ -184,12 +184,12 @@ def _request(given: Namespace, problems: list[str]) -> _Request | None:
     return _Request(given.output, kind, given.ticks, options)
 
 
-def _opened(path: str | None, problems: list[str]) -> files.Opened | None:
-    if not path:
+def _opened(name: str | None, problems: list[str]) -> files.Opened | None:
+    if not name:
         problems.append("record: expected a scenario file")
         return None
     try:
-        return files.open_any(path)
+        return files.open_any(asked_file(name))
     except ConfigError as error:
         problems += error.problems
         return None

@@ -15,7 +15,7 @@ from cli.progress import Progress
 from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import LAST_TICK, TICK_MS, AddAgent, Serve, SetTickMs, TimedCommand
-from sim.files.examples import named_file
+from sim.files.examples import asked_file
 from sim.files.scenario import MapFile, Scenario, build_world, load_scenario, save_scenario
 from sim.files.trace import Trace
 from sim.params import Param
@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
     given = parser.parse_args(argv)
-    path = named_file(given.scenario)
+    path = asked_file(given.scenario)
     scenario = load_scenario(path, BY_KEY)
     outputs = {"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}
     check_outputs(outputs, [path, *([scenario.map.path] if isinstance(scenario.map, MapFile) else [])])

@@ -395,6 +395,8 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         (["--hepl"], ["--hepl: no such option; did you mean '--help'?"]),
         (["a", "b"], [f"a: no such command or file; known: {', '.join((*main.COMMANDS, *main.OWN))}, --help"]),
         (["bridges", "extra"], ["extra: expected one file or example to open, got another word after bridges"]),
+        (["run", "bridge"], ["bridge: no such file or example; did you mean 'bridges'?"]),
+        (["record", "bridge", "-o", "a.mp4"], ["bridge: no such file or example; did you mean 'bridges'?"]),
         (["run"], ["run: the following arguments are required: scenario"]),
         (["run", "nope.yaml"], ["nope.yaml: expected a .yaml file, got no such file"]),
         (["run", BRIDGES, "--tics", "3"], ["run: unrecognized arguments: --tics 3; did you mean '--ticks'?"]),
@@ -492,6 +494,39 @@ def test_a_label_that_would_upset_a_terminal_is_refused(label: str) -> None:
 def test_bad_cells(text: str) -> None:
     with pytest.raises(Exception, match="expected a cell as X,Y"):
         cell(text)
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "message"),
+    [
+        ("run", "lessons/why-agents-scrub.yaml", "a scenario, got a lesson; `main.py check-lesson` and the window"),
+        (
+            "run",
+            "experiments/e1.yaml",
+            "a scenario, got the specification of an experiment; `main.py experiment`",
+        ),
+        (
+            "record",
+            "experiments/e1.yaml",
+            "a scenario, got the specification of an experiment; `main.py experi",
+        ),
+        ("run", "session.yaml", "a scenario, got a session; `main.py record` and the window take it"),
+        ("run", "office.yaml", "a scenario, got a map of ROS; --map, the window"),
+        ("experiment", "scenarios/bridges.yaml", "the specification of an experiment, got a scenario; `main.py run`"),
+        ("check-lesson", "session.yaml", "a lesson, got a session; `main.py record` and the window take it"),
+        ("advise --map", "scenarios/bridges.yaml", "a map of ROS, got a scenario; `main.py run`, `main.py record` and"),
+    ],
+)
+def test_another_kind_of_file_is_called_by_its_name(
+    run: Any, tmp_path: Path, command: str, file: str, message: str
+) -> None:
+    path = ROOT / "assets" / file
+    if not path.exists():
+        path = tmp_path / file
+        path.write_text({"session.yaml": "format: backmove-session\n", "office.yaml": "image: office.pgm\n"}[file])
+    more = ("-o", tmp_path / "a.mp4") if command == "record" else ()
+    code, out, err = run(*command.split(), path, *more)
+    assert (code, out) == (2, "") and err.startswith(f"{path}: expected {message}") and err.count("\n") == 1
 
 
 def test_a_bad_scenario_says_everything(run: Any) -> None:

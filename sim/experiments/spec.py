@@ -29,10 +29,11 @@ from sim.experiments.words import check_words
 from sim.files.agent_text import parse_agent
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
+from sim.files.kinds import EXPERIMENT, check_kind
 from sim.files.yaml import read_yaml
 from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, printable, shown, unknown_agent
 
-FORMAT, VERSION = "backmove-experiment", 1
+FORMAT, VERSION = EXPERIMENT.format, 1
 MAX_BYTES = 1 << 20
 MAX_RUNS = 10_000_000
 SIZES = ("full", "small")
@@ -139,6 +140,7 @@ def parse_experiment(
 ) -> Specification:
     """The specification that a text describes. Both sizes are checked, whichever is asked for."""
     document = read_yaml(data, name)
+    check_kind(document, EXPERIMENT)
     places = Places(tuple(folders))
     read: dict[str, Specification] = {}
     mistakes: list[tuple[int, str]] = []

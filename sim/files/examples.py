@@ -2,6 +2,7 @@
 
 import os
 
+from sim.params import ConfigError, did_you_mean
 from sim.program import ASSETS
 
 EXAMPLES = ASSETS / "scenarios"
@@ -18,3 +19,11 @@ def named_file(name: str) -> str:
         return name
     example = EXAMPLES / (name if name.endswith(SUFFIX) else f"{name}{SUFFIX}")
     return str(example) if example.is_file() else name
+
+
+def asked_file(name: str) -> str:
+    """The same; a ConfigError with the nearest example where a name without ending is neither."""
+    file = named_file(name)
+    if os.path.basename(name) == name and "." not in name and not os.path.lexists(file):
+        raise ConfigError(f"{name}: no such file or example{did_you_mean(name, example_names())}")
+    return file

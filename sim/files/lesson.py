@@ -21,6 +21,7 @@ from pathlib import Path
 from sim.agent_api import AgentSpec
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
+from sim.files.kinds import LESSON, check_kind
 from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, open_places
 from sim.files.yaml import MAX_BYTES, read_yaml
 from sim.lesson import (
@@ -41,7 +42,7 @@ from sim.lesson import (
 from sim.measures import MEASURES
 from sim.params import ConfigError, Param, did_you_mean, shown
 
-FORMAT, VERSION = "backmove-lesson", 1
+FORMAT, VERSION = LESSON.format, 1
 MOST_STEPS, MOST_ANSWERS = 60, 5
 LONGEST_TEXT = 600
 
@@ -100,8 +101,8 @@ def parse_lesson(
 ) -> Lesson:
     """`is_played`: run it once, to find the tick of each step, and whether each comes at all."""
     problems = Problems(read_yaml(data, name))
+    check_kind(problems.document, LESSON)
     root = Field(problems, (), problems.document.data)
-    _must_be_a_lesson(root)
     reader = _LessonReader(root, specs, tuple(heats))
     lesson = reader.read(lambda part: _RunReader(part, specs, open_places(folder, allowed_folders)).read())
     problems.raise_any()
@@ -110,14 +111,6 @@ def parse_lesson(
         return replace(lesson, ticks=settled(lesson, specs)) if is_played else lesson
     except ConfigError as error:
         raise ConfigError([f"{name}:{text}" for text in error.problems]) from None
-
-
-def _must_be_a_lesson(root: Field) -> None:
-    """What is wrong with another kind of file in the eyes of a lesson is of no use to anybody."""
-    given = root.value.get("format", FORMAT) if isinstance(root.value, dict) else FORMAT
-    if given != FORMAT:
-        Field(root.problems, ("format",), given).complain(f"expected {FORMAT}, got {shown(given)}")
-        root.problems.raise_any()
 
 
 class _RunReader(ScenarioReader):

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
+from sim.files.kinds import ROS_MAP, check_kind
 from sim.files.png import SIGNATURE
 from sim.files.yaml import MAX_BYTES, read_yaml
 from sim.grid import MAX_SIDE, Grid, check_size
@@ -61,6 +62,7 @@ def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movemen
 def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Grid:
     """The grid of a `map_server` file. Its picture lies in its folder or below."""
     problems = Problems(read_yaml(read_file(path, MAX_BYTES, ".yaml"), str(path)))
+    check_kind(problems.document, ROS_MAP)
     root = Field(problems, (), problems.document.data)
     fields = root.keys(_ROS_KEYS, "a map of ROS such as {image: office.pgm, negate: 0}")
     picture = _picture_of(root, fields, Path(path))

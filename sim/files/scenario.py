@@ -30,6 +30,7 @@ from sim.files.agents import agent_data, changes_data, read_agents, read_changes
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Pair, Problems, require
+from sim.files.kinds import SCENARIO, check_kind
 from sim.files.map import SWAMP
 from sim.files.maps import open_map
 from sim.files.movement import MOVEMENT_KEYS, movement_data, read_movement
@@ -41,7 +42,7 @@ from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Param, Value, did_you_mean, shown
 from sim.world import World
 
-FORMAT, VERSION = "backmove-scenario", 1
+FORMAT, VERSION = SCENARIO.format, 1
 SUFFIX = ".yaml"
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
@@ -234,6 +235,7 @@ def parse_scenario(
 ) -> Scenario:
     """The scenario that a text describes; without a folder, only `allowed_folders` are open to it."""
     problems = Problems(read_yaml(data, name))
+    check_kind(problems.document, SCENARIO)
     root = Field(problems, (), problems.document.data)
     scenario = ScenarioReader(root, specs, open_places(folder, allowed_folders)).read()
     problems.raise_any()

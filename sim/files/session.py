@@ -36,6 +36,7 @@ from sim.commands import AGENT, LAST_TICK, MAX_NAME, AddAgent, Command
 from sim.files.commands import runs_data
 from sim.files.disk import read_file, write_atomically
 from sim.files.fields import Field, Problems, require
+from sim.files.kinds import SESSION, check_kind
 from sim.files.log import LogReader, entry_data
 from sim.files.old_strokes import with_strokes
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
@@ -57,7 +58,7 @@ from sim.time.history import DIGEST_EVERY
 from sim.time.log import Entry
 from sim.world import World
 
-FORMAT = "backmove-session"
+FORMAT = SESSION.format
 
 MAX_BRANCHES = 256
 KEYS = (*SCENARIO_KEYS, "map_sha256", "original", "log", "branches", "linked", "branch")
@@ -279,6 +280,7 @@ def parse_session(
 ) -> Saved:
     """The session that a text describes."""
     problems = Problems(read_yaml(data, name))
+    check_kind(problems.document, SESSION)
     root = Field(problems, (), problems.document.data)
     fields = root.keys(KEYS, f"a session, which begins with 'format: {FORMAT}'")
     _check_format(root, fields)
