@@ -2,7 +2,8 @@
 
 import argparse
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from sim.movement import DIAGONAL, FOUR, RULE, Movement
@@ -13,8 +14,10 @@ from sim.program import NAME
 class Arguments(argparse.ArgumentParser):
     """An argument parser that raises instead of printing its usage and leaving."""
 
-    def __init__(self, command: str, description: str, **options: Any) -> None:
-        super().__init__(prog=f"{NAME} {command}", description=description, allow_abbrev=False, **options)
+    def __init__(self, command: str, description: str, *, is_module: bool = False) -> None:
+        """`is_module`: of a program for those who work on this one, begun as `python -m cli.<command>`."""
+        prog = f"python -m cli.{command}" if is_module else f"{NAME} {command}"
+        super().__init__(prog=prog, description=description, allow_abbrev=False)
         self._command = command
 
     def error(self, message: str) -> NoReturn:
@@ -22,6 +25,15 @@ class Arguments(argparse.ArgumentParser):
         if unknown:
             message += did_you_mean(unknown.group(1), [o for a in self._actions for o in a.option_strings])
         raise ConfigError(f"{self._command}: {message}")
+
+
+def run_module(main: Callable[[Sequence[str]], int]) -> NoReturn:
+    """What `python -m` does with a module of this folder: bad input is a line, as with the commands."""
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
 
 
 def checked(param: Param) -> Callable[[str], Any]:

@@ -5,18 +5,16 @@ python -m cli.papers -o results --page                  write the page: sections
 """
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cli import experiment
-from cli.arguments import Arguments
+from cli.arguments import Arguments, run_module
 from cli.report import report_of
 from cli.report.page import section
 from sim.experiments.spec import SIZES, presentation_of
 from sim.experiments.store import open_for_reading
 from sim.files.disk import write_atomically
-from sim.params import ConfigError
 from sim.program import ASSETS, ROOT
 
 FOLDER, PAGE = ASSETS / "experiments", ROOT / "docs" / "experiments.md"
@@ -56,8 +54,9 @@ def title(section: str) -> str:
 
 
 def run(argv: Sequence[str]) -> int:
-    parser = Arguments("papers", "Run the experiments of the papers, or write docs/experiments.md from their results.")
-    parser.prog = "python -m cli.papers"
+    parser = Arguments(
+        "papers", "Run the experiments of the papers, or write docs/experiments.md from their results.", is_module=True
+    )
     parser.add_argument("names", nargs="*", choices=[*names(), []], metavar="NAME", help=", ".join(names()))
     parser.add_argument("--size", choices=SIZES, default="full")
     parser.add_argument("-o", "--output", default="results", metavar="FOLDER", help="with a folder for each")
@@ -75,8 +74,4 @@ def run(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:]))
-    except ConfigError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+    run_module(run)

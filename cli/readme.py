@@ -1,9 +1,10 @@
 """The parts of README.md that come from the code. `python -m cli.readme` writes them again; a test compares."""
 
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from agents.registry import SPECS
+from cli.arguments import Arguments, run_module
 from sim.agent_api import AgentSpec
 from sim.generate import GENERATORS
 from sim.measures import MEASURES
@@ -72,10 +73,11 @@ def with_sections(text: str) -> str:
     return text
 
 
-def main() -> int:
+def main(argv: Sequence[str]) -> int:
+    Arguments("readme", "Write the tables of README.md that come from the code.", is_module=True).parse_args(argv)
     README.write_text(with_sections(README.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_module(main)

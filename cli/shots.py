@@ -4,8 +4,7 @@ They are looked at, not compared: fonts differ between machines.
 """
 
 import os
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,10 +12,12 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 import pygame
 
+from cli.arguments import Arguments, run_module
 from sim.commands import AgentConfig
 from sim.files.examples import EXAMPLES
 from sim.files.scenario import Scenario, rows_of
 from sim.grid import Grid
+from sim.params import ConfigError, did_you_mean
 from sim.program import ASSETS, ROOT
 from ui.app import App
 from ui.model import files
@@ -270,13 +271,18 @@ def take(shot: Shot, folder: Path) -> Path:
     return path
 
 
-def main(argv: list[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     """Take all pictures, or those named."""
-    wanted = [s for s in SHOTS if not argv or s.name in argv]
-    for shot in wanted:
+    names = [shot.name for shot in SHOTS]
+    parser = Arguments("shots", f"Take pictures of the window into {FOLDER.relative_to(ROOT)}.", is_module=True)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or some of {', '.join(names)}")
+    given = parser.parse_args(argv)
+    if unknown := [name for name in given.names if name not in names]:
+        raise ConfigError([f"shots: no picture '{name}'{did_you_mean(name, names)}" for name in unknown])
+    for shot in [shot for shot in SHOTS if not given.names or shot.name in given.names]:
         print(take(shot, FOLDER).relative_to(ROOT))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_module(main)

@@ -4,13 +4,15 @@ Each shows what its example is about: the map of one agent at a tick at which it
 """
 
 import os
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 import pygame
 
+from cli.arguments import Arguments, run_module
+from sim.program import ROOT
 from ui.app import App
 from ui.draw.thumb import FOLDER, SIDE, name_of
 from ui.model import files
@@ -38,7 +40,9 @@ MOMENTS = {
 _LONGEST = 6000
 
 
-def main() -> int:
+def main(argv: Sequence[str]) -> int:
+    what = f"Draw the pictures of the gallery into {FOLDER.relative_to(ROOT)}."
+    Arguments("thumbs", what, is_module=True).parse_args(argv)
     pygame.display.init()
     pygame.font.init()
     FOLDER.mkdir(exist_ok=True)
@@ -89,4 +93,4 @@ def _map_of(app: App) -> pygame.Surface:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_module(main)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from cli.arguments import Arguments
+from cli.arguments import Arguments, run_module
 from cli.bench.problems import drawn_ends
 from cli.progress import Progress
 from sim.depth_tree import STANDARD, DepthTree, cross_validated_depth, digest, grow, label_problems, write_tree
@@ -22,7 +22,7 @@ DEPTHS, FOLDS = range(1, 13), 10
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("train_tree", "Grow the decision tree that dt-lrta uses, from generated maps.")
+    parser = Arguments("train_tree", "Grow the decision tree that dt-lrta uses, from generated maps.", is_module=True)
     parser.add_argument("-o", "--output", default=str(STANDARD), metavar="FILE", help="where to write it")
     given = parser.parse_args(argv)
     progress = Progress()
@@ -50,6 +50,4 @@ def _problems(progress: Progress) -> Iterator[tuple[Grid, int, int]]:
 
 
 if __name__ == "__main__":
-    import sys
-
-    sys.exit(main(sys.argv[1:]))
+    run_module(main)

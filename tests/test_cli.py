@@ -558,6 +558,15 @@ def test_help(run: Any) -> None:
         assert code == 0 and out.startswith(f"usage: main.py {command}")
 
 
+@pytest.mark.parametrize("module", ["thumbs", "readme", "shots", "papers", "train_tree"])
+def test_modules_for_those_who_work_on_it_have_help_and_refuse_what_they_do_not_know(module: str) -> None:
+    for word, code in (("--help", 0), ("--hepl", 2)):
+        command = [sys.executable, "-m", f"cli.{module}", word]
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        assert ended.returncode == code and "Traceback" not in ended.stderr
+        assert ended.stdout.startswith(f"usage: python -m cli.{module}") or "did you mean '--help'" in ended.stderr
+
+
 # --- the window -----------------------------------------------------------------------------------
 
 

@@ -31,6 +31,7 @@ from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, Movement
 from sim.params import ConfigError
 from sim.world import World
 
+from .conftest import ROOT
 from .experiments import HEAD, TINY, engine_of, run_all, spec_of
 
 BAD = """format: backmove-experimen
@@ -123,6 +124,24 @@ def test_grids_of_parameters_budgets_and_seeds_multiply() -> None:
         ("tb-wa", 3.0, 1),
     ]
     assert spec.count == 12 * 8 * 2 * 2
+
+
+def test_the_keys_that_the_docs_say_are_lists_multiply() -> None:
+    table = (ROOT / "docs" / "own-experiments.md").read_text()
+    said = next(line for line in table.splitlines() if "lists multiply" in line).split("|")[1]
+    lists = {
+        "budgets": "budgets: [2, 3]",
+        "seeds": "seeds: [1, 2]",
+        "changes": "changes: {every: 10, rate: [1, 5]}",
+        "trials": "trials: [1, 2]",
+    }
+    once = HEAD + "problems: {generate: {kind: corner, size: 10}}\nagents: [lrta]\n"
+    for key, text in lists.items():
+        if f"`{key}`" in said:
+            assert spec_of(f"{once}{text}\n").count == 2 * spec_of(once).count, key
+        else:
+            with pytest.raises(ConfigError, match=f"{key}: expected a whole number"):
+                spec_of(f"{once}{text}\n")
 
 
 def test_the_small_size_replaces_only_what_is_there() -> None:

@@ -23,11 +23,12 @@ from sim.experiments.columns import MEASURED, PLANNED, TIMES
 from sim.experiments.frame import Frame, Measure, frame_of, measure_of, setting_names
 from sim.experiments.layout import read_figures, read_tables
 from sim.experiments.statistics import bins, bootstrap, compare, pareto, power_law, wilcoxon
-from sim.experiments.store import open_for_reading
+from sim.experiments.store import open_for_reading, open_for_writing
 from sim.experiments.summary import comparison_table, grouping_table, settings_table
 from sim.experiments.tables import Table, as_csv, as_html, latex, markdown
 from sim.files.fields import Field, Problems
 from sim.files.yaml import read_yaml
+from sim.program import ASSETS
 
 from .experiments import TINY, run_all
 
@@ -457,7 +458,12 @@ def test_the_command_writes_one_page_without_outside_parts(tmp_path: Path, capfd
     assert {"table-1.csv", "table-1.tex", "settings.csv"} <= {path.name for path in (target / "tables").iterdir()}
     assert "holds: cost falls" in capfd.readouterr().err
     assert main.main(["report", str(tmp_path), "--markdown"]) == 0
-    assert "| claim | here | by how much |" in capfd.readouterr().out
+    section = capfd.readouterr().out
+    assert "| claim | here | by how much |" in section and "`python main.py experiment x.yaml`: 96 of 96" in section
+    with open_for_writing(tmp_path) as store:
+        store.remember("folder", str(ASSETS / "experiments"))
+    assert main.main(["report", str(tmp_path), "--markdown"]) == 0
+    assert "`python main.py experiment assets/experiments/x.yaml`: 96 of 96" in capfd.readouterr().out
     assert main.main(["report", str(tmp_path / "no")]) == 2
 
 

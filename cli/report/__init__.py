@@ -18,6 +18,7 @@ from sim.experiments.summary import comparison_table, cutoff_table, grouping_tab
 from sim.experiments.tables import Table, as_csv, latex
 from sim.files.disk import write_atomically
 from sim.params import ConfigError
+from sim.program import ASSETS, ROOT
 
 NAMES = {key: spec.name for key, spec in BY_KEY.items()}
 
@@ -58,8 +59,14 @@ def report_of(store: Store, is_short: bool = False) -> Report:
     problems = len(frame.group_rows([*PROBLEM]))
     summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
     usual_tables = [table for table in more if table is not None and table.rows]
-    words = (spec.name, spec.title or spec.name, spec.paper, spec.note, summary)
+    words = (_file_of(store), spec.title or spec.name, spec.paper, spec.note, summary)
     return Report(*words, verdicts, tables, usual_tables, charts, store.failures())
+
+
+def _file_of(store: Store) -> str:
+    """Of a specification that ships with the program its place there, of one's own its name."""
+    path = Path(store.meta("folder"), f"{store.meta('name')}.yaml")
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ASSETS) else path.name
 
 
 def write(report: Report, target: Path, progress: Progress) -> None:

@@ -30,7 +30,7 @@ figure { margin: 1em 0 2em; } figure img { max-width: 100%; border: 1px solid #e
 class Report:
     """Everything that is said of an experiment."""
 
-    name: str
+    file: str  # the specification, as a command names it
     title: str
     paper: str
     note: str
@@ -91,7 +91,7 @@ def _failures(failures: Sequence[tuple[int, str]]) -> str:
 def section(report: Report) -> str:
     """What docs/experiments.md says of it: claims and the specification's own tables."""
     parts = [f"{text}\n" if text else "" for text in (f"## {report.title}", report.paper, report.note)]
-    parts += [f"`python main.py experiment assets/experiments/{report.name}.yaml`: {report.summary}.\n"]
+    parts += [f"`python main.py experiment {report.file}`: {report.summary}.\n"]
     if report.verdicts:
         parts.append(markdown(claims_table(report.verdicts)))
     for table in report.tables:
