@@ -3,10 +3,13 @@
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from typing import TextIO
 
 from agents.own_files import LOADED
 from sim.files.disk import check_place, is_stream
 from sim.params import ConfigError
+
+_STREAMS = {"standard output": "stdout", "standard error": "stderr"}
 
 Place = str | os.PathLike[str]
 
@@ -24,7 +27,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
             problems.append(f"{option} {path}: expected a file that is not read here, got one that is")
             continue
         taken = [other for other, place in given[:number] if _are_one(path, place)]
-        taken += ["standard output"] if _is_standard_output(path) else []
+        taken += [name for name, stream in _STREAMS.items() if _is_file_of(getattr(sys, stream), path)]
         if taken:
             problems.append(f"{option} {path}: expected a place of its own, got that of {taken[0]}")
             continue
@@ -48,8 +51,8 @@ def _are_one(path: Place, other: Place) -> bool:
         return False
 
 
-def _is_standard_output(path: str) -> bool:
+def _is_file_of(stream: TextIO, path: str) -> bool:
     try:
-        return not is_stream(path) and os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
-    except (OSError, ValueError):  # it is not there yet, or standard output is no file of the system
+        return not is_stream(path) and os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
+    except (OSError, ValueError):  # it is not there yet, or the stream is no file of the system
         return False
