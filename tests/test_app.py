@@ -1491,12 +1491,41 @@ def comparing(size: tuple[int, int] = (1600, 900)) -> App:
 def test_a_click_on_a_chart_goes_to_its_tick_and_the_playhead_follows():
     app = comparing()
     x, y, width, height = app.window.canvas.spot_named("chart:cost").box
+    x, width = x + charts.GUTTER, width - charts.GUTTER
     drag(app, (x + 2, y + height // 2), (x + width // 2, y + height // 2))
     assert abs(app.session.tick - app.session.recorded_end / 2) <= 1
     app.draw()
     column = [tuple(app.window.surface.get_at((x + width // 2, y + j)))[:3] for j in range(height)]
     near = [tuple(app.window.surface.get_at((x + width // 2 + i, y + 30)))[:3] for i in range(-4, 5)]
     assert app.window.scene.palette.text in column + near
+
+
+@pytest.mark.parametrize("agents", [2, 8])
+def test_numbers_of_charts_lie_on_no_line_and_not_on_each_other(agents, monkeypatch):
+    app = make_app(setup(agents), (1280, 800))
+    app.window.settings.sidebar_tab = "compare"
+    app.session.advance(200)
+    app.draw()
+    numbers, canvas = [], app.window.canvas
+    write = type(canvas).text
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            type(canvas), "text", lambda *a, **k: (k.get("size") == 11 and numbers.append(a[1])) or write(*a, **k)
+        )
+        app.draw()
+    plots = [s.box for s in canvas.spots if s.id.startswith("chart:")]
+    assert len(numbers) >= len(plots)
+    for x, y, _, height in plots:
+        here = sorted(at for right, at in numbers if y <= at < y + height and right == x + charts.GUTTER - 5)
+        assert here and all(b - a >= 14 for a, b in pairwise(here))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+def test_a_chart_has_as_many_round_numbers_as_it_is_asked_for(most):
+    for top in (0.31, 1.0, 4.99, 7.65, 61.4, 1416.0, 9_999_999.0):
+        values = charts.round_values(top, most)
+        assert 1 <= len(values) <= most and values[-1] <= top
+        assert len(values) == 1 or values[0] >= top / most
 
 
 def test_charts_say_the_values_under_the_pointer(monkeypatch):

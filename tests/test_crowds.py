@@ -25,6 +25,7 @@ from ui.model.keys import PanelKey
 from ui.model.run import Run
 from ui.model.session import Panel, Session
 from ui.model.wording import crowd_fields
+from ui.panels import charts
 
 from .conftest import random_rows
 
@@ -221,6 +222,24 @@ def test_the_goal_of_the_one_that_is_picked_can_be_dragged_from_under_another() 
     assert session.world.walkers[3].own_goal == free[0]
 
 
+def test_charts_are_of_the_unit_that_is_followed_and_say_so() -> None:
+    app = crowd_app()
+    session, key = app.session, app.session.panels[0].key
+    session.advance(4)
+    cost = next(chart for chart in charts.CHARTS if chart.key == "cost")
+    place = session.panel_of(key)
+    assert place not in {line.place for line in charts.lines_of(app.window.desk, cost)}
+    assert "no line" in charts.whose(session.panels[place])
+    for follow, how in ((session.pick, "followed"), (session.point_at, "pointed at")):
+        session.pick(key, None)
+        follow(key, 3)
+        line = next(line for line in charts.lines_of(app.window.desk, cost) if line.place == place)
+        walker = session.world.walkers[3]
+        assert line.label == walker.label and line.label in charts.whose(session.panels[place])
+        assert how in charts.whose(session.panels[place])
+        assert line.at(line.last) == session.world.metrics(walker).suboptimality
+
+
 def test_the_list_finds_the_worst_and_follows_it() -> None:
     app = crowd_app()
     app.session.advance(200)
@@ -236,6 +255,21 @@ def test_the_list_finds_the_worst_and_follows_it() -> None:
     press_combination(app, "Return")
     assert app.window.dialogs.dialog is None
     assert app.session.panels[0].crowd is not None and app.session.panels[0].crowd.picked == chosen
+
+
+@pytest.mark.parametrize("query", ["1", "lazy 1"])
+def test_the_agent_of_a_number_comes_before_those_whose_numbers_begin_with_it(query: str) -> None:
+    session = Session(crowd_scenario(count=14))
+    app = make_app(session.scenario, (900, 700))
+    press_combination(app, "Alt+U")
+    dialog = app.window.dialogs.dialog
+    assert isinstance(dialog, CrowdList)
+    dialog.sort_by = (0, True)
+    type_text(app, query)
+    assert [item.cells[0] for item in dialog.rows.items][:2] == ["lazy 1", "lazy 14"]
+    press_combination(app, "Return")
+    crowd = app.session.panels[0].crowd
+    assert crowd is not None and crowd.labels[crowd.agents.index(crowd.picked or 0)] == "lazy 1"
 
 
 def test_an_agent_of_a_crowd_is_found_by_its_number_or_its_state() -> None:

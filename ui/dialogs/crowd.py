@@ -96,6 +96,7 @@ class CrowdList(Dialog):
         if self.sort_by[1]:
             order.reverse()
         order = [place for place in order if matches(crowd.labels[place], _state(crowd, place), self.query)]
+        order.sort(key=lambda place: not has_number(crowd.labels[place], self.query))
         self._agents = [crowd.agents[place] for place in order]
         return [_item(crowd, values, place) for place in order]
 
@@ -182,11 +183,16 @@ def _values(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
 
 
 def matches(label: str, state: str, query: str) -> bool:
-    """Whether an agent has all words of the query: a number is its own, other words are of its name or its state."""
+    """Whether an agent has all words of the query: a number begins its own, others are of its name or its state."""
     return all(
         any(part.startswith(word) for part in label.lower().split()) or (not word.isdigit() and word in state)
         for word in query.lower().split()
     )
+
+
+def has_number(label: str, query: str) -> bool:
+    """Whether an agent is the one of a number in the query."""
+    return any(word.isdigit() and word in label.split() for word in query.split())
 
 
 def _state(crowd: Crowd, place: int) -> str:

@@ -86,7 +86,7 @@ class Editor:
             return self.session.world.start, self.session.world.goal
         if panel.mind is None and panel.crowd is not None and panel.crowd.has_own_ends:
             return -1, -1
-        return (panel.mind or panel.view).start, (panel.mind or panel.view).goal
+        return panel.subject.start, panel.subject.goal
 
     def _shown(self) -> Panel | None:
         return next((panel for panel in self.session.panels if panel.key == self.panel), None)

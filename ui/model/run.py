@@ -58,6 +58,11 @@ class Panel:
         """The agent whose search, path and trail are drawn; None: of a crowd nobody was chosen."""
         return self.view if self.crowd is None else self.member
 
+    @property
+    def subject(self) -> WalkerView:
+        """Whose ends and lines are drawn: that agent, or of a crowd all as one where nobody was chosen."""
+        return self.mind or self.view
+
 
 @dataclass
 class Told:

@@ -59,7 +59,7 @@ def _png(desk: Desk) -> bytes:
     left = px(12)
     for place, panel in enumerate(desk.session.panels):
         left = mark.draw(desk.canvas, left, px(LEGEND) // 2, place) + px(6)
-        left += desk.canvas.text((left, px(LEGEND) // 2), panel.view.label, size=13, middle=True) + px(16)
+        left += desk.canvas.text((left, px(LEGEND) // 2), panel.subject.label, size=13, middle=True) + px(16)
     for i, chart in enumerate(shown):
         charts.draw(desk, (px(12), px(LEGEND + i * HEIGHT), px(WIDTH - 24), px(HEIGHT - 10)), chart)
     desk.canvas = before
@@ -74,10 +74,10 @@ def _svg(desk: Desk) -> bytes:
     parts = [f'{head} font-family="sans-serif" font-size="12" fill="#222222">']
     left = 12
     for place, panel in enumerate(desk.session.panels):
-        colour, label = hexed(SERIES[place % len(SERIES)]), escape(panel.view.label)
+        colour, label = hexed(SERIES[place % len(SERIES)]), escape(panel.subject.label)
         parts.append(f'<rect x="{left}" y="8" width="12" height="12" fill="{colour}"/>')
         parts.append(f'<text x="{left + 17}" y="18">{label}</text>')
-        left += 34 + 7 * len(panel.view.label)
+        left += 34 + 7 * len(panel.subject.label)
     for i, chart in enumerate(shown):
         parts += _svg_chart(chart, charts.lines_of(desk, chart), LEGEND + i * HEIGHT)
     return "\n".join([*parts, "</svg>", ""]).encode()

@@ -1,4 +1,7 @@
-"""Small time charts: one line per agent, thinned to the width of the chart. A click or a drag goes to a tick."""
+"""Small time charts: one line per agent, thinned to the width of the chart. A click or a drag goes to a tick.
+
+Of a crowd there is the line of the unit that is followed or pointed at, whose search its panel shows.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +24,9 @@ from ui.widgets.canvas import HotSpot
 Values = npt.NDArray[np.float64]
 
 _MOST_POINTS = 40
-_LINES = 3  # about so many lines of the grid
+GUTTER = 44  # at the left of a plot, for the numbers of its grid: "1.2M", "10,000"
+LINE_APART = 18  # so far at least are lines of the grid from each other
+MOST_LINES = 4
 _PAD = 4
 
 
@@ -45,22 +50,20 @@ def _suboptimality(desk: Desk, panel: Panel) -> Values:
 
 
 def _trial_costs(desk: Desk, panel: Panel) -> Values:
-    return _over_optimal(np.array([trial.cost for trial in panel.view.trials]), panel)
+    return _over_optimal(np.array([trial.cost for trial in panel.subject.trials]), panel)
 
 
 def _over_optimal(cost: Values, panel: Panel) -> Values:
     """The cost over that of the cheapest path between the agent's ends."""
-    optimal = panel.mind.metrics.optimal if panel.mind else 0.0
+    optimal = panel.subject.metrics.optimal
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 
 def _distances(desk: Desk, panel: Panel) -> Values:
     session = desk.session
     timeline = session.tree[panel.key.branch].timeline
-    if panel.mind is None:
-        return np.zeros(0)
     known, cells = desk.distances_of(panel), session.trails[panel.key].cells
-    return known.along(timeline, cells, session.generation, panel.mind.goal)
+    return known.along(timeline, cells, session.generation, panel.subject.goal)
 
 
 TRIALS = Chart(
@@ -129,11 +132,22 @@ class Line:
 def lines_of(desk: Desk, chart: Chart) -> list[Line]:
     lines = []
     for place, panel in enumerate(desk.session.panels):
+        if panel.mind is None:
+            continue
         values = chart.values(desk, panel)
         first = desk.session.trails[panel.key].first_tick if chart.unit == "tick" else chart.first
         if values.size:
-            lines.append(Line(place, panel.view.label, first, values))
+            lines.append(Line(place, panel.mind.label, first, values))
     return lines
+
+
+def whose(panel: Panel) -> str:
+    """Of a crowd's panel: whose line the charts have."""
+    assert panel.crowd is not None
+    if panel.mind is None:
+        return f"{panel.view.label}: no line; point at a unit, or click one"
+    how = "followed" if panel.crowd.picked == panel.mind.id else "pointed at"
+    return f"{panel.view.label}: the line of {panel.mind.label}, which is {how}"
 
 
 # --- drawing --------------------------------------------------------------------------------------
@@ -169,9 +183,9 @@ def draw(desk: Desk, box: Box, chart: Chart) -> None:
     x, y, width, height = box
     px = canvas.px
     canvas.text((x, y), chart.title, size=13, colour=palette.dim)
-    plot = (x, y + px(20), width, height - px(36))
-    canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
     lines = lines_of(desk, chart)
+    plot = (x + px(GUTTER), y + px(20), width - px(GUTTER), height - px(36))
+    canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
     recorded = desk.session.recorded_end if chart.unit == "tick" else 0  # the line of time is as long
     scale = scale_of(lines, plot, px(_PAD), recorded)
     goes = chart.unit == "tick" and scale is not None
@@ -188,7 +202,7 @@ def draw(desk: Desk, box: Box, chart: Chart) -> None:
         pygame.draw.line(canvas.surface, palette.text, (here, plot[1]), (here, plot[1] + plot[3] - 1))
     end = f"{chart.unit} {scale.last:,}"
     canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
-    canvas.text((x, y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
+    canvas.text((plot[0], y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
     if canvas.is_hot(plot):
         _draw_values(desk, chart, scale, lines)
 
@@ -206,26 +220,32 @@ def _go_to(desk: Desk, scale: Scale, position: tuple[int, int]) -> None:
 
 
 def _draw_grid(desk: Desk, chart: Chart, scale: Scale) -> None:
-    """Lines at round values, each with its number at the left."""
-    canvas, palette = desk.canvas, desk.palette
-    x, _, width, _ = scale.plot
+    """Lines at round values, each with its number beside the plot, as many as there is height for."""
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    x, y, width, height = scale.plot
     ink = mix(palette.surface, palette.edge, 0.8)
-    for value in round_values(scale.top):
+    most = (height - 2 * scale.pad) // px(LINE_APART)
+    for value in round_values(scale.top, max(1, min(MOST_LINES, most))):
         at = round(scale.y(value))
         pygame.draw.line(canvas.surface, ink, (x, at), (x + width - 1, at))
-        if at - scale.plot[1] > canvas.px(10):
-            text = chart.shown(value)
-            canvas.text((x + canvas.px(3), at - canvas.px(14)), text, size=11, face="mono", colour=palette.dim)
+        canvas.text(
+            (x - px(5), at), chart.shown(value), size=11, face="mono", colour=palette.dim, align="right", middle=True
+        )
     top = chart.shown(scale.top)
-    right, above = x + width, scale.plot[1] - canvas.px(20)
-    canvas.text((right, above), top, size=12, face="mono", colour=palette.dim, align="right")
+    canvas.text((x + width, y - px(20)), top, size=12, face="mono", colour=palette.dim, align="right")
 
 
-def round_values(top: float) -> list[float]:
-    """Some values between 0 and the top, at steps of 1, 2 or 5 times a power of ten."""
-    step = 10.0 ** math.floor(math.log10(top / _LINES))
-    step *= next(factor for factor in (1, 2, 5, 10) if top / (factor * step) <= _LINES + 1)
-    return [i * step for i in range(1, int(top / step) + 1)]
+def round_values(top: float, most: int = MOST_LINES) -> list[float]:
+    """Values up to the top, at steps of 1, 2 or 5 times a power of ten of which at most so many make up the top; where
+    such a step is beyond the top, the largest value of a smaller step.
+    """
+    power = 10.0 ** math.floor(math.log10(top / most))
+    steps = [factor * power for factor in (1, 2, 5, 10)]
+    step = next(step for step in steps if top / step <= most)
+    if step <= top:
+        return [i * step for i in range(1, int(top / step) + 1)]
+    smaller = max(step for step in steps if step <= top)
+    return [int(top / smaller) * smaller]
 
 
 def _draw_line(desk: Desk, chart: Chart, scale: Scale, line: Line, below: int) -> None:

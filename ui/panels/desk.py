@@ -69,13 +69,13 @@ class Desk:
 
     def distances_of(self, panel: Panel) -> Distances:
         """True distances to the goal of an agent: of all in a branch that have the same, or of its panel."""
-        has_own = goal_of(panel) != panel.world.goal
+        has_own = panel.subject.goal != panel.world.goal
         return self.distances.setdefault(panel.key if has_own else panel.key.branch, Distances())
 
     def true_distance(self, panel: Panel, cell: int) -> float | None:
         """From a cell to the goal of an agent; None while it is not known."""
         timeline = self.session.tree[panel.key.branch].timeline
-        return self.distances_of(panel).of_cell(timeline, cell, self.session.generation, goal_of(panel))
+        return self.distances_of(panel).of_cell(timeline, cell, self.session.generation, panel.subject.goal)
 
     def inspected_cell(self) -> int | None:
         return self.state.inspected_cell(self.session.world.grid)
@@ -92,11 +92,6 @@ class Desk:
     def mode_word(self) -> str:
         doing = self.player.doing()
         return "edit mode" if self.state.is_editing and doing != "winding" else doing
-
-
-def goal_of(panel: Panel) -> int:
-    """Where the agent of a panel wants to go; of a crowd the one whose mind is shown, if there is one."""
-    return (panel.mind or panel.view).goal
 
 
 def window_layout(

@@ -13,6 +13,8 @@ from ui.widgets.canvas import HotSpot
 COLUMNS = (("suboptimality", 40), ("back_moves", 44), ("revisits", 44), ("expansions", 58))
 """The measures that fit into the sidebar, and the widths of their columns."""
 
+WHOSE = 36  # two lines of text
+
 
 def draw(desk: Desk, box: Box) -> int:
     """Returns where the content ends."""
@@ -33,6 +35,7 @@ def draw(desk: Desk, box: Box) -> int:
         )
     y += px(38)
     y = _draw_trials(desk, x, y, width)
+    y = _draw_whose(desk, x, y, width)
     shown = charts.shown_charts(desk)
     room = box[1] + height - y
     each = max(px(84), min(px(150), room // len(shown)))
@@ -40,6 +43,15 @@ def draw(desk: Desk, box: Box) -> int:
         charts.draw(desk, (x, y, width, each - px(8)), chart)
         y += each
     return y - px(8)
+
+
+def _draw_whose(desk: Desk, x: int, y: int, width: int) -> int:
+    """Whose lines the charts have, where that is one of a crowd."""
+    for panel in desk.session.panels:
+        if panel.crowd is not None:
+            box = (x, y, width, desk.canvas.px(WHOSE))
+            y += desk.canvas.wrapped(box, charts.whose(panel), size=12, colour=desk.palette.dim) + desk.canvas.px(6)
+    return y
 
 
 def _draw_trials(desk: Desk, x: int, y: int, width: int) -> int:

@@ -14,7 +14,7 @@ from ui.model.layout import Box
 from ui.model.session import Panel
 from ui.model.wording import NOT_YET
 from ui.panels import why_line
-from ui.panels.desk import Desk, goal_of
+from ui.panels.desk import Desk
 
 LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
 
@@ -43,7 +43,7 @@ def draw(desk: Desk, box: Box) -> int:
 
 
 def _have_own_goals(desk: Desk) -> bool:
-    return any(goal_of(panel) != panel.world.goal for panel in desk.session.panels)
+    return any(panel.subject.goal != panel.world.goal for panel in desk.session.panels)
 
 
 def _distance_facts(desk: Desk, panel: Panel, cell: int) -> list[tuple[str, str]]:
