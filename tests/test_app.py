@@ -24,6 +24,7 @@ from ui.draw.theme import RED, SERIES
 from ui.model import files, saving
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
+from ui.model.layout import lay_out
 from ui.model.player import MOST_PUT_OFF, PATIENCE, Player
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
@@ -73,13 +74,13 @@ def own_folders(tmp_path, monkeypatch):
 
 def saved_picture(app: App) -> str:
     """Where a picture was saved, if it is there."""
-    path = Path(app.window.state.messages.waiting[-1][0].removeprefix("saved "))
+    path = Path(app.window.state.messages.texts()[-1].removeprefix("saved "))
     assert path.is_file() and path.stat().st_size > 500, app.window.state.messages.waiting
     return path.name
 
 
 def nothing_selected(app: App) -> bool:
-    return "nothing is selected" in app.window.state.messages.waiting[-1][0]
+    return "nothing is selected" in app.window.state.messages.texts()[-1]
 
 
 # --- every command ----------------------------------------------------------------------------------
@@ -89,22 +90,22 @@ RUNNING_COMMANDS = {
     "step": lambda a: a.session.tick == 1,
     "step_10": lambda a: a.session.tick == 10,
     "step_100": lambda a: a.session.tick >= 20 and a.session.is_over,
-    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.window.state.messages.waiting[-1][0],
+    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.window.state.messages.texts()[-1],
     "step_back_10": lambda a: a.session.tick == 0,
     "step_back_100": lambda a: a.session.tick == 0,
     "to_start": lambda a: a.session.tick == 0,
     "to_end": lambda a: a.session.tick == a.session.recorded_end,
-    "previous_mark": lambda a: "no further" in a.window.state.messages.waiting[-1][0],
-    "next_mark": lambda a: "no further" in a.window.state.messages.waiting[-1][0],
+    "previous_mark": lambda a: "no further" in a.window.state.messages.texts()[-1],
+    "next_mark": lambda a: "no further" in a.window.state.messages.texts()[-1],
     "play_backwards": lambda a: a.window.player.is_backwards or a.session.tick == 0,
     "branch": lambda a: len(a.session.tree.branches) == 2 and len(a.session.panels) == 4,
     "branch_always": lambda a: len(a.session.tree.branches) == 2,
     "split_policy": lambda a: type(a.window.dialogs.dialog).__name__ == "SplitPolicy",
     "next_branch": lambda a: a.session.branch == 0,
-    "compare_branch": lambda a: "no parent" in a.window.state.messages.waiting[-1][0],
+    "compare_branch": lambda a: "no parent" in a.window.state.messages.texts()[-1],
     "hide_branch": lambda a: a.session.shown == [0],
     "rename_branch": lambda a: type(a.window.dialogs.dialog).__name__ == "TextPrompt",
-    "delete_branch": lambda a: "cannot be deleted" in a.window.state.messages.waiting[-1][0],
+    "delete_branch": lambda a: "cannot be deleted" in a.window.state.messages.texts()[-1],
     "worst_block": lambda a: type(a.window.dialogs.dialog).__name__ == "WorstBlock",
     "record": lambda a: type(a.window.dialogs.dialog).__name__ == "RecordDialog",
     "export_video": lambda a: type(a.window.dialogs.dialog).__name__ == "ExportDialog",
@@ -127,20 +128,20 @@ RUNNING_COMMANDS = {
     "reset": lambda a: a.session.tick == 0 and len(a.session.runs_left) == 1,
     "reset_keep_map": lambda a: a.session.tick == 0 and len(a.session.runs_left) == 1,
     "lessons": lambda a: type(a.window.dialogs.dialog).__name__ == "Lessons",
-    "lesson_next": lambda a: "no lesson" in a.window.state.messages.waiting[-1][0],
-    "lesson_back": lambda a: "no lesson" in a.window.state.messages.waiting[-1][0],
-    "lesson_end": lambda a: "no lesson" in a.window.state.messages.waiting[-1][0],
-    **{f"answer_{n}": lambda a: "no lesson" in a.window.state.messages.waiting[-1][0] for n in range(1, 6)},
+    "lesson_next": lambda a: "no lesson" in a.window.state.messages.texts()[-1],
+    "lesson_back": lambda a: "no lesson" in a.window.state.messages.texts()[-1],
+    "lesson_end": lambda a: "no lesson" in a.window.state.messages.texts()[-1],
+    **{f"answer_{n}": lambda a: "no lesson" in a.window.state.messages.texts()[-1] for n in range(1, 6)},
     "minimap": lambda a: not a.window.settings.shows_minimap,
     "moments": lambda a: type(a.window.dialogs.dialog).__name__ == "Moments",
-    "first_difference": lambda a: "never part" in a.window.state.messages.waiting[-1][0],
+    "first_difference": lambda a: "never part" in a.window.state.messages.texts()[-1],
     "next_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "previous_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "edit_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
     "rename_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "TextPrompt",
     "add_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
     "duplicate_agent": lambda a: len(a.session.world.walkers) == 3,
-    "crowd": lambda a: "not a crowd" in a.window.state.messages.waiting[-1][0],
+    "crowd": lambda a: "not a crowd" in a.window.state.messages.texts()[-1],
     "remove_agent": lambda a: [w.id for w in a.session.world.walkers] == [1],
     "move_panel_left": lambda a: [p.key for p in a.session.panels] == [PanelKey(0, 0), PanelKey(0, 1)],
     "move_panel_right": lambda a: [p.key for p in a.session.panels] == [PanelKey(0, 1), PanelKey(0, 0)],
@@ -175,11 +176,11 @@ RUNNING_COMMANDS = {
     "tab_inspect": lambda a: a.window.settings.sidebar_tab == "inspect",
     "tab_compare": lambda a: a.window.settings.sidebar_tab == "compare",
     "tab_time": lambda a: a.window.settings.sidebar_tab == "time",
-    "pin_cell": lambda a: a.window.state.pinned is None and "nothing to pin" in a.window.state.messages.waiting[-1][0],
+    "pin_cell": lambda a: a.window.state.pinned is None and "nothing to pin" in a.window.state.messages.texts()[-1],
     "compare_table": lambda a: type(a.window.dialogs.dialog).__name__ == "ComparisonTable",
     "edit_mode": lambda a: a.window.state.is_editing,
-    "undo": lambda a: a.window.state.messages.waiting[-1][0] == "nothing to undo",
-    "redo": lambda a: a.window.state.messages.waiting[-1][0] == "nothing to redo",
+    "undo": lambda a: a.window.state.messages.texts()[-1] == "nothing to undo",
+    "redo": lambda a: a.window.state.messages.texts()[-1] == "nothing to redo",
     "history": lambda a: type(a.window.dialogs.dialog).__name__ == "HistoryList",
     "clear_edits": lambda a: not a.session.history.done,
     "switch_1": lambda a: a.session.world.switch_states() == {"door": True, "gate": False},
@@ -196,13 +197,13 @@ RUNNING_COMMANDS = {
     "more_changes": lambda a: a.window.state.change_rate == 10.0,
     "fewer_changes": lambda a: a.window.state.change_rate == 2.0,
     "select_all": lambda a: str(a.window.state.selection) == "24 x 12" and a.window.state.tool == "select",
-    "select_stroke": lambda a: "nothing was painted" in a.window.state.messages.waiting[-1][0],
+    "select_stroke": lambda a: "nothing was painted" in a.window.state.messages.texts()[-1],
     **dict.fromkeys(("copy", "cut", "name_switch", "save_piece"), nothing_selected),
-    "paste": lambda a: "nothing was copied" in a.window.state.messages.waiting[-1][0],
+    "paste": lambda a: "nothing was copied" in a.window.state.messages.texts()[-1],
     "gallery": lambda a: type(a.window.dialogs.dialog).__name__ == "Gallery",
     "open": lambda a: type(a.window.dialogs.dialog).__name__ == "OpenFile",
     "recent": lambda a: type(a.window.dialogs.dialog).__name__ == "RecentFiles",
-    "problems": lambda a: "no problem list" in a.window.state.messages.waiting[-1][0],
+    "problems": lambda a: "no problem list" in a.window.state.messages.texts()[-1],
     "generate": lambda a: type(a.window.dialogs.dialog).__name__ == "GenerateMap",
     "save_map": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "save_map_as": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
@@ -215,14 +216,14 @@ RUNNING_COMMANDS = {
     "export_csv": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "export_posthoc": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "find_command": lambda a: type(a.window.dialogs.dialog).__name__ == "CommandPalette",
-    "about": lambda a: a.window.state.messages.waiting[-1][0].startswith("nothing is said about"),
+    "about": lambda a: a.window.state.messages.texts()[-1].startswith("nothing is said about"),
     "help": lambda a: type(a.window.dialogs.dialog).__name__ == "HelpOverlay",
     "cancel": lambda a: a.window.is_open,
     "quit": lambda a: not a.window.is_open,
     "next_control": lambda a: a.window.canvas.focus_id is not None,
     "previous_control": lambda a: a.window.canvas.focus_id is not None,
     **{f"focus_{n}": lambda a, n=n: a.session.focused_key == PanelKey(0, n - 1 if n <= 2 else 0) for n in range(1, 9)},
-    **{f"switch_{n}": lambda a: "no switch" in a.window.state.messages.waiting[-1][0] for n in range(3, 10)},
+    **{f"switch_{n}": lambda a: "no switch" in a.window.state.messages.texts()[-1] for n in range(3, 10)},
     **{f"layer_{k.key}": lambda a, k=k: a.window.scene.layers.shows(k) != k.is_on for k in LAYERS},
 }
 EDITING_COMMANDS = {
@@ -230,7 +231,7 @@ EDITING_COMMANDS = {
     for name in ("brush", "eraser", "line", "rectangle", "fill", "select")
 } | {
     "select_from_cursor": lambda a: a.window.state.selection.has(a.window.state.cursor),
-    "put_down": lambda a: "nothing in the hand" in a.window.state.messages.waiting[-1][0],
+    "put_down": lambda a: "nothing in the hand" in a.window.state.messages.texts()[-1],
     "mirror_left_right": nothing_selected,
     "mirror_top_bottom": nothing_selected,
     "turn_right": nothing_selected,
@@ -502,7 +503,7 @@ def test_run_until_back_move_stops_at_the_first_one():
             break
     counts = [int(w.metrics[0].back_moves) for w in app.session.world.walkers]
     assert max(counts) == 1, counts
-    assert "next back-move" in app.window.state.messages.waiting[-1][0]
+    assert "next back-move" in app.window.state.messages.texts()[-1]
 
 
 # --- editing with the mouse -------------------------------------------------------------------------
@@ -644,7 +645,7 @@ def test_a_cell_under_an_agent_stays_free_and_the_user_is_told(app):
     drag(app, at_cell(app, x, y), at_cell(app, x, y))
     assert grid.is_free(grid.cell(x, y))
     settle(app)
-    assert any("stands on it" in text for text, _ in app.window.state.messages.waiting)
+    assert any("stands on it" in text for text in app.window.state.messages.texts())
 
 
 def test_a_thousand_cells_a_second_reach_the_agents(app):
@@ -1028,7 +1029,7 @@ def test_a_save_that_fails_keeps_its_dialog_and_says_why(app, tmp_path, command)
     assert (
         app.window.dialogs.dialog is None
         and (tmp_path / name).is_file()
-        and "mine" in app.window.state.messages.waiting[-1][0]
+        and "mine" in app.window.state.messages.texts()[-1]
     )
 
 
@@ -1207,18 +1208,18 @@ def test_the_same_message_is_shown_once(app):
         app.window.say(text)
     app.session.messages.extend(["two", "two"])
     settle(app)
-    assert [text for text, _ in app.window.state.messages.waiting] == ["one", "two"]
+    assert app.window.state.messages.texts() == ["one", "two"]
 
 
 def test_panels_without_room_are_counted():
     app = make_app(setup(3))
     app.session.advance(2)
     press_combination(app, "B")
-    assert not any("hidden" in text for text, _ in app.window.state.messages.waiting)
+    assert not any("hidden" in text for text in app.window.state.messages.texts())
     press_combination(app, "B")
-    assert app.window.state.messages.waiting[-1][0].startswith("1 of 9 panels is hidden")
+    assert app.window.state.messages.texts()[-1].startswith("1 of 9 panels is hidden")
     press_combination(app, "B")
-    assert app.window.state.messages.waiting[-1][0].startswith("4 of 12 panels are hidden")
+    assert app.window.state.messages.texts()[-1].startswith("4 of 12 panels are hidden")
     for place in (11, 0, 9, 5):
         app.session.focus(app.session.panels[place].key)
         settle(app)
@@ -1892,3 +1893,29 @@ def test_every_end_of_a_run_and_the_names_of_marks_are_there_in_a_small_window(s
     texts = drawn_texts(app, monkeypatch)
     assert all(app.window.canvas.spot_named(f"transport:{command}") for command, _ in transport.UNTIL)
     assert {"edit", "restart", "back-move", "no path", "arrival"} <= set(texts)
+
+
+def test_what_is_said_about_the_run_goes_with_the_next_thing_done_to_it(app):
+    def told() -> list[str]:
+        settle(app)
+        return app.window.state.messages.current(app.session.history.deeds)
+
+    press_combination(app, "Shift+1")
+    assert "door blocked" in told()[-1]
+    app.window.say("saved a picture")
+    assert len(told()) == 2
+    press_combination(app, "Ctrl+Z")
+    assert [text.split(":")[0] for text in told()] == ["saved a picture", "taken back"]
+    press_combination(app, "Ctrl+Y")
+    assert [text.split(":")[0] for text in told()] == ["saved a picture", "done again"]
+    app.session.paint([app.session.world.goal], block=True)
+    assert any("the goal is blocked" in text for text in told())
+    app.session.paint([app.session.world.goal], block=False)
+    assert told() == ["saved a picture"]
+
+
+def test_messages_lie_on_no_numbers_beside_a_map():
+    plan = lay_out((1280, 800), 1.0, 4, map_size=(64, 64))
+    assert plan.panels[0].has_side
+    area = pygame.Rect(overlay.message_area(plan))
+    assert not any(area.colliderect(panel.hud) or area.colliderect(panel.header) for panel in plan.panels)

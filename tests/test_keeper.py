@@ -82,7 +82,7 @@ def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monke
     session = busy_session()
     keeper = Keeper(session)
     keeper.keep()
-    session.messages.clear()
+    session.told.lasting.clear()
     is_full = True
     write = os.write
 
@@ -96,12 +96,12 @@ def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monke
         session.paint([cell], block=True)
         keeper._noted_s = keeper._tried_s = 0.0
         keeper.keep()
-    assert sum("not kept" in text for text in session.messages) == 1
+    assert sum("not kept" in text for text in session.told.lasting) == 1
     assert len(list(folder.glob("*.journal"))) == 1, "the failed one still holds what was done before"
     is_full = False
     keeper._tried_s = 0.0
     keeper.keep()
-    assert session.messages[-1] == "what you do is kept for a restart again"
+    assert session.told.lasting[-1] == "what you do is kept for a restart again"
     session.advance(3)
     keeper._noted_s = 0.0
     keeper.keep()

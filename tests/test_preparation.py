@@ -234,7 +234,7 @@ def test_the_panel_says_so_and_time_waits(helper: Helper, tmp_path: Path) -> Non
     spots = [spot for spot in app.window.canvas.spots if spot.id.startswith("state:")]
     assert spots and all("being compiled" in (spot.tip or "") for spot in spots)
     press(app, pygame.K_PERIOD, unicode=".")
-    assert app.session.tick == 0 and "prepared" in app.window.state.messages.waiting[-1][0]
+    assert app.session.tick == 0 and "prepared" in app.window.state.messages.texts()[-1]
     for kind in kinds:
         note(tmp_path, kind)
     app.window.player.play()

@@ -533,7 +533,7 @@ def test_f9_records_and_tells_what_came_of_it(tmp_path: Path) -> None:
 
     def is_told() -> bool:
         app.frame(0.0)
-        done[:] = [text for text, _ in app.window.state.messages.waiting if text.startswith("recorded ")]
+        done[:] = [text for text in app.window.state.messages.texts() if text.startswith("recorded ")]
         return bool(done)
 
     until(is_told)
@@ -549,7 +549,7 @@ def told(app: App, beginning: str) -> str:
 
     def is_told() -> bool:
         app.frame(0.0)
-        found[:] = [text for text, _ in app.window.state.messages.waiting if text.startswith(beginning)]
+        found[:] = [text for text in app.window.state.messages.texts() if text.startswith(beginning)]
         return bool(found)
 
     until(is_told)
@@ -588,7 +588,7 @@ def test_names_that_are_taken_are_told_once_each(tmp_path: Path) -> None:
     for _ in range(2):
         app.window.recording.export(usual(from_tick=1, to_tick=2))
     names = [f"a0-vs-a1-ticks-1-2-{number}.mp4" for number in (2, 3)]
-    assert [text.removeprefix("exporting ticks 1 to 2 to ") for text, _ in app.window.state.messages.waiting] == names
+    assert [text.removeprefix("exporting ticks 1 to 2 to ") for text in app.window.state.messages.texts()] == names
     for name in names:
         assert told(app, f"recorded {folder / name}").endswith("kB")
     assert (folder / "a0-vs-a1-ticks-1-2.mp4").read_text() == "mine"

@@ -120,7 +120,7 @@ def test_a_view_that_makes_no_sense_is_told_of_and_the_file_opens(tmp_path: Path
     app = make_app(setup())
     app.window.documents.open_path(path)
     assert app.session.path == path and app.window.dialogs.dialog is None
-    assert any("layers.trees" in toast and "'tree'" in toast for toast, _ in app.window.state.messages.waiting)
+    assert any("layers.trees" in toast and "'tree'" in toast for toast in app.window.state.messages.texts())
 
 
 def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
@@ -237,8 +237,8 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
     session = busy_session()
     keeper = Keeper(session)
-    session.messages.clear()
+    session.told.lasting.clear()
     for _ in range(3):
         keeper.keep()
         session.advance(1)
-    assert sum("not kept" in text for text in session.messages) == 1
+    assert sum("not kept" in text for text in session.told.lasting) == 1

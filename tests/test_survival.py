@@ -61,7 +61,7 @@ def test_a_picture_waits_for_branches_that_are_on_their_way(key: str, tmp_path: 
     app = one_of_two_branches_seeks()
     press_combination(app, key)
     assert app.window.dialogs.dialog is None, app.window.dialogs.dialog.problems
-    picture = Path(app.window.state.messages.waiting[-1][0].removeprefix("saved "))
+    picture = Path(app.window.state.messages.texts()[-1].removeprefix("saved "))
     assert picture.is_file()
     if picture.suffix == ".png":
         texts = png_texts(picture.read_bytes())

@@ -114,8 +114,11 @@ class App:
         window.documents.look_at_agents()
         self._tell_hidden()
         for text in session.messages:
-            window.say(text)
+            window.tell(text)
         session.messages.clear()
+        for text in session.told.lasting:
+            window.say(text)
+        session.told.lasting.clear()
         if session.alarms and window.dialogs.dialog is None:
             window.dialogs.complain(ConfigError(session.alarms), "The run is not what it was")
             session.alarms.clear()

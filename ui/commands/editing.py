@@ -51,13 +51,13 @@ def undo(window: Window) -> None:
         window.say("the stroke was taken back")
         return
     done = window.session.undo()
-    window.say(f"taken back: {done}" if done else "nothing to undo")
+    window.tell(f"taken back: {done}" if done else "nothing to undo")
 
 
 @command("Ctrl+Y Ctrl+Shift+Z", "Redo", repeats=True)
 def redo(window: Window) -> None:
     done = window.session.redo()
-    window.say(f"done again: {done}" if done else "nothing to redo")
+    window.tell(f"done again: {done}" if done else "nothing to redo")
 
 
 @command("Alt+Z", "History: everything done, to go back to any of it")
@@ -75,7 +75,7 @@ def _switch(number: int) -> Action:
     def flip(window: Window) -> None:
         names = list(window.session.world.switches)
         if number <= len(names):
-            window.say(turning.flip_switch(window.session, names[number - 1]))
+            window.tell(turning.flip_switch(window.session, names[number - 1]))
         else:
             window.say(f"this map has no switch {number}")
 

@@ -90,7 +90,7 @@ def cell_menu(window: Window, panel: Panel, point: Point, position: Position) ->
 
 def _say(window: Window, act: Callable[[], str]) -> None:
     if text := act():
-        window.say(text)
+        window.tell(text)
 
 
 def _paste(window: Window, point: Point) -> None:

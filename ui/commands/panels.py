@@ -162,9 +162,9 @@ def lower_budget(window: Window) -> None:
 
 @command("Alt+L", "More trials for agents that learn", repeats=True)
 def more_trials(window: Window) -> None:
-    window.say(turning.turn_trials(window.session, 1))
+    window.tell(turning.turn_trials(window.session, 1))
 
 
 @command("Alt+Shift+L", "Fewer trials", repeats=True)
 def fewer_trials(window: Window) -> None:
-    window.say(turning.turn_trials(window.session, -1))
+    window.tell(turning.turn_trials(window.session, -1))

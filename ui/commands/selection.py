@@ -15,7 +15,7 @@ command = Topic("Selection")
 
 def _say(window: Window, text: str) -> None:
     if text:
-        window.say(text)
+        window.tell(text)
 
 
 @command("Ctrl+A", "Select the whole map")

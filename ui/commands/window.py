@@ -97,6 +97,9 @@ class Window:
     def say(self, text: str) -> None:
         self.desk.say(text)
 
+    def tell(self, text: str) -> None:
+        self.desk.tell(text)
+
     def show(self, dialog: Dialog) -> None:
         self.dialogs.show(dialog)
 

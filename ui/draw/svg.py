@@ -61,7 +61,7 @@ class _Page:
         self.width, self.height = grid.width, grid.height
         self.palette: Palette = PALETTES[self.look.theme]
         self.layers: LayerState = self.look.layer_state()
-        self.view = self.panel.mind or self.panel.view
+        self.view = self.panel.subject
         part = self.look.part_for(self.panel.key)
         self.box = (0.0, 0.0, float(self.width), float(self.height))
         if part is not None:

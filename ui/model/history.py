@@ -84,6 +84,7 @@ class History:
     def __init__(self, holder: Holder) -> None:
         self.done: list[Done] = []
         self.undone: list[Done] = []  # the next to be done again is the last
+        self.deeds = 0  # begun, taken back or done again so far
         self._holder = holder
         self._doing: _Doing | None = None
         self._turned: _Doing | None = None  # the last thing done, if it was the turn of a knob
@@ -105,6 +106,7 @@ class History:
     def begin(self, words: str = "", *, is_stroke: bool = False, knob: object = None) -> None:
         """Something begins, until `end`. Without words it is called after its commands."""
         self.end()
+        self.deeds += 1
         run, focused = self._holder.run, self._holder.focused_key
         self._doing = _Doing(run.state(), focused, run.tick, words, is_stroke, knob)
 
@@ -133,6 +135,7 @@ class History:
         if not is_last or turned is None or turned.knob != knob or self._holder.run.tick - turned.tick > TURN_TICKS:
             return False
         self.done.pop()
+        self.deeds += 1
         self._doing = turned
         return True
 
@@ -205,6 +208,7 @@ class History:
     def _turn(self, source: list[Done], target: list[Done], forwards: bool) -> Done | None:
         if not source:
             return None
+        self.deeds += 1
         source[-1].change.turn(forwards)
         target.append(source.pop())
         return target[-1]

@@ -58,7 +58,7 @@ class Keeper:
         if journal.problem and not self._said:
             self._said = True
             self._tried_s = now
-            self.session.messages.append(journal.problem)
+            self.session.told.lasting.append(journal.problem)
         if self.session.crashed and journal.problem is None:
             self._let_crashed_go()
 
@@ -96,7 +96,7 @@ class Keeper:
         self.journal = anew
         failed.close()
         self._said = False
-        self.session.messages.append("what you do is kept for a restart again")
+        self.session.told.lasting.append("what you do is kept for a restart again")
 
     def close(self) -> None:
         for journal in (*self.left, *([self.journal] if self.journal else [])):

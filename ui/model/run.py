@@ -68,7 +68,8 @@ class Panel:
 class Told:
     """What whoever looks is to know; they show and clear it."""
 
-    messages: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)  # about the run, until something is done to it
+    lasting: list[str] = field(default_factory=list)  # true whatever is done to the run
     alarms: list[str] = field(default_factory=list)  # what must not be missed: the run is not the one that was saved
 
 

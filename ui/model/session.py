@@ -76,7 +76,7 @@ class LeftRun:
 
 
 class Session:
-    """The open run. `messages` and `alarms` collect what the user should be told; the window shows and clears them."""
+    """The open run. `told` collects what the user should be told; the window shows and clears it."""
 
     def __init__(self, begun: Scenario | Run) -> None:
         self.told = begun.told if isinstance(begun, Run) else Told()

@@ -12,29 +12,39 @@ from ui.model.selection import Piece, Selection
 from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, SELECT, Point
 
-MESSAGE_S = 6.0
-MOST_MESSAGES = 4
+LEAST_MESSAGE_S, MOST_MESSAGE_S = 2.0, 6.0
+LETTERS_A_SECOND = 20  # that are read
+MOST_MESSAGES = 3
+
+
+@dataclass(frozen=True)
+class Message:
+    text: str
+    until: float
+    deed: int | None  # it is about the run, as this many deeds had left it
 
 
 @dataclass
 class Messages:
-    """What the user is told, each text for a few seconds."""
+    """What the user is told, each text for as long as it takes to read it, and about the run until the next deed."""
 
-    waiting: list[tuple[str, float]] = field(default_factory=list)  # texts, and until when they stand
+    waiting: list[Message] = field(default_factory=list)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, deed: int | None = None) -> None:
         """What is told already stays for longer."""
-        self.waiting = [told for told in self.waiting if told[0] != text]
-        self.waiting.append((text, time.monotonic() + MESSAGE_S))
+        seconds = min(MOST_MESSAGE_S, LEAST_MESSAGE_S + len(text) / LETTERS_A_SECOND)
+        self.waiting = [told for told in self.waiting if told.text != text]
+        self.waiting.append(Message(text, time.monotonic() + seconds, deed))
 
-    def current(self) -> list[str]:
-        """The latest that still stand, the newest last."""
+    def current(self, deeds: int) -> list[str]:
+        """The latest that still stand, the newest last. What a deed has left behind may be otherwise after the next."""
         now = time.monotonic()
-        self.waiting = [told for told in self.waiting if told[1] > now][-MOST_MESSAGES:]
+        standing = [told for told in self.waiting if told.until > now and told.deed in (None, deeds)]
+        self.waiting = standing[-MOST_MESSAGES:]
         return self.texts()
 
     def texts(self) -> list[str]:
-        return [text for text, _ in self.waiting]
+        return [told.text for told in self.waiting]
 
 
 @dataclass

@@ -94,7 +94,9 @@ def _in_the_way(desk: Desk, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect
         for at in (pointing.middle_of(desk, panel, boxes, cell),)
     ]
     names = [pygame.Rect(spot.box) for spot in desk.canvas.spots if spot.id.startswith(f"bridge:{panel.key}:")]
-    if panel.view.offence is not None or (panel.crowd is not None and panel.member is not None):
+    if panel.view.offence is not None:
+        names.append(pygame.Rect(x, y, width, height // 2))
+    if panel.crowd is not None and panel.member is not None:
         names.append(pygame.Rect(x, y + height // 2, width, height))
     if panel.key in {compared.key for compared in desk.scene.compared_panels()}:
         names.append(pygame.Rect(x + width // 2, y, width, height // 2))
@@ -105,7 +107,7 @@ def _in_the_way(desk: Desk, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect
 
 
 def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:
-    """Why the referee has stopped the agent, or what failed in its file, over the foot of the map."""
+    """Why the referee has stopped the agent, or what failed in its file: at the top, as messages stand at the foot."""
     offence, px = panel.view.offence, canvas.px
     assert offence is not None
     x, y = offence.place
@@ -113,7 +115,7 @@ def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:
     width = box[2] - px(12)
     lines = canvas.wrap_lines(text, width - px(16), 13)[:4]
     height = len(lines) * px(18) + px(12)
-    place = (box[0] + px(6), box[1] + box[3] - height - px(6), width, height)
+    place = (box[0] + px(6), box[1] + px(6), width, height)
     canvas.fill(place, mix(canvas.palette.surface, canvas.palette.warning, 0.16), 8)
     for number, line in enumerate(lines):
         middle = place[1] + px(6) + number * px(18) + px(9)

@@ -19,7 +19,7 @@ LEAST_MAP = 240  # a smaller map would be all names
 
 def flip(desk: Desk, name: str) -> None:
     if name in desk.session.world.switch_states():  # what is drawn may be a frame old, and another run open
-        desk.say(turning.flip_switch(desk.session, name))
+        desk.tell(turning.flip_switch(desk.session, name))
 
 
 def _flip_in(desk: Desk, key: PanelKey, name: str) -> None:

@@ -46,6 +46,10 @@ class Desk:
         """Tell the user something for a few seconds."""
         self.state.messages.say(text)
 
+    def tell(self, text: str) -> None:
+        """The same about the run as it is now, until something is done to it."""
+        self.state.messages.say(text, self.session.history.deeds)
+
     def heading(self, x: int, y: int, text: str) -> int:
         """The name of a part of the sidebar; returns where that part begins."""
         self.canvas.text((x, y), text, size=12, face="bold", colour=self.palette.dim)

@@ -17,7 +17,7 @@ CORNER = 16  # more than the radius of any dialog
 
 def draw_messages(desk: Desk, plan: Layout) -> None:
     """The latest messages until their time is over: over the maps, never over numbers, headers or bars."""
-    texts = desk.state.messages.current()
+    texts = desk.state.messages.current(desk.session.history.deeds)
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     left, top, width, height = message_area(plan)
@@ -39,7 +39,7 @@ def lies_over(desk: Desk) -> bool:
     """Whether anything may cover parts of the window that it does not belong to."""
     state = desk.state
     return bool(
-        state.messages.current()
+        state.messages.current(desk.session.history.deeds)
         or state.menu is not None
         or state.lesson is not None
         or (state.notes is not None and state.notes.shown is not None)
@@ -49,10 +49,12 @@ def lies_over(desk: Desk) -> bool:
 
 
 def message_area(plan: Layout) -> Box:
-    """Where messages stand: over the maps of the lowest row of panels."""
+    """Where messages stand: over the maps of the lowest row of panels, or one of these beside numbers."""
     if not plan.panels:
         foot = plan.transport[1] or plan.size[1]
         return 0, 0, plan.size[0], foot
+    if plan.panels[-1].has_side:
+        return plan.panels[-1].map
     left = min(panel.whole[0] for panel in plan.panels)
     right = max(panel.whole[0] + panel.whole[2] for panel in plan.panels)
     _, top, _, height = plan.panels[-1].map

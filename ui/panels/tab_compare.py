@@ -72,7 +72,7 @@ def _draw_trials(desk: Desk, x: int, y: int, width: int) -> int:
 
 
 def _turn_trials(desk: Desk, step: int) -> None:
-    desk.say(turning.turn_trials(desk.session, step))
+    desk.tell(turning.turn_trials(desk.session, step))
 
 
 def _draw_table(desk: Desk, x: int, y: int, width: int) -> int:
