@@ -1233,6 +1233,18 @@ def test_edit_marks_shrink_with_age_and_go():
     assert inked[0] > inked[1] > inked[2] == 0
 
 
+def test_edit_marks_of_tiny_cells_leave_the_map_to_be_seen():
+    stage = scrubbing_stage()
+    now, size = stage.world.tick, (240, 160)
+    free = np.flatnonzero(stage.grid.free).tolist()
+    edits = dict.fromkeys(free, (now, False))
+    bare = pixels_of(stage.draw(Camera(4.0), size, layers_with("terrain"))[0])
+    marked = pixels_of(stage.draw(Camera(4.0), size, layers_with("terrain", "edits"), edits=edits)[0])
+    inked = [b for a, b in zip(bare, marked, strict=True) if a != b]
+    assert 0 < len(inked) < 0.15 * len(bare)
+    assert set(inked) <= {*DARK.text}, "the ink alone: a casing would look like walls"
+
+
 def test_hover_and_preview_are_shown():
     stage = scrubbing_stage()
     bare, _ = stage.draw(Camera(10.0), (300, 200), layers_with())

@@ -456,3 +456,28 @@ edits:
         SetSwitch("my: gate", True),
         NameSwitch("my: gate", ()),
     ]
+
+
+def test_undo_brings_no_selection_back_outside_edit_mode(app):
+    select(app, (1, 1), (2, 3))
+    drag(app, at_cell(app, 1, 1), at_cell(app, 5, 1))
+    assert app.window.state.selection is not None
+    press_combination(app, "M")
+    assert app.window.state.selection is None
+    for combination in ("Ctrl+Z", "Ctrl+Y"):
+        press_combination(app, combination)
+        assert app.window.state.selection is None
+    press_combination(app, "M")
+    press_combination(app, "Ctrl+Z")
+    assert app.window.state.selection is not None and rows(app) == ROWS
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_walls_of_a_piece_in_the_hand_look_like_those_on_the_map(theme):
+    app = make_app(scenario(), theme=theme)
+    for key in ("M", "S"):
+        press_combination(app, key)
+    select(app, (1, 1), (2, 3))
+    drag(app, at_cell(app, 1, 1), at_cell(app, 7, 1), release=False)
+    on_map, in_hand = (app.window.surface.get_at(at_cell(app, x, 1)) for x in (2, 8))
+    assert sum(abs(a - b) for a, b in zip(on_map, in_hand, strict=True)) < 60, (on_map, in_hand)

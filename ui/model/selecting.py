@@ -238,7 +238,7 @@ class Selecting:
             letters[from_there] = grid.freed(from_there)
         letters[place.cells(grid)] = piece.letters_at(place, grid)
         changed = np.flatnonzero(letters != now)
-        put = partial(setattr, self.state, "selection")
+        put = self.state.put_selection
         if not changed.size:
             put(to)
             return

@@ -96,6 +96,10 @@ class State:
         self.tool = BRUSH
         self.deselect()
 
+    def put_selection(self, selection: Selection | None) -> None:
+        """As undo and redo do, too: outside edit mode there is none, where Delete would mean something else."""
+        self.selection = selection if self.is_editing else None
+
     def deselect(self) -> None:
         self.selection = self.anchor = self.held = None
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
+from ui.draw.map_colours import EDGED_FROM_PX
 from ui.draw.theme import Colour, Palette
 from ui.model.camera import Camera
 from ui.model.layout import Box
@@ -32,7 +33,13 @@ def draw(desk: Desk, selecting: Selecting) -> None:
             with desk.canvas.clipped(boxes.map):
                 if floating is not None:
                     piece, place = floating
-                    _draw_cells(desk.canvas.surface, boxes.map, camera, _picture(piece, desk.palette), place)
+                    _draw_cells(
+                        desk.canvas.surface,
+                        boxes.map,
+                        camera,
+                        _picture(piece, desk.palette, camera.zoom >= EDGED_FROM_PX),
+                        place,
+                    )
                 _draw_outline(desk, boxes.map, camera, shown)
 
 
@@ -113,9 +120,12 @@ def _seen(offset: float, zoom: float, count: int, pixels: int) -> tuple[int, int
 
 
 @lru_cache(maxsize=4)
-def _picture(piece: Piece, palette: Palette) -> pygame.Surface:
+def _picture(piece: Piece, palette: Palette, has_edges: bool) -> pygame.Surface:
+    """Walls are filled as on the map, where the larger ones are edges on what is outside."""
     image = pygame.Surface((piece.width, piece.height), pygame.SRCALPHA)
-    pygame.surfarray.pixels3d(image)[:] = _colours(palette)[piece.letters].swapaxes(0, 1)
+    pygame.surfarray.pixels3d(image)[:] = _colours(palette, palette.outside if has_edges else palette.wall)[
+        piece.letters
+    ].swapaxes(0, 1)
     pygame.surfarray.pixels_alpha(image)[:] = np.where(piece.mask, PIECE_ALPHA, 0).T
     return image
 
@@ -128,10 +138,10 @@ def _tinted(selection: Selection, palette: Palette) -> pygame.Surface:
     return image
 
 
-@lru_cache(maxsize=2)
-def _colours(palette: Palette) -> npt.NDArray[np.uint8]:
+@lru_cache(maxsize=4)
+def _colours(palette: Palette, wall: Colour) -> npt.NDArray[np.uint8]:
     """By letter."""
-    table = np.full((256, 3), palette.wall, np.uint8)
+    table = np.full((256, 3), wall, np.uint8)
     for letters, colour in ((".GB", palette.free), ("S", palette.swamp), ("W", palette.water), ("T", palette.trees)):
         for letter in letters:
             table[ord(letter)] = colour

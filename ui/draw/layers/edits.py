@@ -13,13 +13,14 @@ from ui.draw import marks
 from ui.draw.drawing import Drawing
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import MARKS_FROM_PX, Picture
+from ui.draw.picture import Picture
 from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 from ui.model.run import Edits
 
 MOST_EDIT_MARKS = 2000
+APART = 12  # where cells are tiny, so far at least are marks from each other: the map below them is to be seen
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class EditMarks:
 def marks_of(picture: Picture) -> EditMarks:
     """The marks to draw, made once for all panels that show the same edits."""
     edits, snapshot, fade_ticks = picture.moment.edits, picture.snapshot, picture.moment.fade_ticks
-    spacing = 1 if picture.has_marks else ceil(MARKS_FROM_PX / picture.zoom)
+    spacing = 1 if picture.has_marks else ceil(picture.px(APART) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, fade_ticks, spacing)
     kept: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.kept.get("edits")
     if kept is None or kept[0] != key:
@@ -64,7 +65,9 @@ def draw(picture: Picture) -> None:
         strokes.mark_edits(*cells, reach, width, packed(palette.text))
         return
     reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.px(1)
-    strokes.mark_edits(*cells, reach, width + 2 * picture.px(1), packed(marks.casing_of(palette, palette.text)))
+    walls = (picture.frame, marked.cells[marked.is_blocked], marked.is_blocked[marked.is_blocked])
+    casing = packed(marks.casing_of(palette, palette.text))  # on walls alone: around freed cells it would look like one
+    strokes.mark_edits(*walls, reach, width + 2 * picture.px(1), casing)
     strokes.mark_edits(*cells, reach, width, packed(palette.text))
 
 
