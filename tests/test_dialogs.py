@@ -518,7 +518,7 @@ def test_folders_are_entered_and_left(host: FakeHost, folder: Path) -> None:
 def test_typing_filters_and_a_path_is_gone_to(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
     host.type("two")
-    assert names(dialog) == ["..", "two.map"]
+    assert names(dialog) == ["two.map"]
     host.clear_field()
     host.type("maps/")
     host.press("Return")
@@ -530,6 +530,16 @@ def test_typing_filters_and_a_path_is_gone_to(host: FakeHost, folder: Path) -> N
     host.type("../two.map")
     host.press("Return")
     assert host.paths == [folder / "two.map"]
+
+
+def test_a_name_that_is_not_there_is_told_with_the_nearest_and_stays(host: FakeHost, folder: Path) -> None:
+    dialog = open_file(host, folder)
+    for text, words in (("nosuchthing", "there is no 'nosuchthing' here"), ("twu.map", "did you mean 'two.map'")):
+        host.type(text)
+        host.press("Return")
+        assert host.dialog is dialog and dialog.folder == folder and dialog.text == text
+        assert words in dialog.problem and not host.paths
+        host.clear_field()
 
 
 def test_a_folder_that_cannot_be_read_is_told(host: FakeHost, folder: Path) -> None:
@@ -1445,3 +1455,18 @@ def test_the_help_page_scrolls_rather_than_be_too_small_to_read() -> None:
         host = FakeHost(size)
         host.show(dialog := HelpOverlay(host))
         assert dialog.page.size >= 12
+
+
+def test_what_is_wrong_in_a_form_stays_when_the_window_is_resized(host: FakeHost) -> None:
+    dialog = GenerateMap(host)
+    host.show(dialog)
+    row = next(row for row in dialog.form.rows if row.param.name == "width")
+    assert row.slider is not None
+    place = row.slider.value
+    for text in ("40", "2"):
+        row.field.set(text)
+        row.typed(text)
+    assert row.is_wrong and row.slider.value == place, "the slider shows what holds, as the preview does"
+    dialog.rebuild()
+    row = next(row for row in dialog.form.rows if row.param.name == "width")
+    assert row.field.text == "2" and row.is_wrong and dialog.form.stops()

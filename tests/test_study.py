@@ -10,7 +10,7 @@ import pygame
 import pytest
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, SetBudget
 from sim.experiments import sketch
 from sim.experiments.sketch import Axis, Sketch, read_axis, read_budgets
 from sim.experiments.spec import load_experiment
@@ -23,6 +23,7 @@ from ui.dialogs import experiment as sheets
 from ui.dialogs.experiment import ExperimentSheet, setting_of
 from ui.model import study as studies
 from ui.model.study import Study
+from ui.widgets.controls import Text
 
 from .experiments import run_all
 from .filming import setup
@@ -93,6 +94,12 @@ def test_a_run_becomes_a_specification(tmp_path: Path) -> None:
     found = {(s.kind, s.budget) for s in part.settings}
     assert found == {("tb-wa", 1), ("tb-wa", 16), ("lrta", 1), ("lrta", 16), ("tba", 16)}, "TBA* needs more than one"
     assert next(s for s in part.settings if s.kind == "tb-wa").params["weight"] == 3.0
+
+
+def test_an_agent_keeps_a_budget_of_its_own(tmp_path: Path) -> None:
+    agents = AgentConfig("lrta", budget=7), AgentConfig("tb-wa")
+    spec = load_experiment(sketch.write(a_sketch(agents=agents), tmp_path, BY_KEY), BY_KEY)
+    assert {(s.kind, s.budget) for s in spec.parts[0].settings} == {("lrta", 7), ("tb-wa", 1), ("tb-wa", 16)}
 
 
 def test_problems_of_a_list(tmp_path: Path) -> None:
@@ -232,6 +239,18 @@ def test_the_sheet_shows_a_sweep_as_a_coloured_table(sheet: ExperimentSheet) -> 
     assert len(colours) > 1
 
 
+def test_the_sheet_says_which_agents_keep_budgets_of_their_own(sheet: ExperimentSheet) -> None:
+    session = sheet.host.session
+    key = session.panels[1].key
+    session.do(SetBudget(5, key.agent))
+    sheet.rebuild()
+    labels = [control.text for control in sheet.controls if isinstance(control, Text)]
+    assert f"Budgets, but not of {session.panels[1].view.label} (5)" in labels
+    sheet._set_budgets("4")
+    sheet._start()
+    assert sheet.study is not None and {point.budget for point in sheet.study.points} == {4, 5}
+
+
 def test_the_sheet_says_what_is_wrong(sheet: ExperimentSheet) -> None:
     sheet._set_first("weight: 1 3")
     sheet._start()
@@ -245,3 +264,16 @@ def test_settings_are_told_apart_by_what_differs(tmp_path: Path) -> None:
     agents = AgentConfig("tb-wa", params={"weight": 1.0}), AgentConfig("tb-wa", params={"weight": 3.0}), AGENTS[1]
     points = done(a_sketch(agents=agents, budgets=(4,)), tmp_path).points
     assert [setting_of(point, points) for point in points] == ["TB-WA* weight=1", "TB-WA* weight=3", "LRTA*"]
+
+
+def test_no_column_of_the_table_is_cut(sheet: ExperimentSheet, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = sheet.host
+    sheet._start()
+    sheet.update(1.0)
+    monkeypatch.setattr(host, "window_size", (800, 600))
+    sheet.rebuild()
+    pen = sheet.pen
+    pen.scale = host.scale
+    assert 2 < len(sheet.rows.columns) < len(sheets.COLUMNS) and sheet.rows.items
+    for column, (_, width) in zip(sheet.rows.columns, sheet.rows._widths(), strict=True):
+        assert pen.text_width(column.title, 12) + 12 <= width, column.title

@@ -37,7 +37,7 @@ class Axis:
 class Sketch:
     title: str
     grid: Grid
-    agents: tuple[AgentConfig, ...]  # with all of their parameters
+    agents: tuple[AgentConfig, ...]  # with all of their parameters; one with a budget keeps that
     budgets: tuple[int, ...]
     count: int  # problems
     seed: int
@@ -107,6 +107,7 @@ def _budgets(sketch: Sketch) -> Sequence[Value]:
 def _agent(config: AgentConfig, sketch: Sketch, spec: AgentSpec) -> dict[str, Any]:
     swept: Mapping[str, Any] = {axis.name: list(axis.values) for axis in sketch.sweep if axis.name != BUDGET_AXIS}
     params = parse_params(spec.params, config.params, spec.key, [])
-    budgets = [budget for budget in _budgets(sketch) if spec.check_budget(int(budget), params) is None]
+    wanted = _budgets(sketch) if config.budget is None else (config.budget,)
+    budgets = [budget for budget in wanted if spec.check_budget(int(budget), params) is None]
     label = {"label": config.label} if config.label else {}
     return {"kind": config.kind, **label, **config.params, **swept, "budgets": budgets}

@@ -490,6 +490,12 @@ class FormDialog(Dialog):
 
     form: ParamForm
 
+    def rebuild(self) -> None:
+        """What is entered and not legal stays, as what is legal does: a button would act on something else."""
+        entered = self.form.wrong_texts() if hasattr(self, "form") else {}
+        super().rebuild()
+        self.form.enter(entered)
+
     def _kill(self) -> None:
         if hasattr(self, "form"):
             self.form.kill()

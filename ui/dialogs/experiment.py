@@ -3,6 +3,7 @@ come. Or a sweep: one agent with all combinations of two parameters, as a colour
 """
 
 from collections.abc import Callable
+from itertools import accumulate
 from math import isnan, log
 
 import pygame
@@ -25,6 +26,16 @@ from ui.widgets.lists import Col, Item, Rows
 LIST, PAIRS = "problem list", "random pairs"
 COUNT = Param("problems", int, 40, "how many, each walked by every agent with every budget", 1, 5000)
 SEED = Param("seed", int, 1, "which are drawn", 0, 10_000)
+COLUMNS = (
+    Col("Setting"),
+    Col("k", 56, "right", "mono"),
+    Col("Arrived", 76, "right", "mono"),
+    Col("x optimal", 84, "right", "mono"),
+    Col("exp / move", 96, "right", "mono"),
+    Col("Most", 80, "right", "mono"),
+    Col("us / move", 92, "right", "mono"),
+)
+LEAST_SETTING = 70
 _REFRESH_S = 0.5
 _EDGE = 52  # beside and below a plot, for its numbers
 
@@ -60,15 +71,7 @@ class ExperimentSheet(FormDialog):
         self.meter = _Meter(self, take_top(area, self.px(6), self.px(8)), self)
         self.add(self.meter)
         plot = take_bottom(area, max(self.px(120), area.height * 11 // 20), self.px(12))
-        columns = [
-            Col("Setting"),
-            Col("k", 84, "right", "mono"),
-            Col("Arrived", 84, "right", "mono"),
-            Col("x optimal", 92, "right", "mono"),
-            Col("exp / move", 96, "right", "mono"),
-            Col("Most", 80, "right", "mono"),
-            Col("us / move", 92, "right", "mono"),
-        ]
+        columns = self._columns_within(area.width)
         items = self._items()
         self.rows = Rows(self, area, columns, items, chosen=self.confirm, selected=self._chose, empty="no results yet")
         self.add(self.rows)
@@ -85,6 +88,11 @@ class ExperimentSheet(FormDialog):
         self.add_note()
         self._say()
 
+    def _columns_within(self, width: int) -> list[Col]:
+        """The first of them, as many as there is room for."""
+        ends = accumulate(self.px(column.width or LEAST_SETTING) for column in COLUMNS)
+        return [column for column, end in zip(COLUMNS, ends, strict=True) if end <= width] or [COLUMNS[0]]
+
     def _build_form(self, area: pygame.Rect) -> None:
         source = Param("source", str, PAIRS, "where starts and goals come from", choices=(PAIRS, LIST))
         sources = (source,) if self.host.problems is not None else ()
@@ -94,7 +102,8 @@ class ExperimentSheet(FormDialog):
             self.add(control)
         walker = self.host.session.focused
         name = walker.label if walker is not None else "nobody"
-        self._field(fields, "Budgets", self.budgets, self._set_budgets)
+        own = ", ".join(self._with_budgets())
+        self._field(fields, f"Budgets, but not of {own}" if own else "Budgets", self.budgets, self._set_budgets)
         self._field(fields, f"Or sweep two of {name}, as weight: 1 1.4 3", self.sweep[0], self._set_first)
         self._field(fields, "... and as budget: 1 4 16 64", self.sweep[1], self._set_second)
 
@@ -154,6 +163,11 @@ class ExperimentSheet(FormDialog):
             tuple(row for row in rows if row.is_readable and row.problem is None),
             axes,
         )
+
+    def _with_budgets(self) -> list[str]:
+        """Agents that have a budget of their own, and keep it."""
+        configs = self.host.session.configs()
+        return [f"{config.label or config.kind} ({config.budget:,})" for config in configs if config.budget is not None]
 
     def _axes(self) -> tuple[Axis, ...]:
         given = [text for text in self.sweep if text.strip()]
@@ -240,8 +254,8 @@ class ExperimentSheet(FormDialog):
 
 
 def _bare(config: AgentConfig) -> AgentConfig:
-    """An agent without budget, start and goal of its own: problems and budgets are the experiment's."""
-    return AgentConfig(config.kind, config.label, dict(config.params))
+    """An agent without start and goal of its own: problems are the experiment's."""
+    return AgentConfig(config.kind, config.label, dict(config.params), config.budget)
 
 
 def setting_of(point: Point, points: list[Point]) -> str:

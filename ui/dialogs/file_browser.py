@@ -9,7 +9,7 @@ from pathlib import Path
 import pygame
 
 from sim.files.examples import EXAMPLES
-from sim.params import ConfigError
+from sim.params import ConfigError, did_you_mean
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
 from ui.dialogs.question import Question
 from ui.model import files
@@ -95,11 +95,12 @@ class _Browser(Dialog):
     # --- the list ---------------------------------------------------------------------------------
 
     def _items(self) -> list[Item]:
-        """The parent, folders, and files of the known kinds."""
+        """The parent, folders, and files of the known kinds; while there is a filter, what it lets through."""
         self.problem = ""
         entries = self._entries()
         wanted = self.filter_text.lower()
-        items = [Item((_PARENT, "", ""), self.folder.parent)] if self.folder.parent != self.folder else []
+        has_parent = self.folder.parent != self.folder and not wanted
+        items = [Item((_PARENT, "", ""), self.folder.parent)] if has_parent else []
         items += [
             Item((f"{entry.name}/", "", ""), Path(entry.path))
             for entry in entries
@@ -195,8 +196,7 @@ class OpenFile(_Browser):
 
     def _typed(self, text: str) -> None:
         self.text = text
-        # The first entry is the folder above: a filter is for what follows.
-        self.refill(1 if self.filter_text else 0)
+        self.refill()
 
     def entered(self) -> None:
         self.text = ""
@@ -207,6 +207,7 @@ class OpenFile(_Browser):
         item = self.rows.item
         path = chosen or (item.value if item else None)
         if path is None:
+            self.complain(self._why_nothing())
             return
         if os.path.isdir(path):
             self.go(path)
@@ -215,6 +216,12 @@ class OpenFile(_Browser):
         else:
             self.host.close_dialog()
             self.host.open_path(path)
+
+    def _why_nothing(self) -> str:
+        """There is nothing of this name; which is the nearest."""
+        known = [entry.name for entry in self._entries() if _is_folder(entry) or self._is_shown(entry.name)]
+        near = did_you_mean(self.filter_text, known)
+        return f"there is no '{self.filter_text}' here" + (near if "did you mean" in near else "")
 
 
 class ChooseFolder(_Browser):

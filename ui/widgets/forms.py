@@ -99,6 +99,17 @@ class ParamForm:
             self.reveal(field)
         return wrong is not None
 
+    def wrong_texts(self) -> dict[str, str]:
+        """By parameter what is entered and not legal."""
+        return {row.param.name: row.field.text for row in self.rows if row.is_wrong and not row.is_objected}
+
+    def enter(self, texts: Mapping[str, str]) -> None:
+        """As if these were typed."""
+        for row in self.rows:
+            if row.param.name in texts:
+                row.field.set(texts[row.param.name])
+                row.typed(texts[row.param.name])
+
     def refuse(self, name: str, value: Value, problem: str) -> bool:
         """Go back to the value that a parameter had, and say why; False when there is no room for all of it."""
         row = self._row(name)
@@ -189,9 +200,7 @@ class _Row:
         if not self.slider:
             spot.x = place.x
         text = shown_number(self._value)
-        self.field = Field(
-            dialog, spot, text, self._typed, mono=True, longest=20, container=inside, finished=self._left
-        )
+        self.field = Field(dialog, spot, text, self.typed, mono=True, longest=20, container=inside, finished=self._left)
         self.controls.append(self.field)
 
     def _slid(self, place: int) -> None:
@@ -203,20 +212,26 @@ class _Row:
     def _stepped(self, steps: int) -> None:
         assert self.scale is not None and self.slider is not None
         self._value = self.scale.stepped(float(self._value), steps)
-        self.slider.set(self.scale.place_of(float(self._value)))
+        self._slide()
         self.field.set(shown_number(self._value))
         self._pend(_DRAG_REST_S)
 
-    def _typed(self, text: str) -> None:
+    def typed(self, text: str) -> None:
+        """While it is not legal, the slider shows the value that holds."""
         try:
             self._value = self.param.parse(text.strip())
         except ConfigError as error:
             self.is_pending = False
+            self._value = self.form.values.get(self.param.name, self.param.default)
+            self._slide()
             self.complain(error.problems[0], is_wrong=True)
             return
+        self._slide()
+        self._pend(_TYPING_REST_S)
+
+    def _slide(self) -> None:
         if self.slider and self.scale:
             self.slider.set(self.scale.place_of(float(self._value)))
-        self._pend(_TYPING_REST_S)
 
     def _left(self) -> None:
         """The focus leaves the field."""
@@ -264,8 +279,7 @@ class _Row:
         elif isinstance(control, Choice):
             control.set(str(value))
         else:
-            if self.slider and self.scale:
-                self.slider.set(self.scale.place_of(float(value)))
+            self._slide()
             self.field.set(shown_number(value))
 
     def _differs_from_text(self) -> bool:
