@@ -20,6 +20,7 @@ from sim.experiments.plan import code_version
 from sim.experiments.runs import do_job
 from sim.experiments.spec import Specification
 from sim.experiments.store import Store, open_for_reading
+from sim.files.disk import noting_reads
 from sim.files.scenario import save_scenario
 from sim.params import ConfigError, Param
 from sim.program import NAME, ROOT
@@ -40,9 +41,10 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     if given.row is not None and given.check:
         raise ConfigError("replay: expected ROW --check or --check N, got both ROW and N")
-    check_outputs({"-o": given.output}, [Path(given.folder, name) for name in OF_A_FOLDER])
     with open_for_reading(Path(given.folder)) as store:
-        spec = specification_of(store, BY_KEY, [Path(given.maps)])
+        with noting_reads() as inputs:
+            spec = specification_of(store, BY_KEY, [Path(given.maps)])
+        check_outputs({"-o": given.output}, [*inputs, *(store.folder / name for name in OF_A_FOLDER)])
         if given.check is not None:
             return check(store, spec, int(given.check or CHECK.default), given.row)
         if given.row is None:

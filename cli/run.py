@@ -15,8 +15,9 @@ from cli.progress import Progress
 from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import LAST_TICK, TICK_MS, AddAgent, Serve, SetTickMs, TimedCommand
+from sim.files.disk import noting_reads
 from sim.files.examples import asked_file
-from sim.files.scenario import MapFile, Scenario, build_world, load_scenario, save_scenario
+from sim.files.scenario import Scenario, build_world, load_scenario, save_scenario
 from sim.files.trace import Trace
 from sim.params import Param
 from sim.results import STOPPED, STUCK, Proofs, TickTimes, group_lines, outcome_of, result
@@ -38,10 +39,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
     given = parser.parse_args(argv)
-    path = asked_file(given.scenario)
-    scenario = load_scenario(path, BY_KEY)
-    outputs = {"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}
-    check_outputs(outputs, [path, *([scenario.map.path] if isinstance(scenario.map, MapFile) else [])])
+    with noting_reads() as inputs:
+        scenario = load_scenario(asked_file(given.scenario), BY_KEY)
+    check_outputs({"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}, inputs)
     if given.tick_ms is not None:
         scenario = replace(scenario, tick_ms=given.tick_ms)
     return run_scenario(scenario, given.ticks, given.trace, given.posthoc, given.summary, given.keep)

@@ -18,6 +18,7 @@ from cli.results import print_result
 from cli.warm import warm_up
 from sim.commands import BUDGET, TRIALS, AgentConfig
 from sim.files.agent_text import parse_agent
+from sim.files.disk import noting_reads
 from sim.files.map import ScenFile, ScenRow, find_map, lengths_agree, read_scen, row_numbers, row_problem
 from sim.files.maps import MAP_KINDS, open_map
 from sim.files.picture_map import PICTURE_SUFFIXES, THRESHOLD
@@ -46,12 +47,11 @@ def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     problems: list[str] = []
     configs = _agents(given, problems)
-    tasks = _tasks(given, problems)
+    with noting_reads() as inputs:
+        tasks = _tasks(given, problems)
     if problems:
         raise ConfigError(problems)
-    maps = {task.map_name for task in tasks if isinstance(task, SolveTask)}
-    read = [place for place in (given.scen, *maps) if place is not None]
-    check_outputs({"--trace": given.trace, "--posthoc": given.posthoc}, read)
+    check_outputs({"--trace": given.trace, "--posthoc": given.posthoc}, inputs)
     return _Solver(given, configs).solve_all(tasks)
 
 

@@ -651,12 +651,16 @@ def test_an_output_is_no_input_and_no_other_output(run: Any, tmp_path: Path) -> 
     scenario.write_text(SCRIPT.replace('{rows: ["......", "......"]}', "{file: a.map}"))
     board.write_text("type octile\nheight 2\nwidth 6\nmap\n......\n......\n")
     os.link(board, other)
-    files = {path: path.read_bytes() for path in (scenario, board)}
+    crowd, rows = tmp_path / "crowd.yaml", tmp_path / "rows.scen"
+    crowd.write_text(scenario.read_text().split("agents:")[0] + "agents: [{kind: lrta, placing: {scen: rows.scen}}]\n")
+    rows.write_text("version 1\n0 a.map 6 2 0 0 5 1 5.4\n")
+    files = {path: path.read_bytes() for path in (scenario, board, crowd, rows)}
     task = ("solve", "--map", board, "--from", "0,0", "--to", "5,1", "--agent", "tba")
     for command, places in {
         ("run", scenario, "--trace", scenario): "is not read here",
         ("run", scenario, "--keep", board): "is not read here",
         ("run", scenario, "--keep", other): "is not read here",
+        ("run", crowd, "--trace", rows): "is not read here",
         (*task, "--trace", board): "is not read here",
         ("run", scenario, "--keep", tmp_path / "x", "--trace", tmp_path / "." / "x"): "got that of --keep",
     }.items():

@@ -7,12 +7,14 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
 from sim.files.locks import BINARY
 from sim.params import ConfigError
 
+_NOTED: ContextVar[list[Path] | None] = ContextVar("noted", default=None)  # belongs to a thread, not to the program
 _DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody writes to would be waited for
 
 
@@ -116,6 +118,17 @@ def _sync_folder(folder: str) -> None:
 
 
 @contextmanager
+def noting_reads() -> Iterator[list[Path]]:
+    """The files that are read as long as this lasts, whoever names them: maps, their pictures, lists of problems."""
+    noted: list[Path] = []
+    before = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(before)
+
+
+@contextmanager
 def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO]:
     """A regular file to read from; a pipe or a device could go on for ever, or never begin."""
     if not os.path.lexists(path):
@@ -124,6 +137,8 @@ def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO
         with os.fdopen(os.open(path, os.O_RDONLY | _DO_NOT_WAIT | BINARY), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ConfigError(f"{path}: expected a {suffix} file, got a device or a pipe")
+            if (noted := _NOTED.get()) is not None:
+                noted.append(Path(path))
             yield file
     except IsADirectoryError:
         raise ConfigError(f"{path}: expected a {suffix} file, got a folder") from None
