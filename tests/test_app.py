@@ -1919,3 +1919,69 @@ def test_messages_lie_on_no_numbers_beside_a_map():
     assert plan.panels[0].has_side
     area = pygame.Rect(overlay.message_area(plan))
     assert not any(area.colliderect(panel.hud) or area.colliderect(panel.header) for panel in plan.panels)
+
+
+def test_words_of_the_sidebar_keep_clear_of_its_bar():
+    app = make_app(setup(8), (1280, 600))
+    app.session.advance(60)
+    for tab in ("layers", "compare", "edit", "time", "inspect"):
+        app.window.settings.sidebar_tab = tab
+        app.draw()
+        bar = app.window.canvas.spot_named("sidebar:bar")
+        if bar is not None:
+            x, y, _, height = bar.box
+            strip = pygame.surfarray.array2d(app.window.surface.subsurface((x - 2, y, 2, height)))
+            assert len(np.unique(strip)) == 1, tab
+
+
+def test_an_agent_is_named_in_what_was_taken_back(app):
+    old = app.session.panels[0].view.label
+    app.session.name_agent(app.session.panels[0].key, "careful")
+    assert str(app.session.history.done[-1]).startswith(f"{old} named careful")
+
+
+def test_without_an_agent_the_hint_stands_where_panels_would(monkeypatch):
+    app = make_app(setup(0))
+    plan = app.window.scene.layout
+    button = app.window.canvas.spot_named("empty:add_agent").box
+    assert abs(button[0] + button[2] / 2 - plan.sidebar[0] / 2) <= 2
+
+
+def test_the_name_of_a_switch_is_cut_with_dots_and_never_by_the_panels_edge(monkeypatch):
+    app = make_app(setup(2), (1280, 720))
+    name = "a name with " + "W" * 48
+    app.session.name_switch(name, (app.session.world.grid.cell(20, 10),))
+    texts = drawn_texts(app, monkeypatch)
+    assert any(text.startswith("a name with W") and text.endswith("...") for text in texts)
+    for panel, boxes in app.window.scene.panels():
+        assert inside(app.window.canvas.spot_named(f"bridge:{panel.key}:{name}").box, boxes.map)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
+def test_the_tip_of_the_line_of_time_covers_no_button(size):
+    app = make_app(setup(2), size)
+    app.session.advance(30)
+    app.draw()
+    canvas = app.window.canvas
+    tip = pygame.Rect(canvas.tooltip(canvas.spot_named("scrubber")))
+    buttons = [spot for spot in canvas.spots if spot.id.startswith("transport:until")]
+    assert len(buttons) == 5 and not any(tip.colliderect(button.box) for button in buttons)
+    assert app.window.surface.get_rect().contains(tip)
+
+
+def test_a_session_taken_up_after_a_crash_has_the_speed_and_the_heat_of_its_file(tmp_path):
+    crashed = make_app(setup(view={"speed": 15, "heat": "visits"}))
+    saved = saving.describe(crashed.session.run)
+    app = make_app(setup())
+    app.window.documents.restore(saved, tmp_path / "one.journal")
+    assert app.window.player.speed == 15 and app.window.scene.layers.heat.kind == "visits"
+    app.window.collect_settings()
+    assert app.window.settings.speed != 15, "the user's own stays"
+
+
+def test_over_its_lines_the_name_of_an_algorithm_stands_once(monkeypatch):
+    app = make_app(replace(setup(), agents=(AgentConfig("lrta"),)), (1280, 800))
+    app.session.advance(1)
+    app.window.run("slow_motion")
+    app.window.run("step_expansion")
+    assert not any("LRTA*: LRTA*" in text for text in drawn_texts(app, monkeypatch))

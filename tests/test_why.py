@@ -331,3 +331,10 @@ def test_the_sentence_of_the_issue() -> None:
         r"the path there does not pass its cell; it (walks back to|is there at) the fork at \(\d+, \d+\)"
     )
     assert any(re.match(pattern, text) for text in texts)
+
+
+@pytest.mark.parametrize("kind", ["astar", "tba", "tb-wa", "rtb-wa", "lss-lrta", "da-rtaa", "dstar-lite"])
+def test_an_agent_that_has_come_to_the_end_of_its_way_does_not_walk_on_along_it(kind: str) -> None:
+    rows = ["........", "..@@@@..", "......@.", "........"]
+    for _, _, said in told((rows, 0, 31), kind, 6):
+        assert " 0 moves left" not in said.text

@@ -175,10 +175,11 @@ class Documents:
             self.host.show(CrashedQuestion(self.host, self.restore, crashed))
 
     def restore(self, saved: Saved, journal: Path) -> None:
-        """Take up a session as its journal left it."""
+        """Take up a session as its journal left it, and look as its file wants to."""
         saving.restore(self.session, saved)
         self.session.crashed.append(journal)
         self.dressing.cameras.forget()
+        self.dressing.put_on(saved.scenario.view)
         self.desk.player.pause()
 
     # --- saving and leaving -----------------------------------------------------------------------

@@ -712,7 +712,8 @@ class Session:
         self.focus(key)
         walker = self.walker(key)
         if walker is not None and not walker.config.group and label != self.label_of(key):
-            self.do(commands.NameAgent(walker.id, "" if label == walker.spec.name else label))
+            with self.doing(f"{self.label_of(key)} named {label or walker.spec.name}"):
+                self.do(commands.NameAgent(walker.id, "" if label == walker.spec.name else label))
 
     # --- branches ---------------------------------------------------------------------------------
 

@@ -186,7 +186,8 @@ def _time_bounded(case: _Case) -> Why:
         return _goes(case)
     end, left = int(path[-1]), _left(case)
     if end == case.view.goal:
-        return Why(f"The path to the goal is known: it walks on along it, {_moves(left)} left.", end, _was(case, end))
+        along = f"it walks on along it, {_moves(left)} left" if left else "it has come to its end"
+        return Why(f"The path to the goal is known: {along}.", end, _was(case, end))
     return Why(
         f"{_heading(case, end)}; the path there leads on through its cell: along it, {_moves(left)} left.",
         end,
@@ -198,6 +199,10 @@ def _left(case: _Case) -> int:
     """Moves from where it stands to the end of its path."""
     places = np.flatnonzero(case.agent.path == case.here)
     return int(case.agent.path.size - 1 - places[-1]) if places.size else 0
+
+
+def _walks_on(way: str, left: int) -> str:
+    return f"It walks on along {way}: {_moves(left)} left." if left else f"It has come to the end of {way}."
 
 
 def _moves(count: int) -> str:
@@ -361,7 +366,7 @@ def _pr_lrta(case: _Case) -> Why:
         return Why(f"It went on to {case.at(case.here)}, where its next leg begins.", case.here)
     end, left = int(path[-1]), _left(case)
     if not int(case.row["expanded"]):
-        return Why(f"It walks on along its leg to {case.at(end)}: {_moves(left)} left.", end)
+        return Why(_walks_on(f"its leg to {case.at(end)}", left), end)
     if end == case.view.goal:
         return Why(f"The goal is in its region: A* found the way inside it, {_moves(left)} left.", end)
     text = f"LRTA* among regions chose the next one, and A* the way to {case.at(end)} inside both: {_moves(left)} left."
@@ -407,7 +412,7 @@ def _local_search(case: _Case) -> Why:
         return _goes(case)
     left = _left(case)
     if case.phase != log.LEARNING:
-        return Why(f"It walks on along its plan to {case.at(best)}: {_moves(left)} left.", best)
+        return Why(_walks_on(f"its plan to {case.at(best)}", left), best)
     n, key = int(case.row["expanded"]), case.view.spec.key
     rule = "where it has learned least" if key == "da-rtaa" and best != case.view.goal else "where cost + h is least"
     return Why(
@@ -457,7 +462,7 @@ def _goes(case: _Case) -> Why:
     if agent.path.size and here in agent.path:
         end = int(agent.path[-1])
         goal = "the goal" if end == case.view.goal else case.at(end)
-        return Why(f"It walks on along its path to {goal}: {_moves(_left(case))} left.", end)
+        return Why(_walks_on(f"its path to {goal}", _left(case)), end)
     return Why(f"It went on to {case.at(here)}: {PHASE_WORDS[case.phase]}.", here)
 
 

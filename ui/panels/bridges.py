@@ -60,7 +60,8 @@ def _place_of(desk: Desk, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
 def _beside(desk: Desk, area: Box, name: str, place: Box, taken: Sequence[Box]) -> Box:
     """Where a name stands: at the first side of its switch at which there is room and no other name."""
     px = desk.canvas.px
-    width, height, gap = desk.canvas.text_width(name, 11) + px(12), px(17), px(6)
+    height, gap = px(17), px(6)
+    width = min(desk.canvas.text_width(name, 11) + px(12), area[2] - 2 * gap)
     x, y, wide, high = place
     middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
     sides = [
@@ -74,7 +75,7 @@ def _beside(desk: Desk, area: Box, name: str, place: Box, taken: Sequence[Box]) 
     ]
     inside = [side for side in sides if pygame.Rect(area).contains(side)]
     alone = [side for side in inside if side.collidelist([pygame.Rect(box) for box in taken]) < 0]
-    found = (alone or inside or sides)[0]
+    found = (alone or inside or [sides[0].clamp(area)])[0]
     return found.x, found.y, found.width, found.height
 
 
@@ -85,4 +86,4 @@ def _draw_name(desk: Desk, panel: Panel, name: str, box: Box, is_blocked: bool) 
     ground = palette.warning if is_blocked else palette.accent
     is_pointed = name == desk.state.pointed_switch
     canvas.fill(box, mix(palette.surface, ground, 0.4 if hot or is_pointed else 0.12), 8)
-    canvas.text((box[0] + px(6), box[1] + box[3] // 2), name, size=11, middle=True)
+    canvas.text((box[0] + px(6), box[1] + box[3] // 2), name, size=11, width=box[2] - px(11), middle=True)

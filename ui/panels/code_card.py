@@ -1,6 +1,7 @@
 """Beside the panels, in slow motion: the algorithm of the focused agent, and the line of it that is carried out."""
 
 from ui.draw.theme import mix
+from ui.model import wording
 from ui.model.layout import Box
 from ui.model.pseudocode import Reading, read
 from ui.model.session import Panel
@@ -29,8 +30,7 @@ def draw(desk: Desk, box: Box, panel: Panel, reading: Reading) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, _ = box
     canvas.hline(x, y, width)
-    name = panel.view.spec.name
-    canvas.text((x + px(PAD), y + px(PAD)), f"{name}: {panel.view.label}", size=13, face="bold", width=width - px(16))
+    canvas.text((x + px(PAD), y + px(PAD)), wording.full_name(panel.view), size=13, face="bold", width=width - px(16))
     y += px(HEAD + 2)
     for place, line in enumerate(reading.lines):
         row = (x + px(3), y, width - px(6), px(LINE))

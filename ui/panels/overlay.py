@@ -124,8 +124,10 @@ class Tooltip:
 
 
 def draw_no_agents(desk: Desk, plan: Layout) -> None:
+    """In the middle of where panels would stand."""
     canvas = desk.canvas
-    x, y = plan.size[0] // 2, plan.size[1] // 2
+    x = (plan.sidebar[0] if plan.sidebar else plan.size[0]) // 2
+    y = (plan.top_bar[3] + (plan.transport[1] or plan.size[1])) // 2
     canvas.text((x, y - canvas.px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True)
     width = canvas.px(220)
     canvas.button(

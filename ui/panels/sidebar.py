@@ -10,6 +10,7 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 from ui.widgets.scrolling import LEAST_THUMB, ScrollBar
 
+SCROLLS = 15  # at the right, where a bar may stand: so far are words from it that they never touch
 TABS = (
     ("layers", "Layers", tab_layers.draw),
     ("edit", "Edit", tab_edit.draw),
@@ -87,7 +88,7 @@ def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], i
     x, y, width, height = box
     canvas.spot(HotSpot("sidebar", box, None, wheel=partial(scroll, desk, key)))
     offset = desk.state.sidebar_scroll.get(key, 0)
-    inner = (x + px(11), y + px(8) - offset, width - px(22), height - px(16))
+    inner = (x + px(11), y + px(8) - offset, width - px(11 + SCROLLS), height - px(16))
     with canvas.clipped(box):
         bottom = draw_tab(desk, inner)
     hidden = max(0, bottom + offset + px(8) - (y + height))
@@ -109,7 +110,7 @@ def _draw_scroll_bar(desk: Desk, key: str, box: Box, offset: int, hidden: int) -
     canvas = desk.canvas
     x, y, width, height = box
     bar = ScrollBar(height, height + hidden, offset)
-    right, strip = x + width - canvas.px(2), canvas.px(ScrollBar.WIDTH)
+    right, strip = x + width - canvas.px(1), canvas.px(ScrollBar.WIDTH)
 
     def drag(position: tuple[int, int]) -> None:
         bar.centre_on(position[1] - y, canvas.px(LEAST_THUMB))

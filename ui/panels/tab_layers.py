@@ -67,7 +67,7 @@ def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:
     )
     swatch = (x + px(24), middle - px(7), px(22), px(14))
     legend.legend_swatch(canvas.surface, swatch, layer, desk.palette, desk.scene.scale)
-    canvas.text((x + px(56), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
+    canvas.text((x + px(53), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
     canvas.text(
         (x + width, middle), layer.shortcut, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True
     )

@@ -387,8 +387,9 @@ class Canvas:
         screen_width, screen_height = self.surface.get_size()
         x = min(max(self.px(4), spot.box[0]), screen_width - width - self.px(4))
         y = spot.box[1] + spot.box[3] + self.px(6)
-        if y + height > screen_height:
-            y = spot.box[1] - height - self.px(6)
+        lowest = screen_height - height - self.px(2)
+        if y > lowest:  # above the spot, unless it covers hardly anything of that at the edge of the window
+            y = lowest if spot.box[1] + spot.box[3] - lowest <= spot.box[3] // 4 else spot.box[1] - height - self.px(6)
         self.fill((x, y, width, height), self.palette.text, 5)
         for i, line in enumerate(lines):
             self.text((x + pad, y + self.px(4) + i * self.px(18)), line, size=12, colour=self.palette.surface)
