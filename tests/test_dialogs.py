@@ -30,7 +30,7 @@ from ui.dialogs.palette import CommandPalette
 from ui.dialogs.problems import ProblemList
 from ui.dialogs.question import Question
 from ui.dialogs.recent import RecentFiles
-from ui.dialogs.settings import FOLDERS, FORM, SettingsDialog
+from ui.dialogs.settings import FOLDERS, FORM, PAGES, SettingsDialog
 from ui.dialogs.split import SplitPolicy
 from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.unsaved import UnsavedQuestion
@@ -1470,3 +1470,20 @@ def test_what_is_wrong_in_a_form_stays_when_the_window_is_resized(host: FakeHost
     dialog.rebuild()
     row = next(row for row in dialog.form.rows if row.param.name == "width")
     assert row.field.text == "2" and row.is_wrong and dialog.form.stops()
+
+
+@pytest.mark.parametrize(("size", "scale"), [((800, 600), 2.0), ((640, 480), 1.5)])
+def test_in_a_small_window_settings_have_a_page_for_each_part(size: tuple[int, int], scale: float) -> None:
+    host = FakeHost(size, scale)
+    host.show(dialog := settings_of(host))
+    for page in PAGES:
+        host.focus(next(c for c in dialog.controls if isinstance(c, Choice)))
+        while dialog.page != page:
+            host.press("Right")
+        host.frame(times=2)
+        buttons = [c for c in dialog.controls if isinstance(c, Button)]
+        for button in buttons:
+            assert dialog.pen.fonts.width(button.label, "sans", dialog.px(14)) < button.element.rect.width
+        assert bool(dialog.fields) == (page == "folders") and (dialog.rows is not None) == (page == "keys")
+    host.press("Escape")
+    assert host.dialog is None

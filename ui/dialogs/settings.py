@@ -1,6 +1,6 @@
 """Settings: how the window looks, where files go, how much memory it takes, which key does what. All works at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from ui.model.settings import (
     THEME,
     UI_SCALE,
 )
-from ui.widgets.controls import Button, Control, Field, Text
+from ui.widgets.controls import Button, Choice, Control, Field, Text
 from ui.widgets.forms import ParamForm
 from ui.widgets.key_names import combination
 from ui.widgets.lists import Col, Item, Rows
@@ -40,9 +40,11 @@ FORM: tuple[Param, ...] = (
 FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and save begin in"}
 """Settings that name a folder, and what the dialog calls them."""
 
-_FORM_WIDTH, _BUTTONS, _FOLDER, _FOLDER_LABEL, _BROWSE = 360, 34, 34, 190, 40
-_LEAST_WIDE, _LEAST_HIGH = 420, 240
-"""In a smaller card the folders are left out: the list of keys needs what there is."""
+_FORM_WIDTH, _PAGES, _BUTTONS, _FOLDER, _FOLDER_LABEL, _LABEL_ABOVE, _BROWSE = 360, 30, 34, 34, 190, 22, 40
+LOOK, KEYS, FILES = "look", "keys", "folders"
+PAGES = (LOOK, KEYS, FILES)
+_LEAST_WIDE, _LEAST_HIGH = 620, 240
+"""In a smaller card there is a page for each part."""
 
 _BARE = (
     *(pygame.K_LSHIFT, pygame.K_RSHIFT, pygame.K_LCTRL, pygame.K_RCTRL, pygame.K_LALT, pygame.K_RALT),
@@ -65,20 +67,53 @@ class SettingsDialog(FormDialog):
         """`recordings`: the usual folder of pictures and videos; `fixed`: what says that it cannot be chosen."""
         self.apply, self.rebind = apply, rebind
         self.usual, self.fixed = {"recordings": str(recordings), "files_folder": ""}, fixed
-        self.at = 0
+        self.at, self.page = 0, LOOK
         self.waits_for_key = False  # the next key press is the new key of the chosen command
         self._is_changed = False
         super().__init__(host)
 
     def build(self) -> None:
+        """All of it beside and below each other, or in a small card one page at a time."""
         area = self.area.copy()
         self.fields: dict[str, Field] = {}
-        has_room = area.width >= self.px(_LEAST_WIDE) and area.height >= self.px(_LEAST_HIGH)
-        foot = [take_bottom(area, self.px(_FOLDER), self.px(gap)) for gap in (8, 18)] if has_room else []
-        left = take_left(area, min(self.px(_FORM_WIDTH), area.width * 3 // 5), self.px(24))
-        values = {param.name: getattr(self.host.settings, param.name) for param in FORM}
-        self.form = ParamForm(self, left, FORM, values, self._changed, gives_back=True)
-        self.controls = self.form.controls()
+        self.rows: Rows | None = None
+        self.controls = []
+        is_whole = area.width >= self.px(_LEAST_WIDE) and area.height >= self.px(_LEAST_HIGH)
+        if not is_whole:
+            options = [(page, page) for page in PAGES]
+            self.add(Choice(self, take_top(area, self.px(_PAGES), self.px(10)), options, self.page, self._turn_to))
+        foot = area.copy()
+        if is_whole:
+            foot = take_bottom(area, 2 * self.px(_FOLDER) + self.px(8), self.px(18))
+        left = take_left(area, min(self.px(_FORM_WIDTH), area.width * 3 // 5), self.px(24)) if is_whole else area.copy()
+        self._build_form(left, FORM if is_whole or self.page == LOOK else ())
+        if is_whole or self.page == KEYS:
+            self._build_keys(area)
+        if is_whole or self.page == FILES:
+            for name, label in FOLDERS.items():
+                if not is_whole:
+                    self.add(Text(self, take_top(foot, self.px(_LABEL_ABOVE)), label))
+                row = take_top(foot, self.px(_FOLDER), self.px(8))
+                if is_whole:
+                    self.add(Text(self, take_left(row, self.px(_FOLDER_LABEL), self.px(8)), label, middle=True))
+                self._add_folder(name, row)
+        self.add_footer(("Done", self.confirm, "main"))
+        self.add_note()
+
+    def _turn_to(self, page: str) -> None:
+        self.form.flush()
+        self.page = page
+        self.rebuild()
+
+    def _build_form(self, area: pygame.Rect, params: Sequence[Param]) -> None:
+        """Without parameters it takes no room."""
+        area = area if params else pygame.Rect(*area.topleft, 1, 1)
+        values = {param.name: getattr(self.host.settings, param.name) for param in params}
+        self.form = ParamForm(self, area, params, values, self._changed, gives_back=True)
+        for control in self.form.controls() if params else ():
+            self.add(control)
+
+    def _build_keys(self, area: pygame.Rect) -> None:
         buttons = take_top(area, self.px(_BUTTONS), self.px(10))
         half = (buttons.width - self.px(8)) // 2
         for i, (label, action) in enumerate((("New key ...", self._wait), ("Usual key", self._give_usual))):
@@ -87,13 +122,8 @@ class SettingsDialog(FormDialog):
         columns = [Col("Command"), Col("Key", width=150, align="right", face="mono")]
         self.rows = Rows(self, area, columns, self._items(), place=self.at, chosen=self._wait, selected=self._selected)
         self.add(self.rows)
-        for (name, label), rect in zip(FOLDERS.items(), reversed(foot), strict=False):
-            self._add_folder(name, label, rect)
-        self.add_footer(("Done", self.confirm, "main"))
-        self.add_note()
 
-    def _add_folder(self, name: str, label: str, rect: pygame.Rect) -> None:
-        self.add(Text(self, take_left(rect, self.px(_FOLDER_LABEL), self.px(8)), label, middle=True))
+    def _add_folder(self, name: str, rect: pygame.Rect) -> None:
         browse = take_right(rect, self.px(_BROWSE), self.px(8))
         text = getattr(self.host.settings, name)
         field = Field(self, rect, text or self.usual[name], finished=partial(self._left, name))
@@ -110,6 +140,7 @@ class SettingsDialog(FormDialog):
 
     @property
     def chosen(self) -> Command:
+        assert self.rows is not None, "it is asked for on the page of keys"
         return self.host.commands[self.rows.items[self.rows.place].value]
 
     def _selected(self, place: int) -> None:
@@ -197,14 +228,15 @@ class SettingsDialog(FormDialog):
         self._show_keys("")
 
     def _show_keys(self, problem: str) -> None:
+        assert self.rows is not None
         self.rows.set(self._items(), self.at)
         self.complain(problem)
 
     def key(self, event: pygame.event.Event) -> bool:
-        return self.rows.key(event) if self.focused is self.rows else False
+        return self.rows is not None and self.focused is self.rows and self.rows.key(event)
 
     def confirm(self) -> None:
-        if self.focused is self.rows:
+        if self.rows is not None and self.focused is self.rows:
             self._wait()
         elif all(self._name_folder(name) for name in self.fields) and not self.form.stops():
             self.host.close_dialog()
