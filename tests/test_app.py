@@ -1900,8 +1900,10 @@ def test_what_is_said_about_the_run_goes_with_the_next_thing_done_to_it(app):
         settle(app)
         return app.window.state.messages.current(app.session.history.deeds)
 
+    press_combination(app, "B")
+    assert "begins at tick" in told()[-1]
     press_combination(app, "Shift+1")
-    assert "door blocked" in told()[-1]
+    assert len(told()) == 1 and "door blocked" in told()[-1]
     app.window.say("saved a picture")
     assert len(told()) == 2
     press_combination(app, "Ctrl+Z")

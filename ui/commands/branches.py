@@ -16,7 +16,7 @@ command = Topic("Branches")
 def branch(window: Window) -> None:
     made = window.session.branch_here()
     window.settings.sidebar_tab = "time"
-    window.say(f'"{made.name}" begins at tick {made.at:,}; edits go to the focused branch')
+    window.tell(f'"{made.name}" begins at tick {made.at:,}; edits go to the focused branch')
 
 
 @command("Ctrl+B", "The same, in edit mode too")

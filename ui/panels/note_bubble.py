@@ -2,6 +2,7 @@
 
 import pygame
 
+from ui.draw import marks
 from ui.model.layout import Box, PanelBoxes, contains
 from ui.model.notes import Note
 from ui.model.session import Panel
@@ -45,7 +46,7 @@ def _draw_line(desk: Desk, box: Box, target: tuple[int, int], ring: int) -> None
     if way.length() <= ring:
         return
     end = pygame.Vector2(target) + way * (ring / way.length())
-    for colour, thick in ((desk.palette.casing_dark, 3), (desk.palette.accent, 1)):
+    for colour, thick in ((marks.casing_of(desk.palette, desk.palette.accent), 3), (desk.palette.accent, 1)):
         pygame.draw.line(desk.canvas.surface, colour, edge, end, desk.canvas.px(thick))
 
 
