@@ -1198,9 +1198,14 @@ def test_messages_cover_no_numbers_and_no_bar(agents, size, scale):
     overlay.draw_messages(app.window.desk, plan)
     for box, picture in zip(kept, before, strict=True):
         assert (pygame.surfarray.array2d(app.window.surface.subsurface(box)) == picture).all(), box
+    left, top, width, height = overlay.message_area(plan)
     if plan.sidebar and agents:
-        left, _, width, _ = overlay.message_area(plan)
         assert left + width <= plan.sidebar[0]
+    if agents and height > 240 * scale:
+        upper = (left, top, width, height // 2)
+        before = pygame.surfarray.array2d(app.window.surface.subsurface(upper))
+        overlay.draw_messages(app.window.desk, plan)
+        assert (pygame.surfarray.array2d(app.window.surface.subsurface(upper)) == before).all(), "the map is seen"
 
 
 def test_the_same_message_is_shown_once(app):

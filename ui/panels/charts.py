@@ -15,6 +15,7 @@ import pygame
 from sim.kernels import log
 from ui.draw.theme import SERIES, mix
 from ui.model import wording
+from ui.model.crowds import Crowd
 from ui.model.layout import Box
 from ui.model.session import Panel
 from ui.panels import mark
@@ -141,13 +142,18 @@ def lines_of(desk: Desk, chart: Chart) -> list[Line]:
     return lines
 
 
-def whose(panel: Panel) -> str:
-    """Of a crowd's panel: whose line the charts have."""
-    assert panel.crowd is not None
-    if panel.mind is None:
-        return f"{panel.view.label}: no line; point at a unit, or click one"
-    how = "followed" if panel.crowd.picked == panel.mind.id else "pointed at"
-    return f"{panel.view.label}: the line of {panel.mind.label}, which is {how}"
+def whose(panels: Sequence[Panel]) -> list[str]:
+    """Whose lines the charts have, where that is one of a crowd."""
+    crowds = [panel for panel in panels if panel.crowd is not None]
+    if crowds and all(panel.mind is None for panel in crowds):
+        return ["No line of a crowd: point at a unit, or click one"]
+    return [_whose(panel.crowd, panel.mind) for panel in crowds if panel.crowd is not None and panel.mind is not None]
+
+
+def _whose(crowd: Crowd, shown: WalkerView) -> str:
+    return (
+        f"{crowd.name}: the line of {shown.label}, which is {'followed' if crowd.picked == shown.id else 'pointed at'}"
+    )
 
 
 # --- drawing --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def draw_messages(desk: Desk, plan: Layout) -> None:
         lines = canvas.wrap_lines(text, min(px(720), width - px(60)), 14)
         wide = max(canvas.text_width(line, 14) for line in lines) + px(28)
         high = len(lines) * px(20) + px(14)
-        if bottom - high < top and place:
+        if place and bottom - high < top + height * 2 // 3:  # older ones give way to the map
             return
         box = (left + (width - wide) // 2, bottom - high, wide, high)
         canvas.fill(box, palette.text, 8)

@@ -47,10 +47,9 @@ def draw(desk: Desk, box: Box) -> int:
 
 def _draw_whose(desk: Desk, x: int, y: int, width: int) -> int:
     """Whose lines the charts have, where that is one of a crowd."""
-    for panel in desk.session.panels:
-        if panel.crowd is not None:
-            box = (x, y, width, desk.canvas.px(WHOSE))
-            y += desk.canvas.wrapped(box, charts.whose(panel), size=12, colour=desk.palette.dim) + desk.canvas.px(6)
+    for text in charts.whose(desk.session.panels):
+        box = (x, y, width, desk.canvas.px(WHOSE))
+        y += desk.canvas.wrapped(box, text, size=12, colour=desk.palette.dim) + desk.canvas.px(6)
     return y
 
 
