@@ -226,6 +226,7 @@ def test_in_a_window_of_another_size_the_run_goes_on_and_the_mouse_hits_what_it_
     for share in (0.3, 0.62):
         point = left + round(width * share), top + height // 2 + round(height * 0.2 * share)
         pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=point, rel=(0, 0), buttons=(0, 0, 0)))
+        app.window.state.messages.waiting.clear()  # those about the run go with the click
         settle(app)
         before = pygame.surfarray.array2d(app.window.surface)[left : left + width, top : top + height]
         blocked = int((~app.session.world.grid.free).sum())
