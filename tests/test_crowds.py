@@ -222,6 +222,18 @@ def test_the_goal_of_the_one_that_is_picked_can_be_dragged_from_under_another() 
     assert session.world.walkers[3].own_goal == free[0]
 
 
+def test_the_header_of_a_crowd_stands_still_while_its_units_arrive() -> None:
+    app = make_app(crowd_scenario(count=14), (1280, 800))
+    places, words = set(), set()
+    for _ in range(12):
+        app.session.advance(4)
+        app.draw()
+        panel = app.session.panels[0]
+        words.add(panel.view.state_word)
+        places.add(tuple(spot.box for spot in app.window.canvas.spots if spot.id.startswith(f"chip:{panel.key}:")))
+    assert len({len(word) for word in words}) > 1 and len(places) == 1 and places != {()}
+
+
 def test_charts_are_of_the_unit_that_is_followed_and_say_so() -> None:
     app = crowd_app()
     session, key = app.session, app.session.panels[0].key

@@ -128,6 +128,10 @@ class Follower:
         )
 
 
+def state_of(arrived: int, count: int) -> str:
+    return f"{arrived:,} of {count:,} there"
+
+
 def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
     """The crowd as tables and headers show an agent: under its own name, with the numbers of all together."""
     numbers = crowd.numbers
@@ -140,7 +144,7 @@ def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
         leader.budget or world.budget,
         leader.position,
         Status.AT_GOAL if not left else Status.NO_PATH if left == numbers.without_path else Status.ACTIVE,
-        f"{arrived:,} of {numbers.count:,} there",
+        state_of(arrived, numbers.count),
         numbers.metrics(),
         crowd.visits,
         log.new_log(0),

@@ -12,6 +12,7 @@ from sim.params import Param, Value
 from sim.world import WalkerView
 from ui.draw.theme import Colour, mix
 from ui.model import turning, wording
+from ui.model.crowds import state_of
 from ui.model.keys import PanelKey
 from ui.model.layout import HEADER, HEADER_ROW, Box
 from ui.model.session import Panel
@@ -233,8 +234,9 @@ def _state_text(desk: Desk, panel: Panel, words: tuple[str, ...]) -> str:
 
 def _widest(desk: Desk, panel: Panel, words: tuple[str, ...]) -> int:
     """Width of the chip around the longest of these states, and of the present one, which may be none of them."""
-    canvas, present = desk.canvas, _state_text(desk, panel, words)
-    return max(canvas.text_width(word, 12) for word in (*words, present)) + canvas.px(STATE_PAD)
+    canvas, present, crowd = desk.canvas, _state_text(desk, panel, words), panel.crowd
+    possible = words if crowd is None else (state_of(crowd.numbers.count, crowd.numbers.count),)
+    return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.px(STATE_PAD)
 
 
 def _draw_state(desk: Desk, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]) -> int:
