@@ -1928,17 +1928,21 @@ def test_messages_lie_on_no_numbers_beside_a_map():
     assert not any(area.colliderect(panel.hud) or area.colliderect(panel.header) for panel in plan.panels)
 
 
-def test_words_of_the_sidebar_keep_clear_of_its_bar():
+@pytest.mark.parametrize("tab", ["layers", "compare", "edit", "time", "inspect"])
+def test_words_and_controls_of_the_sidebar_keep_clear_of_its_bar(tab):
     app = make_app(setup(8), (1280, 600))
     app.session.advance(60)
-    for tab in ("layers", "compare", "edit", "time", "inspect"):
-        app.window.settings.sidebar_tab = tab
-        app.draw()
-        bar = app.window.canvas.spot_named("sidebar:bar")
-        if bar is not None:
-            x, y, _, height = bar.box
-            strip = pygame.surfarray.array2d(app.window.surface.subsurface((x - 2, y, 2, height)))
-            assert len(np.unique(strip)) == 1, tab
+    app.window.settings.sidebar_tab = tab
+    app.draw()
+    side, canvas = app.window.scene.layout.sidebar, app.window.canvas
+    right = side[0] + side[2] - sidebar.SCROLLS
+    controls = [spot for spot in canvas.spots if inside(spot.box, side) and not spot.id.startswith(("sidebar", "tab_"))]
+    assert all(spot.box[0] + spot.box[2] <= right for spot in controls)
+    bar = canvas.spot_named("sidebar:bar")
+    if bar is not None:
+        x, y, _, height = bar.box
+        strip = pygame.surfarray.array2d(app.window.surface.subsurface((x - 2, y, 2, height)))
+        assert len(np.unique(strip)) == 1
 
 
 def test_an_agent_is_named_in_what_was_taken_back(app):

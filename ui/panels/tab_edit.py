@@ -166,9 +166,11 @@ def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
     changes = desk.session.world.random_changes
     is_on = changes.rate > 0
     y = desk.heading(x, y, "Random changes")
+    gap, each = px(8), stepper.width(canvas)
+    wide = width - 2 * (each + gap)
     canvas.button(
         "random_changes",
-        (x, y, px(74), px(28)),
+        (x, y, wide, px(28)),
         "on" if is_on else "off",
         partial(desk.run, "random_changes"),
         is_on=is_on,
@@ -178,10 +180,10 @@ def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
     rate = changes.rate if is_on else desk.state.change_rate
     turn_rate = partial(turning.turn_change_rate, desk.session, desk.state)
     turn_interval = partial(turning.turn_change_interval, desk.session, desk.state)
-    right = x + px(84) + stepper.width(canvas)
+    right = x + wide + gap + each
     stepper.draw(canvas, "rate", (right, y), f"{rate:g} %", turn_rate, "Cells changed by one event, in percent")
     every = changes.every if is_on else desk.state.change_interval
-    right += px(8) + stepper.width(canvas)
+    right += gap + each
     stepper.draw(canvas, "every", (right, y), f"/ {every}", turn_interval, "Ticks between two events")
     return y + px(40)
 
