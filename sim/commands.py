@@ -240,7 +240,8 @@ class NameAgent(Command):
         world.name_agent(self.agent, self.label)
 
     def say(self, names: Names) -> str:
-        return f"agent {self.agent} named {self.label}" if self.label else f"agent {self.agent} named as its algorithm"
+        """By its new name alone: the old one is known to nobody any more."""
+        return f"an agent is called {self.label}" if self.label else "an agent is called as its algorithm"
 
 
 @dataclass(frozen=True)

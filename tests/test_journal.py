@@ -454,3 +454,9 @@ def test_a_line_with_many_problems_loses_only_what_follows_it(tmp_path: Path):
     saved = restore(path, BY_KEY)
     assert saved.branches == good.branches
     assert len(saved.warnings) == 1 and "what was done after that is lost" in saved.warnings[0]
+
+
+def test_a_map_keeps_its_name_when_the_journal_draws_it(tmp_path: Path):
+    named = replace(RIVER, map=MapFile("river.map", tmp_path / "river.map"))
+    restored = restore(crash(Journal(named, tree_of(), folder=tmp_path)), BY_KEY)
+    assert restored.scenario.map_name == "river.map" == restored.scenario.grid.name

@@ -222,7 +222,7 @@ class Journal(Watcher):
 def _header(scenario: Scenario) -> dict[str, Any]:
     grid, source = scenario.grid, scenario.map
     if isinstance(source, MapFile) and (grid.cells <= _MOST_ROWS or scenario.is_redrawn or not _can_be_named(source)):
-        scenario = replace(scenario, map=rows_of(grid))  # the file may be another one by then
+        scenario = replace(scenario, map=rows_of(grid, scenario.map_name))  # the file may be another one by then
     elif isinstance(source, MapFile):
         scenario = replace(scenario, map=replace(source, file=str(source.path)))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, "scenario": dump_scenario(scenario)}

@@ -89,12 +89,18 @@ class MapRecipe:
     movement: Movement = USUAL
 
 
+MAX_PATH = 1000  # characters
+DRAWN = "rows"
+"""What a map is called that was never called anything else."""
+
+
 @dataclass(frozen=True)
 class MapRows:
     """A map drawn in the file itself."""
 
     rows: tuple[str, ...]
     movement: Movement = USUAL
+    name: str = DRAWN  # what it was called where it comes from
 
 
 MapSource = MapFile | MapRecipe | MapRows
@@ -102,9 +108,10 @@ MapSource = MapFile | MapRecipe | MapRows
 _FROM_SOURCE = Grid.from_rows(["."], "still to be opened")
 
 
-def rows_of(grid: Grid) -> MapRows:
-    """The map of a grid drawn out, for one that comes from no file and no recipe."""
-    return MapRows(tuple(grid.rows()), grid.movement)
+def rows_of(grid: Grid, name: str = DRAWN) -> MapRows:
+    """The map of a grid drawn out, for one that comes from no file and no recipe, or from `name` before."""
+    is_name = 0 < len(name) <= MAX_PATH and name.isprintable()
+    return MapRows(tuple(grid.rows()), grid.movement, name if is_name else DRAWN)
 
 
 @dataclass(frozen=True)
@@ -174,8 +181,8 @@ class Scenario:
                 return file
             case MapRecipe(kind=kind):
                 return kind
-            case MapRows():
-                return "rows"
+            case MapRows(name=name):
+                return name
 
 
 # --- from a scenario to a world -------------------------------------------------------------------
@@ -416,8 +423,7 @@ def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
 # --- sources of maps ------------------------------------------------------------------------------
 
 
-MAX_PATH = 1000  # characters
-_SOURCE_KEYS = ("file", "generate", "rows", "swamp", "threshold", *MOVEMENT_KEYS)
+_SOURCE_KEYS = ("file", "generate", "rows", "name", "swamp", "threshold", *MOVEMENT_KEYS)
 _WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
@@ -434,10 +440,17 @@ def _read_source(entry: Field, places: Places) -> MapSource | None:
     for key in ("swamp", "threshold"):
         if key in fields and kinds != ["file"]:
             fields[key].complain("goes with a map file only")
+    name: str | None = DRAWN
+    if "name" in fields and kinds != ["rows"]:
+        fields["name"].complain("goes with rows only")
+    elif "name" in fields:
+        name = fields["name"].text(MAX_PATH)
+    if name is None:
+        return None
     part = fields[kinds[0]]
     if kinds[0] == "file":
         return _read_map_file(part, places, str(swamp), movement, int(threshold))
-    return _read_recipe(part, movement) if kinds[0] == "generate" else _read_rows(part, movement)
+    return _read_recipe(part, movement) if kinds[0] == "generate" else _read_rows(part, movement, name)
 
 
 def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, threshold: int) -> MapFile | None:
@@ -461,15 +474,15 @@ def _read_recipe(part: Field, movement: Movement) -> MapRecipe | None:
     return MapRecipe(str(kind.value), values, movement)
 
 
-def _read_rows(part: Field, movement: Movement) -> MapRows | None:
+def _read_rows(part: Field, movement: Movement, name: str) -> MapRows | None:
     """Rows as a list, or as a text of several lines."""
     if isinstance(part.value, str):
-        return MapRows(tuple(part.value.split()), movement)
+        return MapRows(tuple(part.value.split()), movement, name)
     rows = part.items("rows of terrain letters")
     wrong = [row for row in rows if not isinstance(row.value, str)]
     for row in wrong:
         row.expect("a row of terrain letters")
-    return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), movement)
+    return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), movement, name)
 
 
 def _open_source(source: MapSource) -> _Opened:
@@ -478,7 +491,7 @@ def _open_source(source: MapSource) -> _Opened:
         case MapFile():
             return _Opened(source, open_map(source.path, source.swamp, source.movement, source.threshold))
         case MapRows():
-            return _Opened(source, Grid.from_rows(list(source.rows), "rows", source.movement))
+            return _Opened(source, Grid.from_rows(list(source.rows), source.name, source.movement))
         case MapRecipe():
             made = generate(source.kind, source.values, "map.generate", source.movement)
             values = {name: value for name, value in made.recipe.items() if name != "kind"}
@@ -503,7 +516,7 @@ def _report_map(entry: Field, source: MapSource, texts: list[str]) -> None:
 def dump_scenario(scenario: Scenario) -> str:
     """The scenario as YAML that reads back equal. A map that was redrawn is drawn in it."""
     if scenario.is_redrawn:
-        scenario = replace(scenario, map=rows_of(scenario.grid))
+        scenario = replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     if scenario.title:
         data["title"] = scenario.title
@@ -545,10 +558,10 @@ def moved_to(scenario: Scenario, folder: Path) -> Scenario:
     if not isinstance(source, MapFile):
         return scenario
     if not source.path.is_relative_to(folder.parent):
-        return replace(scenario, map=rows_of(scenario.grid))
+        return replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     name = Path(os.path.relpath(source.path, folder)).as_posix()
     if not name.isprintable():  # a name that is no text: nobody could read it back
-        return replace(scenario, map=rows_of(scenario.grid))
+        return replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     return replace(scenario, map=replace(source, file=name))
 
 
@@ -565,6 +578,8 @@ def _source_data(source: MapSource) -> dict[str, Any]:
             data = InlineMap(generate=InlineMap(kind=source.kind, **source.values))
         case MapRows():
             data = {"rows": "\n".join([*source.rows, ""])}
+            if source.name != DRAWN:
+                data["name"] = source.name
     data.update(movement_data(source.movement))  # with `|` it would no longer be one line
     return data
 

@@ -359,7 +359,7 @@ def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
     # A script that paints at tick 0 comes after the rows; what the user has drawn comes after the script.
     is_painted_over = any(edit.tick == 0 for edit in script)
     edits = (*script, *(_terrain_edit(letters) if is_painted_over else ()))
-    return replace(scenario, map=rows_of(drawn), grid=drawn, edits=edits)
+    return replace(scenario, map=rows_of(drawn, scenario.map_name), grid=drawn, edits=edits)
 
 
 def _terrain_edit(letters: Mapping[int, int]) -> tuple[TimedCommand, ...]:
