@@ -1,5 +1,6 @@
 """Keyframes: a restored world goes on exactly as the one that was set aside, and memory stays within its budget."""
 
+import mmap
 import pickle
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -227,6 +228,20 @@ def test_a_keyframe_is_the_same_where_nobody_tells_which_pages_were_touched(monk
         world.advance(40)
         frame = take(world, like=frame)
         assert_equal(restore(frame), world)
+
+
+def test_a_small_memory_that_begins_on_the_last_page_of_a_large_one_is_read_to_its_end():
+    """As the C library lays them out. Of the pages behind the large one nobody has asked."""
+    page = mmap.PAGESIZE
+    pages = np.frombuffer(mmap.mmap(-1, 400 * page), np.uint8)
+    large, small = pages[: 17 * page + 512], pages[17 * page + 512 : 19 * page + 512]
+    untouched = pages[300 * page : 317 * page]  # what is asked of next
+    large[:10], small[-600:] = 1, 7
+    held = Pool(10_000_000).kept(Memories([large, small, untouched]))
+    copies = [np.zeros(memory.size, np.uint8) for memory in (large, small, untouched)]
+    for _ in held.copy_into(copies):
+        pass
+    assert [copy.tolist() for copy in copies] == [memory.tolist() for memory in (large, small, untouched)]
 
 
 def test_a_keyframe_without_room_is_none_and_takes_none():

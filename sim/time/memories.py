@@ -70,7 +70,7 @@ class Memories:
         segments = np.zeros((len(self.sizes), 2), SEGMENT)
         in_place, copied = segments[:, 0], segments[:, 1]
         in_place["address"], in_place["parts"], in_place["first"] = self.addresses, self._parts, first
-        in_place["page"] = touched.places(self.addresses)
+        in_place["page"] = touched.places(self.addresses, np.array(self.sizes, np.int64))
         copied["address"], copied["parts"] = self._copies.ctypes.data + self._places, self._copied_parts
         copied["first"], copied["page"] = first + self._parts, pages.UNKNOWN
         return segments.reshape(-1).view(np.recarray)
@@ -114,11 +114,14 @@ class TouchedPages:
         finally:
             os.close(file)
 
-    def places(self, addresses: Ints) -> Ints:
-        """The places among the entries of the pages in which these addresses lie; pages.UNKNOWN for some."""
+    def places(self, addresses: Ints, sizes: Ints) -> Ints:
+        """The places among the entries of the pages on which memories of these sizes begin; pages.UNKNOWN for some.
+
+        One that was not asked for may begin on the last page of one that was: of it no more than that page is known.
+        """
         if not self._first.size:
             return np.full(addresses.size, pages.UNKNOWN)
-        page = addresses // mmap.PAGESIZE
+        page, end = addresses // mmap.PAGESIZE, (addresses + sizes - 1) // mmap.PAGESIZE
         run = np.maximum(np.searchsorted(self._first, page, "right") - 1, 0)
-        is_known = (self._first[run] <= page) & (page <= self._last[run])
+        is_known = (self._first[run] <= page) & (end <= self._last[run])
         return np.where(is_known, self._at[run] + page - self._first[run], pages.UNKNOWN)
