@@ -301,9 +301,12 @@ class Session:
     @property
     def panels_with_room(self) -> tuple[Panel, ...]:
         """Those that a window shows: as many as it has room for, the focused one among them."""
-        place = next((i for i, panel in enumerate(self.panels) if panel.key == self.focused_key), 0)
+        panels = self.panels
+        if len(panels) <= MOST_PANELS:
+            return panels
+        place = next((i for i, panel in enumerate(panels) if panel.key == self.focused_key), 0)
         end = max(MOST_PANELS, place + 1)
-        return self.panels[end - MOST_PANELS : end]
+        return panels[end - MOST_PANELS : end]
 
     @property
     def trails(self) -> dict[PanelKey, Trail]:
