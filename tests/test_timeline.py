@@ -665,3 +665,17 @@ def test_back_moves_are_marked():
     marks = line.marks(0, 800, [MarkKind.BACK_MOVE])
     counted = sum(int(walker.metrics[0].back_moves) for walker in line.world.walkers)
     assert marks.size == counted > 0
+
+
+def test_an_agent_that_leaves_earlier_now_has_left_then_also_where_nobody_stays() -> None:
+    """The past is looked at anew, whoever is there: nobody is somebody else than not looked yet."""
+    line = Timeline(lambda: make_world(["....."], 0, 4, ("tb-wa", {}), budget=2))
+    line.advance(2)
+    gone = line.do(commands.RemoveAgent(0))
+    assert line.records[0].left == 2
+    line.move(gone.id, 1)
+    line.settle()
+    assert line.records[0].left == 1
+    fork = line.fork()
+    fork.settle()
+    assert fork.records[0].left == 1

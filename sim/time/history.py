@@ -57,7 +57,7 @@ class Divergence:
 class History:
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
-        self._there: list[int] = []  # who was there when that was looked at last
+        self._there: list[int] | None = None  # who was there when that was looked at last; None: look again
         self._blocks: list[Block] = []  # what crews did, not yet in the records
         self._taken: dict[int, int] = {}  # of an agent whose record was asked for: how many blocks are in it
         self.end = 0
@@ -224,7 +224,7 @@ class History:
         kept_to = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
         if tick < self.end or not keeps_now:
-            self._there = []
+            self._there = None
             self._records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
             for record in self._records.values():
                 record.truncate(tick)
