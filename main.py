@@ -28,7 +28,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is f
 
 from cli.streams import close_output, replace_closed
 from sim.files.examples import example_names, named_file
-from sim.params import ConfigError, did_you_mean, printable
+from sim.params import ConfigError, did_you_mean, nearest, printable
 from sim.program import NAME
 
 COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "check-lesson", "bench")
@@ -100,11 +100,9 @@ def _what_is_wrong(name: str) -> str:
     folder, file = os.path.split(name)
     if folder or "." in file:
         files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
-        near = did_you_mean(file, files)
-        return f"no such file{near if near.startswith('; did') else ''}"
+        return f"no such file{nearest(file, files)}"
     commands = (*COMMANDS, *OWN, "--help")
-    near = did_you_mean(name, (*commands, *example_names()))
-    return f"no such command or file{near if near.startswith('; did') else did_you_mean(name, commands)}"
+    return f"no such command or file{nearest(name, (*commands, *example_names())) or did_you_mean(name, commands)}"
 
 
 if __name__ == "__main__":

@@ -27,21 +27,23 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def nearest(name: object, known: Iterable[str]) -> str:
+    """The words "; did you mean 'x'?" for the nearest known name, or none when none is near."""
+    near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)  # a name may be as long as its file
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """The words "; did you mean 'x'?" for the nearest known name, or the list of names when none is near."""
+    """The same, or the list of names when none is near."""
     names = [str(k) for k in known]
-    near = difflib.get_close_matches(str(name)[:80], names, n=1, cutoff=0.6)  # a name may be as long as its file
-    if near:
-        return f"; did you mean '{near[0]}'?"
-    return f"; known: {', '.join(names)}" if names else ""
+    return nearest(name, names) or (f"; known: {', '.join(names)}" if names else "")
 
 
 def unknown_agent(name: object, known: Iterable[str]) -> str:
     """What to say of an agent that is not there: the nearest, and how to bring in one of the user's own."""
-    near, word = did_you_mean(name, known), str(name)[:40]
-    if "did you mean" in near:
-        return near
-    return f"{near}; if it is one of your own, name its file: --agent-file {word}.py, or drop {word}.py onto the window"
+    names, word = list(known), str(name)[:40]
+    own = f"; if it is one of your own, name its file: --agent-file {word}.py, or drop {word}.py onto the window"
+    return nearest(name, names) or did_you_mean(name, names) + own
 
 
 def shown(value: object) -> str:

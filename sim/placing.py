@@ -58,18 +58,24 @@ def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> lis
 
 
 def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:
-    """The same agents for another map. Those of groups get ends that are drawn there, groups of one size the same; all
-    others those of the map.
+    """The same agents for another map. Those of groups that have ends of their own get others, which are drawn there,
+    groups of one size the same; all others those of the map.
     """
     agents = list(agents)
-    sizes = Counter(config.group for config in agents if config.group)
-    drawn = {group: iter(_far_pairs(count, grid, seed)) for group, count in sizes.items()}
+    sizes = Counter(config.group for config in agents if _is_placed(config))
+    drawn = {size: _far_pairs(size, grid, seed) for size in set(sizes.values())}
+    ends = {group: iter(drawn[size]) for group, size in sizes.items()}
     moved = []
     for config in agents:
-        start, goal = next(drawn[config.group]) if config.group else (None, None)
+        start, goal = next(ends[config.group]) if _is_placed(config) else (None, None)
         has_start, has_goal = config.start is not None, config.goal is not None
         moved.append(replace(config, start=start if has_start else None, goal=goal if has_goal else None))
     return moved
+
+
+def _is_placed(config: AgentConfig) -> bool:
+    """Whether it is one of a group whose agents begin or end at places of their own."""
+    return bool(config.group) and (config.start is not None or config.goal is not None)
 
 
 def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:

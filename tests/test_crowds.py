@@ -16,6 +16,7 @@ from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.placing import Drawn, cheapest_way, spread
+from sim.world import Walker
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, type_text
 from ui.dialogs.crowd import CrowdList, matches
@@ -165,6 +166,14 @@ def crowd_app() -> App:
     return app
 
 
+def following_the_fourth() -> tuple[App, Walker]:
+    """Of the first crowd."""
+    app = crowd_app()
+    app.session.pick(app.session.panels[0].key, 3)
+    settle(app)
+    return app, app.session.world.walkers[3]
+
+
 def test_pointing_at_a_dot_shows_its_search_and_a_click_picks_it() -> None:
     app = crowd_app()
     session, panel = app.session, app.session.panels[0]
@@ -184,11 +193,8 @@ def test_pointing_at_a_dot_shows_its_search_and_a_click_picks_it() -> None:
 
 
 def test_the_goal_and_the_start_of_the_one_that_is_picked_can_be_dragged() -> None:
-    app = crowd_app()
-    session, key = app.session, app.session.panels[0].key
-    session.pick(key, 3)
-    settle(app)
-    walker, grid = session.world.walkers[3], session.world.grid
+    app, walker = following_the_fourth()
+    session, key, grid = app.session, app.session.panels[0].key, app.session.world.grid
     others = [(w.start, session.world.goal_of(w)) for w in session.world.walkers if w.id != 3]
     taken = {w.position for w in session.world.walkers} | {cell for pair in others for cell in pair}
     free = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken | {walker.start, walker.own_goal}]
@@ -240,11 +246,8 @@ def test_charts_are_of_the_unit_that_is_followed_and_say_so() -> None:
 
 
 def test_the_goal_of_the_one_that_is_picked_can_be_dragged_from_under_another() -> None:
-    app = crowd_app()
-    session, key = app.session, app.session.panels[0].key
-    session.pick(key, 3)
-    settle(app)
-    walker, grid = session.world.walkers[3], session.world.grid
+    app, walker = following_the_fourth()
+    session, key, grid = app.session, app.session.panels[0].key, app.session.world.grid
     taken = {w.position for w in session.world.walkers}
     free = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken | {walker.start, walker.own_goal}]
     there = at_cell(app, *grid.xy(walker.own_goal))

@@ -196,8 +196,11 @@ def test_on_another_map_crowds_begin_elsewhere_and_others_at_the_maps_ends() -> 
     assert all(cheapest(there, there.cell(*start), there.cell(*goal)) >= 5 for start, goal in ends[:30])
     narrow = Grid.from_rows(["..@@", "@@@@"])
     assert len(on_other_map(lazy, narrow, 0)) == 30, "nearer, where nothing is so far apart"
+    alone = Grid.from_rows([".@.@"])
     with pytest.raises(ConfigError, match="too few"):
-        on_other_map(lazy, Grid.from_rows([".@.@"]), 0)
+        on_other_map(lazy, alone, 0)
+    three = [AgentConfig("tba", f"tba {i}", group="tba") for i in range(3)]
+    assert on_other_map(three, alone, 0) == three, "who has no ends of its own needs no place for them"
 
 
 def test_the_ends_of_a_group_are_told_with_everything_else() -> None:

@@ -1,6 +1,5 @@
 """Files as a whole: read within limits, written whole or not at all, and really on the disk when they are there."""
 
-import difflib
 import errno
 import os
 import secrets
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sim.files.locks import BINARY
-from sim.params import ConfigError
+from sim.params import ConfigError, nearest
 
 _NOTED: ContextVar[list[Path] | None] = ContextVar("noted", default=None)  # belongs to a thread, not to the program
 _DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody writes to would be waited for
@@ -165,8 +164,7 @@ def nearest_file(path: Path, suffix: str) -> str:
         names = [name for name in os.listdir(path.parent) if name.lower().endswith(suffix)]
     except (OSError, ValueError):
         return ""
-    near = difflib.get_close_matches(path.name, sorted(names), n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    return nearest(path.name, sorted(names))
 
 
 def reason(error: Exception) -> str:

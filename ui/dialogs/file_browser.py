@@ -9,7 +9,7 @@ from pathlib import Path
 import pygame
 
 from sim.files.examples import EXAMPLES
-from sim.params import ConfigError, did_you_mean
+from sim.params import ConfigError, nearest
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
 from ui.dialogs.question import Question
 from ui.model import files
@@ -220,8 +220,7 @@ class OpenFile(_Browser):
     def _why_nothing(self) -> str:
         """There is nothing of this name; which is the nearest."""
         known = [entry.name for entry in self._entries() if _is_folder(entry) or self._is_shown(entry.name)]
-        near = did_you_mean(self.filter_text, known)
-        return f"there is no '{self.filter_text}' here" + (near if "did you mean" in near else "")
+        return f"there is no '{self.filter_text}' here{nearest(self.filter_text, known)}"
 
 
 class ChooseFolder(_Browser):

@@ -35,7 +35,7 @@ from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
 from sim.kernels import log
 from sim.lesson import Lesson
-from sim.params import ConfigError, did_you_mean, printable
+from sim.params import ConfigError, nearest, printable
 from sim.placing import on_other_map
 from sim.program import ASSETS
 from ui.model.columns import COLUMNS
@@ -164,9 +164,8 @@ def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
 def _unknown_kind(place: Path, suffix: str) -> str:
     if place.is_dir():
         return f"{place}: expected a file, got a folder"
-    near = did_you_mean(suffix, KNOWN_SUFFIXES)
-    hint = near if "did you mean" in near else ""
-    return f"{place}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{place.name}'{hint}"
+    near = nearest(suffix, KNOWN_SUFFIXES)
+    return f"{place}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{place.name}'{near}"
 
 
 def titled(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:

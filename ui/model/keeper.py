@@ -127,10 +127,11 @@ class SettingsKeeper:
     def keep(self) -> None:
         """Once a frame."""
         now = time.monotonic()
-        wait = _RETRY_EVERY_S if self._problem else _SETTINGS_EVERY_S
-        if self._disk.is_idle and self._problem and not self._has_told:
-            self.say(self._problem)
-        self._has_told = self._problem is not None
+        problem = self._problem  # as it is now: the disk has a thread of its own
+        wait = _RETRY_EVERY_S if problem else _SETTINGS_EVERY_S
+        if problem and not self._has_told:
+            self.say(problem)
+        self._has_told = problem is not None
         if now - self._looked_s < wait or not self._disk.is_idle:
             return
         self._looked_s = now

@@ -25,9 +25,7 @@ ONE_ROW_FROM = 1000  # a narrower window has the line of time in a row of its ow
 TIME_ROW = 46
 TIME_ROW_FROM = 480  # in a lower one it takes the room of the sliders instead
 NEARLY_ALIKE = 1.08  # maps that differ in size by less
-NARROW_HEADER = (
-    200  # no room for a name, what tells it apart, and a state in one row: a second is worth some of the map
-)
+NARROW_HEADER = 200  # has no room in one row for name, state and what tells it apart: a second is worth some map
 MOST_PANELS = 8
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
 

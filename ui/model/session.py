@@ -44,10 +44,8 @@ from ui.model.stopping import STOP_RULES, StopRule
 from ui.model.trails import Trail
 from ui.model.wording import RunNames
 
-WORTH_ASKING = (
-    *(MapEdit, commands.MoveGoal, commands.NameSwitch),
-    *(commands.AddAgent, commands.RemoveAgent, commands.NameAgent),
-)
+_OF_AGENTS = (commands.AddAgent, commands.RemoveAgent, commands.NameAgent)
+WORTH_ASKING = (MapEdit, commands.MoveGoal, commands.NameSwitch, *_OF_AGENTS)
 
 Work = tuple[tuple[int, str, tuple[Entry, ...]], ...]
 T = TypeVar("T")
