@@ -26,12 +26,13 @@ class KernelAgent:
         self._look_at_state()
 
     def _look_at_state(self) -> None:
-        """Keep a view of the status: it is looked at in every tick, which by the name of the field takes long."""
+        """Keep views of what is looked at or written in every tick: by the name of its field that takes long."""
         self._status = self.state["status"]
 
     @property
     def status(self) -> Status:
-        return STATUSES[int(self._status.item())]
+        number: int = self._status.item()
+        return STATUSES[number]
 
     @property
     def crew_kernel(self) -> Any:
@@ -100,7 +101,7 @@ class KernelAgent:
         self._look_at_state()
 
 
-_MADE_AGAIN = ("_bared", "_called", "_targets", "_status")
+_MADE_AGAIN = ("_bared", "_called", "_targets", "_status", "_shortcut_budget")
 
 
 def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:

@@ -67,11 +67,15 @@ class Tba(BestFirstAgent):
     def crew_change(self) -> Any:
         return crew.change_tba
 
+    def _look_at_state(self) -> None:
+        super()._look_at_state()
+        self._shortcut_budget = self.state["shortcut_budget"]
+
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.detour, self.path, self.trace, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        self.state["shortcut_budget"] = int(self.params["shortcut_budget"]) or budget
+        self._shortcut_budget[0] = int(self.params["shortcut_budget"]) or budget
         return int(self.call(tba.run, budget, rows))
 
     def on_change(self, change: MapChange) -> None:

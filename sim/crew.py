@@ -192,6 +192,15 @@ class Turns:
         numbers = {walker.id for walker in joined}
         self.alone = [walker for walker in walkers if walker.id not in numbers]
         self._sums: Sums | None = None
+        self.look_who_is_awake()
+
+    def look_who_is_awake(self) -> None:
+        """Of those alone: most of the time most of them may have arrived, and each would be asked in every tick. Due
+        after everything that may wake one, and when one is done.
+        """
+        self.awake = [walker for walker in self.alone if not walker.is_done]
+        self.stuck = [walker for walker in self.alone if walker.agent.status == log.NO_PATH]
+        self.are_any_awake = bool(self.awake or self.stuck or self.crews)
 
     @property
     def sums(self) -> "Sums":

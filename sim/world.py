@@ -43,7 +43,7 @@ from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
 BULK = 4096  # most ticks in one kernel call
 _NO_ROWS = log.new_bare_log(0)
 _VIEWS = ("counts", "judge", "_position", "_expansions")  # of a walker, see Walker._look_at_counts
-_OF_TURNS = ("_turns_kept", "_are_turns_old", "_has_new_trials", "_active")
+_OF_TURNS = ("_turns_kept", "_are_turns_old", "_has_new_trials", "_active", "stirs", "walked")
 _FOR_NO_AGENT = (
     Serve,
     EditCells,
@@ -185,8 +185,9 @@ class Walker:
             self.new_rows.append(self.seat.rows())
             self.leave_seat()
             self.told = self.told._replace(tick=tick)
-        rows = self.new_rows[0] if len(self.new_rows) == 1 else np.concatenate(self.new_rows)
-        self.told, self.new_rows = self.told.with_rows(rows), []
+        if len(self.new_rows) > 1:
+            self.told = self.told.with_rows(np.concatenate(self.new_rows))
+        self.new_rows = []
 
     def begin_advance(self) -> None:
         """Forget the rows of the last one; those that a crew keeps it forgets itself."""
@@ -459,15 +460,16 @@ class World:
                 break
             passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
             is_over = self.is_over
-        for walker in settled.alone if settled is not None and settled is self._turns_kept else self.walkers:
-            if walker.new_rows:
-                walker.put_rows_together()
+        among = settled.alone if settled is not None and settled is self._turns_kept else self.walkers
+        self.walked = [walker for walker in among if walker.new_rows]
+        for walker in self.walked:
+            walker.put_rows_together()
         return passed
 
     @property
     def _longest_run(self) -> int:
         """Most ticks in one call of a kernel: a crew's rows must fit into memory."""
-        return min(BULK, max(1, _MOST_ROWS // max(1, len(self.walkers))))
+        return BULK if len(self.walkers) <= _MOST_ROWS // BULK else max(1, _MOST_ROWS // len(self.walkers))
 
     def apply_now(self) -> None:
         """Apply the commands due at this tick without letting time pass, so that a paused user sees them."""
@@ -480,10 +482,12 @@ class World:
 
     def ticks_to_next_event(self) -> int:
         """Ticks that can pass before a command or a random change is due."""
-        ahead = [self._queue[0][0]] if self._queue else []
-        if (event := self.random_changes.next_after(self.tick)) is not None:
-            ahead.append(event)
-        return min(ahead) - self.tick if ahead else BULK
+        due = self._queue[0][0] if self._queue else None
+        event = self.random_changes.next_after(self.tick)
+        if due is None or event is None:
+            due = event if due is None else due
+            return BULK if due is None else due - self.tick
+        return min(due, event) - self.tick
 
     def _run(self, ticks: int) -> int:
         """Let every agent plan and act for `ticks` ticks without a command in between."""
@@ -491,19 +495,32 @@ class World:
             self._run_in_turn()
             return 1
         turns = self._turns()
+        passed = self._run_those(turns, ticks) if turns.are_any_awake else ticks
+        self.tick += passed
+        self.measuring.spend(passed)
+        return passed
+
+    def _run_those(self, turns: Turns, ticks: int) -> int:
         pieces = [self._run_crew(crew, ticks) for crew in turns.crews]
-        done = [self._run_timed(walker, ticks) for walker in turns.alone]
+        done = [self._run_timed(walker, ticks) for walker in turns.awake]
         longest = max([*done, *(int(piece.done.max()) for piece in pieces)], default=0)
         passed = longest if longest < ticks and self.is_over else ticks
-        for walker, own in zip(turns.alone, done, strict=True):
+        self._count_waits(turns, pieces, done, passed)
+        self.stirs += 1
+        return passed
+
+    def _count_waits(self, turns: Turns, pieces: list[Piece], done: list[int], passed: int) -> None:
+        """Ticks in which agents had no path to walk, of those that have passed; `done` is what each awake did."""
+        for walker in turns.stuck:
+            walker.metrics[0].waits += passed
+        for walker, own in zip(turns.awake, done, strict=True):
             if own < passed and walker.agent.status is Status.NO_PATH:
                 walker.metrics[0].waits += passed - own
         for crew, piece in zip(turns.crews, pieces, strict=True):
             for i in np.flatnonzero((piece.done < passed) & (crew.results["status"] == Status.NO_PATH)).tolist():
                 crew.walkers[i].metrics[0].waits += passed - int(piece.done[i])
-        self.tick += passed
-        self.measuring.spend(passed)
-        return passed
+        if min(done, default=passed) < passed:
+            turns.look_who_is_awake()
 
     @property
     def crews(self) -> Sequence[Crew]:
@@ -540,6 +557,7 @@ class World:
             self._next_turn = queue[served].id
             if most is None:
                 self.served.append((self.tick, served))
+        self.stirs += 1
         self.tick += 1
         self.measuring.spend(1)
 
@@ -584,14 +602,17 @@ class World:
         return piece
 
     def _keep_rows(self, walker: Walker, rows: np.ndarray) -> None:
+        """The first of an advance are its rows at once: mostly there are no others."""
         told = walker.told
-        tick = self.tick if not walker.new_rows else told.tick
+        first, tick = (told.rows, told.tick) if walker.new_rows else (rows, self.tick)
         walker.new_rows.append(rows)
-        walker.told = Told(told.rows, tick, int(rows["phase"][-1]), walker.budget or self.budget)
+        walker.told = Told(first, tick, rows["phase"].item(-1), walker.budget or self.budget)
 
     def _turns(self) -> Turns:
         """Who advances together and who alone, looked at again after whatever may have changed that."""
         kept = self._turns_kept
+        if kept is not None and not self._are_turns_old and not self._has_new_trials and kept.are_of(self.walkers):
+            return kept
         if kept is None or not self._is_right(kept):
             # In a crew nobody asks for the time that each takes, nor for non-optimal moves.
             able = (w for w in self.walkers if w.own_goal is not None or not self.measuring.is_on)
@@ -600,6 +621,7 @@ class World:
                     walker.leave_seat()
                     walker.new_rows = [walker.told.rows] if walker.told.rows.size else []
             kept = self._turns_kept = Turns(self.walkers, able if self.stopwatch is None else ())
+        kept.look_who_is_awake()
         self._are_turns_old = self._has_new_trials = False
         return kept
 
@@ -628,6 +650,12 @@ class World:
     _has_new_trials = False  # who walks again is in no crew
     _active = 0  # place of a walker that was active when it was asked for last
 
+    walked: Sequence[Walker] = ()
+    """Those who did something in the last advance, and know of it themselves: not those of crews."""
+
+    stirs = 0
+    """Rises whenever an agent did something, waited for a path, or was told something: else all stand as before."""
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what says where memory lies: it will lie elsewhere."""
         return {name: value for name, value in self.__dict__.items() if name not in _OF_TURNS}
@@ -641,22 +669,24 @@ class World:
 
     def _run_walker(self, walker: Walker, ticks: int) -> int:
         """Returns the ticks until the agent was done, `ticks` if it is not."""
-        if walker.is_done:
+        if (status := walker.agent.status) is not Status.ACTIVE and walker.is_done:
             return 0
         rows = walker.new_log(ticks)
         done = 0
         step = ticks if walker.spec.runs_in_bulk else 1
         while done < ticks:
-            if walker.has_arrived:
+            if status is Status.AT_GOAL:
                 self._begin_trial(walker, rows[done : done + 1])
                 done += 1
+                status = walker.agent.status
             else:
                 done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
-                if walker.agent.status is Status.ACTIVE:
+                status = walker.agent.status
+                if status is Status.ACTIVE:
                     continue  # what is asked for below, of almost every tick, is known already
-                if walker.has_arrived:
+                if status is Status.AT_GOAL:
                     rows["marks"][done - 1] |= log.ARRIVED
-            if walker.has_arrived:
+            if status is Status.AT_GOAL:
                 self._end_trial(walker)
             if walker.is_done:
                 break
@@ -803,6 +833,7 @@ class World:
             self._applying.apply(self)
             has_applied = True
         self._applying = None
+        self.stirs += has_applied
         return has_applied
 
     _event_tick = -1  # last tick asked for its random event: once, and before its commands
@@ -910,7 +941,7 @@ class World:
             self._move_own_goal(cell, agent)
             return
         self.measuring.prepare_change()
-        self.goal = cell
+        self.goal, self._are_turns_old = cell, True
         self._distances_changed()
         # For the present map: the first one may have walls where this goal is.
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
@@ -973,7 +1004,7 @@ class World:
         if complaint := walker.spec.check_budget(walker.budget or self.budget, params):
             self.note(f"{walker.label}: {complaint}")
             return
-        walker.params = params
+        walker.params, self._are_turns_old = params, True
         walker.agent.set_param(name, params[name])
 
     def set_random_changes(self, changes: RandomChanges) -> None:

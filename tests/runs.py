@@ -33,6 +33,8 @@ _OTHERWISE = {
     "_are_turns_old",
     "_has_new_trials",
     "_active",
+    "stirs",
+    "walked",
     "notes",
     "planning_s",
     "changing_s",

@@ -648,6 +648,18 @@ def test_marks_are_where_things_are_seen():
     assert back == walked[::-1]
 
 
+def test_a_goal_that_comes_to_an_agent_is_an_arrival_though_nobody_does_anything():
+    line = Timeline(lambda: make_world(["....."], 0, 4, ("tb-wa", {}), budget=20))
+    line.advance(2)
+    line.insert(20, EditCells((), (4,)))  # so that time goes on
+    line.do(MoveGoal(line.world.walkers[0].position))
+    assert line.advance(8) == 8
+    assert line.marks(0, 10, [MarkKind.ARRIVAL])["tick"].tolist() == [3]
+    line.do(MoveGoal(4))
+    line.advance(5)
+    assert line.world.walkers[0].has_arrived, "it is woken again"
+
+
 def test_no_path_is_marked_when_it_is_proved():
     line = Timeline(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("rtb-wa", {}), ("tba", {}), budget=20))
     line.do(EditCells((7,)))

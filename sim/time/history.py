@@ -5,7 +5,8 @@ history.record(agent)               the same of one agent, without looking after
 history.cells(agents, first, last)  where many agents stood at each of these ticks
 history.end                         how far the run was ever recorded
 history.observe(world)              commands were applied at the end: who is there now, and what was said
-history.take_down(world, begin, before, now)    ticks that were never run before
+history.take_down(world, begin, before, now)    what agents did in ticks that were never run before
+history.go_on_to(world)             these ticks have passed
 history.check(world)                a replay has come to this tick: it must be what it was
 history.truncate(tick, keeps_now)   the past was changed from this tick on
 """
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from sim.agent_api import Status
 from sim.kernels import log
-from sim.time.recorded import MARK, MarkKind, Marks, Record, marks_of_all, marks_of_rows
+from sim.time.recorded import MarkKind, Marks, Record, marks_of_all, marks_of_rows
 from sim.world import Note, Walker, World
 
 DIGEST_EVERY = 100
@@ -125,14 +126,18 @@ class History:
             for piece in crew.pieces:
                 self._blocks.append(Block(begin, crew.places, piece.rows, piece.done))
                 found += marks_of_all(crew.ids, begin, piece.rows)
-        for walker in world.walkers:
-            if walker.seat is None and (rows := walker.bare_rows).size:
-                self.record(walker.id).append(begin, rows)
-                found += marks_of_rows(walker.id, begin, rows)
+        for walker in world.walked:
+            rows = walker.bare_rows
+            self.record(walker.id).append(begin, rows)
+            found += marks_of_rows(walker.id, begin, rows)
+        for walker in world.walkers if world.crews or now != before else world.walked:
             if (status := now[walker.id]) is not Status.ACTIVE:
                 found += _status_mark(walker, begin, before.get(walker.id, Status.ACTIVE), status)
         if found:
-            self.marks.append(np.array(sorted(found), MARK))
+            self.marks.append(sorted(found))
+
+    def go_on_to(self, world: World) -> None:
+        """The world stands at the end now, and what was done on the way is taken down."""
         self.end = world.tick
         if world.tick % DIGEST_EVERY == 0:
             self.note_digest(world.digest())

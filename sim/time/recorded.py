@@ -29,6 +29,9 @@ _KIND_OF_BIT = (
     (log.BACK_MOVE, int(MarkKind.BACK_MOVE)),
     (log.ARRIVED, int(MarkKind.ARRIVAL)),
 )
+_MARKED = log.RESTARTED | log.BACK_MOVE | log.ARRIVED
+_KINDS_OF = tuple([kind for bit, kind in _KIND_OF_BIT if bits & bit] for bits in range(_MARKED + 1))
+"""By what is marked in a row."""
 
 
 class Record:
@@ -67,10 +70,12 @@ class Record:
 
     def append(self, tick: int, rows: npt.NDArray[np.void]) -> None:
         """Take in rows of which the first is that of `tick`."""
-        self._fill_to(tick)
-        self._make_room(self._count + rows.size)
-        self._rows[self._count : self._count + rows.size] = rows
-        self._count += rows.size
+        if tick > self.joined + self._count:
+            self._fill_to(tick)
+        begin, end = self._count, self._count + rows.size
+        if end > self._rows.size:
+            self._make_room(end)
+        self._rows[begin:end], self._count = rows, end
         if self.spans and self.spans[-1][1] == tick:
             self.spans[-1] = (self.spans[-1][0], tick + rows.size)
         else:
@@ -79,18 +84,16 @@ class Record:
     def _fill_to(self, tick: int) -> None:
         """An agent at its end has no rows; if it goes on, it has waited in the meantime."""
         gap = tick - self.end
-        if gap <= 0:
-            return
         cell = self.cell_at(self.end)
-        self._make_room(self._count + gap)
+        if self._count + gap > self._rows.size:
+            self._make_room(self._count + gap)
         self._rows[self._count : self._count + gap] = (cell, 0, 0, 0, log.WAITING)
         self._count += gap
 
     def _make_room(self, needed: int) -> None:
-        if needed > self._rows.size:
-            rows = log.new_bare_log(max(needed, 2 * self._rows.size))
-            rows[: self._count] = self.rows
-            self._rows = rows
+        rows = log.new_bare_log(max(needed, 2 * self._rows.size))
+        rows[: self._count] = self.rows
+        self._rows = rows
 
     def last_active(self, tick: int) -> int:
         """The end of its last active time before `tick`, 0 when there is none."""
@@ -116,16 +119,23 @@ class Marks:
     def __init__(self) -> None:
         self._marks = np.zeros(64, MARK)
         self._count = 0
+        self._new: list[tuple[int, int, int]] = []  # not among them yet: a run has some in most ticks, and few look
 
     @property
     def all(self) -> npt.NDArray[np.void]:
+        if self._new:
+            self._take_in()
         return self._marks[: self._count]
 
-    def append(self, marks: npt.NDArray[np.void]) -> None:
-        """Take in marks in the order of their ticks, none before the last one here."""
+    def append(self, marks: list[tuple[int, int, int]]) -> None:
+        """Take in (tick, agent, kind) in the order of their ticks, none before the last one here."""
+        self._new += marks
+
+    def _take_in(self) -> None:
+        marks, self._new = np.array(self._new, MARK), []
         needed = self._count + marks.size
         if needed > self._marks.size:
-            self._marks = np.concatenate([self.all, np.zeros(max(marks.size, self._count), MARK)])
+            self._marks = np.concatenate([self._marks[: self._count], np.zeros(max(marks.size, self._count), MARK)])
         self._marks[self._count : needed] = marks
         self._count = needed
 
@@ -149,8 +159,8 @@ def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tup
     marks = rows["marks"]
     found: list[tuple[int, int, int]] = []
     for place in marks.nonzero()[0].tolist():  # np.flatnonzero takes twice as long, and this is done in every frame
-        bits = marks.item(place)
-        found += [(tick + place + 1, agent, kind) for bit, kind in _KIND_OF_BIT if bits & bit]
+        for kind in _KINDS_OF[marks.item(place) & _MARKED]:
+            found.append((tick + place + 1, agent, kind))
     return found
 
 
@@ -159,5 +169,5 @@ def marks_of_all(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -
     bits = rows["marks"]
     found = []
     for who, when in zip(*(places.tolist() for places in np.nonzero(bits)), strict=True):
-        found += [(tick + when + 1, agents[who], kind) for bit, kind in _KIND_OF_BIT if bits[who, when] & bit]
+        found += [(tick + when + 1, agents[who], kind) for kind in _KINDS_OF[bits[who, when] & _MARKED]]
     return found

@@ -52,12 +52,13 @@ from sim.time.log import Entry, Numbers, edit_marks, end_of, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
 from sim.world import BULK, Note, Walker, World
 
-SPACING = 50_000.0
+SPACING = 80_000.0
 """Work between two keyframes: what a seek replays at most, as long as the memory lasts."""
 
 NEAR_SPACING = 12_000.0
 """Work between keyframes around the playhead when stepping back; a denser row would cost more than it saves."""
 
+_STEP = 1.0  # work of ticks that are run at once, without what agents do in them
 _TICK = 0.5  # work of one tick of one agent, without its expansions
 _SLOW_TICK = 20.0  # the same of an agent that is asked tick by tick
 _EXPANSION = 0.1
@@ -80,6 +81,7 @@ class _Head:
     rate: float = 1000.0  # work of a tick, lately
     statuses: dict[int, Status] = field(default_factory=dict)  # of the agents before the commands of the tick
     looked: int = -1  # tick of the statuses
+    stirs: int = -1  # of the world then
     is_due: bool = False  # whether it is set aside at the end of the next frame
     is_stale: bool = False  # the past was changed: it stands where no way leads any more
 
@@ -94,11 +96,19 @@ class _Head:
     def is_before_commands(self) -> bool:
         return self.world.is_before_commands
 
-    def look(self) -> None:
-        """See how the agents stand, unless that has been seen at this tick: a command may have woken them since."""
-        if self.looked != self.world.tick:
-            self.looked = self.world.tick
-            self.statuses = {walker.id: walker.agent.status for walker in self.world.walkers}
+    def look(self) -> bool:
+        """See how the agents stand, unless that has been seen at this tick: a command may have woken them since.
+
+        Returns whether any of them did something or was told something since the last look.
+        """
+        if self.looked == self.world.tick:
+            return False
+        self.looked = self.world.tick
+        if self.stirs == self.world.stirs:
+            return False
+        self.stirs = self.world.stirs
+        self.statuses = {walker.id: walker.agent.status for walker in self.world.walkers}
+        return True
 
 
 @dataclass(eq=False)
@@ -347,11 +357,13 @@ class Timeline:
         done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), BULK))
         if not done:
             return 0
-        self._count_work(head, done)
         before = head.statuses
-        head.look()
+        has_stirred = head.look()
+        self._count_work(head, done, has_stirred)
         if is_new:
-            self.history.take_down(world, begin, before, head.statuses)
+            if has_stirred:
+                self.history.take_down(world, begin, before, head.statuses)
+            self.history.go_on_to(world)
             self.horizon = max(self.horizon, world.tick)
             self._note_served(world)
         else:
@@ -367,9 +379,11 @@ class Timeline:
         if entries:
             self._tell(entries, [])
 
-    def _count_work(self, head: _Head, ticks: int) -> None:
-        before, head.expansions = head.expansions, expansions_of(head.world)
-        work = work_of(head.world, ticks, max(0, head.expansions - before))
+    def _count_work(self, head: _Head, ticks: int, has_stirred: bool) -> None:
+        work = _STEP
+        if has_stirred:
+            before, head.expansions = head.expansions, expansions_of(head.world)
+            work = work_of(head.world, ticks, max(0, head.expansions - before))
         head.work += work
         head.rate = max(work / ticks, head.rate / 2)  # quick to fear the worst, slow to forget it
 
@@ -697,9 +711,9 @@ class Timeline:
 
 def work_of(world: World, ticks: int, expansions: int) -> float:
     """What it takes, in microseconds, to run the last `ticks` ticks of a world, after which no command was due."""
-    tick = sum(_TICK if walker.spec.runs_in_bulk else _SLOW_TICK for walker in world.walkers)
+    tick = sum([_TICK if walker.spec.runs_in_bulk else _SLOW_TICK for walker in world.walkers])
     event = _MAP_CELL * world.grid.cells if world.random_changes.is_due(world.tick - ticks) else 0.0
-    return 1.0 + ticks * tick + expansions * _EXPANSION + event
+    return _STEP + ticks * tick + expansions * _EXPANSION + event
 
 
 def restoring_work(frame: Keyframe) -> float:
