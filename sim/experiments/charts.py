@@ -218,7 +218,7 @@ def _histogram(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Itera
         middles = (edges[:-1] + edges[1:]) / 2
     for key, part in frame.groups(figure.by):
         counts, _ = np.histogram(part.numbers(column), edges)
-        shares = counts / max(1, counts.sum())
+        shares = counts / max(1, int(counts.sum()))
         points = tuple((float(x), float(y)) for x, y in zip(middles, shares, strict=True))
         yield Series(labelled(figure.by, key, agents), points, is_steps=True)
 

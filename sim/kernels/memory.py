@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 _SMALL = 1 << 16  # bytes; below this a mapping of its own saves nothing
-_PRIVATE: dict[str, int] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+_PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
 def zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
