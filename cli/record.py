@@ -248,7 +248,7 @@ def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> 
         progress.say(f"record: the run was not over at tick {done.last_tick:,}; --ticks A:B records more")
     if done.was_stopped:
         progress.say("record: stopped; what had been filmed was kept")
-    _tell_alarms(done, progress)
+    _tell_alarms(done, replay, progress)
     _print_done(done, request, meter.seconds)
     return 130 if done.was_stopped else 0
 
@@ -262,14 +262,21 @@ def _picture(request: _Request, replay: Replay, look: Look, progress: Progress) 
     run = film.rerun.run
     alarms = tuple(run.told.alarms)
     done = Done(target, 1, request.options.fps, len(data), film.tick, run.digests(), run.is_over, alarms=alarms)
-    _tell_alarms(done, progress)
+    _tell_alarms(done, replay, progress)
     _print_done(done, request, None)
     return 0
 
 
-def _tell_alarms(done: Done, progress: Progress) -> None:
+def _tell_alarms(done: Done, replay: Replay, progress: Progress) -> None:
+    """Why what was filmed is not the run that was saved, or how it goes on where that ended."""
     for alarm in done.alarms:
         progress.say(f"record: {alarm}")
+    unnoted = replay.unnoted
+    if unnoted is not None and unnoted < done.last_tick:
+        progress.say(
+            f"record: from tick {unnoted:,} on no milliseconds limit a tick: who had a turn is noted only as far as the"
+            " session was run; run it further in the window to film that"
+        )
 
 
 def _print_done(done: Done, request: _Request, seconds: float | None) -> None:

@@ -20,8 +20,8 @@ from sim.commands import BUDGET, TRIALS, AgentConfig
 from sim.files.agent_text import parse_agent
 from sim.files.disk import noting_reads
 from sim.files.map import ScenFile, ScenRow, find_map, lengths_agree, read_scen, row_numbers, row_problem
-from sim.files.maps import MAP_KINDS, open_map
-from sim.files.picture_map import PICTURE_SUFFIXES, THRESHOLD
+from sim.files.maps import MAP_KINDS, maps_for, open_map
+from sim.files.picture_map import THRESHOLD
 from sim.files.trace import Trace
 from sim.grid import Grid
 from sim.movement import USUAL
@@ -99,9 +99,8 @@ def _tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
 
 def _check_combination(given: Namespace) -> None:
     movement_of(given)  # what is wrong with it is said once
-    if given.threshold is not None and Path(given.map or "").suffix.lower() not in PICTURE_SUFFIXES:
-        pictures = " or ".join(PICTURE_SUFFIXES)
-        raise ConfigError(f"solve: --threshold: expected a picture as --map ({pictures}) with it, got {given.map}")
+    if given.threshold is not None and (maps := maps_for(THRESHOLD, given.map or "")):
+        raise ConfigError(f"solve: --threshold: expected {maps} as --map with it, got {given.map or 'none'}")
     ends = [name for name, value in (("--from", given.start), ("--to", given.goal)) if value is not None]
     if given.scen and ends:
         raise ConfigError(f"solve: expected --scen or {' and '.join(ends)}, got both")

@@ -473,7 +473,7 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         ),
         (
             ["solve", "--map", ROOMS, *ENDS, "--threshold", "9", "--agent", "tba"],
-            [f"solve: --threshold: expected a picture as --map (.png or .pgm) with it, got {ROOMS}"],
+            [f"solve: --threshold: expected a picture (.png or .pgm) as --map with it, got {ROOMS}"],
         ),
         (["bench", "--no-such-option"], None),
     ],

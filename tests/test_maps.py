@@ -89,6 +89,27 @@ def test_a_scenario_names_a_picture_with_a_threshold(tmp_path: Path) -> None:
     assert again == scenario and "threshold: 80" in (tmp_path / "b.yaml").read_text()
 
 
+@pytest.mark.parametrize(
+    ("file", "setting", "message"),
+    [
+        ("a.map", "threshold: 80", "map.threshold: goes with a picture (.png or .pgm) only, got 'a.map'"),
+        ("a.map", "threshold: 128", "map.threshold: goes with a picture (.png or .pgm) only, got 'a.map'"),
+        ("a.yml", "threshold: 80", "map.threshold: goes with a picture (.png or .pgm) only, got 'a.yml'"),
+        ("a.yml", "swamp: blocked", "map.swamp: goes with a MovingAI .map only, got 'a.yml'"),
+        ("a.pgm", "swamp: blocked", "map.swamp: goes with a MovingAI .map only, got 'a.pgm'"),
+    ],
+)
+def test_a_setting_that_means_nothing_for_a_map_is_told(tmp_path: Path, file: str, setting: str, message: str) -> None:
+    (tmp_path / "a.pgm").write_bytes(pgm([[250, 250], [250, 250]]))
+    (tmp_path / "a.yml").write_text("image: a.pgm\n")
+    (tmp_path / "a.map").write_text("type octile\nheight 2\nwidth 2\nmap\n..\n..\n")
+    text = f"format: backmove-scenario\nversion: 1\nmap: {{file: {file}, {setting}}}\nstart: [0, 0]\ngoal: [1, 1]\n"
+    (tmp_path / "a.yaml").write_text(text + "agents: [{kind: astar}]\n")
+    with pytest.raises(ConfigError) as caught:
+        load_scenario(tmp_path / "a.yaml", files.BY_KEY)
+    assert caught.value.problems == [f"{tmp_path / 'a.yaml'}:3: {message}"]
+
+
 def test_bad_pictures_are_refused_in_a_line(tmp_path: Path) -> None:
     surface = pygame.Surface((40, 40))
     pygame.image.save(surface, tmp_path / "good.png")

@@ -186,6 +186,31 @@ def test_milliseconds_that_no_picture_keeps_are_told(run: Any, scenario: Path, t
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("limit", "last", "told"),
+    [
+        ("tick_ms: 1000\n", 6, None),
+        ("tick_ms: 1000\n", 7, 6),
+        ("edits: [{tick: 2, tick_ms: 1000}, {tick: 4, tick_ms: 0}]\n", 9, None),
+        ("edits: [{tick: 8, tick_ms: 1000}]\n", 8, None),
+        ("edits: [{tick: 8, tick_ms: 1000}]\n", 9, 8),
+    ],
+)
+@pytest.mark.parametrize("target", ["a.mp4", "a.png"])
+def test_a_session_by_the_clock_is_filmed_beyond_its_end_and_told(
+    run: Any, scenario: Path, tmp_path: Path, target: str, limit: str, last: int, told: int | None
+) -> None:
+    begin, *_, view = SCENARIO.partition("edits:\n  - {tick: 5, block: gate}\n")
+    scenario.write_text(begin + limit + view)
+    session = Session(files.open_any(scenario).scenario)
+    session.advance(6)
+    path = saving.save(session, tmp_path / "session.yaml")
+    code, out, err = run(path, "-o", tmp_path / target, *SIZE, "--ticks", f":{last + 1}")
+    assert code == 0 and line(out)["ticks"][1] == last
+    assert err.count("\n") == (told is not None)
+    assert err.startswith(f"record: from tick {told} on no milliseconds limit a tick" if told is not None else "")
+
+
 BAD = [
     (("-o", "a.mp4", "--size", "641x361"), "--size: expected an even width and height"),
     (("-o", "a.mp4", "--size", "1x1"), "--size: expected from 16x16"),

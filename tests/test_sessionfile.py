@@ -113,6 +113,18 @@ def test_an_agent_of_the_script_that_was_altered_comes_back_altered():
     assert [entry.command for entry in again] == [entry.command for entry in entries]
 
 
+def test_a_setting_that_meant_nothing_for_the_map_is_let_go(tmp_path: Path):
+    """Older versions took `threshold` of any map from a scenario and wrote it into the session."""
+    path = tmp_path / "river.map"
+    write_map(RIVER.grid, path)
+    scenario = replace(RIVER, map=MapFile("river.map", path))
+    save_session(describe(scenario, tree_of(scenario)), tmp_path / "now.yaml")
+    text = (tmp_path / "now.yaml").read_text()
+    (tmp_path / "then.yaml").write_text(text.replace("{file: river.map", "{file: river.map, threshold: 80"))
+    then = load_session(tmp_path / "then.yaml", BY_KEY)
+    assert then == load_session(tmp_path / "now.yaml", BY_KEY) and "threshold" not in dump_session(then)
+
+
 def test_a_short_text_cannot_name_millions_of_cells():
     data = {"runs": "0-511,0 " * 10_000}
     field = Field(Problems(Document("a", data, 1)), (), data)

@@ -501,4 +501,4 @@ def _scenario_of(header: Field, fields: Mapping[str, Field], specs: Mapping[str,
     assert text is not None
     folder = fields["map_folder"].value if "map_folder" in fields else None
     allowed = [folder] if isinstance(folder, str) and "\0" not in folder else []
-    return parse_scenario(text.value, header.problems.document.name, specs, None, allowed)
+    return parse_scenario(text.value, header.problems.document.name, specs, None, allowed, is_saved=True)

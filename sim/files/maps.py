@@ -4,18 +4,29 @@ import os
 from pathlib import Path
 
 from sim.files.disk import open_regular
-from sim.files.map import read_map
+from sim.files.map import SWAMP, read_map
 from sim.files.picture_map import PICTURE_SUFFIXES, THRESHOLD, is_ros_map, read_picture_map, read_ros_map
 from sim.files.tiled import TILED_SUFFIXES, read_tiled_map
 from sim.grid import Grid
 from sim.movement import USUAL, Movement
-from sim.params import ConfigError
+from sim.params import ConfigError, Param
 
 MAP_SUFFIX = ".map"
 MAP_KINDS = "MovingAI .map, PNG, PGM, ROS map_server .yaml or Tiled .tmj"
 ROS_SUFFIXES = (".yaml", ".yml")
 OTHER_MAP_SUFFIXES = (*PICTURE_SUFFIXES, *TILED_SUFFIXES)
 """Of maps that can be nothing else, but for pictures of ours, which hold a session."""
+
+MAP_SETTINGS = (SWAMP, THRESHOLD)
+"""How maps of one kind are read. Those of the other kinds do not have it."""
+
+
+def maps_for(setting: Param, path: str | os.PathLike[str]) -> str:
+    """The maps that a setting goes with, in words; nothing where this file is one of them."""
+    suffix = Path(path).suffix.lower()
+    if setting is THRESHOLD:
+        return "" if suffix in PICTURE_SUFFIXES else f"a picture ({' or '.join(PICTURE_SUFFIXES)})"
+    return f"a MovingAI {MAP_SUFFIX}" if suffix in (*OTHER_MAP_SUFFIXES, *ROS_SUFFIXES) else ""
 
 
 def open_map(

@@ -32,7 +32,7 @@ from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Pair, Problems, require
 from sim.files.kinds import SCENARIO, check_kind
 from sim.files.map import SWAMP
-from sim.files.maps import open_map
+from sim.files.maps import MAP_SETTINGS, maps_for, open_map
 from sim.files.movement import MOVEMENT_KEYS, movement_data, read_movement
 from sim.files.picture_map import THRESHOLD
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
@@ -239,12 +239,14 @@ def parse_scenario(
     specs: Mapping[str, AgentSpec],
     folder: str | os.PathLike[str] | None = None,
     allowed_folders: Iterable[str | os.PathLike[str]] = (),
+    *,
+    is_saved: bool = False,
 ) -> Scenario:
     """The scenario that a text describes; without a folder, only `allowed_folders` are open to it."""
     problems = Problems(read_yaml(data, name))
     check_kind(problems.document, SCENARIO)
     root = Field(problems, (), problems.document.data)
-    scenario = ScenarioReader(root, specs, open_places(folder, allowed_folders)).read()
+    scenario = ScenarioReader(root, specs, open_places(folder, allowed_folders), is_saved=is_saved).read()
     problems.raise_any()
     assert scenario is not None, root.value
     return scenario
@@ -283,8 +285,9 @@ class _Opened:
 class ScenarioReader:
     """Reads one document. Whatever is wrong is noted, and reading goes on with what is right."""
 
-    def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places) -> None:
-        self.root, self.specs, self.places = root, specs, places
+    def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, *, is_saved: bool = False) -> None:
+        """`is_saved`: of a session or a journal. Older versions wrote into them what means nothing for the map."""
+        self.root, self.specs, self.places, self.is_saved = root, specs, places, is_saved
         self.fields = root.keys(KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
         self.opened: _Opened | None = None
         self.width = self.height = MAX_SIDE  # until the map is known, every cell that could be one is legal
@@ -342,7 +345,7 @@ class ScenarioReader:
 
     def _map(self) -> MapSource | None:
         entry = require(self.fields, "map", self.root, "a map such as {file: ../maps/river.map}")
-        source = _read_source(entry, self.places) if entry else None
+        source = _read_source(entry, self.places, self.is_saved) if entry else None
         if entry is None or source is None:
             return None
         try:
@@ -427,7 +430,7 @@ _SOURCE_KEYS = ("file", "generate", "rows", "name", "swamp", "threshold", *MOVEM
 _WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
-def _read_source(entry: Field, places: Places) -> MapSource | None:
+def _read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | None:
     fields = entry.keys(_SOURCE_KEYS, _WHAT_A_SOURCE_IS)
     kinds = [key for key in ("file", "generate", "rows") if key in fields]
     movement = read_movement(fields)
@@ -449,7 +452,8 @@ def _read_source(entry: Field, places: Places) -> MapSource | None:
         return None
     part = fields[kinds[0]]
     if kinds[0] == "file":
-        return _read_map_file(part, places, str(swamp), movement, int(threshold))
+        source = _read_map_file(part, places, str(swamp), movement, int(threshold))
+        return source and (_without_idle(source) if is_saved else _without_idle(source, fields))
     return _read_recipe(part, movement) if kinds[0] == "generate" else _read_rows(part, movement, name)
 
 
@@ -463,6 +467,16 @@ def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, 
         part.complain(f"expected a map inside {inside}, got {shown(name)}, which is outside")
         return None
     return MapFile(name, path, swamp, movement, threshold)
+
+
+def _without_idle(source: MapFile, fields: Mapping[str, Field] | None = None) -> MapFile:
+    """The source without settings that mean nothing for a map of its kind. In `fields` each of them is a problem."""
+    idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_for(setting, source.path))}
+    for setting, maps in idle.items():
+        if fields and setting.name in fields:
+            fields[setting.name].complain(f"goes with {maps} only, got {shown(source.file)}")
+    usual: dict[str, Any] = {setting.name: setting.default for setting in idle}
+    return replace(source, **usual)
 
 
 def _read_recipe(part: Field, movement: Movement) -> MapRecipe | None:

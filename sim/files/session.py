@@ -302,7 +302,8 @@ def _read_scenario(
     root: Field, fields: Mapping[str, Field], specs: Mapping[str, AgentSpec], places: Any
 ) -> Scenario | None:
     part = {key: field.value for key, field in fields.items() if key in SCENARIO_KEYS}
-    return ScenarioReader(Field(root.problems, (), part | {"format": SCENARIO_FORMAT}), specs, places).read()
+    described = Field(root.problems, (), part | {"format": SCENARIO_FORMAT})
+    return ScenarioReader(described, specs, places, is_saved=True).read()
 
 
 class _SessionReader:

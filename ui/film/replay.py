@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sim.commands import LAST_TICK, SetTickMs
 from sim.files.scenario import Scenario
 from sim.files.session import Saved, SavedBranch
 from sim.params import ConfigError, did_you_mean
@@ -32,6 +33,12 @@ class Replay:
 
     def begin(self) -> "Rerun":
         return Rerun(self)
+
+    @property
+    def unnoted(self) -> int | None:
+        """The first tick that milliseconds limit where a session was not run to: nobody knows who had a turn."""
+        ticks = [_first_limited(self.scenario.tick_ms, saved.state) for saved in self.expected]
+        return min((tick for tick in ticks if tick is not None), default=None)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -73,6 +80,17 @@ def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
     if found:
         return found[0]
     raise ConfigError(f"branch: no branch '{name}'{did_you_mean(name, [s.name for s in states.values()])}")
+
+
+def _first_limited(milliseconds: float, state: BranchState) -> int | None:
+    """The first tick from the end of a branch on that a clock would limit, where a run begins with so many."""
+    limits = [(0, milliseconds)]
+    limits += [
+        (e.tick, e.command.milliseconds) for e in state.entries if isinstance(e.command, SetTickMs) and e.is_enabled
+    ]
+    ends = [*(tick for tick, _ in limits[1:]), LAST_TICK]
+    spans = zip(limits, ends, strict=True)
+    return next((max(begin, state.horizon) for (begin, ms), end in spans if ms and end > state.horizon), None)
 
 
 class Rerun:
