@@ -21,7 +21,8 @@ from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, S
 from sim.grid import Grid
 from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, Movement
 from sim.params import Value
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 Place = tuple[int, int]
 Params = Mapping[str, Value]

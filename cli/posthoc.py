@@ -8,7 +8,8 @@ from cli.arguments import Arguments
 from cli.progress import Progress
 from sim.files.posthoc import MANY_EVENTS, Posthoc, check_name, numbered, posthoc
 from sim.params import ConfigError
-from sim.world import BULK, Walker, World
+from sim.walker import Walker
+from sim.world import BULK, World
 
 
 def add_posthoc(parser: Arguments) -> None:

@@ -21,7 +21,8 @@ from sim.files.scenario import Scenario, build_world, load_scenario, save_scenar
 from sim.files.trace import Trace
 from sim.params import Param
 from sim.results import STOPPED, STUCK, Proofs, TickTimes, group_lines, outcome_of, result
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)
 _STEP = 2048  # ticks between two looks at the progress

@@ -27,7 +27,8 @@ from sim.grid import Grid
 from sim.movement import USUAL
 from sim.params import ConfigError, Param
 from sim.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, result, steps_alone, trial_result
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 MOVES = Param("max-moves", int, 10_000_000, "give up on a problem after so many moves", 1, 1_000_000_000_000)
 

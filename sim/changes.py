@@ -45,11 +45,6 @@ class Event:
 NO_EVENT = Event(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def undo(grid: Grid, event: Event) -> Event:
-    """What takes an event back: only cells that are still as it left them (a user may have edited since)."""
-    return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
-
-
 def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike) -> Event:
     """The event of this tick, drawn over the original terrain. Protected cells are left as they are."""
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed & 0xFFFFFFFF, tick])))
@@ -57,6 +52,28 @@ def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: np
     blocked = _sample(generator, was_free, changes.rate / 200.0)
     freed = _sample(generator, was_blocked, changes.rate / 200.0)
     return Event(blocked[~np.isin(blocked, protected)], freed)
+
+
+def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.ArrayLike) -> tuple[Event, Event]:
+    """What `event` does where `before` is taken back with it, to be taken back in its turn; and both as one edit."""
+    back = _undoing(grid, before)
+    stays = np.isin(back.blocked, protected)  # freed by the event, and now somebody stands there
+    free = grid.free
+    free[back.freed] = True
+    free[back.blocked[~stays]] = False
+    # What a user blocked or freed is not the event's to take back.
+    blocked, freed = event.blocked[free[event.blocked]], event.freed[~free[event.freed]]
+    free[blocked] = False
+    free[freed] = True
+    redrawn = np.unique(np.concatenate([back.blocked, back.freed, blocked, freed]))
+    was_free, is_free = grid.are_free(redrawn), free[redrawn]
+    edit = Event(redrawn[was_free & ~is_free], redrawn[is_free & ~was_free])
+    return Event(blocked, np.concatenate([freed, back.blocked[stays]])), edit
+
+
+def _undoing(grid: Grid, event: Event) -> Event:
+    """What takes an event back: only cells that are still as it left them (a user may have edited since)."""
+    return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
 
 
 def _sample(generator: np.random.Generator, cells: npt.NDArray[np.intp], share: float) -> npt.NDArray[np.int32]:

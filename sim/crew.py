@@ -3,7 +3,6 @@
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from sim.kernels.jit import JIT_ON, Frequent
 from sim.kernels.tiled import Tiled, tile_bits, touch
 
 if TYPE_CHECKING:
-    from sim.world import Walker
+    from sim.walker import Walker
 
 Clock = Callable[[], float]
 
@@ -91,6 +90,7 @@ class Crew:
         self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
         self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
         self._seats = [Seat(self, place) for place in range(len(walkers))]
+        self._rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)  # of the ticks that are going on
         self._has_rows = np.zeros(len(walkers), np.bool_)
         self._own_budgets = np.zeros(len(walkers), np.int64)  # 0: the world's
         self._look_at_rules()
@@ -149,25 +149,26 @@ class Crew:
         self._has_rows[:] = False
 
     def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> Piece:
-        """Let all of them plan and act; results say how far each came. `clock` times it, in `seconds`."""
-        rows = self.begin(budget, ticks)
-        before = clock() if clock else 0.0
-        self.serve(grid, tick, rows, slice(None))
-        self.seconds += clock() - before if clock else 0.0
-        return self.end(tick, rows)
+        """Let all of them plan and act; results say how far each came."""
+        self.begin(budget, ticks)
+        self.serve(grid, tick, slice(None), clock)
+        return self.end(tick)
 
-    def begin(self, budget: int, ticks: int) -> npt.NDArray[Any]:
-        """Rows for some ticks in which nobody has done anything yet."""
+    def begin(self, budget: int, ticks: int) -> None:
+        """Some ticks begin, in which nobody has done anything yet."""
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.results["done"] = self.results["legal"] = 0
-        return np.zeros((len(self.walkers), ticks), log.ROW)
+        self._rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
-    def serve(self, grid: Grid, tick: int, rows: npt.NDArray[Any], places: slice) -> None:
-        """Let some of them plan and act."""
-        self._run(grid.ground, self._like, self._table[places], self.results[places], tick, rows[places])
+    def serve(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
+        """Let some of them plan and act. `clock` times it, in `seconds`."""
+        before = clock() if clock else 0.0
+        self._run(grid.ground, self._like, self._table[places], self.results[places], tick, self._rows[places])
+        self.seconds += clock() - before if clock else 0.0
 
-    def end(self, tick: int, rows: npt.NDArray[Any]) -> Piece:
-        """What all did that were served."""
+    def end(self, tick: int) -> Piece:
+        """What all did that were served since these ticks began, at `tick`."""
+        rows = self._rows
         piece = Piece(tick, rows, self.results["done"].copy())
         self.pieces.append(piece)
         acted = np.flatnonzero(piece.done)
@@ -182,81 +183,8 @@ class Crew:
         return piece
 
 
-class Turns:
-    """All walkers of a world: crews of those that are able to be in one, and the others, each alone."""
-
-    def __init__(self, walkers: "Sequence[Walker]", able: "Iterable[Walker]") -> None:
-        self._list, self._of = walkers, _signs(walkers)
-        self.crews = _crews_of(able)
-        joined = [walker for crew in self.crews for walker in crew.walkers]
-        numbers = {walker.id for walker in joined}
-        self.alone = [walker for walker in walkers if walker.id not in numbers]
-        self._sums: Sums | None = None
-        self.look_who_is_awake()
-
-    def look_who_is_awake(self) -> None:
-        """Of those alone: most of the time most of them may have arrived, and each would be asked in every tick. Due
-        after everything that may wake one, and when one is done.
-        """
-        self.awake = [walker for walker in self.alone if not walker.is_done]
-        self.stuck = [walker for walker in self.alone if walker.agent.status == log.NO_PATH]
-        self.are_any_awake = bool(self.awake or self.stuck or self.crews)
-
-    @property
-    def sums(self) -> "Sums":
-        if self._sums is None:
-            self._sums = Sums(self._list, self.crews)
-        return self._sums
-
-    def are_of(self, walkers: "Sequence[Walker]") -> bool:
-        """Whether these are the same walkers, with as many trials as they had."""
-        is_same_list = walkers is self._list and len(walkers) == len(self._of)
-        return is_same_list or self._of == _signs(walkers)
-
-    def look_again(self) -> bool:
-        """See where everybody's memory lies; whether the crews can stay as they are."""
-        return all(crew.look_again() for crew in self.crews)
-
-
-class Sums:
-    """What a digest of the world says of its agents, in the order of their numbers.
-
-    Of each its number and its digest, and its start and goal (-1: the world's) where it has ends of its own. Laid out
-    once for as long as the same agents have the same ends: of five hundred it would take longer than their tick.
-    """
-
-    def __init__(self, walkers: "Sequence[Walker]", crews: Sequence[Crew] = ()) -> None:
-        in_order = sorted(walkers, key=attrgetter("id"))  # panels may be in any order
-        numbers = [walker.id for walker in in_order]
-        self._columns = np.zeros((len(in_order), 5), np.int64)
-        self._columns[:, 0] = numbers
-        self._columns[:, 3] = [walker.start for walker in in_order]
-        self._columns[:, 4] = [-1 if walker.own_goal is None else walker.own_goal for walker in in_order]
-        self._is_said = np.ones(self._columns.shape, np.bool_)
-        self._is_said[[walker.own_optimal is None for walker in in_order], 3:] = False
-        self._crews = [(crew, np.searchsorted(numbers, crew.ids)) for crew in crews]
-        together = {number for crew in crews for number in crew.ids}
-        self._alone = [(place, walker) for place, walker in enumerate(in_order) if walker.id not in together]
-
-    def read(self) -> bytes:
-        for crew, places in self._crews:
-            self._columns[places, 1:3] = crew.sums()
-        for place, walker in self._alone:
-            self._columns[place, 1:3] = digest_of(walker)
-        return self._columns[self._is_said].tobytes()
-
-
-def digest_of(walker: "Walker") -> tuple[int, int]:
-    """Two numbers in which everything is that it has done."""
-    record = walker.counts[0]
-    return int(record["digest_a"][0]), int(record["digest_b"][0])
-
-
-def _signs(walkers: "Iterable[Walker]") -> list[tuple[int, int]]:
-    return [(id(walker), walker.most_trials) for walker in walkers]
-
-
-def _crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
+def crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
+    """Those among them who can advance together, as crews."""
     if not JIT_ON:
         return []
     groups: dict[Any, tuple[list[Walker], list[list[Any]]]] = {}

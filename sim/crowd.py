@@ -11,7 +11,8 @@ import numpy.typing as npt
 from sim.agent_api import Status
 from sim.kernels.referee import METRICS
 from sim.metrics import Metrics, OwnCounts, TrialCounts, read_metrics
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 _LEAST = ("first_move", "twentieth_move")
 _MOST = ("max_expansions", "longest_stay")

@@ -13,7 +13,8 @@ from sim.files.scenario import Scenario, build_world
 from sim.files.telling import tell
 from sim.kernels import log
 from sim.params import ConfigError
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 MOST_TICKS = 200_000
 """A step that has not come by then never comes."""

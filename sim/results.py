@@ -10,7 +10,8 @@ import numpy as np
 from sim.agent_api import Status
 from sim.measures import MEASURES
 from sim.metrics import Trial, time_ratio
-from sim.world import BULK, Walker, World
+from sim.walker import Walker
+from sim.world import BULK, World
 
 REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
 MOVE_LIMIT, STUCK, STOPPED = "move_limit", "stuck", "stopped"

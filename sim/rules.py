@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.agent_api import Agent, AgentView, Status
-from sim.grid import MapChange
+from sim.grid import Grid, MapChange
 from sim.metrics import OwnCounts
 from sim.params import Value
 
@@ -81,3 +81,13 @@ def wrong_count(count: object, asked: int) -> str | None:
     if not 0 < count <= asked:
         return f"advance returned {count}; expected 1 to {asked}, the ticks that it was asked for"
     return None
+
+
+def wrong_row(grid: Grid, position: int, rows: np.ndarray, row: int) -> str:
+    """What is wrong with a row that breaks a rule, of an agent that stands where the row before left it."""
+    for name in ("expanded", "traced"):
+        if rows[name][row] < 0:
+            return f"reported {int(rows[name][row])} cells {name}; expected 0 or more"
+    cell = int(rows["cell"][row])
+    there = f"{grid.xy(cell)}" if 0 <= cell < grid.cells else f"cell {cell}, which is not on the map"
+    return f"moved from {grid.xy(position)} to {there}, which is no legal move"

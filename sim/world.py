@@ -5,203 +5,39 @@ in order plan and act, then the referee. A tick is a bulk of one: `advance(1000)
 because nothing but a command can come between an agent's ticks.
 """
 
+from bisect import insort_right
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from sim import changes
-from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Problem, Specs, Status
-from sim.changes import NO_EVENT, Event, RandomChanges
-from sim.commands import (
-    MAX_SWITCHES,
-    AgentConfig,
-    Command,
-    EditCells,
-    NameAgent,
-    NameSwitch,
-    Serve,
-    SetSwitch,
-    SetTerrain,
-)
-from sim.crew import Crew, Piece, Seat, Sums, Told, Turns, digest_of, touch_ahead
+from sim.agent_api import AgentSpec, Learner, Problem, Specs, Status
+from sim.changes import NO_EVENT, RandomChanges
+from sim.commands import MAX_SWITCHES, AgentConfig, Command
+from sim.crew import Crew, Piece, touch_ahead
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.jit import Frequent, bare
 from sim.kernels.stale import Stamped
-from sim.kernels.tiled import Table, in_rows, new_table, width_of_tiles
+from sim.kernels.tiled import Table, new_table, width_of_tiles
 from sim.measuring import Measuring
-from sim.metrics import Metrics, Trial, TrialCounts, read_metrics
+from sim.metrics import Metrics, Trial, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params, unknown_agent
 from sim.placing import cheapest_way
-from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count
+from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count, wrong_row
+from sim.turns import Seating, Turns
+from sim.walker import Walker, WalkerView
 
 BULK = 4096  # most ticks in one kernel call
-_NO_ROWS = log.new_bare_log(0)
-_VIEWS = ("counts", "judge", "_position", "_expansions")  # of a walker, see Walker._look_at_counts
-_OF_TURNS = ("_turns_kept", "_are_turns_old", "_has_new_trials", "_active", "stirs", "walked")
-_FOR_NO_AGENT = (
-    Serve,
-    EditCells,
-    SetTerrain,
-    SetSwitch,
-    NameSwitch,
-    NameAgent,
-)  # what agents hear of it, `_announce` tells them
+_OF_ADVANCES = ("_active", "stirs", "walked")  # what says nothing of a world beyond its last advance
 _FEW_REFUSED = 3  # cells that are named one by one
 _AT_ONCE = 25  # agents of a crew that are served between two looks at the clock
 _MOST_ROWS = 1 << 20  # of all agents together
-
-
-@dataclass
-class Walker:
-    """An agent on the map, with the referee's numbers about it."""
-
-    id: int
-    config: AgentConfig
-    spec: AgentSpec
-    params: dict[str, Value]
-    agent: Agent
-    metrics: np.ndarray  # referee.METRICS[1]
-    visit_table: Table  # how often the agent stood on each cell
-    budget: int | None  # its own, or None for the world's
-    joined: int  # tick at which it was put on the map
-    start: int
-    own_goal: int | None  # None: the world's
-    own_optimal: tuple[float, int | None] | None  # cost and moves of the cheapest path between its own ends
-    told: Told = field(default_factory=Told)  # what it has done lately, unless its crew keeps that
-    new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on
-    refusals: int = 0
-    offence: Offence | None = None  # why it was stopped
-    most_trials: int = 1
-    trials: list[Trial] = field(default_factory=list)  # those that came to the goal, the present one included
-    trial_began: TrialCounts = field(default_factory=TrialCounts)  # the numbers at the beginning of the present one
-
-    def __post_init__(self) -> None:
-        # Agents written in Python name the fields of their rows.
-        self.new_log = log.new_bare_log if getattr(self.agent, "takes_bare_rows", False) else log.new_log
-        self._look_at_counts()
-
-    def _look_at_counts(self) -> None:
-        """Keep views of the counts that cost nothing to take."""
-        self.counts = bare((self.metrics, self.visit_table))  # what the referee writes to
-        self.judge = Frequent(referee.judge)
-        self._position, self._expansions = self.metrics["position"], self.metrics["expansions"]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the views: copies of them would not be the same memory any more."""
-        self.leave_seat()
-        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._look_at_counts()
-
-    @property
-    def position(self) -> int:
-        return int(self._position.item())
-
-    @property
-    def expansions(self) -> int:
-        return int(self._expansions.item())
-
-    @property
-    def visits(self) -> npt.NDArray[np.uint32]:
-        """How often it stood on each cell; of one of many a copy."""
-        return in_rows(self.visit_table)
-
-    seat: Seat | None = None  # its place in the crew in which it advances, while that keeps what it does
-
-    def leave_seat(self) -> None:
-        """Keep for itself what its crew has kept so far."""
-        if self.seat is not None:
-            self.seat.crew.are_seated = False
-            self.told, self.seat = self.seat.told(), None
-
-    @property
-    def bare_rows(self) -> np.ndarray:
-        """Its rows of the last advance, as kernels write them."""
-        return self.told.rows if self.seat is None else self.seat.rows()
-
-    @property
-    def rows(self) -> np.ndarray:
-        """The same with the names of their fields."""
-        return self.bare_rows.view(np.recarray)
-
-    @property
-    def rows_tick(self) -> int:
-        """World tick of the first of them."""
-        return self.told.tick if self.seat is None else int(self.seat.crew.row_ticks[self.seat.place])
-
-    @property
-    def last_phase(self) -> int:
-        return self.told.phase if self.seat is None else int(self.seat.crew.phases[self.seat.place])
-
-    @property
-    def last_budget(self) -> int:
-        """The budget of the last row; the present one may be another already."""
-        return self.told.budget if self.seat is None else int(self.seat.crew.budgets[self.seat.place])
-
-    def show_rows(self, rows: np.ndarray, tick: int) -> None:
-        """Let these be its rows, the first of them that of `tick`, as after a seek."""
-        self.leave_seat()
-        self.told = self.told._replace(rows=rows, tick=tick)
-
-    @property
-    def label(self) -> str:
-        return self.config.label or self.spec.name
-
-    @property
-    def trial(self) -> int:
-        """Number of the present trial, from 1."""
-        return self.trial_began.trial
-
-    @property
-    def has_arrived(self) -> bool:
-        """Whether it is at the goal, if only until its next trial."""
-        return self.agent.status is Status.AT_GOAL
-
-    @property
-    def is_converged(self) -> bool:
-        """Whether it has learned nothing in the present trial, which is at its end."""
-        return self.has_arrived and len(self.trials) == self.trial and self.trials[-1].h_changes == 0
-
-    @property
-    def is_done(self) -> bool:
-        """Nothing will happen to it unless somebody changes something."""
-        status = self.agent.status
-        if status is Status.AT_GOAL:
-            return self.trial >= self.most_trials or self.is_converged
-        return status is not Status.ACTIVE
-
-    def put_rows_together(self) -> None:
-        """Take in the rows of an advance, once: a long run has thousands of pieces."""
-        if self.seat is not None:  # it joined a crew meanwhile
-            tick = self.told.tick
-            self.new_rows.append(self.seat.rows())
-            self.leave_seat()
-            self.told = self.told._replace(tick=tick)
-        if len(self.new_rows) > 1:
-            self.told = self.told.with_rows(np.concatenate(self.new_rows))
-        self.new_rows = []
-
-    def begin_advance(self) -> None:
-        """Forget the rows of the last one; those that a crew keeps it forgets itself."""
-        if self.told.rows.size:
-            self.told = self.told.with_rows(_NO_ROWS)
-        self.new_rows = []
-
-    @property
-    def state_word(self) -> str:
-        if self.offence is not None:
-            return self.offence.word
-        if self.most_trials > 1 and self.is_converged:
-            return "converged"
-        return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.last_phase]
 
 
 @dataclass(frozen=True)
@@ -211,34 +47,6 @@ class Note:
     tick: int
     text: str
     command: Command | None = None  # the one that it is about
-
-
-@dataclass(frozen=True)
-class WalkerView:
-    """A read-only look at one agent, valid until the next tick."""
-
-    id: int
-    label: str
-    spec: AgentSpec
-    params: Mapping[str, Value]
-    budget: int
-    position: int
-    status: Status
-    state_word: str
-    metrics: Metrics
-    visits: npt.NDArray[np.uint32]
-    rows: np.ndarray
-    rows_tick: int
-    agent: AgentView
-    most_trials: int = 1
-    trials: tuple[Trial, ...] = ()  # those that came to the goal, of an agent that learns h
-    is_converged: bool = False  # the last of them taught it nothing
-    last_budget: int = 0  # that of the tick of the last row
-    start: int = 0
-    goal: int = 0
-    group: str = ""  # of those that belong together, such as a crowd; "": none
-    offence: Offence | None = None  # why it was stopped by the referee
-    has_own_ends: bool = False  # its start or goal are not the world's
 
 
 @dataclass(frozen=True)
@@ -255,6 +63,22 @@ class Snapshot:
 
 
 class World:
+    is_live = True
+    """Whether this happens for the first time, so that a clock may have its say. A replay follows what was noted."""
+
+    clock: Callable[[], float] | None = None
+    """What times crews as a whole, and those in none, for those who want to see it. Where `stopwatch` times each agent
+    there are no crews.
+    """
+
+    walked: Sequence[Walker] = ()
+    """Those who did something in the last advance, and know of it themselves: not those of crews."""
+
+    stirs = 0
+    """Rises whenever an agent did something, waited for a path, or was told something: else all stand as before."""
+
+    _active = 0  # place of a walker that was active when it was asked for last
+
     def __init__(
         self,
         grid: Grid,
@@ -297,9 +121,11 @@ class World:
         self.planning_s: dict[int, float] = {}  # by agent: what its ticks took
         self.changing_s: dict[int, float] = {}  # and what taking in changes of the map took
         self.alone_s: dict[int, float] = {}  # what those in no crew took in the last advance, by `clock`
+        self._seating = Seating()
         self._queue: list[tuple[int, Command]] = []
         self._next_id = 0
         self._event = NO_EVENT
+        self._event_tick = -1  # last tick asked for its random event: once, and before its commands
         self._applying: Command | None = None
         self._changed_map = b""  # rolling digest of all map changes
         self.measuring = Measuring(grid, goal, start, measures, is_watched=watched)
@@ -323,21 +149,21 @@ class World:
         problem = self._problem(config, number, (start, goal), budget)
         visits: Table = new_table("visits", self.grid.cells, np.uint32, problem.tile_width)
         walker = Walker(
-            number,
-            config,
-            spec,
-            params,
-            spec.make(problem, params),
-            referee.new_metrics(start, visits),
-            visits,
-            config.budget,
-            self.tick,
-            start,
-            own_goal,
-            cheapest_way(self.grid, start, goal) if has_own else None,
+            id=number,
+            config=config,
+            spec=spec,
+            params=params,
+            agent=spec.make(problem, params),
+            metrics=referee.new_metrics(start, visits),
+            visit_table=visits,
+            budget=config.budget,
+            joined=self.tick,
+            start=start,
+            own_goal=own_goal,
+            own_optimal=cheapest_way(self.grid, start, goal) if has_own else None,
             most_trials=self.trials if spec.keeps_h else 1,
         )
-        walker.trial_began = self._trial_counts(walker, 1)
+        walker.trial_began = walker.trial_counts(1)
         if walker.has_arrived:
             self._end_trial(walker)
         self.walkers.append(walker)
@@ -360,7 +186,7 @@ class World:
             assert walker.joined == self.tick and not walker.metrics[0].ticks
             ends, budget = (walker.start, self.goal_of(walker)), walker.budget or self.budget
             walker.agent = walker.spec.make(self._problem(walker.config, agent, ends, budget), walker.params)
-            self._are_turns_old = True
+            self._seating.is_old = True
 
     def _own_ends(self, config: AgentConfig) -> tuple[int, int | None]:
         """The cells where an agent begins and, if that is its own, where it wants to go."""
@@ -392,10 +218,7 @@ class World:
         """Queue a command for the given tick (the coming one by default)."""
         due = self.tick if tick is None else tick
         assert due >= self.tick, (due, self.tick)
-        place = len(self._queue)
-        while place and self._queue[place - 1][0] > due:
-            place -= 1
-        self._queue.insert(place, (due, command))
+        insort_right(self._queue, (due, command), key=itemgetter(0))
 
     def submit_all(self, timed: Iterable[tuple[int, Command]]) -> None:
         for tick, command in timed:
@@ -447,7 +270,7 @@ class World:
 
     def advance(self, ticks: int) -> int:
         """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
-        passed, settled = 0, self._settled_turns()
+        passed, settled = 0, self._seating.settled(self.walkers)
         for walker in self.walkers if settled is None else settled.alone:
             if walker.seat is None:
                 walker.begin_advance()
@@ -460,7 +283,7 @@ class World:
                 break
             passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
             is_over = self.is_over
-        among = settled.alone if settled is not None and settled is self._turns_kept else self.walkers
+        among = settled.alone if settled is not None and settled is self._seating.turns else self.walkers
         self.walked = [walker for walker in among if walker.new_rows]
         for walker in self.walked:
             walker.put_rows_together()
@@ -525,7 +348,7 @@ class World:
     @property
     def crews(self) -> Sequence[Crew]:
         """Who advances together, as far as anybody has advanced."""
-        return self._turns_kept.crews if self._turns_kept is not None else ()
+        return self._seating.turns.crews if self._seating.turns is not None else ()
 
     @property
     def _is_limited(self) -> bool:
@@ -542,15 +365,15 @@ class World:
         most, self._served_now = self._served_now, None
         queue, idle = self._in_turn(), [w for w in self.walkers if w.agent.status is Status.NO_PATH]
         end = self.clock() + self.tick_ms / 1000.0 if most is None and self.clock else None
-        rows = [crew.begin(self.budget, 1) for crew in turns.crews]
-        place = {crew.walkers[i].id: (n, i) for n, crew in enumerate(turns.crews) for i in range(len(crew.walkers))}
+        for crew in turns.crews:
+            crew.begin(self.budget, 1)
         served = 0
         while served < (len(queue) if most is None else min(most, len(queue))):
-            served += self._serve(queue[served:most], turns, rows, place)
+            served += self._serve(queue[served:most][:_AT_ONCE], turns)
             if end is not None and self.clock is not None and self.clock() >= end:
                 break
-        for crew, own in zip(turns.crews, rows, strict=True):
-            self._take_in(crew, crew.end(self.tick, own))
+        for crew in turns.crews:
+            self._take_in(crew, crew.end(self.tick))
         for walker in (*idle, *queue[served:]):
             walker.metrics[0].waits += 1
         if served < len(queue):
@@ -567,23 +390,14 @@ class World:
         first = next((i for i, walker in enumerate(waiting) if walker.id >= self._next_turn), 0)
         return waiting[first:] + waiting[:first]
 
-    def _serve(
-        self, queue: list[Walker], turns: Turns, rows: list[np.ndarray], place: Mapping[int, tuple[int, int]]
-    ) -> int:
+    def _serve(self, queue: list[Walker], turns: Turns) -> int:
         """Let the first of a queue have its turn, and those after it that stand beside it in its crew."""
-        found = place.get(queue[0].id)
-        if found is None:
+        count = turns.side_by_side(queue)
+        if not count:
             self._run_timed(queue[0], 1)
             return 1
-        number, first = found
-        count = next(
-            (n for n, walker in enumerate(queue[:_AT_ONCE]) if place.get(walker.id) != (number, first + n)),
-            min(_AT_ONCE, len(queue)),
-        )
-        crew = turns.crews[number]
-        before = self.clock() if self.clock else 0.0
-        crew.serve(self.grid, self.tick, rows[number], slice(first, first + count))
-        crew.seconds += self.clock() - before if self.clock else 0.0
+        crew, first = turns.seats[queue[0].id]
+        crew.serve(self.grid, self.tick, slice(first, first + count), self.clock)
         return count
 
     def _run_crew(self, crew: Crew, ticks: int) -> Piece:
@@ -593,72 +407,27 @@ class World:
     def _take_in(self, crew: Crew, piece: Piece) -> Piece:
         """What a crew did."""
         for i in np.flatnonzero(crew.results["legal"] < piece.done).tolist():
-            legal = piece.done[i] = int(crew.results["legal"][i])
-            self._stop(crew.walkers[i], self._illegal(crew.walkers[i], piece.rows[i], legal), self.tick + legal)
+            walker, row = crew.walkers[i], int(crew.results["legal"][i])
+            piece.done[i] = row
+            self._stop(walker, wrong_row(self.grid, walker.position, piece.rows[i], row), self.tick + row)
         for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (piece.done > 0)).tolist():
             piece.rows["marks"][i, piece.done[i] - 1] |= log.ARRIVED
             self._check_claim(crew.walkers[i], self.tick + int(piece.done[i]) - 1)
             self._end_trial(crew.walkers[i])
         return piece
 
-    def _keep_rows(self, walker: Walker, rows: np.ndarray) -> None:
-        """The first of an advance are its rows at once: mostly there are no others."""
-        told = walker.told
-        first, tick = (told.rows, told.tick) if walker.new_rows else (rows, self.tick)
-        walker.new_rows.append(rows)
-        walker.told = Told(first, tick, rows["phase"].item(-1), walker.budget or self.budget)
-
     def _turns(self) -> Turns:
-        """Who advances together and who alone, looked at again after whatever may have changed that."""
-        kept = self._turns_kept
-        if kept is not None and not self._are_turns_old and not self._has_new_trials and kept.are_of(self.walkers):
-            return kept
-        if kept is None or not self._is_right(kept):
-            # In a crew nobody asks for the time that each takes, nor for non-optimal moves.
-            able = (w for w in self.walkers if w.own_goal is not None or not self.measuring.is_on)
-            for walker in self.walkers:
-                if walker.seat is not None:
-                    walker.leave_seat()
-                    walker.new_rows = [walker.told.rows] if walker.told.rows.size else []
-            kept = self._turns_kept = Turns(self.walkers, able if self.stopwatch is None else ())
-        kept.look_who_is_awake()
-        self._are_turns_old = self._has_new_trials = False
-        return kept
+        """Who advances together and who alone."""
+        return self._seating.now(self.walkers, self._able)
 
-    def _settled_turns(self) -> Turns | None:
-        """The same where all of every crew keep there what they do: then only the others have to be gone through."""
-        kept = self._turns_kept
-        if kept is None or self._are_turns_old or self._has_new_trials or not kept.are_of(self.walkers):
-            return None
-        return kept if all(crew.are_seated for crew in kept.crews) else None
-
-    def _is_right(self, kept: Turns) -> bool:
-        """Whether it is still so."""
-        is_of_these = not self._has_new_trials and kept.are_of(self.walkers)
-        return is_of_these and (not self._are_turns_old or kept.look_again())
-
-    is_live = True
-    """Whether this happens for the first time, so that a clock may have its say. A replay follows what was noted."""
-
-    clock: Callable[[], float] | None = None
-    """What times crews as a whole, and those in none, for those who want to see it. Where `stopwatch` times each agent
-    there are no crews.
-    """
-
-    _turns_kept: Turns | None = None
-    _are_turns_old = False
-    _has_new_trials = False  # who walks again is in no crew
-    _active = 0  # place of a walker that was active when it was asked for last
-
-    walked: Sequence[Walker] = ()
-    """Those who did something in the last advance, and know of it themselves: not those of crews."""
-
-    stirs = 0
-    """Rises whenever an agent did something, waited for a path, or was told something: else all stand as before."""
+    def _able(self) -> list[Walker]:
+        """Who may be in a crew: there nobody asks for the time that each takes, nor for non-optimal moves."""
+        if self.stopwatch is not None:
+            return []
+        return [walker for walker in self.walkers if walker.own_goal is not None or not self.measuring.is_on]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what says where memory lies: it will lie elsewhere."""
-        return {name: value for name, value in self.__dict__.items() if name not in _OF_TURNS}
+        return {name: value for name, value in self.__dict__.items() if name not in _OF_ADVANCES}
 
     def _run_timed(self, walker: Walker, ticks: int) -> int:
         before = self.clock() if self.clock else 0.0
@@ -691,7 +460,7 @@ class World:
             if walker.is_done:
                 break
         if done:
-            self._keep_rows(walker, rows[:done])
+            walker.keep_rows(rows[:done], self.tick, walker.budget or self.budget)
         return done
 
     def _plan_and_judge(self, walker: Walker, rows: np.ndarray, tick: int) -> int:
@@ -746,7 +515,7 @@ class World:
         """
         knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
         if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
-            self._stop(walker, self._illegal(walker, rows, row), tick)
+            self._stop(walker, wrong_row(self.grid, walker.position, rows, row), tick)
             return row
         rows["cell"][row] = walker.position
         walker.refusals += 1
@@ -754,15 +523,6 @@ class World:
         budget = walker.budget or self.budget
         walker.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
         return row + 1
-
-    def _illegal(self, walker: Walker, rows: np.ndarray, row: int) -> str:
-        """What is wrong with a row of an agent that stands where the row before left it."""
-        for name in ("expanded", "traced"):
-            if rows[name][row] < 0:
-                return f"reported {int(rows[name][row])} cells {name}; expected 0 or more"
-        cell = int(rows["cell"][row])
-        there = f"{self.grid.xy(cell)}" if 0 <= cell < self.grid.cells else f"cell {cell}, which is not on the map"
-        return f"moved from {self.grid.xy(walker.position)} to {there}, which is no legal move"
 
     def _check_claim(self, walker: Walker, tick: int) -> None:
         """An agent says that it is at its end; what the referee knows must not speak against it."""
@@ -786,7 +546,7 @@ class World:
         walker.leave_seat()
         walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._are_turns_old = True
+        self._seating.is_old = True
         self.notes.append(Note(tick, walker.offence.told(walker.label)))
 
     def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
@@ -797,7 +557,7 @@ class World:
         referee.count_placing(rows, *walker.counts)
         if is_possible:
             cast(Learner, walker.agent).begin_trial(walker.start)
-            walker.trial_began = self._trial_counts(walker, walker.trial + 1)
+            walker.trial_began = walker.trial_counts(walker.trial + 1)
 
     def _end_trial(self, walker: Walker) -> None:
         """An agent stands at the goal. If that was moved since it arrived, this trial was longer than it seemed."""
@@ -808,14 +568,7 @@ class World:
 
     def unfinished_trial(self, walker: Walker) -> Trial:
         """The present trial as far as it has got."""
-        return self._trial_counts(walker, walker.trial).since(walker.trial_began, self._is_measured(walker))
-
-    def _trial_counts(self, walker: Walker, trial: int) -> TrialCounts:
-        m = walker.metrics[0]
-        h_changes = cast(Learner, walker.agent).h_changes if walker.spec.keeps_h else 0
-        names = "ticks", "moves", "expansions", "nonoptimal_moves", "restarts", "over_budget"
-        numbers = {name: int(m[name]) for name in names}
-        return TrialCounts(trial, float(m.cost), h_changes=h_changes, **numbers)
+        return walker.trial_counts(walker.trial).since(walker.trial_began, self._is_measured(walker))
 
     # --- commands ---------------------------------------------------------------------------------
 
@@ -829,34 +582,20 @@ class World:
                 has_applied = True
         while self._queue and self._queue[0][0] <= self.tick:
             self._applying = self._queue.pop(0)[1]
-            self._are_turns_old = self._are_turns_old or not isinstance(self._applying, _FOR_NO_AGENT)
             self._applying.apply(self)
             has_applied = True
         self._applying = None
         self.stirs += has_applied
         return has_applied
 
-    _event_tick = -1  # last tick asked for its random event: once, and before its commands
-
     def _redraw_map(self) -> None:
         """Take the last random event back and draw the next, as one edit: agents are told of the difference only."""
-        back = changes.undo(self.grid, self._event)
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
         protected = np.array([*self._positions(), self.goal, *sorted(own_goals)])
-        stays = np.isin(back.blocked, protected)  # freed by the event, and now somebody stands there
-        free = self.grid.free
-        free[back.freed] = True
-        free[back.blocked[~stays]] = False
         event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
-        # What a user blocked or freed is not the event's to take back.
-        blocked, freed = event.blocked[free[event.blocked]], event.freed[~free[event.freed]]
-        free[blocked] = False
-        free[freed] = True
-        self._event = Event(blocked, np.concatenate([freed, back.blocked[stays]]))
+        self._event, edit = changes.put_in_place_of(self._event, event, self.grid, protected)
         self.measuring.prepare_change()
-        redrawn = np.unique(np.concatenate([back.blocked, back.freed, blocked, freed]))
-        was_free, is_free = self.grid.are_free(redrawn), free[redrawn]
-        self._announce(self.grid.edit(redrawn[was_free & ~is_free], redrawn[is_free & ~was_free]))
+        self._announce(self.grid.edit(edit.blocked, edit.freed))
 
     # What commands can do, see commands.Changeable.
 
@@ -904,7 +643,7 @@ class World:
 
     def _positions(self) -> list[int]:
         """The cells on which agents stand, of crews in one go."""
-        settled = self._settled_turns()
+        settled = self._seating.settled(self.walkers)
         if settled is None:
             return [walker.position for walker in self.walkers]
         cells = [cell for crew in settled.crews for cell in crew.positions().tolist()]
@@ -920,7 +659,7 @@ class World:
         for walker in self.walkers:
             if walker.id in told:
                 continue
-            self._are_turns_old = True  # it may get other memory
+            self._seating.is_old = True  # it may get other memory
             before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)
             if self.stopwatch:
@@ -928,8 +667,8 @@ class World:
 
     def _told_together(self, change: MapChange) -> Container[int]:
         """Tell crews of a change, as far as they are right now. Returns the numbers of those who know of it."""
-        kept = self._turns_kept
-        if kept is None or not self._is_right(kept):
+        kept = self._seating.right(self.walkers)
+        if kept is None:
             return ()
         return {number for crew in kept.crews if crew.tell(self.grid, change) for number in crew.ids}
 
@@ -941,7 +680,7 @@ class World:
             self._move_own_goal(cell, agent)
             return
         self.measuring.prepare_change()
-        self.goal, self._are_turns_old = cell, True
+        self.goal, self._seating.is_old = cell, True
         self._distances_changed()
         # For the present map: the first one may have walls where this goal is.
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
@@ -962,7 +701,7 @@ class World:
         walker.own_optimal = cheapest_way(self.grid, walker.start, cell)
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
-        self._has_new_trials = True  # it may be able to be in a crew now
+        self._seating.is_void = True  # it may be able to be in a crew now
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
@@ -973,6 +712,7 @@ class World:
             if complaint:
                 self.note(f"{walker.label}: {complaint}")
                 return
+        self._seating.is_old = True
         if agent is None:
             self.budget = budget or self.budget
         else:
@@ -1004,7 +744,7 @@ class World:
         if complaint := walker.spec.check_budget(walker.budget or self.budget, params):
             self.note(f"{walker.label}: {complaint}")
             return
-        walker.params, self._are_turns_old = params, True
+        walker.params, self._seating.is_old = params, True
         walker.agent.set_param(name, params[name])
 
     def set_random_changes(self, changes: RandomChanges) -> None:
@@ -1017,7 +757,7 @@ class World:
         self._served_now = agents
 
     def set_trials(self, count: int) -> None:
-        self.trials, self._has_new_trials = count, True
+        self.trials, self._seating.is_void = count, True
         for walker in self.walkers:
             walker.most_trials = count if walker.spec.keeps_h else 1
 
@@ -1104,42 +844,38 @@ class World:
 
     def view(self, walker: Walker) -> WalkerView:
         return WalkerView(
-            walker.id,
-            walker.label,
-            walker.spec,
-            walker.params,
-            walker.budget or self.budget,
-            walker.position,
-            walker.agent.status,
-            walker.state_word,
-            self.metrics(walker),
-            walker.visits,
-            walker.rows,
-            walker.rows_tick,
-            walker.agent.view(),
-            walker.most_trials,
-            tuple(walker.trials),
-            walker.is_converged,
-            walker.last_budget,
-            walker.start,
-            self.goal_of(walker),
-            walker.config.group,
-            walker.offence,
-            walker.own_optimal is not None,
+            id=walker.id,
+            label=walker.label,
+            spec=walker.spec,
+            params=walker.params,
+            budget=walker.budget or self.budget,
+            position=walker.position,
+            status=walker.agent.status,
+            state_word=walker.state_word,
+            metrics=self.metrics(walker),
+            visits=walker.visits,
+            rows=walker.rows,
+            rows_tick=walker.rows_tick,
+            agent=walker.agent.view(),
+            most_trials=walker.most_trials,
+            trials=tuple(walker.trials),
+            is_converged=walker.is_converged,
+            last_budget=walker.last_budget,
+            start=walker.start,
+            goal=self.goal_of(walker),
+            group=walker.config.group,
+            offence=walker.offence,
+            has_own_ends=walker.has_own_ends,
         )
 
     def digest(self) -> str:
         """16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
-        head = np.array([self.tick, self.start, self.goal], np.int64)
-        return blake2b(self._changed_map + head.tobytes() + self._sums().read(), digest_size=8).hexdigest()
-
-    def _sums(self) -> Sums:
-        kept = self._turns_kept
-        is_of_these = kept is not None and not self._has_new_trials and kept.are_of(self.walkers)
-        return kept.sums if kept is not None and is_of_these else Sums(self.walkers)
+        head = np.array([self.tick, self.start, self.goal], np.int64).tobytes()
+        sums = self._seating.sums(self.walkers).read()
+        return blake2b(self._changed_map + head + sums, digest_size=8).hexdigest()
 
     def walker_digest(self, walker: Walker) -> str:
-        a, b = digest_of(walker)
+        a, b = walker.sums
         return f"{a:08x}{b:08x}"
 
 

@@ -23,7 +23,8 @@ from sim.kernels.ready import make_ready
 from sim.movement import CUT, FOUR, SQUEEZE, USUAL, Movement
 from sim.params import Value
 from sim.prepared import SHELF
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 from ui.film.takes import FOLDER_VARIABLE, recordings_folder
 from ui.warmup import all_parts
 

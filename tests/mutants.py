@@ -61,7 +61,8 @@ p_lrta = _in(K + "p_lrta.py", "learning")
 dstar = _in(K + "dstar_lite.py", "dstar_lite")
 ribs = _in(K + "ribs.py", "ribs")
 world = _in("sim/world.py", "mutants_killed", "world", "timeline")
-crew = _in("sim/crew.py", "mutants_killed", "world", "crew")
+changes = _in("sim/changes.py", "mutants_killed", "world")
+turns = _in("sim/turns.py", "mutants_killed", "world", "crew")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
 history = _in(T + "history.py", "mutants_killed", "timeline", "branches", "sessionfile")
 journal = _in(F + "journal.py", "journal")
@@ -118,14 +119,14 @@ MUTANTS = (
     ribs("elif mark.pruned or ng > node.g:", "elif ng > node.g:"),
     # the world
     world("if self._event_tick != self.tick:", "if self._event_tick < 0 or self.tick:"),
-    world("self._queue[place - 1][0] > due:", "self._queue[place - 1][0] >= due:"),
+    world("from bisect import insort_right", "from bisect import insort_left as insort_right"),
     world("self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))", "self.grid.edit(blocked, freed)"),
     world(
         "self.optimal_moves = self.measuring.cheapest_way(self.start)", "_ = self.measuring.cheapest_way(self.start)"
     ),
     world("return not (waits and self.random_changes.next_after(self.tick) is not None)", "return True"),
-    world("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, protected[:0])"),
-    crew('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
+    changes("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, back.blocked[:0])"),
+    turns('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
     world(
         "(w.id == agent if agent is not None else w.budget is None)", "(w.id == agent if agent is not None else True)"
     ),

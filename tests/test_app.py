@@ -15,7 +15,7 @@ from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
 from sim.kernels import log
 from sim.placing import cheapest
-from sim.world import Walker
+from sim.walker import Walker
 from tests.runs import scenario_on
 from tests.window import ROOT, App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS

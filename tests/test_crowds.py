@@ -16,7 +16,7 @@ from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.placing import Drawn, cheapest_way, spread
-from sim.world import Walker
+from sim.walker import Walker
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, type_text
 from ui.dialogs.crowd import CrowdList, matches

@@ -14,7 +14,7 @@ from sim.files.scenario import Scenario
 from sim.generate import GENERATORS
 from sim.movement import FOUR, Movement
 from sim.params import ConfigError
-from sim.world import Walker
+from sim.walker import Walker
 from ui.commands.table import COMMANDS
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import FOOTER, Dialog, Host

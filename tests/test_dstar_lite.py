@@ -18,7 +18,8 @@ from sim.kernels import labels
 from sim.kernels.octile import DX, DY
 from sim.kernels.search import is_known
 from sim.movement import USUAL, Movement
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 from .conftest import UNLIMITED, board_of, drawn, movements, problems, random_rows
 from .naive import arc_difference

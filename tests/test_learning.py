@@ -21,7 +21,8 @@ from sim.grid import Grid
 from sim.kernels import learned, log, octile
 from sim.movement import Movement
 from sim.params import Value
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 from . import naive_learning
 from .conftest import board_of, drawn, make_world, movements, problems, random_rows, run_python, solo, ticks_of

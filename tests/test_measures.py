@@ -11,7 +11,8 @@ from sim.measures import IN_PANEL, MEASURE_BY_KEY, MEASURES
 from sim.metrics import Metrics
 from sim.params import Value
 from sim.results import result, trial_result
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 from ui.model.columns import COLUMNS
 from ui.model.wording import hud_fields
 

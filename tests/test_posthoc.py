@@ -17,7 +17,8 @@ from sim.files.posthoc import _wall_boxes, numbered, posthoc
 from sim.files.scenario import build_world, load_scenario
 from sim.grid import Grid
 from sim.params import ConfigError, Value
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 from tests.window import make_app, press, press_combination
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox

@@ -18,7 +18,8 @@ from sim.commands import AgentConfig, EditCells
 from sim.kernels.log import BACK_MOVE, BOUNCED, RESTARTED
 from sim.movement import Movement
 from sim.params import Value
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 from . import naive
 from .conftest import UNLIMITED, board_of, budget_for, drawn, make_world, movements, problems, solo

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from agents.contract import settings_of
 from agents.registry import BY_KEY
 from sim.params import Value
-from sim.world import WalkerView, World
+from sim.walker import WalkerView
+from sim.world import World
 from ui.model.pseudocode import KINDS, Reading, lines_of, read
 
 from .conftest import board_of, make_world, problems

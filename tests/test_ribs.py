@@ -22,7 +22,8 @@ from sim.kernels.octile import DIAGONAL
 from sim.kernels.search import parent
 from sim.movement import USUAL, Movement
 from sim.params import Value
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 from .conftest import board_of, drawn, movements, problems
 from .naive import Board, Place

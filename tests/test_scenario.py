@@ -28,7 +28,8 @@ from sim.files.scenario import (
 from sim.grid import Grid
 from sim.metrics import Metrics
 from sim.params import ConfigError, Value
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 from .conftest import ROOT
 

@@ -12,7 +12,8 @@ from sim.grid import Grid
 from sim.prepared import Prepared, Stopwatch
 from sim.preparing import is_anything_needed, preparing
 from sim.results import MOVE_LIMIT, STUCK, Proofs, outcome_of, result, steps_alone, trial_result
-from sim.world import BULK, Walker, World
+from sim.walker import Walker
+from sim.world import BULK, World
 
 Line = tuple[Any, ...]
 """(key, *columns.MEASURED, *columns.TIMES) of one run, or of one trial of it."""

@@ -26,7 +26,8 @@ from sim.kernels import log
 from sim.kernels.octile import DX, DY, NOWHERE, h0
 from sim.kernels.search import Search
 from sim.params import ConfigError
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 SUFFIXES = (".trace.yaml", ".trace.yml", ".trace.json")
 MANY_EVENTS = 100_000

@@ -8,7 +8,8 @@ from typing import BinaryIO
 from sim.files.disk import written_whole
 from sim.kernels import log
 from sim.params import ConfigError
-from sim.world import BULK, Walker, World
+from sim.walker import Walker
+from sim.world import BULK, World
 
 
 class Trace:

@@ -22,7 +22,8 @@ from sim.params import ConfigError, Value
 from sim.time.keyframes import KeyframeStore
 from sim.time.log import Entry
 from sim.time.timeline import Timeline
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 ROOT = 0
 

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from sim.agent_api import Status
 from sim.kernels import log
 from sim.time.recorded import MarkKind, Marks, Record, marks_of_all, marks_of_rows
-from sim.world import Note, Walker, World
+from sim.walker import Walker
+from sim.world import Note, World
 
 DIGEST_EVERY = 100
 

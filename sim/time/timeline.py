@@ -50,7 +50,8 @@ from sim.time.history import DIGEST_EVERY, Divergence, History
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track, taking_of
 from sim.time.log import Entry, Numbers, edit_marks, end_of, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
-from sim.world import BULK, Note, Walker, World
+from sim.walker import Walker
+from sim.world import BULK, Note, World
 
 SPACING = 80_000.0
 """Work between two keyframes: what a seek replays at most, as long as the memory lasts."""

@@ -11,7 +11,7 @@ from agents.registry import BY_KEY, SPECS
 from sim.agent_api import AgentSpec
 from sim.commands import BUDGET, AgentConfig
 from sim.params import ConfigError, Param, Value
-from sim.world import Walker
+from sim.walker import Walker
 from ui.dialogs.base import ENTER, FormDialog, Host, Where, nowhere, take_top
 from ui.model.keys import NOBODY, PanelKey
 from ui.model.layout import GAP, SIDEBAR

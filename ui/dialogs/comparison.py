@@ -6,7 +6,7 @@ from pathlib import Path
 import pygame
 
 from sim.files.csv_text import Cell
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
 from ui.model import files

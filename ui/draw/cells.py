@@ -15,7 +15,8 @@ import numpy.typing as npt
 from sim.agent_api import AgentView
 from sim.grid import Grid
 from sim.kernels.search import Search
-from sim.world import Snapshot, WalkerView
+from sim.walker import WalkerView
+from sim.world import Snapshot
 from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords
 from ui.model.crowds import Crowd

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentView
-from sim.world import Snapshot, WalkerView
+from sim.walker import WalkerView
+from sim.world import Snapshot
 from ui.draw.cells import CellWords
 from ui.draw.heat import HeatScale
 from ui.draw.svg_paths import Mask, Point, hexed, is_light, n, outline_path

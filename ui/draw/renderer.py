@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pygame
 
-from sim.world import Snapshot, WalkerView
+from sim.walker import WalkerView
+from sim.world import Snapshot
 from ui.draw.cells import NO_CELLS, CellWords
 from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords, paint

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.world import Snapshot, WalkerView
+from sim.walker import WalkerView
+from sim.world import Snapshot
 from ui.draw.cells import CellWords
 from ui.draw.fonts import Fonts
 from ui.draw.kernels import cellwords

@@ -17,7 +17,7 @@ import pygame
 from sim.files.disk import write_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError, Param
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.draw.marks import TEXTURES_FROM_PX
 from ui.draw.svg import panel_svg
 from ui.film.options import MOST_PIXELS, MOST_SIDE, PICTURE, WINDOW, Part

@@ -1,7 +1,8 @@
 """What an agent's search says of a cell: g, h and f, for the texts in cells and for the inspector."""
 
 from sim.kernels import learned, octile
-from sim.world import Snapshot, WalkerView
+from sim.walker import WalkerView
+from sim.world import Snapshot
 
 
 def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ from sim.agent_api import Status
 from sim.files.csv_text import Cell
 from sim.measures import MEASURES, Measure
 from sim.params import Value
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.model.run import Panel, Run
 
 

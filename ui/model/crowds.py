@@ -10,7 +10,8 @@ from sim.agent_api import AgentView, Status
 from sim.crowd import CrowdNumbers
 from sim.kernels import log
 from sim.time.timeline import Timeline
-from sim.world import Walker, WalkerView, World
+from sim.walker import Walker, WalkerView
+from sim.world import World
 
 TAIL = 24
 """Ticks that the tail of a dot is long."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sim.kernels import log
 from sim.lesson import Highlight
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.model.session import Session
 
 

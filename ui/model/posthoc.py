@@ -6,7 +6,8 @@ from pathlib import Path
 from sim.files.posthoc import MANY_EVENTS, posthoc
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 
 
 def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Callable[[float], None]], str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sim.agent_api import Status
 from sim.kernels import log
 from sim.params import Value
-from sim.world import WalkerView
+from sim.walker import WalkerView
 
 
 @dataclass(frozen=True)

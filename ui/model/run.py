@@ -24,7 +24,8 @@ from sim.measuring import A_TICK
 from sim.params import ConfigError
 from sim.time.branches import ROOT, Branch, BranchState, BranchTree
 from sim.time.timeline import Timeline
-from sim.world import Snapshot, Walker, WalkerView, World
+from sim.walker import Walker, WalkerView
+from sim.world import Snapshot, World
 from ui.model.crowds import Crowd, Follower, as_one
 from ui.model.keys import FIRST, PanelKey
 from ui.model.reader import READER

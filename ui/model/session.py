@@ -29,7 +29,8 @@ from sim.time.branches import Branch, BranchTree
 from sim.time.log import Entry
 from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
-from sim.world import Walker, World
+from sim.walker import Walker
+from sim.world import World
 from ui.model import run as runs
 from ui.model import script
 from ui.model.crowds import Crowd

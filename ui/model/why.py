@@ -17,7 +17,8 @@ from sim.grid import Grid
 from sim.kernels import learned, log
 from sim.kernels import search as kernels
 from sim.kernels.octile import NOWHERE
-from sim.world import Snapshot, WalkerView
+from sim.walker import WalkerView
+from sim.world import Snapshot
 from ui.model.cell_values import values_of
 
 NOBODY = -1

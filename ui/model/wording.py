@@ -11,7 +11,7 @@ from sim.measures import COST, IN_PANEL, RATIO, SHARE, WHOLE, InPanel, Measure
 from sim.metrics import Metrics
 from sim.params import Param, Value
 from sim.time.timeline import Timeline
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.model.crowds import Crowd
 
 NOTHING = "-"

@@ -4,7 +4,7 @@ from functools import partial
 
 import pygame
 
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.draw.theme import Colour, mix
 from ui.model import wording
 from ui.model.crowds import Crowd

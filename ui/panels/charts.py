@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pygame
 
 from sim.kernels import log
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.draw.theme import SERIES, mix
 from ui.model import wording
 from ui.model.crowds import Crowd

@@ -9,7 +9,7 @@ import pygame
 from agents.warm import CROWD
 from sim.agent_api import Status
 from sim.params import Param, Value
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.draw.theme import Colour, mix
 from ui.model import turning, wording
 from ui.model.crowds import state_of

@@ -3,7 +3,7 @@
 from functools import partial
 
 from sim.measures import MEASURE_BY_KEY, OPTIONAL, Measure
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.model import turning, wording
 from ui.model.layout import Box
 from ui.panels import charts, mark, stepper

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from sim.agent_api import Status
-from sim.world import WalkerView
+from sim.walker import WalkerView
 from ui.draw import marks
 from ui.draw.drawing import Drawing
 from ui.draw.kernels.crowd import stamp_some
