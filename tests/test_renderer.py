@@ -115,10 +115,7 @@ class Stage:
             surface,
             (*at, *size),
             camera,
-            snapshot,
-            snapshot.walkers[panel],
-            self.trails[panel],
-            self.cells[panel],
+            Shown(self.cells[panel], snapshot, snapshot.walkers[panel], self.trails[panel]),
             layers,
             palette,
             scale=scale,
@@ -429,25 +426,24 @@ def assert_right(stage: Stage) -> None:
         assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
 
 
-@pytest.mark.parametrize("kind", ["visits", "expansions"])
 @pytest.mark.parametrize("is_log", [True, False])
 @pytest.mark.parametrize("compared", [(0, 1), (1, 0)])
-def test_a_minus_b_is_the_difference_of_the_two_panels(kind, is_log, compared):
+def test_a_minus_b_is_the_difference_of_the_two_panels(is_log, compared):
     stage = trap_stage(budget=6, agents=[AGENTS[0], ("tb-gbfs", {})])
     stage.run(80)
     heat = HeatSetting("difference", is_log)
-    scale = stage.refresh(heat, compared=compared, compared_kind=kind)
-    a, b = (heat_values(stage.world.snapshot().walkers[i], kind) for i in compared)
+    scale = stage.refresh(heat, compared=compared)
+    a, b = (heat_values(stage.world.snapshot().walkers[i], "visits") for i in compared)
     assert a != b
     bands = stage.cells[0].bands.copy()
-    surface, _ = stage.draw(Camera(1.0), (30, 20), layers_with(heat=heat))  # compares the panels (0, 1) by visits
+    surface, _ = stage.draw(Camera(1.0), (30, 20), layers_with(heat=heat))  # compares the panels (0, 1)
     for cell in range(stage.grid.cells):
         apart = a[cell] - b[cell]
         steps = (*scale.limits[1:], 10**9)
         size = next(i for i, limit in enumerate(steps) if abs(apart) <= limit) if apart else -1
         code = 0 if size < 0 else 2 * size + (1 if apart < 0 else 2)
         assert bands[cell] == code
-        if code and kind == "visits" and compared == (0, 1):
+        if code and compared == (0, 1):
             x, y = stage.grid.xy(cell)
             assert colour_at(surface, x, y) == DIVERGING["dark"][4 + size if apart > 0 else 3 - size]
 
@@ -630,7 +626,7 @@ def test_walls_have_an_edge_on_every_side_with_every_layer_on(zoom, heat):
     surface = pygame.Surface((4 * zoom, 3 * zoom), 0, 32)
     layers = layers_with("terrain", "grid", heat=heat)
     rect = (0, 0, *surface.get_size())
-    MapRenderer().draw(surface, rect, Camera(zoom), snapshot, None, None, cells, layers, DARK, scale=scale)
+    MapRenderer().draw(surface, rect, Camera(zoom), Shown(cells, snapshot, None, None), layers, DARK, scale=scale)
     edge = hot_edge(DARK) if cells.bands.size else DARK.wall
     for x in range(zoom, 3 * zoom):
         assert colour_at(surface, x, zoom) == colour_at(surface, x, 2 * zoom - 1) == edge
@@ -755,7 +751,7 @@ def test_a_single_cell_never_vanishes(zoom, flag):
         surface = pygame.Surface((64 * 3 + 20, 48 * 3 + 20), 0, 32)
         camera = Camera(zoom, *(generator.random(2) * -5))
         rect = (0, 0, *surface.get_size())
-        MapRenderer().draw(surface, rect, camera, snapshot, None, None, cells, layers_with(*FILLS), LIGHT)
+        MapRenderer().draw(surface, rect, camera, Shown(cells, snapshot, None, None), layers_with(*FILLS), LIGHT)
         colours = {to_rgb(p) for p in np.unique(pygame.surfarray.array2d(surface)).tolist()}
         assert colours - {LIGHT.free, LIGHT.outside}, (x, y)
 
@@ -782,7 +778,9 @@ def drawn_bare(stage, camera, size, palette):
     cells, snapshot = CellWords(), stage.world.snapshot()
     update_all([Shown(cells, snapshot, None, None)], HeatSetting())
     surface = pygame.Surface(size, 0, 32)
-    MapRenderer().draw(surface, (0, 0, *size), camera, snapshot, None, None, cells, layers_with("terrain"), palette)
+    MapRenderer().draw(
+        surface, (0, 0, *size), camera, Shown(cells, snapshot, None, None), layers_with("terrain"), palette
+    )
     return surface, cells
 
 
@@ -804,7 +802,7 @@ def test_a_single_free_cell_in_a_wall_never_vanishes():
         update_all([Shown(cells, snapshot, None, None)], HeatSetting())
         surface = pygame.Surface((40, 40), 0, 32)
         MapRenderer().draw(
-            surface, (0, 0, 40, 40), Camera(zoom), snapshot, None, None, cells, layers_with("terrain"), DARK
+            surface, (0, 0, 40, 40), Camera(zoom), Shown(cells, snapshot, None, None), layers_with("terrain"), DARK
         )
         colours = {to_rgb(p) for p in np.unique(pygame.surfarray.array2d(surface)).tolist()}
         assert mix(DARK.free, DARK.wall, 0.65) in colours
@@ -815,7 +813,7 @@ def test_without_the_terrain_layer_there_is_only_free_and_blocked():
     cells, snapshot = CellWords(), stage.world.snapshot()
     update_all([Shown(cells, snapshot, None, None)], HeatSetting())
     surface = pygame.Surface((5, 2), 0, 32)
-    MapRenderer().draw(surface, (0, 0, 5, 2), Camera(1.0), snapshot, None, None, cells, layers_with(), DARK)
+    MapRenderer().draw(surface, (0, 0, 5, 2), Camera(1.0), Shown(cells, snapshot, None, None), layers_with(), DARK)
     free, wall = DARK.free, DARK.wall
     assert [colour_at(surface, x, 0) for x in range(5)] == [free, wall, wall, free, free]
 
@@ -1085,10 +1083,7 @@ def set_apart(zoom: float, name: str, heat: HeatSetting) -> pygame.Surface:
         surface,
         (0, 0, *surface.get_size()),
         Camera(zoom),
-        snapshot,
-        walker,
-        stage.trails[0],
-        stage.cells[0],
+        Shown(stage.cells[0], snapshot, walker, stage.trails[0]),
         layers_with("groups", heat=heat),
         DARK,
         scale=scale,
@@ -1140,15 +1135,14 @@ def test_a_panel_that_sticks_out_of_the_window_is_clipped():
             target,
             rect,
             camera,
-            snapshot,
-            snapshot.walkers[0],
-            stage.trails[0],
-            stage.cells[0],
+            Shown(stage.cells[0], snapshot, snapshot.walkers[0], stage.trails[0]),
             layers_with("path"),
             DARK,
         )
     assert pixels_of(surface) == pixels_of(whole.subsurface((40, 30, 60, 50)))
-    MapRenderer().draw(surface, (500, 0, 50, 50), camera, snapshot, None, None, stage.cells[0], layers_with(), DARK)
+    MapRenderer().draw(
+        surface, (500, 0, 50, 50), camera, Shown(stage.cells[0], snapshot, None, None), layers_with(), DARK
+    )
 
 
 def test_a_part_of_a_surface_can_be_drawn_to():
@@ -1160,10 +1154,7 @@ def test_a_part_of_a_surface_can_be_drawn_to():
         part,
         (0, 0, 120, 90),
         Camera(8.0),
-        snapshot,
-        snapshot.walkers[0],
-        stage.trails[0],
-        stage.cells[0],
+        Shown(stage.cells[0], snapshot, snapshot.walkers[0], stage.trails[0]),
         LayerState(),
         DARK,
     )
@@ -1198,7 +1189,7 @@ def test_marks_on_the_border_of_a_view_are_whole(zoom):
         cells, snapshot = CellWords(), stage.world.snapshot()
         update_all([Shown(cells, snapshot, None, None)], HeatSetting())
         surface = pygame.Surface((side, side), 0, 32)
-        MapRenderer().draw(surface, (0, 0, side, side), camera, snapshot, None, None, cells, layers, DARK)
+        MapRenderer().draw(surface, (0, 0, side, side), camera, Shown(cells, snapshot, None, None), layers, DARK)
         right = pygame.surfarray.array2d(surface)[side // 2 + 12 :, side // 2 + 12 :]
         return int((right == packed(DARK.path)).sum())
 
@@ -1228,7 +1219,7 @@ def test_edit_marks_shrink_with_age_and_go():
     inked = []
     bare = pixels_of(stage.draw(Camera(16.0), size, layers_with("edits"))[0])
     for age in (0, 100, 201):
-        surface, _ = stage.draw(Camera(16.0), size, layers_with("edits"), edits={100: (now - age, True)}, tick_fade=200)
+        surface, _ = stage.draw(Camera(16.0), size, layers_with("edits"), edits={100: (now - age, True)})
         inked.append(sum(a != b for a, b in zip(pixels_of(surface), bare, strict=True)))
     assert inked[0] > inked[1] > inked[2] == 0
 

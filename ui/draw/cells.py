@@ -434,17 +434,16 @@ def update_all(
     panels: Sequence[Shown],
     heat: HeatSetting,
     compared: tuple[int, int] = (0, 1),
-    compared_kind: str = "visits",
 ) -> HeatScale:
     """Bring all panels up to date, once a frame before they are drawn. Returns the heat scale that they share.
 
-    `compared` are the places of the panels A and B of the heat kind "difference", which only these two show. The
-    scale ends at the largest value in any panel.
+    `compared` are the places of the panels A and B of the heat kind "difference", which only these two show: that of
+    their visits. The scale ends at the largest value in any panel.
     """
     for panel in panels:
         panel.cells.update(panel.snapshot, panel.walker, panel.trail)
     if heat.kind == "difference":
-        return _update_difference(panels, heat, compared, compared_kind)
+        return _update_difference(panels, heat, compared)
     peak = max((p.cells.peak for p in panels), default=0.0)
     while True:
         scale = scale_for(heat, peak)
@@ -455,11 +454,11 @@ def update_all(
             return after
 
 
-def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int], kind: str) -> HeatScale:
+def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int]) -> HeatScale:
     for panel in panels:
         panel.cells.bands = NO_BANDS
     pair = [panels[place] for place in dict.fromkeys(compared) if place < len(panels)]
-    counts = [found for panel in pair if (found := _all_counts(panel, kind)) is not None]
+    counts = [found for panel in pair if (found := _all_visits(panel)) is not None]
     if len(counts) < 2 or counts[0].size != counts[1].size:
         return scale_for(heat)
     keeper = pair[0].cells
@@ -477,9 +476,8 @@ def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tup
     return after
 
 
-def _all_counts(panel: Shown, kind: str) -> npt.NDArray[np.uint32] | None:
-    is_of_all = panel.crowd is not None and kind == "visits"
-    return panel.crowd.visits if is_of_all and panel.crowd else _counts(panel.walker, kind)
+def _all_visits(panel: Shown) -> npt.NDArray[np.uint32] | None:
+    return _counts(panel.walker, "visits") if panel.crowd is None else panel.crowd.visits
 
 
 def _counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:

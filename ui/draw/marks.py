@@ -1,7 +1,8 @@
 """Markers, cell glyphs and casings: which masks and colours a mark is made of."""
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,82 +36,68 @@ def _odd(value: float) -> int:
     return round(value) | 1
 
 
-_markers: dict[tuple[str, int, float, str], tuple[tuple[Mask, int], ...]] = {}
+class _Marker(NamedTuple):
+    """A marker: one shape with a casing around it. Colours are named as in the palette."""
+
+    shape: Callable[..., Mask]
+    least: float  # its size in small cells, in design units
+    share: float  # and in large ones, in cells
+    ink: str = "path"
+    stands_out_from: str | None = "path"  # what its casing is chosen for; None: it is dark
+    casing: float = 2  # how much larger the casing is, in design units
+    room: float = 2  # and the mask
+    has_dot: bool = False
+
+
+_LINES = (masks.ring, masks.square, masks.cross)
+"""Shapes that are drawn with a line; the others are filled."""
+
+_MARKERS = {
+    "agent": _Marker(masks.disc, 11, 0.62, "agent", None, casing=4, room=4),
+    "unit": _Marker(masks.disc, 5, 0.6, "agent", None),
+    "unit there": _Marker(masks.disc, 5, 0.6, "arrived", None),
+    "unit stuck": _Marker(masks.cross, 7, 0.7, "warning", "warning"),  # its colour alone is near to that of the others
+    "start": _Marker(masks.square, 11, 0.7),
+    "goal": _Marker(masks.ring, 15, 0.8, has_dot=True),
+    "best": _Marker(masks.diamond, 7, 0.4, "best", casing=3, room=4),
+    "waypoint": _Marker(masks.disc, 5, 0.3, "best", casing=3, room=4),
+    "refused": _Marker(masks.cross, 7, 0.4, "tracing", room=4),
+    "cap hit": _Marker(masks.square, 7, 0.5, "arrived", room=4),
+    "re-entry": _Marker(masks.ring, 9, 0.74, "agent", room=4),
+    "expansion": _Marker(masks.disc, 5, 0.34),
+}
+
+_made: dict[tuple[str, int, float, str], tuple[tuple[Mask, int], ...]] = {}
 
 
 def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
     """The masks of a marker and their colours, the lowest first."""
     key = (name, round(zoom), ui_scale, palette.name)
-    if key not in _markers:
-        _markers[key] = _make_marker(name, zoom, ui_scale, palette)
-    return _markers[key]
+    if key not in _made:
+        _made[key] = _make(_MARKERS[name], zoom, ui_scale, palette)
+    return _made[key]
 
 
-def _make_marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
-    ink, around = packed(palette.path), packed(casing_of(palette, palette.path))
-    line = 2.0 * ui_scale
-    edge = 1.0 * ui_scale
-    match name:
-        case "agent":
-            d = _odd(max(11 * ui_scale, 0.62 * zoom))
-            n = _odd(d + 4 * ui_scale)
-            return (masks.disc(n, d + 4 * edge), packed(palette.casing_dark)), (masks.disc(n, d), packed(palette.agent))
-        case "unit stuck":  # another shape, too: its colour is near to that of those that are there
-            d = _odd(max(7 * ui_scale, 0.7 * zoom))
-            n = _odd(d + 2 * edge)
-            ink, around = packed(palette.warning), packed(casing_of(palette, palette.warning))
-            return (masks.cross(n, d + 2 * edge, line + 2 * edge), around), (masks.cross(n, d, line), ink)
-        case "unit" | "unit there":
-            colours = {"unit": palette.agent, "unit there": palette.arrived}
-            d = _odd(max(5 * ui_scale, 0.6 * zoom))
-            n = _odd(d + 2 * edge)
-            return (masks.disc(n, d + 2 * edge), packed(palette.casing_dark)), (masks.disc(n, d), packed(colours[name]))
-        case "start":
-            d = _odd(max(11 * ui_scale, 0.7 * zoom))
-            n = _odd(d + 2 * edge)
-            return (masks.square(n, d + 2 * edge, line + 2 * edge), around), (masks.square(n, d, line), ink)
-        case "goal":
-            d = _odd(max(15 * ui_scale, 0.8 * zoom))
-            n = _odd(d + 2 * edge)
-            dot = max(5 * ui_scale, 0.22 * zoom)
-            return (
-                (masks.ring(n, d + 2 * edge, line + 2 * edge), around),
-                (masks.disc(n, dot + 2 * edge), around),
-                (masks.ring(n, d, line), ink),
-                (masks.disc(n, dot), ink),
-            )
-        case "best":
-            d = _odd(max(7 * ui_scale, 0.4 * zoom))
-            n = _odd(d + 4 * edge)
-            colour = packed(palette.best)
-            return (masks.diamond(n, d + 3 * edge), around), (masks.diamond(n, d), colour)
-        case "waypoint":
-            d = _odd(max(5 * ui_scale, 0.3 * zoom))
-            n = _odd(d + 4 * edge)
-            return (masks.disc(n, d + 3 * edge), around), (masks.disc(n, d), packed(palette.best))
-        case "refused":
-            d = _odd(max(7 * ui_scale, 0.4 * zoom))
-            n = _odd(d + 4 * edge)
-            colour = packed(palette.tracing)
-            return (masks.cross(n, d + 2 * edge, line + 2 * edge), around), (masks.cross(n, d, line), colour)
-        case "cap hit":
-            d = _odd(max(7 * ui_scale, 0.5 * zoom))
-            n = _odd(d + 4 * edge)
-            return (masks.square(n, d + 2 * edge, line + 2 * edge), around), (
-                masks.square(n, d, line),
-                packed(palette.arrived),
-            )
-        case "re-entry":
-            d = _odd(max(9 * ui_scale, 0.74 * zoom))
-            n = _odd(d + 4 * edge)
-            return (masks.ring(n, d + 2 * edge, line + 2 * edge), around), (
-                masks.ring(n, d, line),
-                packed(palette.agent),
-            )
-        case _:
-            d = _odd(max(5 * ui_scale, 0.34 * zoom))
-            n = _odd(d + 2 * edge)
-            return (masks.disc(n, d + 2 * edge), around), (masks.disc(n, d), ink)
+def _make(kind: _Marker, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
+    size = _odd(max(kind.least * ui_scale, kind.share * zoom))
+    room, line = _odd(size + kind.room * ui_scale), 2 * ui_scale
+    shapes: list[tuple[Callable[..., Mask], float]] = [(kind.shape, size)]
+    if kind.has_dot:
+        shapes.append((masks.disc, max(5 * ui_scale, 0.22 * zoom)))
+    ink, casing = packed(getattr(palette, kind.ink)), packed(_casing(kind, palette))
+    around = kind.casing * ui_scale
+    casings = [(_mask(shape, room, across + around, line + 2 * ui_scale), casing) for shape, across in shapes]
+    return (*casings, *((_mask(shape, room, across, line), ink) for shape, across in shapes))
+
+
+def _mask(shape: Callable[..., Mask], room: int, across: float, line: float) -> Mask:
+    return shape(room, across, line) if shape in _LINES else shape(room, across)
+
+
+def _casing(kind: _Marker, palette: Palette) -> Colour:
+    if kind.stands_out_from is None:
+        return palette.casing_dark
+    return casing_of(palette, getattr(palette, kind.stands_out_from))
 
 
 def texture_masks(cell_px: int) -> tuple[Mask, Mask, Mask]:

@@ -13,18 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.walker import WalkerView
-from sim.world import Snapshot
 from ui.draw import marks, masks
-from ui.draw.cells import CellWords
+from ui.draw.cells import Shown
 from ui.draw.fonts import Fonts
 from ui.draw.heat import HeatScale
 from ui.draw.kernels import paint, strokes
 from ui.draw.kernels.paint import Frame
 from ui.draw.theme import Colour, Palette, packed
 from ui.model.camera import Camera
-from ui.model.crowds import Crowd
-from ui.model.run import EDIT_SHOWN_TICKS, Edits
+from ui.model.run import Edits
 from ui.model.trails import Trail
 
 MARKS_FROM_PX = 6.0
@@ -80,7 +77,6 @@ class Moment:
 
     glide: float = 1.0  # how far the agent has got from its last cell to this one
     edits: Edits = field(default_factory=dict)
-    fade_ticks: int = EDIT_SHOWN_TICKS  # after which the mark of an edit is gone
     reveal: int | None = None  # slow motion: so many expansions of the last tick
     region_level: int = 0  # see LayerState
     carried: Carried | None = None
@@ -92,28 +88,25 @@ class Picture:
         surface: pygame.Surface,
         rect: Rect,
         camera: Camera,
-        snapshot: Snapshot,
-        walker: WalkerView | None,
-        trail: Trail | None,
-        cells: CellWords,
+        shown: Shown,
         palette: Palette,
-        scale: HeatScale | None,
+        scale: HeatScale,
         moment: Moment,
         scratch: Scratch,
         ui_scale: float,
-        crowd: Crowd | None = None,
     ) -> None:
-        grid = snapshot.grid
+        grid = shown.snapshot.grid
         self.rect, self.camera = _clipped(rect, camera, surface.get_size())
         scratch.make_room(self.rect, grid.width)
         self.surface, self.scratch, self.ui_scale = surface, scratch, ui_scale
-        self.snapshot, self.walker, self.trail, self.cells = snapshot, walker, trail, cells
-        self.palette, self.moment, self.crowd = palette, moment, crowd
+        self.snapshot, self.walker, self.trail = shown.snapshot, shown.walker, shown.trail
+        self.cells, self.crowd = shown.cells, shown.crowd
+        self.palette, self.moment = palette, moment
         self.zoom = float(self.camera.zoom)
         self.frame = Frame(
             _NO_PIXELS, *self.rect, self.zoom, float(self.camera.left), float(self.camera.top), grid.width, grid.height
         )
-        self.scale = scale if cells.bands.size else None
+        self.scale: HeatScale | None = scale if self.cells.bands.size else None
         self.lock()
 
     def lock(self) -> None:

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pygame
 
-from sim.walker import WalkerView
-from sim.world import Snapshot
-from ui.draw.cells import NO_CELLS, CellWords
+from ui.draw.cells import NO_CELLS, CellWords, Shown
 from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
@@ -17,10 +15,8 @@ from ui.draw.picture import Hand, Moment, Picture, Rect, Scratch
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
 from ui.model.camera import Camera
-from ui.model.crowds import Crowd
 from ui.model.layers import LayerState
-from ui.model.run import EDIT_SHOWN_TICKS, Edits
-from ui.model.trails import Trail
+from ui.model.run import Edits
 
 PREVIEW_ALPHA = 110  # of 255
 EDGES_FROM_PX = 2.0  # below that a line around every wall would be half the picture
@@ -39,10 +35,7 @@ class MapRenderer:
         surface: pygame.Surface,
         rect: Rect,
         camera: Camera,
-        snapshot: Snapshot,
-        walker: WalkerView | None,
-        trail: Trail | None,
-        cells: CellWords,
+        shown: Shown,
         layers: LayerState,
         palette: Palette,
         *,
@@ -51,35 +44,30 @@ class MapRenderer:
         edits: Edits | None = None,
         hover: int | None = None,
         hand: Hand = Hand(),  # noqa: B008 - it cannot be changed
-        tick_fade: int = EDIT_SHOWN_TICKS,
         reveal: int | None = None,
-        crowd: Crowd | None = None,
     ) -> None:
-        """Draw one panel. `cells` must be up to date: call ui.draw.cells.update_all once a frame before."""
+        """Draw one panel. Its cells must be up to date: call ui.draw.cells.update_all once a frame before."""
+        cells, grid, walker = shown.cells, shown.snapshot.grid, shown.walker
         late = NO_CELLS
         if reveal is not None and walker is not None:
-            late = cells.take_back(snapshot.grid, walker, reveal)
-        moment = Moment(glide, edits or {}, tick_fade, reveal, layers.region_level, hand.carried)
+            late = cells.take_back(grid, walker, reveal)
+        moment = Moment(glide, edits or {}, reveal, layers.region_level, hand.carried)
         picture = Picture(
             surface,
             rect,
             camera,
-            snapshot,
-            walker,
-            trail,
-            cells,
+            shown,
             palette,
             scale or scale_for(layers.heat),
             moment,
             self._scratch,
             self.ui_scale,
-            crowd,
         )
         _draw(picture, layers)
         _draw_pointer(picture, hover, hand.cells)
         picture.unlock()
         if late.size and walker is not None:
-            cells.put_forward(snapshot.grid, walker, late)
+            cells.put_forward(grid, walker, late)
 
 
 def _draw(picture: Picture, state: LayerState) -> None:
@@ -152,7 +140,7 @@ def _draw_last_expansion(picture: Picture) -> None:
     if picture.walker is not None and picture.moment.reveal:
         shown = CellWords.last_expanded(picture.walker)[: picture.moment.reveal]
         if shown.size:
-            picture.stamp_cell("dot", int(shown[-1]))
+            picture.stamp_cell("expansion", int(shown[-1]))
 
 
 def _draw_pointer(picture: Picture, hover: int | None, preview_cells: Sequence[int]) -> None:

@@ -125,11 +125,12 @@ class Scene:
         panels = self.run.panels
         for gone in set(self.cells) - {panel.key for panel in panels}:
             del self.cells[gone]
-        shown = [
-            Shown(self.cells.setdefault(p.key, CellWords()), p.snapshot, p.mind, self.run.trails[p.key], p.crowd)
-            for p in panels
-        ]
-        self.heat_scale = update_all(shown, self.layers.heat, self._compared())
+        for panel in panels:
+            self.cells.setdefault(panel.key, CellWords())
+        self.heat_scale = update_all([self._shown(panel) for panel in panels], self.layers.heat, self._compared())
+
+    def _shown(self, panel: Panel) -> Shown:
+        return Shown(self.cells[panel.key], panel.snapshot, panel.mind, self.run.trails[panel.key], panel.crowd)
 
     def draw_map(
         self,
@@ -149,10 +150,7 @@ class Scene:
             surface,
             boxes.map,
             self.camera(panel.key, boxes),
-            panel.snapshot,
-            panel.mind,
-            self.run.trails[panel.key],
-            self.cells[panel.key],
+            self._shown(panel),
             self.layers.without(self.left_out) if self.left_out else self.layers,
             self.palette,
             scale=self.heat_scale,
@@ -161,5 +159,4 @@ class Scene:
             hover=hover,
             hand=hand,
             reveal=reveal,
-            crowd=panel.crowd,
         )

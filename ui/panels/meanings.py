@@ -75,7 +75,7 @@ def _draw_swatch(desk: Desk, box: Box, key: str) -> None:
         legend.legend_swatch(surface, box, LAYER_BY_KEY[key], palette, scale)
 
 
-_MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("dot",)}
+_MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",)}
 
 
 def meanings(desk: Desk) -> list[tuple[str, str]]:

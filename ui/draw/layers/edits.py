@@ -17,7 +17,7 @@ from ui.draw.picture import Picture
 from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
-from ui.model.run import Edits
+from ui.model.run import EDIT_SHOWN_TICKS, Edits
 
 MOST_EDIT_MARKS = 2000
 APART = 12  # where cells are tiny, so far at least are marks from each other: the map below them is to be seen
@@ -32,26 +32,26 @@ class EditMarks:
     age: npt.NDArray[np.float64]  # from 0, just made, to 1, about to go
 
     @classmethod
-    def of(cls, edits: Edits, snapshot: Snapshot, fade_ticks: int, spacing: int) -> "EditMarks":
+    def of(cls, edits: Edits, snapshot: Snapshot, spacing: int) -> "EditMarks":
         """The last edits; only one in each square of `spacing` cells, so that marks of tiny cells keep apart."""
         now, width = snapshot.tick, snapshot.grid.width
         chosen: dict[tuple[int, int, bool], tuple[int, bool, float]] = {}
         for cell, (tick, is_blocked) in islice(reversed(edits.items()), MOST_EDIT_MARKS):
-            if 0 <= now - tick <= fade_ticks:
+            if 0 <= now - tick <= EDIT_SHOWN_TICKS:
                 place = cell % width // spacing, cell // width // spacing, is_blocked
-                chosen.setdefault(place, (cell, is_blocked, (now - tick) / max(1, fade_ticks)))
+                chosen.setdefault(place, (cell, is_blocked, (now - tick) / EDIT_SHOWN_TICKS))
         cells, blocked, age = zip(*chosen.values(), strict=True) if chosen else ((), (), ())
         return cls(np.array(cells, np.int32), np.array(blocked, np.bool_), np.array(age, np.float64))
 
 
 def marks_of(picture: Picture) -> EditMarks:
     """The marks to draw, made once for all panels that show the same edits."""
-    edits, snapshot, fade_ticks = picture.moment.edits, picture.snapshot, picture.moment.fade_ticks
+    edits, snapshot = picture.moment.edits, picture.snapshot
     spacing = 1 if picture.has_marks else ceil(picture.px(APART) / picture.zoom)
-    key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, fade_ticks, spacing)
+    key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)
     kept: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.kept.get("edits")
     if kept is None or kept[0] != key:
-        kept = picture.scratch.kept["edits"] = (key, EditMarks.of(edits, snapshot, fade_ticks, spacing))
+        kept = picture.scratch.kept["edits"] = (key, EditMarks.of(edits, snapshot, spacing))
     return kept[1]
 
 
