@@ -255,9 +255,9 @@ class _Solver:
             print_result(line, self.progress)
             return
         for trial in walker.trials:
-            print_result(trial_result(world, line, trial), self.progress)
+            print_result(trial_result(line, trial), self.progress)
         if not walker.has_arrived:
-            print_result(trial_result(world, line, world.unfinished_trial(walker), outcome), self.progress)
+            print_result(trial_result(line, world.unfinished_trial(walker), outcome), self.progress)
 
 
 def _named(row: ScenRow | None) -> str:

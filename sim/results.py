@@ -92,7 +92,7 @@ def result(
     }
 
 
-def trial_result(world: World, line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
+def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
     """The result line of one trial of an agent whose whole result is `line`.
 
     What nobody counts by trial is of the whole run (max_expansions, first_move, planning_ms, digest) or null.

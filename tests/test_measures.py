@@ -83,7 +83,7 @@ def test_game_time_of_a_trial_is_its_own() -> None:
     world.advance(10_000)
     walker = world.walkers[0]
     line = result(world, walker, "reached", "m1")
-    times = [trial_result(world, line, trial)["game_time"] for trial in walker.trials]
+    times = [trial_result(line, trial)["game_time"] for trial in walker.trials]
     assert times == [trial.ticks / 18 for trial in walker.trials] and times[-1] == line["game_time"]
 
 

@@ -158,9 +158,9 @@ def _lines(world: World, walker: Walker, walk: Walk, if_active: str, proofs: Pro
         yield _line(walk, {**line, "trial": 1})
         return
     for trial in walker.trials:
-        yield _line(walk, trial_result(world, line, trial))
+        yield _line(walk, trial_result(line, trial))
     if not walker.has_arrived:
-        yield _line(walk, trial_result(world, line, world.unfinished_trial(walker), outcome))
+        yield _line(walk, trial_result(line, world.unfinished_trial(walker), outcome))
 
 
 def _line(walk: Walk, found: Mapping[str, Any]) -> Line:

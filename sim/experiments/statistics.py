@@ -11,6 +11,7 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.float64]
 
 _DRAWS = 2000
+_MOST_BINS = 12
 _AT_ONCE = 2_000_000  # numbers drawn at a time, so that a large table does not fill the memory
 _MANY = 20_000  # from so many values on, the mean is normal for every practical purpose
 
@@ -132,10 +133,10 @@ def power_law(x: Numbers, y: Numbers) -> Power:
     return Power(float(np.exp(intercept)), float(exponent))
 
 
-def bins(values: Numbers, most: int = 12) -> Numbers:
-    """Edges of at most so many equally filled bins."""
+def bins(values: Numbers) -> Numbers:
+    """Edges of at most _MOST_BINS equally filled bins."""
     values = values[~np.isnan(values)]
     if not values.size:
         return np.zeros(0)
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, most + 1)))
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, _MOST_BINS + 1)))
     return edges if edges.size > 1 else np.array([edges[0], edges[0] + 1])

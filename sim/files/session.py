@@ -113,15 +113,11 @@ class Saved:
         return lambda: build_world(self.scenario, specs, **world_options)
 
     def plant(
-        self,
-        specs: Mapping[str, AgentSpec],
-        setup: Callable[[], World] | None = None,
-        budget: int | None = None,
-        **options: Any,
+        self, specs: Mapping[str, AgentSpec], setup: Callable[[], World] | None = None, **options: Any
     ) -> BranchTree:
         """The branches, each on its way to the tick that was shown."""
         states = [saved.state for saved in self.branches]
-        tree = BranchTree.restored(setup or self.setup(specs, **options), states, budget)
+        tree = BranchTree.restored(setup or self.setup(specs, **options), states)
         for saved in self.branches:
             tree[saved.state.number].timeline.expect(saved.digests, saved.last, dict(saved.agents))
             if self.warnings:  # another map: whatever the digests, it is not the run that was saved

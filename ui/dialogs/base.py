@@ -280,12 +280,12 @@ class Dialog:
         self.footer_left = pygame.Rect(self.px(MARGIN), y, max(1, right - self.px(MARGIN)), self.px(BUTTON_HEIGHT))
         return made
 
-    def add_note(self, rect: pygame.Rect | None = None) -> None:
-        """A place that says what is wrong: beside the buttons, unless another is given."""
+    def add_note(self) -> None:
+        """A place beside the buttons that says what is wrong."""
         gap, foot = self.px(NOTE_GAP), self.px(FOOTER)
         top = self.card.height - foot + gap
         beside = pygame.Rect(self.footer_left.x, top, self.footer_left.width, foot - 2 * gap)
-        self.note = Note(self, rect or beside, self.problem)
+        self.note = Note(self, beside, self.problem)
         self.add(self.note)
 
     def complain(self, problem: str) -> None:

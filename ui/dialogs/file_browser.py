@@ -128,9 +128,8 @@ class _Browser(Dialog):
 
     filter_text = ""
 
-    def refill(self, place: int = 0) -> None:
-        items = self._items()
-        self.rows.set(items, place, tells=False)
+    def refill(self) -> None:
+        self.rows.set(self._items(), tells=False)
         self.at = self.rows.place
         self.crumb.set(str(self.folder))
         self.complain(self.problem)

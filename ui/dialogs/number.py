@@ -12,11 +12,9 @@ from ui.widgets.controls import Field, Text
 class NumberPrompt(Dialog):
     size = (420, 214)
 
-    def __init__(
-        self, host: Host, title: str, value: int, go: Callable[[int], None], *, low: int = 0, high: int | None = None
-    ) -> None:
-        self.title, self.go = title, go
-        self.param = Param("number", int, value, "", low, high)
+    def __init__(self, host: Host, title: str, value: int, go: Callable[[int], None], *, low: int) -> None:
+        self.title, self.go, self.low = title, go, low
+        self.param = Param("number", int, value, "", low)
         self.text = str(value)
         super().__init__(host)
 
@@ -51,8 +49,7 @@ class NumberPrompt(Dialog):
         value = self._value()
         if value is not None:
             step *= 10 if event.mod & pygame.KMOD_SHIFT else 1
-            value = max(int(self.param.low or 0), value + step)
-            self.text = str(value if self.param.high is None else min(value, int(self.param.high)))
+            self.text = str(max(self.low, value + step))
             self.field.set(self.text)
             self.field.put_cursor_at_end()
         return True

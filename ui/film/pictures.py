@@ -4,7 +4,6 @@ A PNG file carries what it shows as texts: title, tick, digest, agents, and the 
 in the window again, years later.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -55,25 +54,18 @@ def draw_window(dressing: Dressing, scale: int = 1) -> pygame.Surface:
     return stage.draw()
 
 
-def draw_panel(
-    dressing: Dressing,
-    panel: PanelKey,
-    scale: int = 1,
-    *,
-    size: tuple[int, int] | None = None,
-    has_legend: bool = False,
-) -> pygame.Surface:
-    """One panel, by its key, as large as it is in the window or as `size` says, times the scale."""
+def draw_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> pygame.Surface:
+    """One panel, by its key, as large as it is in the window times the scale."""
     place = dressing.desk.session.panel_of(panel)
     boxes = {shown.key: boxes for shown, boxes in dressing.desk.scene.panels()}.get(panel)
-    width, height = size or (boxes.whole[2:] if boxes else dressing.desk.scene.layout.size)
+    width, height = boxes.whole[2:] if boxes else dressing.desk.scene.layout.size
     whole = _checked((width * scale, height * scale))
     stage = Stage(
         dressing.desk.session,
         whole,
         Part("panel", place + 1),
         _look(dressing, scale),
-        has_legend=has_legend,
+        has_legend=False,
         has_title=False,
         scale=dressing.desk.scene.scale * scale,
     )
@@ -125,27 +117,18 @@ def _map_text(run: Run) -> str:
     return f"{grid.name}, {grid.width} x {grid.height}, seed {run.scenario.seed}"
 
 
-def save_window(dressing: Dressing, path: str | os.PathLike[str] | None = None, scale: int = 1) -> Path:
+def save_window(dressing: Dressing) -> Path:
     """Write a picture of the window; returns where. Nothing is overwritten."""
     _arrive(dressing.desk.session)
-    return _save(
-        dressing, draw_window(dressing, scale), path, [panel.view.label for panel in dressing.desk.scene.shown_panels]
-    )
+    labels = [panel.view.label for panel in dressing.desk.scene.shown_panels]
+    return _save(dressing, draw_window(dressing), labels)
 
 
-def save_panel(
-    dressing: Dressing,
-    panel: PanelKey,
-    path: str | os.PathLike[str] | None = None,
-    scale: int = 1,
-    *,
-    has_legend: bool = False,
-) -> Path:
+def save_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> Path:
     """Write a picture of one panel; returns where."""
     _arrive(dressing.desk.session)
     _check_panel(dressing, panel)
-    picture = draw_panel(dressing, panel, scale, has_legend=has_legend)
-    return _save(dressing, picture, path, [_label(dressing, panel)])
+    return _save(dressing, draw_panel(dressing, panel, scale), [_label(dressing, panel)])
 
 
 def _arrive(session: Session) -> None:
@@ -164,33 +147,28 @@ def _label(dressing: Dressing, panel: PanelKey) -> str:
     return walker.label if walker else "map"
 
 
-def _save(dressing: Dressing, picture: pygame.Surface, path: str | os.PathLike[str] | None, labels: list[str]) -> Path:
-    folder = recordings_folder() if path is None else Path(path).parent
+def _save(dressing: Dressing, picture: pygame.Surface, labels: list[str]) -> Path:
     session = dressing.desk.session
     agent = session.focused_key.agent
-    texts = picture_texts(session.run, folder, dressing.as_view(), agent=agent, source=session.path)
-    return _write(png_bytes(surface_pixels(picture), texts), path, default_name(labels, session.tick, PICTURE))
+    texts = picture_texts(session.run, recordings_folder(), dressing.as_view(), agent=agent, source=session.path)
+    return _write(png_bytes(surface_pixels(picture), texts), default_name(labels, session.tick, PICTURE))
 
 
-def save_svg(
-    dressing: Dressing, panel: PanelKey, path: str | os.PathLike[str] | None = None, *, has_legend: bool = True
-) -> Path:
+def save_svg(dressing: Dressing, panel: PanelKey) -> Path:
     """Write a panel as a drawing for a paper; returns where."""
     _arrive(dressing.desk.session)
     _check_panel(dressing, panel)
-    text = panel_svg(dressing.desk.session.run, panel, dressing.look(), has_legend=has_legend)
-    return _write(text.encode("utf-8"), path, default_name([_label(dressing, panel)], dressing.desk.session.tick, SVG))
+    text = panel_svg(dressing.desk.session.run, panel, dressing.look())
+    return _write(text.encode("utf-8"), default_name([_label(dressing, panel)], dressing.desk.session.tick, SVG))
 
 
-def _write(data: bytes, path: str | os.PathLike[str] | None, name: str) -> Path:
-    """Write a file where it was asked for, or under its usual name in the usual folder."""
-    if path is None:
-        folder = recordings_folder()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
-        path = folder / name
-    place = free_name(path)
+def _write(data: bytes, name: str) -> Path:
+    """Write a file under a name in the usual folder, or under a free one like it."""
+    folder = recordings_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
+    place = free_name(folder / name)
     write_atomically(place, data)
     return place

@@ -445,16 +445,10 @@ def _called(view: WalkerView, names: Mapping[int, str]) -> WalkerView:
 # --- making one -----------------------------------------------------------------------------------
 
 
-def begin(
-    scenario: Scenario,
-    *,
-    most_bytes: int | None = None,
-    measures_at_once: bool = False,
-    told: Told | None = None,
-) -> Run:
+def begin(scenario: Scenario, *, most_bytes: int | None = None, told: Told | None = None) -> Run:
     """A run at tick 0."""
     scenario, problems = with_versions(scenario), list[str]()
-    tree = BranchTree(world_maker(scenario, problems, measures_at_once=measures_at_once), most_bytes)
+    tree = BranchTree(world_maker(scenario, problems), most_bytes)
     run = Run(scenario, tree, told=told)
     run.told.messages += dict.fromkeys(problems)  # once, however often the world of tick 0 was made
     return run
@@ -473,16 +467,9 @@ def planted(scenario: Scenario, tree: BranchTree, front: int, shown: Iterable[in
     return run
 
 
-def again(
-    state: RunState,
-    *,
-    most_bytes: int | None = None,
-    measures_at_once: bool = False,
-    told: Told | None = None,
-) -> Run:
+def again(state: RunState, *, most_bytes: int | None = None, told: Told | None = None) -> Run:
     """A run that was left, on its way to the tick at which it was."""
-    maker = world_maker(state.scenario, measures_at_once=measures_at_once)
-    tree = BranchTree.restored(maker, state.branches, most_bytes)
+    tree = BranchTree.restored(world_maker(state.scenario), state.branches, most_bytes)
     tree.relink(state.groups)
     run = planted(state.scenario, tree, state.front, state.shown, told)
     run.arrange(state.order)

@@ -61,15 +61,10 @@ def stroke(start: Point, end: Point, size: int) -> list[Point]:
     return list(dict.fromkeys(cell for point in line(start, end) for cell in brush(point, size)))
 
 
-def rectangle(corner: Point, opposite: Point, filled: bool = True) -> list[Point]:
+def rectangle(corner: Point, opposite: Point) -> list[Point]:
     left, right = sorted((corner[0], opposite[0]))
     top, bottom = sorted((corner[1], opposite[1]))
-    return [
-        (x, y)
-        for y in range(top, bottom + 1)
-        for x in range(left, right + 1)
-        if filled or x in (left, right) or y in (top, bottom)
-    ]
+    return [(x, y) for y in range(top, bottom + 1) for x in range(left, right + 1)]
 
 
 def flood(free: npt.NDArray[np.bool_], seed: Point) -> list[Point]:
