@@ -288,11 +288,6 @@ def _finished(making: Generator[Step, None, Result]) -> Result:
             return result
 
 
-def is_ready(recipe: Recipe, grid: Grid) -> bool:
-    """Whether fetching takes no time to speak of."""
-    return SHELF.get(recipe.key(grid), recipe) is not None
-
-
 def params_of(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
     """Those parameters of an agent on which a recipe depends, as a recipe wants them."""
     return tuple((name, params[name]) for name in names)

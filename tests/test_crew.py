@@ -151,7 +151,7 @@ def taken_down(problem: Problem, seed: int, fewest: int) -> list[object]:
             chosen = timeline.history.record(chance.choice(agents))
             log.append((chosen.rows.tolist(), list(chosen.spans)))
             if chance.random() < 0.1:
-                log.append({agent: (record.rows.tolist(), record.left) for agent, record in timeline.records.items()})
+                log.append({agent: record.rows.tolist() for agent, record in timeline.records.items()})
             log.append(timeline.marks(0, timeline.tick).tolist())
     return log
 

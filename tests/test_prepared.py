@@ -141,7 +141,7 @@ def test_whoever_stops_asking_has_cancelled(shelf: Shelf) -> None:
     making = prepared.obtain(kitchen.recipe(), grid())
     next(making)
     making.close()
-    assert kitchen.made == 0 and not prepared.is_ready(kitchen.recipe(), grid())
+    assert kitchen.made == 0 and not shelf.held
 
 
 def test_old_files_make_room(shelf: Shelf) -> None:

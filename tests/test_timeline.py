@@ -162,7 +162,6 @@ def check_whole(line: Timeline) -> None:
             assert record.spans == mine.spans, (record.spans, mine.spans, record.joined, mine.joined, line.tick)
             assert np.array_equal(record.rows, mine.rows)
             assert (record.joined, record.start) == (mine.joined, mine.start)
-            assert record.left == mine.left or line.recorded_end in (record.left, mine.left)
 
 
 TestSessions = Sessions.TestCase
@@ -582,9 +581,8 @@ def test_records_hold_every_tick_of_every_agent():
     line.do(commands.RemoveAgent(1))
     line.advance(100)
     late = line.records[2]
-    assert (late.label, late.kind, late.joined, late.start, late.left) == ("late", "tb-gbfs", 4, 0, None)
-    assert (line.records[1].left, line.records[1].end) == (4, 4)
-    assert [line.records[1].is_there(tick) for tick in (0, 3, 4)] == [True, True, False]
+    assert (late.label, late.kind, late.joined, late.start) == ("late", "tb-gbfs", 4, 0)
+    assert line.records[1].end == 4
     for agent, walked in cells.items():
         assert line.records[agent].rows_before(4)["cell"].tolist() == walked
         assert [line.records[agent].cell_at(tick) for tick in range(5)] == [0, *walked]
@@ -677,17 +675,3 @@ def test_back_moves_are_marked():
     marks = line.marks(0, 800, [MarkKind.BACK_MOVE])
     counted = sum(int(walker.metrics[0].back_moves) for walker in line.world.walkers)
     assert marks.size == counted > 0
-
-
-def test_an_agent_that_leaves_earlier_now_has_left_then_also_where_nobody_stays() -> None:
-    """The past is looked at anew, whoever is there: nobody is somebody else than not looked yet."""
-    line = Timeline(lambda: make_world(["....."], 0, 4, ("tb-wa", {}), budget=2))
-    line.advance(2)
-    gone = line.do(commands.RemoveAgent(0))
-    assert line.records[0].left == 2
-    line.move(gone.id, 1)
-    line.settle()
-    assert line.records[0].left == 1
-    fork = line.fork()
-    fork.settle()
-    assert fork.records[0].left == 1

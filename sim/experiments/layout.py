@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from sim.experiments.columns import NUMBERS, PLANNED
+from sim.experiments.columns import NUMBERS
 from sim.experiments.frame import Measure, Where, measure_of
 from sim.files.fields import Field, require
 from sim.generate import generate
@@ -23,7 +23,6 @@ FIGURE_KEYS = (
 KINDS = ("scatter", "lines", "histogram", "map")
 AXES = ("x", "y", "xy", "none")
 
-_ATTRIBUTES = [column.name for column in PLANNED]
 _T = TypeVar("_T")
 
 _FILE_NAME = re.compile(r"\w[\w +.-]*")

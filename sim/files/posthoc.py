@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.agent_api import AgentView
 from sim.files.disk import reason, written_whole
@@ -35,7 +34,6 @@ MANY_EVENTS = 100_000
 
 _MOST_WALLS = 3_000  # boxes, each a step; a map of more is opened in Posthoc as a layer of its own
 
-Cells = npt.NDArray[np.int32]
 _Event = dict[str, Any]
 
 

@@ -4,7 +4,7 @@ history.records[agent]              Record: where an agent was after every tick 
 history.record(agent)               the same of one agent, without looking after all others
 history.cells(agents, first, last)  where many agents stood at each of these ticks
 history.end                         how far the run was ever recorded
-history.observe(world)              commands were applied at the end: who is there now, and what was said
+history.observe(world)              commands were applied at the end: who has come, and what was said
 history.take_down(world, begin, before, now)    what agents did in ticks that were never run before
 history.go_on_to(world)             these ticks have passed
 history.check(world)                a replay has come to this tick: it must be what it was
@@ -59,7 +59,7 @@ class Divergence:
 class History:
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
-        self._there: list[int] | None = None  # who was there when that was looked at last; None: look again
+        self._there: list[int] = []  # who was there when that was looked at last
         self._blocks: list[Block] = []  # what crews did, not yet in the records
         self._taken: dict[int, int] = {}  # of an agent whose record was asked for: how many blocks are in it
         self.end = 0
@@ -103,7 +103,7 @@ class History:
     # --- taking down ------------------------------------------------------------------------------
 
     def observe(self, world: World) -> None:
-        """Take down who is there and what the world had to say, its commands being applied."""
+        """Take down who has come and what the world had to say, its commands being applied."""
         for note in world.notes:
             self.notes.setdefault((note.tick, note.text, id(note.command)), note)
         there = [walker.id for walker in world.walkers]
@@ -115,10 +115,6 @@ class History:
                 record = Record(walker.id, walker.label, walker.spec.key, walker.joined, walker.position)
                 self._records[walker.id] = record
                 self._taken[walker.id] = len(self._blocks)
-        present = set(there)
-        for record in self._records.values():
-            if record.left is None and record.agent not in present:
-                record.left = world.tick
 
     def take_down(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
         """Take down the ticks from `begin` on; `before` is how the agents stood then, `now` how they stand."""
@@ -230,7 +226,7 @@ class History:
         kept_to = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
         if tick < self.end or not keeps_now:
-            self._there = None
+            self._there = []
             self._records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
             for record in self._records.values():
                 record.truncate(tick)

@@ -45,7 +45,7 @@ class Parting:
     """Where two agents first differ. The clock shows `tick` after that."""
 
     tick: int
-    what: str  # "cell", "expansions", "marks", "phase", or "start" and "end" of being on the map
+    what: str  # "cell", "expansions", "marks", "phase", or "start"
     one: int  # the two values
     other: int
 

@@ -41,7 +41,6 @@ class Record:
         self.agent, self.label, self.kind = agent, label, kind
         self.joined = joined
         self.start = start  # the cell it was put on
-        self.left: int | None = None  # tick at which it was removed
         self.spans: list[tuple[int, int]] = []  # ticks (from, to) in which it was active
         self._rows = log.new_bare_log(256)
         self._count = 0
@@ -64,9 +63,6 @@ class Record:
         """Where the agent stood when the clock showed `tick`."""
         rows = self.rows_before(tick)
         return int(rows["cell"][-1]) if rows.size else self.start
-
-    def is_there(self, tick: int) -> bool:
-        return self.joined <= tick and (self.left is None or tick < self.left)
 
     def append(self, tick: int, rows: npt.NDArray[np.void]) -> None:
         """Take in rows of which the first is that of `tick`."""
@@ -103,12 +99,10 @@ class Record:
         """Forget `tick` and all that follows."""
         self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
         self._count = self.spans[-1][1] - self.joined if self.spans else 0
-        if self.left is not None and self.left >= tick:
-            self.left = None
 
     def copy(self) -> "Record":
         other = Record(self.agent, self.label, self.kind, self.joined, self.start)
-        other.left, other.spans = self.left, list(self.spans)
+        other.spans = list(self.spans)
         other._rows, other._count = self.rows.copy(), self._count
         return other
 

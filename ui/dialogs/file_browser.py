@@ -274,12 +274,14 @@ class SaveFile(_Browser):
     def field_text(self) -> str:
         return self.name
 
+    _stem_wanted = False  # the name without its ending is to be selected, once the field has the focus
+
     def _select_stem(self) -> None:
         self._stem_wanted = True
 
     def _apply_focus(self) -> None:
         super()._apply_focus()
-        if getattr(self, "_stem_wanted", False) and self.focused is self.field:
+        if self._stem_wanted and self.focused is self.field:
             self._stem_wanted = False
             stem = len(self.name) - len(self.suffix)
             self.field.element.select_range = [0, max(0, stem)]

@@ -4,7 +4,7 @@ The map roles are checked by tests/test_palette.py: told apart in greyscale and 
 deficiencies. Orange is kept for back-moves and edits, one accent for everything that can be acted on.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 
 Colour = tuple[int, int, int]
@@ -63,9 +63,6 @@ class Palette:
     casing_dark: Colour
     casing_light: Colour
     grid_line: Colour
-
-    def as_dict(self) -> dict[str, Colour]:
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
 
 
 def _palette(name: str, **codes: str) -> Palette:

@@ -15,7 +15,7 @@ import pygame
 
 from sim.files.disk import write_atomically
 from sim.files.png import png_bytes
-from sim.params import ConfigError, Param
+from sim.params import ConfigError
 from sim.walker import WalkerView
 from ui.draw.marks import TEXTURES_FROM_PX
 from ui.draw.svg import panel_svg
@@ -30,8 +30,6 @@ from ui.model.run import Run
 from ui.model.session import Session
 from ui.panels.dressing import Dressing
 
-SCALES = (1, 2, 4)
-SCALE = Param("scale", int, 1, "pixels of the picture for each pixel of the window", min(SCALES), max(SCALES))
 SVG = ".svg"
 
 

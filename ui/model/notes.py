@@ -38,7 +38,6 @@ def _has_gone_far(view: WalkerView) -> bool:
     return view.metrics.moves >= 40
 
 
-FIRST_EXAMPLE = "scrubbing"
 NOTES = (
     Note(
         "best-cell",

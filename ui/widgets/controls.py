@@ -181,9 +181,6 @@ class Drawn(UIElement):
         self._paint(pen)
         self._set_image(self.surface)
 
-    def covers(self, position: tuple[int, int]) -> bool:
-        return bool(self.visible) and self.hover_point(*position)
-
 
 class Painted(Control):
     """A control that we draw ourselves, with the window's own pen."""
