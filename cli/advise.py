@@ -17,8 +17,9 @@ from sim.experiments.charts import Chart, Series
 from sim.experiments.problems import Case, board_of, random_pairs
 from sim.experiments.runs import do_job
 from sim.experiments.tables import Table, number, shown
+from sim.files.map_source import MapFile
 from sim.files.maps import MAP_KINDS, open_map
-from sim.files.scenario import MapFile, Scenario, save_scenario
+from sim.files.scenario import Scenario, save_scenario
 from sim.params import ConfigError, Param
 from sim.world import World
 

@@ -15,7 +15,8 @@ import pygame
 from cli.arguments import Arguments, run_module
 from sim.commands import AgentConfig
 from sim.files.examples import EXAMPLES
-from sim.files.scenario import Scenario, rows_of
+from sim.files.map_source import rows_of
+from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.params import ConfigError, did_you_mean
 from sim.program import ASSETS, ROOT

@@ -11,7 +11,8 @@ from agents.registry import BY_KEY, SPECS
 from sim import commands
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, Command, TimedCommand
-from sim.files.scenario import Scenario, rows_of
+from sim.files.map_source import rows_of
+from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels import stale
 from sim.kernels.buckets import Buckets

@@ -12,7 +12,8 @@ from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.files.examples import EXAMPLES
 from sim.files.map import read_map
-from sim.files.scenario import MapFile, MapRecipe, MapRows, Scenario
+from sim.files.map_source import MapFile, MapRecipe, MapRows
+from sim.files.scenario import Scenario
 from sim.generate import GENERATORS, generate
 from sim.grid import Grid
 from sim.params import ConfigError

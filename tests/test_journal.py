@@ -20,7 +20,7 @@ from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
 from sim.files import folders, journal
 from sim.files.journal import Journal, discard, find_crashed, restore, state_folder
 from sim.files.map import write_map
-from sim.files.scenario import MapFile
+from sim.files.map_source import MapFile
 from sim.files.session import SHOWN_KEY, Saved, with_original
 from sim.params import ConfigError
 from sim.time.branches import BranchTree

@@ -20,8 +20,9 @@ from agents.registry import BY_KEY
 from sim.commands import EditCells
 from sim.experiments.problems import random_pairs
 from sim.files.map import write_map
+from sim.files.map_source import MapRows
 from sim.files.movement import movement_data
-from sim.files.scenario import MapRows, Scenario, build_world, dump_scenario, parse_scenario
+from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scenario
 from sim.generate import generate, regions
 from sim.grid import Grid
 from sim.kernels.octile import DIAGONAL, h0

@@ -16,7 +16,8 @@ import pytest
 from agents.registry import BY_KEY
 from sim import prepared
 from sim.commands import AgentConfig, EditCells
-from sim.files.scenario import MapRecipe, Scenario
+from sim.files.map_source import MapRecipe
+from sim.files.scenario import Scenario
 from sim.generate import generate
 from sim.grid import Grid
 from sim.movement import CUT, FOUR, SQUEEZE, Movement

@@ -17,8 +17,9 @@ from sim.commands import AgentConfig, EditCells, SetChanges, SetTrials, TimedCom
 from sim.files.examples import EXAMPLES
 from sim.files.journal import find_crashed, restore
 from sim.files.map import write_map
+from sim.files.map_source import MapFile, MapRows
 from sim.files.png import png_bytes
-from sim.files.scenario import MapFile, MapRows, Scenario, load_scenario, save_scenario
+from sim.files.scenario import Scenario, load_scenario, save_scenario
 from sim.files.session import with_original
 from sim.grid import Grid
 from sim.movement import CUT, Movement

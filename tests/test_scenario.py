@@ -14,17 +14,8 @@ from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, TimedCommand
 from sim.files.map import write_map
-from sim.files.scenario import (
-    MapFile,
-    MapRecipe,
-    MapRows,
-    Scenario,
-    build_world,
-    dump_scenario,
-    load_scenario,
-    parse_scenario,
-    save_scenario,
-)
+from sim.files.map_source import MapFile, MapRecipe, MapRows
+from sim.files.scenario import Scenario, build_world, dump_scenario, load_scenario, parse_scenario, save_scenario
 from sim.grid import Grid
 from sim.metrics import Metrics
 from sim.params import ConfigError, Value

@@ -17,7 +17,8 @@ from sim.files.commands import runs_data
 from sim.files.fields import Field, Problems
 from sim.files.log import LogReader, entry_data
 from sim.files.map import write_map
-from sim.files.scenario import MapFile, MapRecipe, MapRows, Scenario, TimedCommand
+from sim.files.map_source import MapFile, MapRecipe, MapRows
+from sim.files.scenario import Scenario, TimedCommand
 from sim.files.session import (
     Saved,
     describe,

@@ -11,7 +11,8 @@ from agents.registry import BY_KEY
 from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetSwitch
-from sim.files.scenario import MapRows, Scenario
+from sim.files.map_source import MapRows
+from sim.files.scenario import Scenario
 from sim.files.session import Saved
 from sim.time.branches import BranchTree
 from sim.time.worst_block import NEVER, Block, WorstBlock, open_what_if, path_tasks, spread_ticks, switch_tasks

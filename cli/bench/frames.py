@@ -19,7 +19,8 @@ from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
-from sim.files.scenario import Scenario, rows_of
+from sim.files.map_source import rows_of
+from sim.files.scenario import Scenario
 from sim.generate import generate
 from sim.grid import Grid
 from sim.kernels.loading import Loader

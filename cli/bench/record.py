@@ -15,7 +15,8 @@ import pygame
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from sim.commands import AgentConfig
-from sim.files.scenario import Scenario, rows_of
+from sim.files.map_source import rows_of
+from sim.files.scenario import Scenario
 from sim.generate import generate
 from ui.app import App
 from ui.film import video

@@ -10,7 +10,8 @@ from sim.experiments.problems import Case
 from sim.experiments.runs import config_of
 from sim.experiments.spec import Specification, parse_experiment
 from sim.experiments.store import Store
-from sim.files.scenario import MapRows, Scenario
+from sim.files.map_source import MapRows
+from sim.files.scenario import Scenario
 from sim.params import ConfigError
 
 

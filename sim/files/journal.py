@@ -40,8 +40,9 @@ from sim.files.disk import open_regular, reason
 from sim.files.fields import Field, Problems, require
 from sim.files.locks import BINARY, lock
 from sim.files.log import LogReader, entry_data
+from sim.files.map_source import MAX_PATH, MapFile, rows_of
 from sim.files.old_strokes import with_strokes
-from sim.files.scenario import MAX_PATH, MapFile, Scenario, dump_scenario, parse_scenario, rows_of
+from sim.files.scenario import Scenario, dump_scenario, parse_scenario
 from sim.files.session import (
     FOCUS_KEY,
     NUMBER,

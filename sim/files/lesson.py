@@ -22,7 +22,8 @@ from sim.agent_api import AgentSpec
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import LESSON, check_kind
-from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, open_places
+from sim.files.map_source import open_places
+from sim.files.scenario import SUFFIX, Scenario, ScenarioReader
 from sim.files.yaml import MAX_BYTES, read_yaml
 from sim.lesson import (
     CONVERGED,

@@ -38,18 +38,11 @@ from sim.files.disk import read_file, write_atomically
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import SESSION, check_kind
 from sim.files.log import LogReader, entry_data
+from sim.files.map_source import open_places
 from sim.files.old_strokes import with_strokes
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
-from sim.files.scenario import (
-    SUFFIX,
-    Scenario,
-    ScenarioReader,
-    build_world,
-    dump_scenario,
-    moved_to,
-    open_places,
-)
+from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, build_world, dump_scenario, moved_to
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.params import ConfigError, Param, did_you_mean, shown, unknown_agent

@@ -26,10 +26,11 @@ from sim.files.map import (
     row_problem,
     write_map,
 )
+from sim.files.map_source import MapFile, MapRecipe, rows_of
 from sim.files.maps import MAP_SUFFIX, OTHER_MAP_SUFFIXES, is_map, open_map
 from sim.files.picture_map import MAX_PICTURE_BYTES
 from sim.files.png import png_texts
-from sim.files.scenario import MapFile, MapRecipe, Scenario, load_scenario, rows_of, save_scenario
+from sim.files.scenario import Scenario, load_scenario, save_scenario
 from sim.files.session import Saved, is_session, load_session, parse_session
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid

@@ -1,0 +1,210 @@
+"""Where the map of a scenario comes from: a file, a recipe of a generator, or rows that the scenario itself draws."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sim.commands import Pair
+from sim.files.fields import Field, require
+from sim.files.map import SWAMP
+from sim.files.maps import MAP_SETTINGS, maps_for, open_map
+from sim.files.movement import MOVEMENT_KEYS, movement_data, read_movement
+from sim.files.picture_map import THRESHOLD
+from sim.files.yaml import InlineMap
+from sim.generate import generate
+from sim.grid import Grid
+from sim.movement import USUAL, Movement
+from sim.params import Value, shown
+
+
+@dataclass(frozen=True)
+class MapFile:
+    """A map of any kind that maps.py opens, named relative to the scenario's folder."""
+
+    file: str
+    path: Path = field(compare=False)  # where it really is
+    swamp: str = "passable"
+    movement: Movement = USUAL
+    threshold: int = int(THRESHOLD.default)  # of a picture: the shade from which a pixel is free
+
+
+@dataclass(frozen=True)
+class MapRecipe:
+    """A map made by one of the generators."""
+
+    kind: str
+    values: Mapping[str, Value]
+    movement: Movement = USUAL
+
+
+MAX_PATH = 1000  # characters
+DRAWN = "rows"
+"""What a map is called that was never called anything else."""
+
+
+@dataclass(frozen=True)
+class MapRows:
+    """A map drawn in the file itself."""
+
+    rows: tuple[str, ...]
+    movement: Movement = USUAL
+    name: str = DRAWN  # what it was called where it comes from
+
+
+MapSource = MapFile | MapRecipe | MapRows
+
+
+def rows_of(grid: Grid, name: str = DRAWN) -> MapRows:
+    """The map of a grid drawn out, for one that comes from no file and no recipe, or from `name` before."""
+    is_name = 0 < len(name) <= MAX_PATH and name.isprintable()
+    return MapRows(tuple(grid.rows()), grid.movement, name if is_name else DRAWN)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Folders from which a file may take a map, and the one that its relative paths begin at."""
+
+    folder: Path | None
+    open: tuple[Path, ...]
+
+    def find(self, name: str) -> Path | None:
+        """The real path of a map, or None if it is outside of all open folders."""
+        found = Path(os.path.realpath(self.folder / name if self.folder else name))
+        return found if any(found.is_relative_to(place) for place in self.open) else None
+
+
+def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> Places:
+    home = Path(os.path.realpath(folder)) if folder is not None else None
+    tree = (home.parent,) if home else ()
+    return Places(home, tree + tuple(Path(os.path.realpath(place)) for place in allowed))
+
+
+@dataclass
+class Opened:
+    """A map, and the problem on it where the map comes with one."""
+
+    source: MapSource  # a recipe complete with its defaults, which may be others some day
+    grid: Grid
+    start: Pair | None = None
+    goal: Pair | None = None
+    switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+
+
+_SOURCE_KEYS = ("file", "generate", "rows", "name", "swamp", "threshold", *MOVEMENT_KEYS)
+_WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
+
+
+def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | None:
+    fields = entry.keys(_SOURCE_KEYS, _WHAT_A_SOURCE_IS)
+    kinds = [key for key in ("file", "generate", "rows") if key in fields]
+    movement = read_movement(fields)
+    swamp = fields["swamp"].parse(SWAMP) if "swamp" in fields else SWAMP.default
+    threshold = fields["threshold"].parse(THRESHOLD) if "threshold" in fields else THRESHOLD.default
+    if isinstance(entry.value, dict) and len(kinds) != 1:
+        entry.complain(f"expected {_WHAT_A_SOURCE_IS}, got {' and '.join(kinds) or 'none of them'}")
+    if len(kinds) != 1 or movement is None or swamp is None or threshold is None:
+        return None
+    for key in ("swamp", "threshold"):
+        if key in fields and kinds != ["file"]:
+            fields[key].complain("goes with a map file only")
+    name: str | None = DRAWN
+    if "name" in fields and kinds != ["rows"]:
+        fields["name"].complain("goes with rows only")
+    elif "name" in fields:
+        name = fields["name"].text(MAX_PATH)
+    if name is None:
+        return None
+    part = fields[kinds[0]]
+    if kinds[0] == "file":
+        source = _read_map_file(part, places, str(swamp), movement, int(threshold))
+        return source and (_without_idle(source) if is_saved else _without_idle(source, fields))
+    return _read_recipe(part, movement) if kinds[0] == "generate" else _read_rows(part, movement, name)
+
+
+def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, threshold: int) -> MapFile | None:
+    name = part.text(MAX_PATH)
+    if name is None:
+        return None
+    path = places.find(name)
+    if path is None:
+        inside = " or ".join(str(place) for place in places.open) or "a folder that is open to it"
+        part.complain(f"expected a map inside {inside}, got {shown(name)}, which is outside")
+        return None
+    return MapFile(name, path, swamp, movement, threshold)
+
+
+def _without_idle(source: MapFile, fields: Mapping[str, Field] | None = None) -> MapFile:
+    """The source without settings that mean nothing for a map of its kind. In `fields` each of them is a problem."""
+    idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_for(setting, source.path))}
+    for setting, maps in idle.items():
+        if fields and setting.name in fields:
+            fields[setting.name].complain(f"goes with {maps} only, got {shown(source.file)}")
+    usual: dict[str, Any] = {setting.name: setting.default for setting in idle}
+    return replace(source, **usual)
+
+
+def _read_recipe(part: Field, movement: Movement) -> MapRecipe | None:
+    fields = part.any_keys("a recipe such as {kind: rooms, width: 64, height: 64, seed: 7}")
+    kind = require(fields, "kind", part, "the kind of map") if fields else None
+    if kind is None:
+        return None
+    values = {key: field.value for key, field in fields.items() if key != "kind"}
+    return MapRecipe(str(kind.value), values, movement)
+
+
+def _read_rows(part: Field, movement: Movement, name: str) -> MapRows | None:
+    """Rows as a list, or as a text of several lines."""
+    if isinstance(part.value, str):
+        return MapRows(tuple(part.value.split()), movement, name)
+    rows = part.items("rows of terrain letters")
+    wrong = [row for row in rows if not isinstance(row.value, str)]
+    for row in wrong:
+        row.expect("a row of terrain letters")
+    return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), movement, name)
+
+
+def open_source(source: MapSource) -> Opened:
+    """The map itself; a ConfigError when it cannot be had."""
+    match source:
+        case MapFile():
+            return Opened(source, open_map(source.path, source.swamp, source.movement, source.threshold))
+        case MapRows():
+            return Opened(source, Grid.from_rows(list(source.rows), source.name, source.movement))
+        case MapRecipe():
+            made = generate(source.kind, source.values, "map.generate", source.movement)
+            values = {name: value for name, value in made.recipe.items() if name != "kind"}
+            switches = {name: tuple(cells) for name, cells in made.switches.items()}
+            return Opened(replace(source, values=values), made.grid, made.start, made.goal, switches)
+
+
+def report_source(entry: Field, source: MapSource, texts: list[str]) -> None:
+    match source:
+        case MapRecipe():
+            path = (*entry.path, "generate")
+            entry.problems.adopt(texts, path, entry.value["generate"])
+        case MapFile() | MapRows():
+            key = "file" if isinstance(source, MapFile) else "rows"
+            for text in texts:
+                entry.problems.add((*entry.path, key), text.removeprefix("rows: "))
+
+
+def source_data(source: MapSource) -> dict[str, Any]:
+    """As a scenario says it."""
+    data: dict[str, Any]
+    match source:
+        case MapFile():
+            data = InlineMap(file=source.file)
+            if source.swamp != SWAMP.default:
+                data["swamp"] = source.swamp
+            if source.threshold != THRESHOLD.default:
+                data["threshold"] = source.threshold
+        case MapRecipe():
+            data = InlineMap(generate=InlineMap(kind=source.kind, **source.values))
+        case MapRows():
+            data = {"rows": "\n".join([*source.rows, ""])}
+            if source.name != DRAWN:
+                data["name"] = source.name
+    data.update(movement_data(source.movement))  # with `|` it would no longer be one line
+    return data
