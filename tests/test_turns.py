@@ -18,6 +18,7 @@ from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.time.branches import BranchTree
 from sim.world import World
+from ui.model.beginning import scenario_of
 from ui.model.session import Session
 
 from .conftest import problems
@@ -141,7 +142,7 @@ def test_what_was_served_is_no_work_of_the_user() -> None:
     assert served and len(session.deeds()) == 1
     assert [type(command) for _, command in session.log] == [commands.SetTickMs]
     assert not any(mark["tick"] > 0 and mark["kind"] == 0 for mark in session.marks())
-    assert session.scenario_now(keeps_map=True).tick_ms == 1.0
+    assert scenario_of(session.run, keeps_map=True).tick_ms == 1.0
 
 
 CROWD = """format: backmove-scenario

@@ -94,6 +94,18 @@ class App:
 
     def pass_time(self, seconds: float) -> None:
         """Let the ticks pass that are due, tell what happened, keep the dialog alive."""
+        window = self.window
+        self._let_ticks_pass(seconds)
+        self._let_guides_look()
+        window.recording.keep()
+        if self.keeper is not None:
+            self.keeper.keep()
+        window.documents.look_at_agents()
+        self._tell_hidden()
+        self._tell_told()
+        window.dialogs.update(seconds)
+
+    def _let_ticks_pass(self, seconds: float) -> None:
         window, session = self.window, self.session
         window.state.preparing = tuple(self.preparation.missing(needed_by(session.panels)))
         tick = session.tick
@@ -102,27 +114,29 @@ class App:
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
         if not session.is_seeking and session.tick == tick:  # a tick has measured for itself
             session.go_on_measuring()
+
+    def _let_guides_look(self) -> None:
+        """Notes and lessons wait for what happens; and what one waits for may be the end of the run."""
+        window, session = self.window, self.session
         if window.state.notes is not None:
             window.state.notes.look(session)
         if window.state.lesson is not None:
             window.state.lesson.look(session, window.player)
         if told := window.player.look_for_the_end():
             window.say(told)
-        window.recording.keep()
-        if self.keeper is not None:
-            self.keeper.keep()
-        window.documents.look_at_agents()
-        self._tell_hidden()
-        for text in session.messages:
+
+    def _tell_told(self) -> None:
+        """What the session has had to say since the last frame."""
+        window, told = self.window, self.session.told
+        for text in told.messages:
             window.tell(text)
-        session.messages.clear()
-        for text in session.told.lasting:
+        told.messages.clear()
+        for text in told.lasting:
             window.say(text)
-        session.told.lasting.clear()
-        if session.alarms and window.dialogs.dialog is None:
-            window.dialogs.complain(ConfigError(session.alarms), "The run is not what it was")
-            session.alarms.clear()
-        window.dialogs.update(seconds)
+        told.lasting.clear()
+        if told.alarms and window.dialogs.dialog is None:
+            window.dialogs.complain(ConfigError(told.alarms), "The run is not what it was")
+            told.alarms.clear()
 
     def _tell_hidden(self) -> None:
         """Say it whenever there are more panels without room than before."""

@@ -197,23 +197,55 @@ def run(path: Path | None = None) -> int:
     """Open the window and stay until it is closed."""
     settings, complaint = load_settings()
     surface = open_window(settings)  # before anything that may have to be compiled
-    painter = Painter()
+    try:
+        opened, path, stopped = _opened_and_ready(surface, settings, path)
+    except ConfigError:
+        pygame.quit()
+        raise
+    app = App(Session(opened.scenario), settings, surface)
+    _begin(app, opened, path, stopped or complaint)
+    kept_settings = SettingsKeeper(settings, app.window.collect_settings, say=app.window.say)
+    try:
+        _loop(app, kept_settings)
+    except Exception as error:
+        app.safety.caught("a frame came to its end", error)
+        return _end_in_despair(app)
+    if app.safety.is_hopeless:
+        return _end_in_despair(app)
+    app.preparation.close()
+    app.window.stop_study()
+    app.window.recording.close()
+    if app.keeper is not None:
+        app.keeper.close()
+    kept_settings.close()
+    pygame.quit()
+    return 0
+
+
+def _opened_and_ready(
+    surface: pygame.Surface, settings: Settings, path: Path | None
+) -> tuple["files.Opened", Path | None, str]:
+    """What to begin with, its kernels and data being there; its path unless that is an example; why it is another one
+    than was asked for, "": it is not.
+    """
+    painter, stopped = Painter(), ""
     try:
         _prepare(surface, settings, [world_part()])  # to open a file takes some of it
         opened = first_setup(path)
         _prepare_run(surface, settings, painter, kinds_of(opened))
         if not made_data(surface, settings, opened.scenario):
-            complaint = f"{opened.path.name} was not opened: computing what its agents need was stopped"
+            stopped = f"{opened.path.name} was not opened: computing what its agents need was stopped"
             path, opened = None, first_setup(None)
             _prepare_run(surface, settings, painter, kinds_of(opened))
             made_data(surface, settings, opened.scenario)
-    except ConfigError:
-        pygame.quit()
-        raise
     finally:
         painter.end()
-    app = App(Session(opened.scenario), settings, surface)
-    window = app.window
+    return opened, path, stopped
+
+
+def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str | None) -> None:
+    """The first run is there: complete it, say what there is to say, and begin all that goes on beside it."""
+    window, settings = app.window, app.window.settings
     window.documents.complete(opened)
     window.documents.own_agents.put_named()
     app.session.path = path
@@ -229,24 +261,9 @@ def run(path: Path | None = None) -> int:
         window.state.notes = Notes(settings.closed_notes)
     gc.collect()
     gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
-    kept_settings = SettingsKeeper(settings, window.collect_settings, say=window.say)
     window.player.may_put_off = True
     app.preparation.begin()
     app.safety.begin()
-    try:
-        _loop(app, kept_settings)
-    except Exception as error:
-        app.safety.caught("a frame came to its end", error)
-        return _end_in_despair(app)
-    if app.safety.is_hopeless:
-        return _end_in_despair(app)
-    app.preparation.close()
-    window.stop_study()
-    window.recording.close()
-    app.keeper.close()
-    kept_settings.close()
-    pygame.quit()
-    return 0
 
 
 def _end_in_despair(app: App) -> int:

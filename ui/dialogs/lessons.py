@@ -4,56 +4,32 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-import pygame
-
 from sim.lesson import Lesson
 from sim.params import ConfigError
-from ui.dialogs.base import Dialog, Host
+from ui.dialogs.base import Host
+from ui.dialogs.listing import FileListing
 from ui.model import files
-from ui.widgets.lists import Col, Item, Rows
+from ui.widgets.lists import Item
 
 
-class Lessons(Dialog):
+class Lessons(FileListing):
     title = "Lessons"
     hint = "guided runs: one idea a step, and a question before the run shows the answer"
     size = (820, 480)
     command = "lessons"
+    is_chosen_at_once = True
+    empty = f"no lessons in {files.LESSON_FOLDER}"
+    other, word = "Your own ...", "Begin"
 
     def __init__(self, host: Host, open_path: Callable[[Path], None]) -> None:
         self.open_path = open_path
-        self.at = 0
         super().__init__(host)
 
-    def build(self) -> None:
-        self.rows = Rows(
-            self,
-            self.area,
-            [Col(), Col(width=110, align="right", role="dim")],
-            [_item(path) for path in files.lessons()],
-            place=self.at,
-            chosen=self.confirm,
-            is_chosen_at_once=True,
-            selected=self._selected,
-            empty=f"no lessons in {files.LESSON_FOLDER}",
-        )
-        self.add(self.rows)
-        self.add_footer(("Your own ...", self._browse, ""), ("Begin", self.confirm, "main"))
+    def items(self) -> list[Item]:
+        return [_item(path) for path in files.lessons()]
 
-    def _selected(self, place: int) -> None:
-        self.at = place
-
-    def _browse(self) -> None:
-        self.host.close_dialog()
-        self.host.run("open")
-
-    def key(self, event: pygame.event.Event) -> bool:
-        return self.rows.key(event)
-
-    def confirm(self) -> None:
-        item = self.rows.item
-        if item is not None and not item.is_dim:
-            self.host.close_dialog()
-            self.open_path(item.value)
+    def go(self, value: Path) -> None:
+        self.open_path(value)
 
 
 def _item(path: Path) -> Item:

@@ -5,56 +5,30 @@ from pathlib import Path
 
 import pygame
 
-from ui.dialogs.base import Dialog, Host
-from ui.widgets.lists import Col, Item, Rows
+from ui.dialogs.listing import FileListing
+from ui.widgets.lists import Item
 
 
-class RecentFiles(Dialog):
+class RecentFiles(FileListing):
     title = "Recent files"
     hint = "Enter opens, Delete takes one off the list"
     size = (720, 520)
     command = "recent"
+    empty = "no file has been opened yet"
+    other = "Other file ..."
 
-    def __init__(self, host: Host) -> None:
-        self.at = 0
-        super().__init__(host)
-
-    def build(self) -> None:
-        self.rows = Rows(
-            self,
-            self.area,
-            [Col(), Col(width=110, align="right", role="dim")],
-            self._items(),
-            place=self.at,
-            chosen=self.confirm,
-            selected=self._selected,
-            empty="no file has been opened yet",
-        )
-        self.add(self.rows)
-        self.add_footer(("Other file ...", self._browse, ""), ("Open", self.confirm, "main"))
-
-    def _items(self) -> list[Item]:
+    def items(self) -> list[Item]:
         return [_item(name) for name in self.host.settings.recent_files]
 
-    def _selected(self, place: int) -> None:
-        self.at = place
-
-    def _browse(self) -> None:
-        self.host.close_dialog()
-        self.host.run("open")
+    def go(self, value: str) -> None:
+        self.host.open_path(Path(value))
 
     def key(self, event: pygame.event.Event) -> bool:
         if event.key == pygame.K_DELETE and self.rows.item:
             self.host.settings.forget(self.rows.item.value)
-            self.rows.set(self._items(), self.rows.place)
+            self.rows.set(self.items(), self.rows.place)
             return True
-        return self.rows.key(event)
-
-    def confirm(self) -> None:
-        item = self.rows.item
-        if item is not None and not item.is_dim:
-            self.host.close_dialog()
-            self.host.open_path(Path(item.value))
+        return super().key(event)
 
 
 def _item(name: str) -> Item:

@@ -39,6 +39,7 @@ from sim.lesson import Lesson
 from sim.params import ConfigError, nearest, printable
 from sim.placing import on_other_map
 from sim.program import ASSETS
+from ui.model.beginning import scenario_of
 from ui.model.columns import COLUMNS
 from ui.model.drawn import letters_by_hand
 from ui.model.layers import HEAT_KINDS
@@ -337,7 +338,7 @@ def scenario_from_session(session: Session) -> Scenario:
     The script and the random changes of the run stay what they were; what they have done so far is not kept,
     or they would do it twice.
     """
-    return _with_letters(session.scenario_now(keeps_map=False), letters_by_hand(session.run))
+    return _with_letters(scenario_of(session.run, keeps_map=False), letters_by_hand(session.run))
 
 
 def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:

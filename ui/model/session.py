@@ -17,10 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.own_files import pinned
-from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import AgentConfig, Command, MapEdit
-from sim.crowd import groups_of
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.movement import Movement
@@ -33,6 +31,7 @@ from sim.walker import Walker
 from sim.world import World
 from ui.model import run as runs
 from ui.model import script
+from ui.model.beginning import configs_of, done_by_hand, scenario_of, with_free_ends
 from ui.model.crowds import Crowd
 from ui.model.drawn import drawn_by_hand
 from ui.model.history import Done, History
@@ -174,8 +173,9 @@ class Session:
         self.history.end()
         self.timeline.settle()  # "as they are set now" is where the run is on its way to
         left, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
-        scenario = change(self.scenario_now(keeps_map=keeps_map))
-        run = runs.begin(self._with_free_ends(scenario), most_bytes=self._most_bytes, told=self.told)
+        scenario, freed = with_free_ends(change(scenario_of(self.run, keeps_map=keeps_map)))
+        self.messages.extend(freed)
+        run = runs.begin(scenario, most_bytes=self._most_bytes, told=self.told)
         for command in drawn:
             run.do(command)
         self._put_run(run, FIRST.agent)
@@ -183,46 +183,6 @@ class Session:
         self.history.note(Done(words, _AnotherRun(self, left), tick))
         if len(left.state.branches) > 1 or any(not entry.is_scripted for entry in left.state.branches[0].entries):
             self.messages.append("begun again; Ctrl+Z goes back to the run before, with all its edits")
-
-    def scenario_now(self, *, keeps_map: bool) -> Scenario:
-        """The run as something to begin again: on its first map or as edited, with the agents as they are set now.
-
-        What the user has set by hand stays. What the script has set stays out: the script will set it again.
-        """
-        world, pair = self.world, self.world.grid.xy
-        changes = world.random_changes
-        by_hand: dict[type[Command], dict[str, Any]] = {
-            commands.MoveGoal: {"goal": pair(world.goal)},
-            commands.SetBudget: {"budget": world.budget},
-            commands.SetTrials: {"trials": world.trials},
-            commands.SetTickMs: {"tick_ms": world.tick_ms},
-            commands.SetChanges: {"changes": changes if changes.rate > 0 else None},
-        }
-        done = {type(command) for _, command in self.log}
-        set_by_hand = {name: value for kind in by_hand if kind in done for name, value in by_hand[kind].items()}
-        if commands.NameSwitch in done:
-            set_by_hand["switches"] = self._switches_by_hand()
-        grid = world.grid.copy() if keeps_map else self.scenario.grid
-        agents = tuple(_as_in_a_file(config) for config in self.configs())
-        return replace(self.scenario, agents=agents, grid=grid, **set_by_hand)
-
-    def _switches_by_hand(self) -> dict[str, tuple[commands.Pair, ...]]:
-        """Those of the scenario, with what the user has named, renamed and ended."""
-        switches, pair = dict(self.scenario.switches), self.world.grid.xy
-        for _, command in self.log:
-            if isinstance(command, commands.NameSwitch):
-                switches[command.name] = tuple(pair(cell) for cell in command.cells)
-        return {name: cells for name, cells in switches.items() if cells}
-
-    def _with_free_ends(self, scenario: Scenario) -> Scenario:
-        """A run cannot begin with a start or a goal that was blocked in the meantime."""
-        grid = scenario.grid.copy()
-        letters, original = grid.terrain.reshape(-1), grid.original.reshape(-1)
-        blocked = [(name, c) for name, c in _ends_of(scenario).items() if not scenario.grid.is_free(c)]
-        for name, cell in blocked:
-            letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
-            self.messages.append(f"the {name} is free again, for the run to begin")
-        return replace(scenario, grid=grid.copy()) if blocked else scenario
 
     def as_left(self) -> LeftRun:
         return LeftRun(self.run.state(), self.focused_key, self._saved_work)
@@ -356,8 +316,7 @@ class Session:
     @property
     def log(self) -> list[tuple[int, Command]]:
         """What was done by hand in the focused branch, with its ticks."""
-        entries = (e for e in self.timeline.entries() if not e.is_scripted and e.is_enabled)
-        return [(e.tick, e.command) for e in entries if not isinstance(e.command, commands.Serve)]
+        return done_by_hand(self.timeline)
 
     def marks(self, kinds: Sequence[MarkKind] = tuple(MarkKind)) -> npt.NDArray[np.void]:
         """What happened when in the focused branch, for the scrubber."""
@@ -696,12 +655,7 @@ class Session:
 
     def configs(self) -> list[AgentConfig]:
         """The agents of the focused branch as they are set now, in the order of the panels."""
-        place = {key: i for i, key in enumerate(self.run.order)}
-        first = {w.id: members[0].id for members in groups_of(self.world.walkers).values() for w in members}
-        keys = {w.id: PanelKey(self.branch, first.get(w.id, w.id)) for w in self.world.walkers}
-        walkers = sorted(self.world.walkers, key=lambda w: place.get(keys[w.id], len(place)))
-        names = {w.id: w.config.label for w in walkers} | self.timeline.given_names()
-        return [replace(w.config, label=names[w.id], params=dict(w.params), budget=w.budget) for w in walkers]
+        return configs_of(self.run)
 
     def label_of(self, key: PanelKey) -> str:
         """What the agent of a panel is called."""
@@ -832,17 +786,6 @@ class _AnotherRun:
         mine = self.session.as_left()
         self.session.go_back_to(self.other)
         self.other = mine
-
-
-def _as_in_a_file(config: AgentConfig) -> AgentConfig:
-    """Only parameters that differ from their defaults, so that a file says what matters."""
-    spec = BY_KEY[config.kind]
-    params = {p.name: config.params[p.name] for p in spec.params if config.params.get(p.name, p.default) != p.default}
-    return replace(config, params=params)
-
-
-def _ends_of(scenario: Scenario) -> dict[str, int]:
-    return {"start": scenario.start_cell, "goal": scenario.goal_cell}
 
 
 def by_hand(timeline: Timeline) -> list[Command]:
