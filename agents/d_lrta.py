@@ -10,7 +10,7 @@ for the goal with depth 1 until the map is as before, or the database rebuilt. D
 weakness: the work before the run, for every map and goal region.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -131,8 +131,16 @@ class DLrta(Controlled, TargetingAgent):
             regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared,
             is_stale=self.is_stale and self.needs_data,
-            notes=frozenset({"for good"} if it.is_for_good else ()),
+            notes=frozenset(self._notes()),
         )
+
+    def _notes(self) -> Iterator[str]:
+        """The last tick may have been before the database was made anew."""
+        it = self.control[0]
+        if it.is_for_good:
+            yield "for good"
+        if self.needs_data:
+            yield "look up" if it.has_looked_up else "without data"
 
 
 def may_loop(params: Mapping[str, Value]) -> bool:

@@ -44,6 +44,15 @@ _VERDICTS = {
     knn_lrta.NO_WAY_FROM_IT: GOAL_NOT_REACHED,
     knn_lrta.DROPPED: LEFT_OUT,
 }
+_EVENTS = {
+    knn_lrta.LOST: "lost",
+    knn_lrta.REACHED: "reached",
+    knn_lrta.BEGAN: "select",
+    knn_lrta.ASKED: "ask",
+    knn_lrta.STRAIGHT: "straight",
+    knn_lrta.TAKEN: "take",
+    knn_lrta.NONE_FITS: "none fits",
+}
 
 
 class KnnLrta(Databased, TargetingAgent):
@@ -140,7 +149,7 @@ class KnnLrta(Databased, TargetingAgent):
             prepared=self.prepared,
             is_stale=self.is_stale,
             target=int(self.others.aimed[0].goal) if st.best >= 0 and it.targets else -1,
-            notes=self._notes(),
+            notes=self._notes() | self._events(),
         )
 
     def _notes(self) -> frozenset[str]:
@@ -151,6 +160,11 @@ class KnnLrta(Databased, TargetingAgent):
         if it.stage != knn_lrta.SETTLED:
             return frozenset({"choosing"})
         return frozenset({"direct" if it.quota < 0 else "no record"})
+
+    def _events(self) -> frozenset[str]:
+        """What came up in the last tick."""
+        did = int(self.control[0].did)
+        return frozenset(word for bit, word in _EVENTS.items() if did & bit)
 
 
 def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:

@@ -175,6 +175,7 @@ class PrLrta(Controlled):
                 "depth": float(it.last_depth),
                 "legs": float(it.legs),
                 "expansions among regions": float(it.abstract_expansions),
+                "of these for this leg": float(it.leg_expansions),
                 "h of regions": float(self.tables.counts[0].entries),
             },
             waypoints=np.array(end, np.int32),

@@ -1990,6 +1990,14 @@ def test_a_session_taken_up_after_a_crash_has_the_speed_and_the_heat_of_its_file
     assert app.window.settings.speed != 15, "the user's own stays"
 
 
+def test_where_not_all_lines_of_an_algorithm_have_room_the_one_at_hand_is_seen(monkeypatch):
+    app = make_app(replace(setup(), agents=(AgentConfig("knn-lrta", params={"records": 5}),)), (800, 600))
+    app.session.advance(1)
+    app.window.run("slow_motion")
+    texts = drawn_texts(app, monkeypatch)
+    assert "move to b" in texts and "every tick, standing on s, heading for y:" not in texts
+
+
 def test_over_its_lines_the_name_of_an_algorithm_stands_once(monkeypatch):
     app = make_app(replace(setup(), agents=(AgentConfig("lrta"),)), (1280, 800))
     app.session.advance(1)

@@ -1,19 +1,29 @@
 """The line at hand in slow motion, against the oracles that know nothing of it."""
 
-from hypothesis import given
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.contract import settings_of
 from agents.registry import BY_KEY
+from sim.commands import EditCells
 from sim.params import Value
 from sim.walker import WalkerView
 from sim.world import World
-from ui.model.pseudocode import KINDS, Reading, lines_of, read
+from ui.model.algorithms import KINDS, lines_of
+from ui.model.pseudocode import Reading, read
 
-from .conftest import board_of, make_world, problems
+from .conftest import board_of, drawn, make_world, problems, random_rows
 from .naive import Row, Tba, TbBfs
+from .naive_databases import DLrta, PrLrta
+from .naive_knn import Knn
 from .naive_learning import Lrta
 from .naive_ribs import Ribs
+from .test_golden import M1
+from .test_knn_lrta import naive_of
 
 Problem = tuple[list[str], int, int]
 small = problems(side=9, water=False)
@@ -134,13 +144,194 @@ def test_lrta_star_learns_before_it_moves(problem: Problem) -> None:
             assert key_of(read(view, before)) == "no_path"
 
 
+# --- with data computed before the run --------------------------------------------------------------------
+
+FORMS = [(True, True), (True, False), (False, True), (False, False)]  # goals and depths from the database
+LOOKS = {"expand", "choose", "learn"}
+
+
+def control(goals: bool, depths: bool) -> dict[str, Value]:
+    return {
+        "goal_control": "database" if goals else "global",
+        "depth_control": "database" if depths else "fixed",
+        "cap": 4,
+    }
+
+
+@pytest.mark.parametrize("goals, depths", FORMS)
+@settings(max_examples=25)
+@given(problems(side=10, low=3, water=False), st.sampled_from([1, 2, 3]))
+def test_d_lrta_star_looks_up_and_reenters_where_its_oracle_does(
+    goals: bool, depths: bool, problem: Problem, level: int
+) -> None:
+    board = board_of(make_world(*problem).grid)
+    naive = DLrta(board, board.at(problem[1]), board.at(problem[2]), level, 2, 4, goals, depths)
+    for view, before, _ in ticks(problem, "d-lrta", 1, depth=2, level=level, **control(goals, depths)):
+        stood, again = naive.loc, goals and naive.visits[naive.loc] > 1
+        row, keys = naive.tick(), keys_in(read(view, before))
+        looked_up = {"look up"} if (goals or depths) and row.expanded else set()
+        how = {"move"} if naive.loc != stood else {"no_path"}
+        assert keys == looked_up | ({"reenter"} if again and row.expanded else set()) | how | (
+            LOOKS if row.expanded else set()
+        )
+        for shown in range(row.expanded):
+            assert key_of(read(view, before, shown)) == "expand"
+            assert looked_up <= keys_in(read(view, before, shown)), "the database was asked before anything is expanded"
+
+
+class NotingKnn(Knn):
+    """The oracle, with the lines that it came to."""
+
+    def tick(self) -> None:
+        self.did = {"reached"} if self.loc in self.queue[:1] else set[str]()
+        super().tick()
+
+    def select(self) -> None:
+        super().select()
+        self.did |= {"select"} | ({"reached"} if self.queue[0] == self.loc else set())
+        if not self.verdicts and self.quota != self.cap:
+            self.did.add("straight")
+        else:
+            taken = self.verdicts and self.verdicts[-1][1] == "accepted"
+            self.did |= {"ask", "take" if taken else "none fits"}
+
+
+@settings(max_examples=40)
+@given(problems(side=14, low=4, water=False), st.sampled_from([1, 5, 30]), st.sampled_from([3, 250]))
+def test_knn_lrta_star_chooses_where_its_oracle_does(problem: Problem, count: int, cap: int) -> None:
+    naive: NotingKnn | None = None
+    for view, before, world in ticks(problem, "knn-lrta", 1, records=count, cap=cap, similar=4):
+        board = board_of(world.grid)
+        if board.at(problem[2]) not in board.distances(board.at(problem[1])):
+            return
+        records: Any = world.walkers[0].agent
+        naive = naive or NotingKnn(**vars_of(naive_of(world, records.records, 4, cap)))
+        naive.tick()
+        assert keys_in(read(view, before)) == naive.did | LOOKS | {"move"}
+        assert key_of(read(view, before, 0)) == "expand" and naive.did <= keys_in(read(view, before, 0))
+
+
+def open_at_its_corners(seed: int, side: int) -> Problem:
+    rows = random_rows(seed, side, side, 0.2)
+    rows[0], rows[-1] = ".." + rows[0][2:], rows[-1][:-2] + ".."
+    return rows, 0, side * side - 1
+
+
+def vars_of(naive: Knn) -> dict[str, Any]:
+    return {
+        "start" if name == "loc" else name: getattr(naive, name)
+        for name in ("board", "loc", "goal", "records", "similar", "cap")
+    }
+
+
+def test_a_spread_choice_says_that_it_is_under_way_until_it_ends_as_one_at_once() -> None:
+    problem = open_at_its_corners(3, 20)
+    chosen = {"straight", "take", "none fits"}
+    at_once = keys_in(read(*next(ticks(problem, "knn-lrta", 1, records=40, direct=False))[:2]))
+    assert "choosing" not in at_once and at_once & chosen
+    waited = 0
+    for view, before, _ in ticks(problem, "knn-lrta", 1, records=40, direct=False, spread=3):
+        keys = keys_in(read(view, before))
+        assert ("choosing" in keys) == (not keys & chosen) and ("select" in keys) == (waited == 0)
+        if keys & chosen:
+            break
+        waited += 1
+    assert waited > 2 and keys & chosen == at_once & chosen
+
+
+class NotingPr(PrLrta):
+    """The oracle, with what it planned a leg with and what was expanded among regions."""
+
+    def tick(self) -> Row:
+        self.among, self.did = 0, set[str]()
+        return super().tick()
+
+    def plan(self) -> int:
+        self.did.add("inside")
+        return super().plan()
+
+    def control(self) -> tuple[int, int]:
+        again = self.goals and self.starts[self.loc] > 1
+        self.did = LOOKS | {"refine", "look up"} | ({"reenter"} if again else set())
+        return super().control()
+
+    def look_ahead(
+        self, root: int, target: int, depth: int, h: dict[tuple[int, int], float], gamma: float
+    ) -> tuple[int, dict[int, tuple[float, float]], dict[int, int]]:
+        found = super().look_ahead(root, target, depth, h, gamma)
+        self.among = found[0]  # the last is that of the leg: databases look ahead before
+        return found
+
+
+@pytest.mark.parametrize("goals, depths", FORMS)
+@settings(max_examples=25)
+@given(problems(side=10, low=3, water=False), st.sampled_from([1, 2, 3]), st.sampled_from([1, 3]))
+def test_pr_lrta_star_plans_its_legs_where_its_oracle_does(
+    goals: bool, depths: bool, problem: Problem, level: int, depth: int
+) -> None:
+    board = board_of(make_world(*problem).grid)
+    ends = board.at(problem[1]), board.at(problem[2])
+    naive = NotingPr(board, *ends, level, depth, 4, goals, depths, 1.0, False)
+    for view, before, _ in ticks(problem, "pr-lrta", 1, depth=depth, level=level, **control(goals, depths)):
+        row, keys = naive.tick(), keys_in(read(view, before))
+        did = naive.did - (set() if goals or depths else {"look up"})
+        assert keys == did | {"no_path" if naive.status == "no path" else "follow"}
+        for shown in range(row.expanded):
+            line = "inside" if "inside" in did else "expand" if shown < naive.among else "refine"
+            assert key_of(read(view, before, shown)) == line
+
+
+@pytest.mark.parametrize("kind", ["d-lrta", "pr-lrta"])
+def test_on_another_map_the_data_is_not_used_until_it_is_made_anew(kind: str) -> None:
+    """Also in the very tick after which it is there: what the agent shows then is new, what it did was not."""
+    world = make_world(*open_at_its_corners(3, 30), (kind, {"after_change": "rebuild"}), budget=200, watched=True)
+    before, used, agent = 0, list[str](), cast(Any, world.walkers[0].agent)
+    cells = [int(c) for c in np.flatnonzero(world.grid.free)[150:154]]
+    world.submit(EditCells(tuple(cells)), 3)
+    while world.tick < 200:
+        was_stale = agent.is_stale or world.tick == 3
+        if not world.advance(1):
+            break
+        view = world.snapshot().walkers[0]
+        keys = keys_in(read(view, before))
+        used += [key for key in ("look up", "without data", "expand") if key in keys][:1]
+        if int(view.rows[-1].expanded):
+            assert ("without data" in keys) == was_stale
+        before = view.position
+    assert {"without data", used[0]} == set(used) and used[-1] == used[0], "with data, without, with data again"
+
+
+def test_a_record_whose_subgoal_is_blocked_is_dropped() -> None:
+    world = make_world(*open_at_its_corners(2, 24), ("knn-lrta", {"records": 60, "direct": False}), watched=True)
+    world.advance(1)
+    target = world.snapshot().walkers[0].agent.target
+    world.submit(EditCells((target,)))
+    before = world.walkers[0].position
+    world.advance(1)
+    assert {"lost", "select", "ask"} <= keys_in(read(world.snapshot().walkers[0], before))
+
+
+@pytest.mark.parametrize("kind, last, params", [("lrta", "move", {}), ("pr-lrta", "follow", {"level": 2})])
+def test_the_first_tick_of_a_trial_has_no_line_nor_has_an_agent_at_its_end(
+    kind: str, last: str, params: dict[str, Value]
+) -> None:
+    world = make_world(*drawn(M1["map"]), (kind, params), watched=True, trials=2)
+    before, keys = world.start, list[str]()
+    while world.tick < 2000 and world.advance(1):
+        view = world.snapshot().walkers[0]
+        keys.append(key_of(read(view, before, None, world.tick)))
+        before = view.position
+    assert keys.count("") == 1 and set(keys) == {"", last}
+    assert key_of(read(view, before, None, world.tick + 1)) == "", "it has arrived, and others go on"
+
+
 def test_no_line_is_too_long_and_no_key_stands_twice() -> None:
     for kind in KINDS:
         for setting in settings_of(BY_KEY[kind]):
             lines = lines_of(kind, {p.name: p.default for p in BY_KEY[kind].params} | setting)
             keys = [line.key for line in lines if line.key]
             assert len(keys) == len(set(keys)), kind
-            assert lines and all(len(line.text) <= 48 for line in lines), "more is cut off in the sidebar"
+            assert lines and all(len(line.text) + 2 * line.depth <= 50 for line in lines), "the sidebar cuts it off"
 
 
 def test_lines_are_those_of_the_parameters() -> None:
@@ -153,6 +344,19 @@ def test_lines_are_those_of_the_parameters() -> None:
     assert "dead" not in texts("ribs", dead=False) and "u is redundant" not in texts("ribs", redundant=False)
     assert "search from it to the agent" in texts("tba", shortcut=True)
     assert "if not shorter" in texts("tba", switch="longer")
+    assert "subgoal and depth" in texts("d-lrta") and "d := c" in texts("d-lrta")
+    assert "subgoal" not in texts("d-lrta", **control(False, True)) and "database" in texts(
+        "d-lrta", **control(False, True)
+    )
+    assert "d := c" not in texts("d-lrta", **control(True, False)) and "once no way" in texts(
+        "d-lrta", reentrance="never"
+    )
+    assert texts("d-lrta", **control(False, False)) == texts("lrta"), "LRTA*(F,G)"
+    assert "greedy steps lead to the goal" not in texts("knn-lrta", direct=False)
+    assert "meanwhile" in texts("knn-lrta", spread=9) and "meanwhile" not in texts("knn-lrta")
+    assert "its second" in texts("knn-lrta", skip_first=True)
+    assert "gamma" in texts("pr-lrta", gamma=0.4) and "gamma" not in texts("pr-lrta")
+    assert "database" not in texts("pr-lrta") and "toward y" in texts("pr-lrta", **control(True, False))
 
 
 def test_agents_without_lines_have_none() -> None:

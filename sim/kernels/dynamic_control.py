@@ -33,6 +33,7 @@ CONTROL = np.dtype(
         ("sees_all", "i8"),  # somebody looks: no short way for depth 1
         ("last_depth", "i8"),
         ("last_target", "i8"),
+        ("has_looked_up", "i8"),  # whether the database said these: it may have been made anew since
     ],
     align=True,
 )
@@ -93,7 +94,7 @@ def run(ground, levels, column, targets, ball, visits, control, state, rows):
             st.status = log.NO_PATH
         else:
             target, depth = choose_cell(levels, column, visits, it, st)
-            it.last_target, it.last_depth = target, depth
+            it.last_target, it.last_depth, it.has_looked_up = target, depth, it.uses_database
             aim_at(ground, targets, target)
             used, has_moved = step(ground, targets, ball, st, depth, it.sees_all)
             if has_moved:

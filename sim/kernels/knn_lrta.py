@@ -42,9 +42,13 @@ CONTROL = np.dtype(
         ("steps", "i8"),  # of all climbs
         ("most_steps", "i8"),  # in one tick
         ("selections", "i8"),
+        ("did", "i8"),  # what came up in the last tick, see below
     ],
     align=True,
 )
+
+# What may come up in a tick: bits of `did`.
+LOST, REACHED, BEGAN, ASKED, STRAIGHT, TAKEN, NONE_FITS = 1, 2, 4, 8, 16, 32, 64
 
 # Stages of a selection: what the present climb is to find out.
 SETTLED, TO_GOAL, TO_FIRST, FROM_LAST, TO_SECOND = 0, 1, 2, 3, 4
@@ -93,6 +97,7 @@ def run(ground, records, choice, targets, state, control, rows):
         if st.status != log.ACTIVE or is_crowded(targets):
             return tick
         used, phase = 0, log.WAITING
+        it.did = 0
         if has_no_way(ground, st):
             st.status = log.NO_PATH
         else:
@@ -126,18 +131,25 @@ def walk(ground, choice, targets, st, it):
 def choose_target(ground, records, choice, st, it):
     """See to it that queue[next] is a target other than the agent's own cell. Writes: st, choice."""
     if it.record >= 0 and is_lost(ground, choice, it):
+        it.did |= LOST
         drop_record(choice, it)
-    while it.next < it.targets and choice.queue[it.next] == st.loc:
-        it.next += 1
-        it.leg = 0
+    pass_reached(choice, st, it)
     if it.stage == SETTLED and (it.next >= it.targets or it.quota == 0):
         begin_selection(st, it)
         if it.next >= it.targets:
             aim_at_goal(choice, st, it)
     if it.stage != SETTLED:
         select(ground, records, choice, st, it)
-        while choice.queue[it.next] == st.loc:
-            it.next += 1
+        pass_reached(choice, st, it)
+
+
+@kernel
+def pass_reached(choice, st, it):
+    """Aim at the first target that is not the agent's own cell; there may be none left."""
+    while it.next < it.targets and choice.queue[it.next] == st.loc:
+        it.next += 1
+        it.leg = 0
+        it.did |= REACHED
 
 
 @kernel
@@ -177,6 +189,7 @@ def begin_selection(st, it):
     it.found = -1  # nobody has asked yet
     it.climber = -1
     it.selections += 1
+    it.did |= BEGAN
 
 
 @kernel
@@ -189,10 +202,13 @@ def select(ground, records, choice, st, it):
             aim_at_goal(choice, st, it)
             it.quota = it.cap
             it.stage = SETTLED
+            it.did |= ASKED | NONE_FITS
             break
         room = left - (it.steps - before)
         if room <= 0:
             break
+        if it.stage != TO_GOAL:
+            it.did |= ASKED
         result = climb_on(ground, st, it, *ends_of_climb(records, choice, st, it), room)
         if result == UNDER_WAY:
             break
@@ -259,6 +275,7 @@ def after_goal(choice, st, it, is_climbed):
         aim_at_goal(choice, st, it)
         it.quota = -1
         it.stage = SETTLED
+        it.did |= STRAIGHT
     else:
         it.stage = TO_FIRST
 
@@ -297,3 +314,4 @@ def take_record(records, choice, st, it, skips_first):
     it.leg = 0
     it.quota = -1
     it.stage = SETTLED
+    it.did |= TAKEN

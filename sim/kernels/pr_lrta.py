@@ -49,6 +49,7 @@ CONTROL = np.dtype(
         ("last_target", "i8"),  # node
         ("legs", "i8"),
         ("abstract_expansions", "i8"),
+        ("leg_expansions", "i8"),  # of these, for the last leg; 0: the goal was in its region
     ],
     align=True,
 )
@@ -98,6 +99,7 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
         st.status = log.NO_PATH
         return np.int64(0)
     it.legs += 1
+    it.leg_expansions = 0
     starts[st.loc] += 1
     clear(corridor)
     u = ancestor(levels, st.loc, it.level)
@@ -108,6 +110,7 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
         used = np.int64(expand(corridor.ground, search, UNLIMITED))
     else:
         used, v = choose_region(levels, column, plan, starts, it, st, u)
+        it.leg_expansions = used
         it.abstract_expansions += used
         let_in(levels, corridor, v, IS_END)
         open_moves(ground, corridor)

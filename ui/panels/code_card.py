@@ -18,7 +18,7 @@ def reading_of(desk: Desk) -> tuple[Panel, Reading] | None:
         return None
     record = session.tree[panel.key.branch].timeline.records.get(panel.mind.id)
     before = record.cell_at(panel.snapshot.tick - 1) if record else panel.mind.position
-    reading = read(panel.mind, before, desk.player.revealed)
+    reading = read(panel.mind, before, desk.player.revealed, panel.snapshot.tick)
     return (panel, reading) if reading is not None else None
 
 
@@ -26,13 +26,21 @@ def height_of(desk: Desk, reading: Reading) -> int:
     return desk.canvas.px(HEAD + len(reading.lines) * LINE + 2 * PAD)
 
 
+def first_line(reading: Reading, room: int) -> int:
+    """Which line stands at the top where only so many have room: the line at hand is always seen."""
+    last = max(reading.at, min(room, len(reading.lines)) - 1)
+    return max(0, last + 1 - room)
+
+
 def draw(desk: Desk, box: Box, panel: Panel, reading: Reading) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-    x, y, width, _ = box
+    x, y, width, height = box
+    room = (height - px(HEAD + PAD)) // px(LINE)
+    first = first_line(reading, room)
     canvas.hline(x, y, width)
     canvas.text((x + px(PAD), y + px(PAD)), wording.full_name(panel.view), size=13, face="bold", width=width - px(16))
     y += px(HEAD + 2)
-    for place, line in enumerate(reading.lines):
+    for place, line in list(enumerate(reading.lines))[first : first + room]:
         row = (x + px(3), y, width - px(6), px(LINE))
         if place == reading.at:
             canvas.fill(row, mix(palette.surface, palette.accent, 0.35), 4)
