@@ -148,10 +148,10 @@ def _run_to(world: World, when: When) -> None:
     if when.tick is not None:
         _run_to_tick(world, when.tick)
         return
-    left = when.count
+    left, ended = when.count, _how_it_ended(world, when.agent)
     while left and not (when.measure and _measure(world, when.agent, when.measure) >= when.reaches):
         if world.tick >= MOST_TICKS or not world.advance(1):
-            raise ConfigError(f"what it waits for never comes; {_how_far(world)} at tick {world.tick:,}")
+            raise ConfigError(f"what it waits for never comes; {ended}{_how_far(world)} at tick {world.tick:,}")
         left -= bool(when.event) and _happens(named(world, when.agent), when.event)
         if not world.tick % _TELL_EVERY:
             tell(world.tick / MOST_TICKS)
@@ -164,6 +164,13 @@ def _run_to_tick(world: World, tick: int) -> None:
         if not world.advance(min(tick - world.tick, _TELL_EVERY)):
             raise ConfigError(f"the run is over at tick {world.tick:,}, before tick {tick:,}")
         tell(world.tick / MOST_TICKS)
+
+
+def _how_it_ended(world: World, label: str) -> str:
+    """That an agent does nothing any more when a step begins to wait for it; "": it may yet."""
+    walker = named(world, label)
+    is_over = walker.agent.status is not Status.ACTIVE
+    return f"{label} was at its end ({walker.state_word}) already in tick {world.tick:,}; " if is_over else ""
 
 
 def _how_far(world: World) -> str:

@@ -85,6 +85,16 @@ def test_a_wrong_claim_is_told_with_step_and_line() -> None:
     assert len(broken_claims(wrong, BY_KEY)) == 3
 
 
+def test_who_waits_for_what_has_come_already_is_told_when() -> None:
+    text = SMALL + "  - text: Again.\n    to: {agent: A, event: back_move}\n"
+    lesson = parse_lesson(SMALL, "x.yaml", BY_KEY)
+    arrived = lesson.ticks[-1]
+    with pytest.raises(
+        ConfigError, match=rf"never comes; A was at its end \(arrived\) already in tick {arrived}; the run"
+    ):
+        parse_lesson(text, "x.yaml", BY_KEY)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
