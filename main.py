@@ -96,7 +96,7 @@ def _check_pygame() -> None:
 def _what_is_wrong(name: str) -> str:
     """Why a first argument is neither a command nor a file, with the nearest that is."""
     if name.startswith("-"):
-        return f"no such option{did_you_mean(name, ['--help'])}"
+        return f"no such option{did_you_mean(name, ['--help', '--agent-file'])}"
     folder, file = os.path.split(name)
     if folder or "." in file:
         files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []

@@ -22,7 +22,7 @@ from sim.agent_api import AgentView, Problem, Status
 from sim.grid import Grid, MapChange
 from sim.kernels import log, octile
 from sim.metrics import OwnCounts
-from sim.params import Param, Value, shown
+from sim.params import Param, Value, in_python
 
 __all__ = ["OwnAgent", "Param"]
 
@@ -109,7 +109,7 @@ class OwnAgent:
         code = getattr(self.step, "__code__", None)
         where = f", which begins in line {code.co_firstlineno}," if code else ""
         raise TypeError(
-            f"{type(self).__name__}.step{where} returned {shown(target)}; expected a cell, which is a number "
+            f"{type(self).__name__}.step{where} returned {in_python(target)}; expected a cell, which is a number "
             "such as self.grid.cell(x, y), or None to stay"
         )
 

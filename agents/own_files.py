@@ -29,7 +29,7 @@ from sim.agent_api import Agent, AgentSpec, Problem
 from sim.commands import AgentConfig
 from sim.files.disk import read_file, write_atomically
 from sim.files.folders import make_private, state_folder
-from sim.params import ConfigError, Param, Value, shown
+from sim.params import ConfigError, Param, Value, in_python
 
 SUFFIX = ".py"
 MAX_BYTES = 1_000_000
@@ -217,11 +217,11 @@ def _checked(spec: AgentSpec, file: OwnFile) -> AgentSpec:
     """The agent as it was declared; what cannot be shown or kept in a file is said now, and not in every frame."""
     for word, text in (("name", spec.name), ("summary", spec.summary)):
         if not isinstance(text, str) or not text.isprintable() or not text:
-            raise ConfigError(f"{file.path.name}: {word}: expected printable text, got {shown(text)}")
+            raise ConfigError(f"{file.path.name}: {word}: expected printable text, got {in_python(text)}")
     for param in spec.params:
         where = f"{file.path.name}: params: {param.name}"
         if not isinstance(param.help, str) or not param.help.isprintable():
-            raise ConfigError(f"{where}: expected printable text as its help, got {shown(param.help)}")
+            raise ConfigError(f"{where}: expected printable text as its help, got {in_python(param.help)}")
         param.parse(param.default, where)
     return spec
 

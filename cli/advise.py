@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, add_movement, checked, movement_of
+from cli.arguments import Arguments, add_movement, checked, movement_of, with_default
 from cli.progress import Progress
 from cli.report.figures import save
 from cli.warm import warm_up
@@ -17,10 +17,12 @@ from sim.experiments.charts import Chart, Series
 from sim.experiments.problems import Case, board_of, random_pairs
 from sim.experiments.runs import do_job
 from sim.experiments.tables import Table, number, shown
+from sim.files.disk import make_folder
 from sim.files.map_source import MapFile
 from sim.files.maps import MAP_KINDS, open_map
 from sim.files.scenario import Scenario, save_scenario
 from sim.params import ConfigError, Param
+from sim.program import NAME
 from sim.world import World
 
 UNITS = Param("units", int, 1, "how many agents plan in every frame", 1, 1_000_000)
@@ -33,16 +35,17 @@ _FEWEST = 3  # problems that are measured whatever the time
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     grid = open_map(given.map, movement=movement_of(given))
+    folder = Path(given.output or f"{Path(given.map).stem}-advice")
     board = board_of(Path(given.map).name, grid)
     pairs = random_pairs(grid, _MOST_PROBLEMS, Random(0))
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
     cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
+    make_folder(folder)  # what cannot be made is said before anything is measured
     tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
     progress = Progress()
     warm_up([AgentConfig(c.kind, params=c.params) for c in tried], progress)
     count = measure(tried, cases, given.seconds, progress)
-    folder = Path(given.output or f"{Path(given.map).stem}-advice")
     answer(tried, need, given, count)
     write(tried, need, cases[0], Path(given.map), folder)
     return 0
@@ -52,13 +55,15 @@ def _parser() -> Arguments:
     parser = Arguments("advise", "Try agents on random problems of a map, and say which to use.")
     parser.add_argument("--map", required=True, metavar="FILE", help=f"a map: {MAP_KINDS}")
     add_movement(parser)
-    parser.add_argument("--units", type=checked(UNITS), default=UNITS.default, metavar="N", help=UNITS.help)
+    parser.add_argument("--units", type=checked(UNITS), default=UNITS.default, metavar="N", help=with_default(UNITS))
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
-        "--budget-ms", type=checked(BUDGET_MS), default=BUDGET_MS.default, metavar="B", help=BUDGET_MS.help
+        "--budget-ms", type=checked(BUDGET_MS), default=BUDGET_MS.default, metavar="B", help=with_default(BUDGET_MS)
     )
     limit.add_argument("--budget", type=checked(BUDGET), metavar="K", help=BUDGET.help)
-    parser.add_argument("--seconds", type=checked(SECONDS), default=SECONDS.default, metavar="S", help=SECONDS.help)
+    parser.add_argument(
+        "--seconds", type=checked(SECONDS), default=SECONDS.default, metavar="S", help=with_default(SECONDS)
+    )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="for the figure and a scenario; MAP-advice if left out"
     )
@@ -155,7 +160,6 @@ def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
 
 def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder: Path) -> None:
     """The figure, and the best three side by side as a scenario."""
-    folder.mkdir(parents=True, exist_ok=True)
     best = best_three(tried, need)
     if not best:
         return
@@ -166,5 +170,5 @@ def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder
     scenario = Scenario(source, case.start, case.goal, agents, title=f"The best three on {path.name}")
     target = folder / "best.yaml"
     save_scenario(scenario, target)
-    print(f"\nSee the best three side by side: python main.py {target}")
+    print(f"\nSee the best three side by side: {NAME} {target}")
     print(f"Cost against time: {folder / 'advice.svg'}")

@@ -1,9 +1,11 @@
 """Arguments of the subcommands: errors come out as ConfigErrors, one line each, like any other bad input."""
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from sim.movement import DIAGONAL, FOUR, RULE, Movement
@@ -48,12 +50,40 @@ def checked(param: Param) -> Callable[[str], Any]:
     return convert
 
 
+def with_default(param: Param, default: object = None) -> str:
+    """The help of an option, with what it is where nobody says."""
+    value = param.default if default is None else default
+    return f"{param.help}; {value:,}" if isinstance(value, int) else f"{param.help}; {value}"
+
+
+def folder(text: str) -> Path:
+    """A folder to read from, which has to be there."""
+    if not os.path.isdir(text):
+        there = "a file" if os.path.exists(text) else "no such folder"
+        raise argparse.ArgumentTypeError(f"expected a folder, got {there}: {text!r}")
+    return Path(text)
+
+
+MAPS = Path(__file__).resolve().parents[2] / "shared" / "maps"
+"""Where benchmark maps lie beside a checkout: never copied into it, and they need not be there."""
+
+FURTHER_MAPS = "a further folder of maps"
+
+
+def add_maps(parser: Arguments, what: str) -> None:
+    named = os.environ.get("BACKMOVE_MAPS", MAPS)
+    words = f"{what}; BACKMOVE_MAPS in the environment, too"
+    parser.add_argument("--maps", type=folder, default=named, metavar="DIR", help=words)
+
+
 def add_movement(parser: Arguments) -> None:
     """The options that movement_of reads."""
     parser.add_argument(
-        "--movement", type=checked(RULE), metavar="RULE", help=f"{', '.join(RULE.choices)}: {RULE.help}"
+        "--movement", type=checked(RULE), metavar="RULE", help=f"{', '.join(RULE.choices)}: {with_default(RULE)}"
     )
-    parser.add_argument("--diagonal", type=checked(DIAGONAL), metavar="C", help=DIAGONAL.help)
+    parser.add_argument(
+        "--diagonal", type=checked(DIAGONAL), metavar="C", help=with_default(DIAGONAL, "the square root of 2")
+    )
 
 
 def movement_of(given: argparse.Namespace) -> Movement:

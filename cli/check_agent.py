@@ -11,7 +11,7 @@ OK, BROKEN = 0, 1
 
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("check-agent", "Let an agent of your own walk over small maps, and judge every move of it.")
-    parser.add_argument("file", metavar="FILE.py")
+    parser.add_argument("file", metavar="FILE.py", help="the agent, see docs/your-own-agent.md")
     file = parser.parse_args(argv).file
     own_files.key_of(own_files.place_of(file))
     ask(file)

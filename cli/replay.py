@@ -8,8 +8,7 @@ from random import Random
 
 from agents.own_files import LOADED
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked
-from cli.bench.problems import MAPS
+from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked
 from cli.outputs import check_outputs
 from cli.own_agents import OPTION
 from cli.progress import Progress
@@ -25,7 +24,7 @@ from sim.files.scenario import save_scenario
 from sim.params import ConfigError, Param
 from sim.program import NAME, ROOT
 
-ROW = Param("row", int, 0, "a row of results.csv, as its first column says", 0, 1 << 40)
+ROW = Param("row", int, 0, "a row of results.csv, as its first column says", 0, 999_999_999_999)
 CHECK = Param("check", int, 20, "how many rows, drawn by lot", 1, 1_000_000)
 
 
@@ -37,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
         "--check", nargs="?", type=checked(CHECK), const=0, metavar="N", help="compute ROW again, or N rows by lot; 20"
     )
     parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the row as a scenario instead of opening it")
-    parser.add_argument("--maps", default=os.environ.get("BACKMOVE_MAPS", MAPS), metavar="DIR")
+    add_maps(parser, FURTHER_MAPS)
     given = parser.parse_args(argv)
     if given.row is not None and given.check:
         raise ConfigError("replay: expected ROW --check or --check N, got both ROW and N")
@@ -53,6 +52,7 @@ def main(argv: Sequence[str]) -> int:
         save_scenario(scenario_of(store, spec, given.row), path)
     if given.output is None:
         _open_window(path)
+    print(path)
     return 0
 
 

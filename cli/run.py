@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked
+from cli.arguments import Arguments, checked, with_default
 from cli.interrupts import heeding_sigterm
 from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
@@ -31,10 +31,10 @@ _STEP = 2048  # ticks between two looks at the progress
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("run", "Run a scenario without a window; one JSON line per agent on standard output.")
     parser.add_argument("scenario", help="a scenario file, or the name of an example")
-    parser.add_argument("--ticks", type=checked(TICKS), default=TICKS.default, metavar="N", help=TICKS.help)
+    parser.add_argument("--ticks", type=checked(TICKS), default=TICKS.default, metavar="N", help=with_default(TICKS))
     parser.add_argument("--summary", action="store_true", help="one line for each group of agents, with times of ticks")
     parser.add_argument(
-        "--tick-ms", type=checked(TICK_MS), metavar="MS", help="milliseconds a tick for all agents together, in turn"
+        "--tick-ms", type=checked(TICK_MS), metavar="MS", help=f"{TICK_MS.help}; what the scenario says"
     )
     parser.add_argument("--keep", metavar="FILE", help="write a scenario that repeats this run, whatever a clock said")
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")

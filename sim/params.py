@@ -47,7 +47,14 @@ def unknown_agent(name: object, known: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """A short, printable form of any value for an error message."""
+    """A short, printable form of any value for an error message, in the words of files."""
+    if value is None or isinstance(value, bool):
+        return "nothing" if value is None else str(value).lower()
+    return in_python(value)
+
+
+def in_python(value: object) -> str:
+    """The same of a value that comes from somebody's Python code, in the words of that."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -103,10 +110,13 @@ class Param:
             return "one of " + ", ".join(self.choices)
         noun = "a whole number" if self.kind is int else "a number"
         if self.low is not None and self.high is not None:
-            return f"{noun} from {self.low:,.12g} to {self.high:,.12g}"
+            return f"{noun} from {self._said(self.low)} to {self._said(self.high)}"
         if self.low is not None:
-            return f"{noun} of at least {self.low:,.12g}"
+            return f"{noun} of at least {self._said(self.low)}"
         return noun
+
+    def _said(self, bound: float) -> str:
+        return f"{int(bound):,}" if self.kind is int else f"{bound:,.12g}"
 
     def describe(self) -> dict[str, Any]:
         """Everything about this parameter as plain data, for `agents --json`."""

@@ -10,5 +10,5 @@ ASSETS = ROOT / "assets"
 
 IS_INSTALLED = ROOT.name == "_app"
 
-NAME = "backmove" if IS_INSTALLED else "main.py"
-"""The word that a command line begins with, for messages."""
+NAME = "backmove" if IS_INSTALLED else "python main.py"
+"""The words that a command line begins with, for messages."""

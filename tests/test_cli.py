@@ -1,5 +1,6 @@
 """The command line: what it prints, where, and its exit codes; bad input never ends in a traceback."""
 
+import argparse
 import io
 import json
 import os
@@ -14,7 +15,7 @@ import pytest
 
 import main
 from agents.registry import BY_KEY, SPECS
-from cli.arguments import cell
+from cli.arguments import Arguments, cell
 from cli.progress import Progress
 from sim.files.agent_text import parse_agent
 from sim.files.map import read_map, row_numbers
@@ -381,6 +382,9 @@ def test_a_scenario_with_trials_tells_totals_and_the_last_trial(run: Any) -> Non
 # --- bad input ------------------------------------------------------------------------------------
 
 ENDS = ("--from", "0,0", "--to", "31,31")
+E1, E10 = (str(ROOT / "assets" / "experiments" / name) for name in ("e1.yaml", "e10.yaml"))
+MAP_TAKERS = "--map, the window, and scenarios as `map: {file: ...}` take it"
+SMALL = "experiment: argument --size: expected one of full, small, got 'smal'; did you mean 'small'?"
 
 
 @pytest.mark.parametrize(
@@ -415,8 +419,8 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         (
             ["solve", "--map", ROOMS, *ENDS, "--agent", "tba:shar=1,share=2"],
             [
-                "--agent tba:shar=1,share=2.shar: no such parameter; did you mean 'share'?",
-                "--agent tba:shar=1,share=2.share: expected a number from 0.01 to 0.99, got '2'",
+                "--agent tba.shar: no such parameter; did you mean 'share'?",
+                "--agent tba.share: expected a number from 0.01 to 0.99, got '2'",
             ],
         ),
         (
@@ -429,8 +433,8 @@ ENDS = ("--from", "0,0", "--to", "31,31")
         (
             ["solve", "--map", ROOMS, *ENDS, "--agent", "tb-wa:weight=1,weight=2", "--agent", "tb-wa:budget=0"],
             [
-                "--agent tb-wa:weight=1,weight=2.weight: given twice",
-                "--agent tb-wa:budget=0.budget: expected a whole number from 1 to 1,000,000,000, got '0'",
+                "--agent tb-wa.weight: given twice",
+                "--agent tb-wa.budget: expected a whole number from 1 to 1,000,000,000, got '0'",
             ],
         ),
         (
@@ -476,6 +480,22 @@ ENDS = ("--from", "0,0", "--to", "31,31")
             [f"solve: --threshold: expected a picture (.png or .pgm) as --map with it, got {ROOMS}"],
         ),
         (["bench", "--no-such-option"], None),
+        (["--agent-fil", "a.py"], ["--agent-fil: no such option; did you mean '--agent-file'?"]),
+        (["report", "no-such"], ["no-such: expected a folder of `python main.py experiment`, got no such folder"]),
+        (["report", ROOMS], [f"{ROOMS}: expected a folder of `python main.py experiment`, got a file"]),
+        (["replay", "no-such", "1"], ["no-such: expected a folder of `python main.py experiment`, got no such folder"]),
+        (
+            ["replay", "no-such", "x"],
+            ["replay: argument ROW: expected a whole number from 0 to 999,999,999,999, got 'x'"],
+        ),
+        (
+            ["experiment", E1, "--maps", "no-such"],
+            ["experiment: argument --maps: expected a folder, got no such folder: 'no-such'"],
+        ),
+        (["experiment", E1, "--size", "smal"], [SMALL]),
+        (["experiment", E10, "-o", ROOMS], [f"{ROOMS}: expected a folder, got a file"]),
+        (["advise", "--map", ROOMS, "-o", ROOMS], [f"{ROOMS}: expected a folder, got a file"]),
+        (["run", ROOMS], [f"{ROOMS}: expected a scenario, got a map; {MAP_TAKERS}"]),
     ],
 )
 def test_bad_input(run: Any, arguments: list[str], messages: list[str] | None) -> None:
@@ -499,22 +519,34 @@ def test_bad_cells(text: str) -> None:
 @pytest.mark.parametrize(
     ("command", "file", "message"),
     [
-        ("run", "lessons/why-agents-scrub.yaml", "a scenario, got a lesson; `main.py check-lesson` and the window"),
+        (
+            "run",
+            "lessons/why-agents-scrub.yaml",
+            "a scenario, got a lesson; `python main.py check-lesson` and the window",
+        ),
         (
             "run",
             "experiments/e1.yaml",
-            "a scenario, got the specification of an experiment; `main.py experiment`",
+            "a scenario, got the specification of an experiment; `python main.py experiment`",
         ),
         (
             "record",
             "experiments/e1.yaml",
-            "a scenario, got the specification of an experiment; `main.py experi",
+            "a scenario, got the specification of an experiment; `python main.py experi",
         ),
-        ("run", "session.yaml", "a scenario, got a session; `main.py record` and the window take it"),
+        ("run", "session.yaml", "a scenario, got a session; `python main.py record` and the window take it"),
         ("run", "office.yaml", "a scenario, got a map of ROS; --map, the window"),
-        ("experiment", "scenarios/bridges.yaml", "the specification of an experiment, got a scenario; `main.py run`"),
-        ("check-lesson", "session.yaml", "a lesson, got a session; `main.py record` and the window take it"),
-        ("advise --map", "scenarios/bridges.yaml", "a map of ROS, got a scenario; `main.py run`, `main.py record` and"),
+        (
+            "experiment",
+            "scenarios/bridges.yaml",
+            "the specification of an experiment, got a scenario; `python main.py run`",
+        ),
+        ("check-lesson", "session.yaml", "a lesson, got a session; `python main.py record` and the window take it"),
+        (
+            "advise --map",
+            "scenarios/bridges.yaml",
+            "a map of ROS, got a scenario; `python main.py run`, `python main.py record` and",
+        ),
     ],
 )
 def test_another_kind_of_file_is_called_by_its_name(
@@ -555,7 +587,29 @@ def test_help(run: Any) -> None:
     assert code == 0 and all(f"main.py {command}" in out for command in main.COMMANDS)
     for command in ("agents", "solve", "run"):
         code, out, _ = run(command, "--help")
-        assert code == 0 and out.startswith(f"usage: main.py {command}")
+        assert code == 0 and out.startswith(f"usage: python main.py {command}")
+
+
+DEFAULTS = {
+    ("record", "size"): "1280x720",
+    ("record", "part"): "panels",
+    ("record", "ticks"): "the whole run",
+    ("experiment", "jobs"): "as many as it has processors",
+}
+
+
+@pytest.mark.parametrize("command", [*main.COMMANDS, *main.OWN])
+def test_help_explains_each_option_and_says_what_it_is_where_nobody_says(
+    command: str, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsers: list[Arguments] = []
+    monkeypatch.setattr(Arguments, "parse_args", lambda parser, argv: parsers.append(parser) or sys.exit(0))
+    assert run(command)[0] == 0
+    for action in parsers[0]._actions:
+        assert action.help, action.dest
+        if not isinstance(action.default, (bool, type(None), Path, list)) and action.default != argparse.SUPPRESS:
+            words = DEFAULTS.get((command, action.dest), str(action.default))
+            assert action.help.replace(",", "").endswith(f"; {words}"), action.dest
 
 
 @pytest.mark.parametrize("module", ["thumbs", "readme", "shots", "papers", "train_tree"])

@@ -53,7 +53,7 @@ x.yaml:4: problems.random: goes with map or generate only
 x.yaml:4: problems.seed: expected a whole number from 0 to 4,294,967,295, got 'x'
 x.yaml:4: problems.optimal: expected the shorter length first, got [600, 400]
 x.yaml:5: agents[0]: no agent 'tb-w'; did you mean 'tb-wa'?
-x.yaml:5: agents[1]: tb-wa:wight=1.wight: no such parameter; did you mean 'weight'?
+x.yaml:5: agents[1]: tb-wa.wight: no such parameter; did you mean 'weight'?
 x.yaml:5: agents[2].weight[0]: expected a number from 1 to 100, got 0.4
 x.yaml:5: agents[2].weight[1]: expected a number from 1 to 100, got 'a'
 x.yaml:5: agents[3].kind: no agent 'lrt'; did you mean 'lrta'?

@@ -347,6 +347,7 @@ def test_check_lesson_looks_at_every_file_and_says_of_another_kind_of_file_only_
     assert check_lesson.main([str(wrong), str(right)]) == 2
     told = capsys.readouterr()
     assert told.err.splitlines() == [
-        f"{wrong}: expected a lesson, got a scenario; `main.py run`, `main.py record` and the window take it"
+        f"{wrong}: expected a lesson, got a scenario; `python main.py run`, `python main.py record`"
+        " and the window take it"
     ]
-    assert f"{right}: 3 steps, 1 claims" in told.out
+    assert f"{right}: 3 steps, 1 claim" in told.out

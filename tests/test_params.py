@@ -52,9 +52,9 @@ def test_legal_values(param: Param, given_value: object, parsed: object) -> None
     [
         (COUNT, 0, "expected a whole number from 1 to 10, got 0"),
         (COUNT, 2.5, "expected a whole number from 1 to 10, got 2.5"),
-        (COUNT, True, "expected a whole number from 1 to 10, got True"),
+        (COUNT, True, "expected a whole number from 1 to 10, got true"),
         (COUNT, "many", "expected a whole number from 1 to 10, got 'many'"),
-        (COUNT, None, "expected a whole number from 1 to 10, got None"),
+        (COUNT, None, "expected a whole number from 1 to 10, got nothing"),
         (COUNT, 10**400, "expected a whole number from 1 to 10, got " + shown(10**400)),
         (SHARE, math.nan, "expected a number from 0 to 1, got nan"),
         (SHARE, "inf", "expected a number from 0 to 1, got 'inf'"),

@@ -79,6 +79,8 @@ class TestReading:
             ("? [1]\n: 2\n", "x:1: expected plain data, got a list or a mapping as a key"),
             ("1\n---\n2\n", "x:2: expected plain data, got a second document"),
             ("[" * 40, "x:1: expected plain data, got more than 32 levels"),
+            ("a:\n\t- b", "x:2: expected spaces before the first word, got a tab"),
+            ("a:\n  - b\n\t- c", "x:3: expected spaces before the first word, got a tab"),
             (b"a: 1\nb: \xff\n", "x:2: expected UTF-8 text, got the byte 0xff"),
         ],
     )
@@ -87,7 +89,7 @@ class TestReading:
             read_yaml(text, "x")
         assert str(caught.value) == message
 
-    @pytest.mark.parametrize("text", ["a: [1, 2", "a: b: c", "a:\n\t- b", "'", "%YAML 9e9\n--- 1", "}", "- a\nb"])
+    @pytest.mark.parametrize("text", ["a: [1, 2", "a: b: c", "a:\n  - [\tb", "'", "%YAML 9e9\n--- 1", "}", "- a\nb"])
     def test_broken_syntax_names_its_line(self, text: str) -> None:
         with pytest.raises(ConfigError, match=r"^x:\d+: not YAML: "):
             read_yaml(text, "x")

@@ -1,15 +1,15 @@
 """`bench`: how fast it is, as ratios to a control measured in the same run."""
 
 import importlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked
+from cli.arguments import Arguments, add_maps, checked, with_default
 from cli.bench import problems
 from cli.bench.setup import Setup
 from cli.bench.table import Table, lines_of, write_csv
+from cli.outputs import check_outputs
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.commands import AgentConfig
@@ -38,8 +38,7 @@ some open a window, the others must not load what that needs."""
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     chosen = _chosen(given.benches)
-    if given.csv:
-        open(given.csv, "a", encoding="utf-8").close()  # say now, not after minutes, that it cannot be written
+    check_outputs({"--csv": given.csv}, ())
     progress = Progress()
     warm_up([AgentConfig(key) for key in BY_KEY], progress)
     setup = Setup(problems.load(Path(given.maps)), given.rounds, progress)
@@ -61,13 +60,10 @@ def _parser() -> Arguments:
     parser = Arguments("bench", "Measure speed and memory. A target that is missed is marked NO, and is no error.")
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=f"one or more of {names}; all of them if left out")
     parser.add_argument("--csv", metavar="FILE", help="write all rows to FILE")
-    parser.add_argument("--rounds", type=checked(ROUNDS), default=ROUNDS.default, metavar="N", help=ROUNDS.help)
     parser.add_argument(
-        "--maps",
-        default=os.environ.get("BACKMOVE_MAPS", problems.MAPS),
-        metavar="DIR",
-        help="where search-set.tsv lies",
+        "--rounds", type=checked(ROUNDS), default=ROUNDS.default, metavar="N", help=with_default(ROUNDS)
     )
+    add_maps(parser, "folder of maps with search-set.tsv; maps are generated if left out")
     return parser
 
 

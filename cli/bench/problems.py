@@ -12,9 +12,6 @@ from sim.generate import generate
 from sim.grid import Grid
 from sim.params import ConfigError
 
-MAPS = Path(__file__).resolve().parents[3] / "shared" / "maps"
-"""Beside the repository; never copied into it."""
-
 _GENERATED = (("caves", {"grain": 4}), ("rooms", {"room": 16}), ("random", {"density": 30}))
 _GENERATED_SIDE = 256
 _GENERATED_PROBLEMS = 12  # on each map

@@ -1,6 +1,5 @@
 """`experiment`: a thousand problems, several agents, on all processors or on a cluster; see docs/experiments.md."""
 
-import os
 import time
 from argparse import Namespace
 from collections.abc import Sequence
@@ -8,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked
-from cli.bench.problems import MAPS
+from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked, with_default
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine, duration
 from cli.interrupts import heeding_sigterm
@@ -22,6 +20,7 @@ from sim.experiments.spec import SIZES, Specification, load_experiment
 from sim.experiments.store import Store, open_for_writing
 from sim.params import Param
 
+SIZE = Param("size", str, SIZES[0], "full, or what the specification calls small", choices=SIZES)
 NICE = Param("nice", int, 0, "lower priority of the processes, from 0 to 19", 0, 19)
 _MOST_REASONS, _MOST_ROWS = 10, 3  # of failures that are told
 _SAMPLE_S = 5.0  # how long a dry run may try
@@ -44,18 +43,20 @@ def _parser() -> Arguments:
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="where results are kept; SPEC without .yaml if left out"
     )
-    parser.add_argument("--size", choices=SIZES, default="full", help="small: what the specification calls so")
+    parser.add_argument("--size", type=checked(SIZE), default=SIZE.default, metavar="NAME", help=with_default(SIZE))
     parser.add_argument(
-        "--jobs", type=checked(pools.JOBS), default=pools.processors(), metavar="N", help=pools.JOBS.help
+        "--jobs",
+        type=checked(pools.JOBS),
+        default=pools.processors(),
+        metavar="N",
+        help=f"{pools.JOBS.help}; as many as it has processors",
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler as tcp://HOST:PORT, or slurm")
-    parser.add_argument("--nice", type=checked(NICE), default=0, metavar="N", help=NICE.help)
+    parser.add_argument("--nice", type=checked(NICE), default=NICE.default, metavar="N", help=with_default(NICE))
     parser.add_argument("--dry-run", action="store_true", help="say how many runs, and how long they will take")
     parser.add_argument("--lab", action="store_true", help="write a properties file for Downward Lab, too")
     parser.add_argument("--parquet", action="store_true", help="write results.parquet, too (requirements-parquet.txt)")
-    parser.add_argument(
-        "--maps", default=os.environ.get("BACKMOVE_MAPS", MAPS), metavar="DIR", help="further folder of maps"
-    )
+    add_maps(parser, FURTHER_MAPS)
     return parser
 
 
@@ -130,7 +131,8 @@ def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
     warm_up(_configs(spec), progress)
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
     problems = sum(len(part.cases) for part in spec.parts)
-    print(f"{spec.count:,} runs: {problems:,} problems, {settings:,} settings, {len(spec.parts)} parts")
+    of_parts = f", {len(spec.parts)} parts" if len(spec.parts) > 1 else ""
+    print(f"{spec.count:,} runs: {problems:,} problems, {settings:,} settings{of_parts}")
     seconds, tried = estimate(spec)
     print(
         f"about {duration(seconds)} of processor time, {duration(seconds / jobs)} with {jobs} processes ({tried} tried)"

@@ -16,16 +16,16 @@ from sim.experiments.spec import presentation_of
 from sim.experiments.store import Store, open_for_reading
 from sim.experiments.summary import comparison_table, cutoff_table, grouping_table, settings_table
 from sim.experiments.tables import Table, as_csv, latex
-from sim.files.disk import write_atomically
+from sim.files.disk import make_folder, write_atomically
 from sim.params import ConfigError
-from sim.program import ASSETS, ROOT
+from sim.program import ASSETS, NAME, ROOT
 
 NAMES = {key: spec.name for key, spec in BY_KEY.items()}
 
 
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("report", "Tables, figures and claims of an experiment, as one HTML page and as files.")
-    parser.add_argument("folder", metavar="FOLDER", help="a folder of `main.py experiment`")
+    parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{NAME} experiment`")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to; FOLDER/report if left out")
     parser.add_argument("--markdown", action="store_true", help="print a section for docs/experiments.md instead")
     given = parser.parse_args(argv)
@@ -71,8 +71,8 @@ def _file_of(store: Store) -> str:
 
 def write(report: Report, target: Path, progress: Progress) -> None:
     """All files of a report."""
-    (target / "tables").mkdir(parents=True, exist_ok=True)
-    (target / "figures").mkdir(exist_ok=True)
+    for folder in (target, target / "tables", target / "figures"):
+        make_folder(folder)
     for table in (*report.tables, *report.usual):
         write_atomically(target / "tables" / f"{table.name}.csv", as_csv(table).encode())
         write_atomically(target / "tables" / f"{table.name}.tex", latex(table).encode())

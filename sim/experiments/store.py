@@ -16,6 +16,7 @@ from sim.experiments.frame import Frame, frame_of
 from sim.experiments.plan import code_version, planned_rows
 from sim.experiments.problems import Board
 from sim.experiments.spec import Specification
+from sim.files.disk import make_folder
 from sim.params import ConfigError, shown
 from sim.program import NAME
 
@@ -185,10 +186,7 @@ def _word_of(board: Board) -> str:
 
 def open_for_writing(folder: Path) -> Store:
     """The folder's results, made if need be. A second program that wants to write there is refused."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    make_folder(folder)
     lock = _locked(folder)
     try:
         db = _connected(folder / FILE, _make_tables)
@@ -255,7 +253,8 @@ def open_for_reading(folder: Path) -> Store:
     """The results of a folder, also while an experiment is running there."""
     path = folder / FILE
     if not path.is_file():
-        raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got one without {FILE}")
+        there = f"one without {FILE}" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
+        raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got {there}")
     *others, last = _ways_to_read(path)
     for way in others:
         with suppress(sqlite3.Error):

@@ -38,6 +38,16 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
 
 
+def make_folder(folder: Path) -> None:
+    """A folder to write to, with those around it; it may be there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise ConfigError(f"{folder}: expected a folder, got a file") from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{folder}: cannot be made: {reason(error)}") from error
+
+
 def check_place(path: str | os.PathLike[str]) -> None:
     """Say before long work what written_whole() would say after it: that nothing can be written there."""
     target = os.path.realpath(path)

@@ -107,13 +107,22 @@ def _events(text: str, name: str) -> Iterator[Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
-        raise ConfigError(f"{name}:{mark.line + 1 if mark else 1}: not YAML: {what}") from None
+        line = mark.line if mark else 0
+        what = _about_tab(text, line) or f"not YAML: {what}"
+        raise ConfigError(f"{name}:{line + 1}: {what}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ConfigError(f"{name}:{line}: expected printable text, got the character {error.character!r}") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # The parser written in Python lets int() and chr() complain about absurd escapes and version numbers.
         raise ConfigError(f"{name}: not YAML: {shown(str(error))}") from None
+
+
+def _about_tab(text: str, line: int) -> str:
+    """What to say of a line that is not YAML because a tab indents it, which looks right in an editor."""
+    wrong = text.splitlines()[line : line + 1]
+    is_indented = bool(wrong) and "\t" in wrong[0][: len(wrong[0]) - len(wrong[0].lstrip())]
+    return "expected spaces before the first word, got a tab" if is_indented else ""
 
 
 class _Builder:
