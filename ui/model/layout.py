@@ -26,6 +26,7 @@ TIME_ROW = 46
 TIME_ROW_FROM = 480  # in a lower one it takes the room of the sliders instead
 NEARLY_ALIKE = 1.08  # maps that differ in size by less
 NARROW_HEADER = 200  # has no room in one row for name, state and what tells it apart: a second is worth some map
+LEGIBLE = 130  # a narrower panel cuts names, states and numbers: its map must be larger by as much to be worth that
 MOST_PANELS = 8
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
 
@@ -91,8 +92,8 @@ def lay_out(
 def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
     """The rows and columns, and the place of the numbers, in which maps come out largest.
 
-    Where two come out nearly alike, the one with room for names; then with the numbers below the maps, and with fewer
-    empty tiles.
+    Panels too narrow for words count less. Where two come out nearly alike, the one with room for names; then with the
+    numbers below the maps, and with fewer empty tiles.
     """
     if count == 0:
         return ()
@@ -101,10 +102,15 @@ def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[i
         for columns in range(1, count + 1)
         for make in (_panel, _panel_with_side)
     ]
-    zooms = [min(_zoom(panel, map_size) for panel in plan) for plan in plans]
+    zooms = [min(_zoom(panel, map_size) for panel in plan) * _legible(plan[0], scale) for plan in plans]
     enough = max(zooms) / NEARLY_ALIKE
     good = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
     return min(good, key=lambda plan: (_is_crammed(plan[0], scale), *_oddness(plan, map_size)))
+
+
+def _legible(panel: PanelBoxes, scale: float) -> float:
+    """The share that it has of the width that words need."""
+    return min(1.0, panel.whole[2] / (scale * LEGIBLE))
 
 
 def _is_crammed(panel: PanelBoxes, scale: float) -> bool:

@@ -218,8 +218,8 @@ def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
     for field in _fields(panel):
         shown = field.shown_name if width >= px(FULL_NAMES_FROM) else field.short_name
         longest = field.longest_name if width >= px(FULL_NAMES_FROM) else shown
-        begin = canvas.text_width(longest, 12) + px(5)
-        needed = begin + canvas.text_width(field.value, 12, "mono")
+        begin = canvas.text_width(shown, 12) + px(5)
+        needed = canvas.text_width(longest, 12) + px(5) + canvas.text_width(field.value, 12, "mono")
         line = next((i for i, right in enumerate(rights) if lefts[i] + needed <= right), None)
         if line is None:
             continue

@@ -51,20 +51,23 @@ def draw(desk: Desk, box: Box, panel: Panel, place: int) -> None:
 
     The state is always seen, and nothing moves when it changes: the room that the longest word needs is kept. Next
     comes what tells the agent from the others: its name, or where another has the same, such as its weight. Buttons
-    give way: keys and the menu of the panel do what they do.
+    give way, until the pointer comes: then the name does.
     """
     canvas = desk.canvas
     x, y, width, height = box
     px, row = canvas.px, canvas.px(HEADER)
     right = x + width - px(8)
     left = mark.draw(canvas, x + px(9), y + row // 2, place) + px(7)
+    is_pointed = canvas.is_hot(box)
     if height > row:
-        _draw_two_rows(desk, panel, (x + px(9), left, right), (y, row))
+        _draw_two_rows(desk, panel, (x + px(9), left, right), (y, row), is_pointed)
     else:
-        _draw_one_row(desk, panel, left, right, (y, row))
+        _draw_one_row(desk, panel, (left, right), (y, row), is_pointed)
 
 
-def _draw_two_rows(desk: Desk, panel: Panel, places: tuple[int, int, int], row: tuple[int, int]) -> None:
+def _draw_two_rows(
+    desk: Desk, panel: Panel, places: tuple[int, int, int], row: tuple[int, int], is_pointed: bool
+) -> None:
     """Name and buttons, below them parameters and state. `places`: where the rows begin, the first behind the mark, and
     where they end; `row`: top and height of the first.
     """
@@ -77,26 +80,31 @@ def _draw_two_rows(desk: Desk, panel: Panel, places: tuple[int, int, int], row: 
     chips = _draw_chips(canvas, chips, margin, end, below)
     if chips and chips[0].tells_apart and _shares_name(desk, panel):  # beside the name, or in its place
         telling = _telling_within(desk, panel, chips, right - left, right)
+        icons = _icons_within(desk, right - left - telling - px(LEAST_NAME + NAME_GAP)) if is_pointed else 0
+        right = _draw_icons(desk, right, middle, panel, icons)
         _draw_chips(canvas, chips, _draw_name(desk, panel, left, right - telling, row), right, middle)
         return
-    icons = _icons_within(desk, right - left - min(_label_width(canvas, panel.view), px(MOST_LABEL)))
+    icons = _icons_beside(desk, panel, right - left, is_pointed)
     _draw_name(desk, panel, left, _draw_icons(desk, right, middle, panel, icons), row)
 
 
-def _draw_one_row(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, int]) -> None:
+def _draw_one_row(desk: Desk, panel: Panel, ends: tuple[int, int], row: tuple[int, int], is_pointed: bool) -> None:
     """`row`: its top and its height."""
-    canvas, px, middle = desk.canvas, desk.canvas.px, row[0] + row[1] // 2
+    canvas, px, middle, (left, right) = desk.canvas, desk.canvas.px, row[0] + row[1] // 2, ends
     chips, name = _chips(desk, panel), _label_width(canvas, panel.view)
-    usual = min(name, px(MOST_LABEL))
     short = _widest(desk, panel, wording.SHORT_STATES)
     free = right - left - short - px(STATE_GAP)
-    telling = _telling_within(desk, panel, chips, free, usual)
-    icons = _icons_within(desk, free - telling - usual)
+    telling = _telling_within(desk, panel, chips, free, min(name, px(MOST_LABEL)))
+    icons = _icons_beside(desk, panel, free - telling, is_pointed)
+    stand_last = icons == _icons_beside(desk, panel, free - telling, False)
     free -= telling + icons * px(ICON + ICON_GAP)
-    right = _draw_icons(desk, right, middle, panel, icons)
+    if stand_last:
+        right = _draw_icons(desk, right, middle, panel, icons)
     fits_long = name + _widest(desk, panel, wording.LONG_STATES) - short <= free
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
+    if not stand_last:  # in place of the name: the state stays where it is
+        right = _draw_icons(desk, right, middle, panel, icons)
     left = _draw_name(desk, panel, left, right - telling, row)
     _draw_chips(canvas, chips, left, right, middle)
 
@@ -150,6 +158,15 @@ def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, 
     key, place = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
     canvas.spot(HotSpot(f"name:{panel.key}", place, act, tip, key, wheel=partial(_next_kind, desk, panel)))
     return end + canvas.px(NAME_GAP)
+
+
+def _icons_beside(desk: Desk, panel: Panel, room: int, is_pointed: bool) -> int:
+    """How many buttons there are in the room of the name: what it leaves, or under the pointer at least one."""
+    px = desk.canvas.px
+    usual = _icons_within(desk, room - min(_label_width(desk.canvas, panel.view), px(MOST_LABEL)))
+    if not is_pointed:
+        return usual
+    return max(usual, _icons_within(desk, room - px(LEAST_LABEL)), min(1, _icons_within(desk, room)))
 
 
 def _icons_within(desk: Desk, room: int) -> int:

@@ -1,17 +1,21 @@
 """Sidebar: how the agents compare, in a few numbers and over time."""
 
 from functools import partial
+from itertools import accumulate
 
 from sim.measures import MEASURE_BY_KEY, OPTIONAL, Measure
 from sim.walker import WalkerView
 from ui.model import turning, wording
 from ui.model.layout import Box
+from ui.model.session import Panel
 from ui.panels import charts, mark, stepper
 from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.widgets.canvas import Canvas, HotSpot
 
-COLUMNS = (("suboptimality", 40), ("back_moves", 44), ("revisits", 44), ("expansions", 58))
-"""The measures that fit into the sidebar, and the widths of their columns."""
+COLUMNS = ("suboptimality", "back_moves", "revisits", "expansions")
+"""The measures that fit into the sidebar."""
+
+COLUMN_GAP = 10
 
 WHOSE = 36  # two lines of text
 
@@ -75,31 +79,40 @@ def _turn_trials(desk: Desk, step: int) -> None:
 
 
 def _draw_table(desk: Desk, x: int, y: int, width: int) -> int:
-    canvas, palette = desk.canvas, desk.palette
-    px = canvas.px
-    rights = _column_ends(desk, x + width)
-    names_width = rights[0] - px(COLUMNS[0][1]) - x
-    for right, (key, wide) in zip(rights, COLUMNS, strict=True):
-        measure = MEASURE_BY_KEY[key]
-        canvas.text((right, y), _heading(measure), size=12, colour=palette.dim, align="right")
-        canvas.spot(HotSpot(f"column:{key}", (right - px(wide), y, px(wide), px(18)), None, measure.words))
+    """Columns are as wide as their numbers, so that names have the rest."""
+    canvas, px, panels = desk.canvas, desk.canvas.px, desk.session.panels
+    columns = [_Column(canvas, MEASURE_BY_KEY[key], [panel.view for panel in panels]) for key in COLUMNS]
+    rights = _ends([column.width for column in columns], px(COLUMN_GAP), x + width)
+    names_end = rights[0] - columns[0].width - px(COLUMN_GAP)
+    for right, column in zip(rights, columns, strict=True):
+        canvas.text((right, y), column.heading, size=12, colour=desk.palette.dim, align="right")
+        head = (right - column.width, y, column.width, px(18))
+        canvas.spot(HotSpot(f"column:{column.measure.key}", head, None, column.measure.words))
     y += px(21)
-    for place, panel in enumerate(desk.session.panels):
-        view = panel.view
-        left = mark.draw(canvas, x, y + px(10), place) + px(5)
-        canvas.text((left, y), view.label, size=13, width=x + names_width - left)
-        canvas.spot(
-            HotSpot(
-                f"compare:{panel.key}",
-                (x, y, width, px(22)),
-                partial(desk.session.focus, panel.key),
-                f"{wording.full_name(view)}: {view.state_word}",
-            )
-        )
-        for right, (key, _) in zip(rights, COLUMNS, strict=True):
-            canvas.text((right, y), _value(MEASURE_BY_KEY[key], view), size=12, face="mono", align="right")
+    for place, panel in enumerate(panels):
+        _draw_row_start(desk, panel, place, (x, y, width, px(22)), names_end)
+        for right, column in zip(rights, columns, strict=True):
+            canvas.text((right, y), column.values[place], size=12, face="mono", align="right")
         y += px(22)
     return y + px(6)
+
+
+def _draw_row_start(desk: Desk, panel: Panel, place: int, row: Box, names_end: int) -> None:
+    x, y = row[:2]
+    left = mark.draw(desk.canvas, x, y + desk.canvas.px(10), place) + desk.canvas.px(5)
+    desk.canvas.text((left, y), panel.view.label, size=13, width=max(0, names_end - left))
+    tip = f"{wording.full_name(panel.view)}: {panel.view.state_word}"
+    desk.canvas.spot(HotSpot(f"compare:{panel.key}", row, partial(desk.session.focus, panel.key), tip))
+
+
+class _Column:
+    """A measure of all agents, in words, and the pixels that they need."""
+
+    def __init__(self, canvas: Canvas, measure: Measure, views: list[WalkerView]) -> None:
+        self.measure, self.heading = measure, _heading(measure)
+        self.values = [_value(measure, view) for view in views]
+        widths = (canvas.text_width(value, 12, "mono") for value in self.values)
+        self.width = max([canvas.text_width(self.heading, 12), *widths])
 
 
 def _heading(measure: Measure) -> str:
@@ -110,13 +123,10 @@ def _value(measure: Measure, view: WalkerView) -> str:
     return wording.in_form(measure, measure.panel.form if measure.panel else OPTIONAL, view.metrics)
 
 
-def _column_ends(desk: Desk, right: int) -> list[int]:
-    """Where each column ends, from the right edge of the table."""
-    ends = []
-    for _, wide in reversed(COLUMNS):
-        ends.append(right)
-        right -= desk.canvas.px(wide)
-    return ends[::-1]
+def _ends(widths: list[int], gap: int, right: int) -> list[int]:
+    """Where each column ends; the last one at `right`."""
+    before = accumulate(reversed(widths[1:]), lambda end, wide: end - wide - gap, initial=right)
+    return list(before)[::-1]
 
 
 def _draw_reference(desk: Desk, x: int, y: int, width: int) -> int:

@@ -1,0 +1,95 @@
+"""What there is little room for: names, numbers and buttons of narrow panels, and columns of the sidebar."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pygame
+import pytest
+
+from sim.commands import AgentConfig
+from tests.test_app import setup
+from tests.window import make_app
+from ui.app import App
+from ui.model.layout import lay_out
+from ui.panels import tab_compare
+
+Drawn = tuple[str, pygame.Rect]
+
+
+def drawn(app: App) -> list[Drawn]:
+    """Every text of a frame, and its place."""
+    canvas, found = app.window.canvas, []
+    write = canvas.text
+
+    def text(position, words, **look):
+        used = write(position, words, **look)
+        left = position[0] - {"right": used, "centre": used // 2}.get(look.get("align"), 0)
+        found.append((words, pygame.Rect(left, position[1], used, 12)))
+        return used
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(canvas, "text", text)
+        app.draw()
+    return found
+
+
+def test_a_value_stands_beside_its_name_also_after_the_walk():
+    app = make_app(setup(2, budget=16), (1366, 715))
+    app.session.advance(400)
+    assert all(walker.has_arrived for walker in app.session.world.walkers)
+    texts = drawn(app)
+    for (name, box), (_, value) in pairwise(texts):
+        if name == "cost / optimal" and value.y - box.y == 1:
+            assert value.x - box.right <= app.window.canvas.px(6)
+            break
+    else:
+        pytest.fail("the numbers do not stand beside their names")
+
+
+def compared() -> App:
+    agents = (AgentConfig("tb-wa", "waits for it"), AgentConfig("tb-wa", "re-opening"))
+    app = make_app(replace(setup(), agents=agents), (1366, 715))
+    app.window.settings.sidebar_tab = "compare"
+    return app
+
+
+def test_the_columns_of_the_comparison_leave_names_the_rest():
+    app = compared()
+    names = [box for words, box in drawn(app) if words == "waits for it"]
+    whole = app.window.canvas.text_width("waits for it", 13)
+    assert names and names[-1].width == whole and names[-1].x > app.window.scene.layout.sidebar[0]
+
+
+def test_numbers_of_the_comparison_never_touch(monkeypatch):
+    app = compared()
+    large = {"suboptimality": "17.79", "back_moves": "102,691", "revisits": "116,011", "expansions": "1,157,160"}
+    monkeypatch.setattr(tab_compare, "_value", lambda measure, view: large[measure.key])
+    row = sorted((box for words, box in drawn(app) if words in large.values()), key=lambda box: (box.y, box.x))
+    assert len(row) == 8
+    for left, right in pairwise(row):
+        assert left.y != right.y or right.x - left.right >= tab_compare.COLUMN_GAP
+
+
+@pytest.mark.parametrize(("size", "count"), [((640, 428), 8), ((640, 480), 7), ((800, 600), 4), ((800, 600), 8)])
+@pytest.mark.parametrize("map_size", [(64, 64), (64, 48), (128, 64)])
+def test_small_windows_have_no_row_of_slivers(size, count, map_size):
+    """Eight panels in one row of a window of 640 pixels were 71 wide: 'a...' and 'arriv...'."""
+    assert lay_out(size, 1.0, count, map_size=map_size).panels[0].whole[2] >= 110
+
+
+@pytest.mark.parametrize("size", [(640, 428), (800, 600)])
+def test_buttons_come_with_the_pointer_where_a_name_fills_its_row(size, monkeypatch):
+    agents = tuple(AgentConfig("tb-wa", f"a name that fills its row {n}") for n in range(8))
+    app = make_app(replace(setup(), agents=agents), size)
+    app.draw()
+    x, y, width, _ = app.window.scene.panels()[4][1].header
+    key = app.window.scene.panels()[4][0].key
+    assert app.window.canvas.spot_named(f"edit:{key}") is None
+    state = app.window.canvas.spot_named(f"state:{key}").box
+    monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + width // 2, y + 4))
+    app.draw()
+    button = app.window.canvas.spot_named(f"edit:{key}")
+    assert button is not None and not pygame.Rect(button.box).colliderect(state)
+    assert app.window.canvas.spot_named(f"state:{key}").box == state
+    name = app.window.canvas.spot_named(f"name:{key}")
+    assert name is None or not pygame.Rect(button.box).colliderect(name.box)
