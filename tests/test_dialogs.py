@@ -34,6 +34,7 @@ from ui.dialogs.settings import FOLDERS, FORM, PAGES, SettingsDialog
 from ui.dialogs.split import SplitPolicy
 from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.unsaved import UnsavedQuestion
+from ui.dialogs.worst_block import WorstBlock
 from ui.draw.theme import DARK, LIGHT, Palette
 from ui.draw.thumb import thumbnail
 from ui.film import forms
@@ -1457,6 +1458,24 @@ def test_the_help_page_scrolls_rather_than_be_too_small_to_read() -> None:
         assert dialog.page.size >= 12
 
 
+@pytest.mark.parametrize("size", [(640, 480), (1000, 700), (1366, 768), (1600, 900)])
+def test_the_help_page_cuts_no_words_and_names_a_group_that_goes_on(size: tuple[int, int]) -> None:
+    """A second column began with "Hand tool" and no word of what it belongs to; ten lines ended in dots."""
+    host = FakeHost(size)
+    host.show(dialog := HelpOverlay(host))
+    page, shown = dialog.page, []
+    for number, column in enumerate(page.columns):
+        assert not column[0].words and column[0].keys, "a column begins with the name of a group"
+        for line in column:
+            room = page.column_width - line.start
+            assert all(dialog.pen.text_width(words, page.size) <= room for words in line.words)
+            shown += [" ".join(line.words)] if line.words else []
+        if number and column[0].keys.endswith(", continued"):
+            before = [line.keys for line in page.columns[number - 1] if not line.words][-1]
+            assert column[0].keys.removesuffix(", continued") == before.removesuffix(", continued")
+    assert shown == [line.help for line in page.lines if line.help]
+
+
 def test_what_is_wrong_in_a_form_stays_when_the_window_is_resized(host: FakeHost) -> None:
     dialog = GenerateMap(host)
     host.show(dialog)
@@ -1487,3 +1506,16 @@ def test_in_a_small_window_settings_have_a_page_for_each_part(size: tuple[int, i
         assert bool(dialog.fields) == (page == "folders") and (dialog.rows is not None) == (page == "keys")
     host.press("Escape")
     assert host.dialog is None
+
+
+def test_the_search_for_a_worst_block_offers_what_is_next(host: FakeHost) -> None:
+    """Before the search there was one button that stood out: to open what nobody had found yet."""
+    host.show(dialog := WorstBlock(host))
+
+    def main() -> list[str]:
+        return [control.label for control in dialog.controls if isinstance(control, Button) and control.kind == "main"]
+
+    assert main() == ["Search"]
+    dialog._start_or_stop()
+    assert main() == ["Open as branch"]
+    dialog.close()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pygame
 
@@ -19,6 +19,8 @@ _HEAD = 1.5  # height of a group's name in lines
 _COLUMN = 380  # least width of a column
 _KEYS = 88  # where the text begins, unless keys are longer
 _GAP = 20
+_BAR = 14  # the room of the bar that scrolls
+_GOES_ON = ", continued"
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,15 @@ class Line:
     keys: str
     help: str = ""
     searched: str = ""
+
+
+@dataclass(frozen=True)
+class _SetOut:
+    """A line as it stands in its column. `start`: where the words begin; a group's name has none."""
+
+    keys: str
+    start: int
+    words: tuple[str, ...]
 
 
 class HelpOverlay(Dialog):
@@ -120,9 +131,11 @@ class _Page(Scrolled):
         self.lines = lines
         px, (width, height) = self.dialog.px, self.element.surface.get_size()
         count = max(1, (width + px(_GAP)) // (px(_COLUMN) + px(_GAP)))
+        room = width - px(_BAR)
+        self.column_width = min((room + px(_GAP)) // count - px(_GAP), px(_COLUMN * 1.4))
         for pitch, size in (*_PITCHES, _PITCHES[0]):
             self.pitch, self.size = px(pitch), size
-            self.columns = self._flow(count)
+            self.columns = self._flow([self._set_out(line) for line in lines], count)
             tallest = max((self._height(column) for column in self.columns), default=0)
             if tallest + px(3) <= height:
                 break
@@ -130,20 +143,33 @@ class _Page(Scrolled):
         self.bar.scroll_to(0)
         self.element.refresh()
 
-    def _height(self, lines: list[Line]) -> int:
+    def _set_out(self, line: Line) -> _SetOut:
+        """What is said of a key goes on in a second line where it is too long for one."""
+        pen, most = self.dialog.pen, self.column_width // 2
+        keys = pen.cut(line.keys, most, 12, "mono") if line.help else line.keys
+        start = max(pen.px(_KEYS), pen.text_width(keys, 12, "mono") + pen.px(12))
+        words = pen.wrap_lines(line.help, self.column_width - start, self.size) if line.help else []
+        return _SetOut(keys, start, tuple(words))
+
+    def _height(self, lines: list[_SetOut]) -> int:
         return sum(self._line_height(line) for line in lines)
 
-    def _line_height(self, line: Line) -> int:
-        return self.pitch if line.help else round(self.pitch * _HEAD)
+    def _line_height(self, line: _SetOut) -> int:
+        return self.pitch * len(line.words) or round(self.pitch * _HEAD)
 
-    def _flow(self, count: int) -> list[list[Line]]:
-        """Columns of about the same height; a group's name does not stand alone at the foot."""
-        target = max(self._height(self.lines) / count, 1)
-        columns: list[list[Line]] = [[]]
-        for line in self.lines:
-            is_full = self._height(columns[-1]) + self._line_height(line) * (1 if line.help else 2) > target
+    def _flow(self, lines: list[_SetOut], count: int) -> list[list[_SetOut]]:
+        """Columns of about the same height; a group's name does not stand alone at the foot, and one that goes on in
+        the next column has it there again.
+        """
+        target = max(self._height(lines) / count, 1)
+        columns: list[list[_SetOut]] = [[]]
+        group = lines[0] if lines else None
+        for line in lines:
+            group = group if line.words else line
+            head = 0 if line.words else self.pitch
+            is_full = self._height(columns[-1]) + self._line_height(line) + head > target
             if is_full and len(columns) < count and columns[-1]:
-                columns.append([])
+                columns.append([replace(group, keys=f"{group.keys}{_GOES_ON}")] if line.words and group else [])
             columns[-1].append(line)
         return columns
 
@@ -152,29 +178,23 @@ class _Page(Scrolled):
         return self.pitch
 
     def _paint(self, pen: Canvas) -> None:
-        width = self.element.surface.get_width()
-        if not self.lines:
+        if not self.columns[0]:
             pen.text((0, pen.px(8)), "no key or command with these words", size=14, colour=pen.palette.dim)
             return
-        room = width - (pen.px(14) if self.bar.is_needed else 0)
-        column_width = (room + pen.px(_GAP)) // len(self.columns) - pen.px(_GAP)
-        column_width = min(column_width, pen.px(_COLUMN * 1.4))
         for i, column in enumerate(self.columns):
-            self._paint_column(pen, i * (column_width + pen.px(_GAP)), column_width, column)
-        self.bar.paint(pen, width, 0)
+            self._paint_column(pen, i * (self.column_width + pen.px(_GAP)), column)
+        self.bar.paint(pen, self.element.surface.get_width(), 0)
 
-    def _paint_column(self, pen: Canvas, left: int, width: int, lines: list[Line]) -> None:
+    def _paint_column(self, pen: Canvas, left: int, lines: list[_SetOut]) -> None:
         palette = pen.palette
         y = -round(self.bar.position)
         for line in lines:
-            height = self._line_height(line)
-            middle = y + height // 2
-            if line.help:
-                used = pen.text((left, middle), line.keys, size=12, face="mono", middle=True, width=width // 2)
-                start = max(pen.px(_KEYS), used + pen.px(12))
-                spot, room = (left + start, middle), width - start
-                pen.text(spot, line.help, size=self.size, colour=palette.dim, middle=True, width=room)
+            if line.words:
+                pen.text((left, y + self.pitch // 2), line.keys, size=12, face="mono", middle=True)
             else:
-                spot = (left, middle + pen.px(3))
+                spot = (left, y + self._line_height(line) // 2 + pen.px(3))
                 pen.text(spot, line.keys.upper(), size=11, face="bold", colour=palette.accent, middle=True)
-            y += height
+            for number, words in enumerate(line.words):
+                spot = (left + line.start, y + number * self.pitch + self.pitch // 2)
+                pen.text(spot, words, size=self.size, colour=palette.dim, middle=True)
+            y += self._line_height(line)

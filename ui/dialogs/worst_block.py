@@ -57,10 +57,10 @@ class WorstBlock(Dialog):
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
         if self.host.session.world.switches:
             buttons.append((f"{other} instead", self._change_kind, ""))
-        buttons += [
-            ("Stop" if self._is_running else "Search", self._start_or_stop, ""),
-            ("Open as branch", self.confirm, "main"),
-        ]
+        has_results = self.search is not None
+        search = ("Search", self._start_or_stop, "" if has_results else "main")
+        buttons.append(("Stop", self._start_or_stop, "danger") if self._is_running else search)
+        buttons.append(("Open as branch", self.confirm, "main" if has_results else ""))
         made: list[Button] = self.add_footer(*buttons)
         self._focused = self.controls.index(made[-2])
         self._say()
