@@ -17,7 +17,7 @@ from sim.experiments.charts import Chart, Series
 from sim.experiments.problems import Case, board_of, random_pairs
 from sim.experiments.runs import do_job
 from sim.experiments.tables import Table, number, shown
-from sim.files.disk import make_folder
+from sim.files.disk import check_folder, make_folder
 from sim.files.map_source import MapFile
 from sim.files.maps import MAP_KINDS, open_map
 from sim.files.scenario import Scenario, save_scenario
@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
     cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
-    make_folder(folder)  # what cannot be made is said before anything is measured
+    check_folder(folder)  # before anything is measured
     tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
     progress = Progress()
     warm_up([AgentConfig(c.kind, params=c.params) for c in tried], progress)
@@ -163,6 +163,7 @@ def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder
     best = best_three(tried, need)
     if not best:
         return
+    make_folder(folder)
     for _ in save(chart_of(tried, need), folder):
         pass
     agents = tuple(AgentConfig(c.kind, c.name.rsplit(" k=", 1)[0], c.params, c.budget) for c in best)

@@ -495,6 +495,7 @@ SMALL = "experiment: argument --size: expected one of full, small, got 'smal'; d
         (["experiment", E1, "--size", "smal"], [SMALL]),
         (["experiment", E10, "-o", ROOMS], [f"{ROOMS}: expected a folder, got a file"]),
         (["advise", "--map", ROOMS, "-o", ROOMS], [f"{ROOMS}: expected a folder, got a file"]),
+        (["advise", "--map", ROOMS, "-o", f"{ROOMS}/a/b"], [f"{ROOMS}: expected a folder, got a file"]),
         (["run", ROOMS], [f"{ROOMS}: expected a scenario, got a map; {MAP_TAKERS}"]),
     ],
 )

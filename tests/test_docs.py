@@ -43,6 +43,14 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert not anchor or anchor in anchors_of(target), link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_of_the_program_that_are_named_are_there(page: Path) -> None:
+    named = re.findall(
+        r"(?<![\w/])((?:sim|agents|ui|cli|tests|assets|packaging)/[\w/.-]*\w)", page.read_text(encoding="utf-8")
+    )
+    assert not [name for name in named if not (ROOT / name).exists()]
+
+
 def test_every_page_is_three_hops_from_the_readme() -> None:
     reached = {ROOT / "README.md"}
     for _ in range(3):

@@ -48,6 +48,15 @@ def make_folder(folder: Path) -> None:
         raise ConfigError(f"{folder}: cannot be made: {reason(error)}") from error
 
 
+def check_folder(folder: Path) -> None:
+    """Say before long work what make_folder() would say after it. Nothing is made."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise ConfigError(f"{there}: expected a folder, got a file")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigError(f"{folder}: cannot be made: {os.strerror(errno.EACCES)}")
+
+
 def check_place(path: str | os.PathLike[str]) -> None:
     """Say before long work what written_whole() would say after it: that nothing can be written there."""
     target = os.path.realpath(path)
