@@ -269,7 +269,9 @@ class World:
                 touch_ahead(self.grid, walker, self.goal)
 
     def advance(self, ticks: int) -> int:
-        """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over."""
+        """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over, and after a tick in
+        which somebody waited for its turn: the rows of an advance follow one another.
+        """
         passed, settled = 0, self._seating.settled(self.walkers)
         for walker in self.walkers if settled is None else settled.alone:
             if walker.seat is None:
@@ -277,12 +279,16 @@ class World:
         for crew in self.crews:
             crew.forget_rows()
         self.alone_s.clear()
-        is_over = self.is_over
-        while passed < ticks and not is_over:
+        has_ended = self.is_over
+        while passed < ticks and not has_ended:
             if self._apply_due() and self.is_over:
                 break
-            passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
-            is_over = self.is_over
+            if self._is_limited or self._served_now is not None:
+                passed += 1
+                has_ended = not self._run_in_turn() or self.is_over
+            else:
+                passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
+                has_ended = self.is_over
         among = settled.alone if settled is not None and settled is self._seating.turns else self.walkers
         self.walked = [walker for walker in among if walker.new_rows]
         for walker in self.walked:
@@ -314,9 +320,6 @@ class World:
 
     def _run(self, ticks: int) -> int:
         """Let every agent plan and act for `ticks` ticks without a command in between."""
-        if self._is_limited or self._served_now is not None:
-            self._run_in_turn()
-            return 1
         turns = self._turns()
         passed = self._run_those(turns, ticks) if turns.are_any_awake else ticks
         self.tick += passed
@@ -355,11 +358,11 @@ class World:
         """Whether a clock says how many agents have their turn."""
         return self.tick_ms > 0.0 and self.is_live and self.clock is not None
 
-    def _run_in_turn(self) -> None:
+    def _run_in_turn(self) -> bool:
         """A tick in which agents plan one after the other until their time is spent; the others wait their turn.
 
         How many that were is noted in `served`: with a Serve command in its place the same happens again, on any
-        machine. Agents in crews advance some at a time.
+        machine. Agents in crews advance some at a time. Returns whether all had their turn.
         """
         turns = self._turns()
         most, self._served_now = self._served_now, None
@@ -383,6 +386,7 @@ class World:
         self.stirs += 1
         self.tick += 1
         self.measuring.spend(1)
+        return served == len(queue)
 
     def _in_turn(self) -> list[Walker]:
         """Those who have something to do, the one whose turn it is first."""

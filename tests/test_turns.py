@@ -17,6 +17,7 @@ from sim.changes import RandomChanges
 from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.time.branches import BranchTree
+from sim.time.timeline import Timeline
 from sim.world import World
 from ui.model.beginning import scenario_of
 from ui.model.session import Session
@@ -75,6 +76,29 @@ def test_what_was_served_can_be_repeated_without_a_clock(problem: Problem, seed:
 
 
 @settings(max_examples=10)
+@given(problems(side=8), st.integers(0, 999), st.sampled_from([2, 1_000_000]))
+def test_what_is_recorded_while_agents_wait_for_their_turn_is_where_they_stood(
+    problem: Problem, seed: int, fewest: int
+) -> None:
+    """Also where a frame lets several ticks pass: who waits leaves no gap in the rows of the others, nor in its own."""
+    with patch.object(crew, "FEWEST", fewest), patch("sim.world._AT_ONCE", 2):
+
+        def begin() -> World:
+            world = some_world(problem, seed, tick_ms=1.0)
+            world.clock = SomeClock(seed, 0.0005)
+            return world
+
+        line = Timeline(begin)
+        for _ in range(6):
+            line.advance(5)
+        again = line.fork(0)
+        for tick in range(line.tick + 1):
+            again.seek(tick)
+            stood = {walker.id: walker.position for walker in again.world.walkers}
+            assert {agent: record.cell_at(tick) for agent, record in line.records.items()} == stood, tick
+
+
+@settings(max_examples=10)
 @given(problems(side=8), st.integers(0, 999))
 def test_with_time_enough_nothing_is_otherwise(problem: Problem, seed: int) -> None:
     world, free = some_world(problem, seed, tick_ms=1.0), some_world(problem, seed)
@@ -90,7 +114,8 @@ def test_everybody_has_a_turn() -> None:
     there = len([walker for walker in world.walkers if not walker.is_done])
     world.random_changes = RandomChanges(1, 0.0)
     world.submit_all((tick, commands.Serve(1)) for tick in range(there))
-    world.advance(there)
+    while world.tick < there:
+        world.advance(there - world.tick)
     ticks = [int(walker.metrics[0].ticks) for walker in world.walkers if walker.start != world.goal_of(walker)]
     assert set(ticks) == {1}
     assert all(int(walker.metrics[0].waits) >= there - 1 for walker in world.walkers if not walker.is_done)
