@@ -1,7 +1,7 @@
 """Crews: agents of one kind that advance in one call of a kernel (sim/kernels/crew.py), each as it would alone."""
 
 import mmap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ FEWEST = 16
 """For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
 
 
-class Told(NamedTuple):
+class Lately(NamedTuple):
     """What an agent has done lately."""
 
     rows: npt.NDArray[Any] = log.new_bare_log(0)  # of the last advance
@@ -36,18 +36,23 @@ class Told(NamedTuple):
     phase: int = log.WAITING  # in its last row, whenever that was
     budget: int = 0  # the one of that row
 
-    def with_rows(self, rows: npt.NDArray[Any]) -> "Told":
+    def with_rows(self, rows: npt.NDArray[Any]) -> "Lately":
         """As _replace would do it, in a quarter of the time: it is done for every agent in every frame."""
-        return Told(rows, self.tick, self.phase, self.budget)
+        return Lately(rows, self.tick, self.phase, self.budget)
 
 
 @dataclass(frozen=True)
-class Piece:
-    """What a crew did in some ticks, in the order of its walkers."""
+class Stint:
+    """What a crew did in some ticks."""
 
-    tick: int  # the first
-    rows: npt.NDArray[Any]  # log.ROW[walkers, ticks]
+    begin: int  # the first tick
+    places: Mapping[int, int]  # of its agents, by their numbers
+    rows: npt.NDArray[Any]  # log.ROW[agents, ticks]
     done: npt.NDArray[np.int64]  # in how many of them each did something
+
+    @property
+    def end(self) -> int:
+        return self.begin + int(self.rows.shape[1])
 
 
 class Seat(NamedTuple):
@@ -57,11 +62,11 @@ class Seat(NamedTuple):
     place: int
 
     def rows(self) -> npt.NDArray[Any]:
-        own = [piece.rows[self.place, : piece.done[self.place]] for piece in self.crew.pieces if piece.done[self.place]]
+        own = [stint.rows[self.place, : stint.done[self.place]] for stint in self.crew.stints if stint.done[self.place]]
         return own[0] if len(own) == 1 else np.concatenate(own) if own else log.new_bare_log(0)
 
-    def told(self) -> Told:
-        return Told(
+    def lately(self) -> Lately:
+        return Lately(
             self.rows(),
             int(self.crew.row_ticks[self.place]),
             int(self.crew.phases[self.place]),
@@ -84,7 +89,7 @@ class Crew:
         self.results = np.zeros(len(walkers), RESULT)
         self.ids = tuple(walker.id for walker in walkers)
         self.places = {number: place for place, number in enumerate(self.ids)}
-        self.pieces: list[Piece] = []  # of the advance that is going on, or of the last one
+        self.stints: list[Stint] = []  # of the advance that is going on, or of the last one
         self.seconds = 0.0  # that these took, where somebody has a clock
         self.row_ticks = np.array([walker.rows_tick for walker in walkers], np.int64)
         self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
@@ -144,11 +149,11 @@ class Crew:
 
     def forget_rows(self) -> None:
         """Another advance begins."""
-        self.pieces.clear()
+        self.stints.clear()
         self.seconds = 0.0
         self._has_rows[:] = False
 
-    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> Piece:
+    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> Stint:
         """Let all of them plan and act; results say how far each came."""
         self.begin(budget, ticks)
         self.serve(grid, tick, slice(None), clock)
@@ -166,21 +171,21 @@ class Crew:
         self._run(grid.ground, self._like, self._table[places], self.results[places], tick, self._rows[places])
         self.seconds += clock() - before if clock else 0.0
 
-    def end(self, tick: int) -> Piece:
+    def end(self, tick: int) -> Stint:
         """What all did that were served since these ticks began, at `tick`."""
         rows = self._rows
-        piece = Piece(tick, rows, self.results["done"].copy())
-        self.pieces.append(piece)
-        acted = np.flatnonzero(piece.done)
+        stint = Stint(tick, self.places, rows, self.results["done"].copy())
+        self.stints.append(stint)
+        acted = np.flatnonzero(stint.done)
         self.row_ticks[acted[~self._has_rows[acted]]] = tick
         self._has_rows[acted] = True
-        self.phases[acted] = rows["phase"][acted, piece.done[acted] - 1]
+        self.phases[acted] = rows["phase"][acted, stint.done[acted] - 1]
         self.budgets[acted] = self.results["budget"][acted]
         if not self.are_seated:
             self.are_seated = True
             for walker, seat in zip(self.walkers, self._seats, strict=True):
                 walker.seat = seat
-        return piece
+        return stint
 
 
 def crews_of(walkers: "Iterable[Walker]") -> list[Crew]:

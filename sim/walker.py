@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Status
 from sim.commands import AgentConfig
-from sim.crew import Seat, Told
+from sim.crew import Lately, Seat
 from sim.kernels import log, referee
 from sim.kernels.jit import Frequent, bare
 from sim.kernels.tiled import Table, in_rows
@@ -37,7 +37,7 @@ class Walker:
     start: int
     own_goal: int | None  # None: the world's
     own_optimal: tuple[float, int | None] | None  # cost and moves of the cheapest path between its own ends
-    told: Told = field(default_factory=Told)  # what it has done lately, unless its crew keeps that
+    lately: Lately = field(default_factory=Lately)  # what it has done lately, unless its crew keeps that
     seat: Seat | None = None  # its place in the crew in which it advances, while that keeps what it does
     new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on
     refusals: int = 0
@@ -83,18 +83,18 @@ class Walker:
         """Keep for itself what its crew has kept so far."""
         if self.seat is not None:
             self.seat.crew.are_seated = False
-            self.told, self.seat = self.seat.told(), None
+            self.lately, self.seat = self.seat.lately(), None
 
     def leave_crew(self) -> None:
         """Go on alone in the middle of an advance: what its crew has kept of it so far are its first rows."""
         if self.seat is not None:
             self.leave_seat()
-            self.new_rows = [self.told.rows] if self.told.rows.size else []
+            self.new_rows = [self.lately.rows] if self.lately.rows.size else []
 
     @property
     def bare_rows(self) -> np.ndarray:
         """Its rows of the last advance, as kernels write them."""
-        return self.told.rows if self.seat is None else self.seat.rows()
+        return self.lately.rows if self.seat is None else self.seat.rows()
 
     @property
     def rows(self) -> np.ndarray:
@@ -104,21 +104,21 @@ class Walker:
     @property
     def rows_tick(self) -> int:
         """World tick of the first of them."""
-        return self.told.tick if self.seat is None else int(self.seat.crew.row_ticks[self.seat.place])
+        return self.lately.tick if self.seat is None else int(self.seat.crew.row_ticks[self.seat.place])
 
     @property
     def last_phase(self) -> int:
-        return self.told.phase if self.seat is None else int(self.seat.crew.phases[self.seat.place])
+        return self.lately.phase if self.seat is None else int(self.seat.crew.phases[self.seat.place])
 
     @property
     def last_budget(self) -> int:
         """The budget of the last row; the present one may be another already."""
-        return self.told.budget if self.seat is None else int(self.seat.crew.budgets[self.seat.place])
+        return self.lately.budget if self.seat is None else int(self.seat.crew.budgets[self.seat.place])
 
     def show_rows(self, rows: np.ndarray, tick: int) -> None:
         """Let these be its rows, the first of them that of `tick`, as after a seek."""
         self.leave_seat()
-        self.told = self.told._replace(rows=rows, tick=tick)
+        self.lately = self.lately._replace(rows=rows, tick=tick)
 
     @property
     def sums(self) -> tuple[int, int]:
@@ -168,26 +168,26 @@ class Walker:
 
     def keep_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
         """The first of an advance are its rows at once: mostly there are no others."""
-        told = self.told
-        first, begin = (told.rows, told.tick) if self.new_rows else (rows, tick)
+        lately = self.lately
+        first, begin = (lately.rows, lately.tick) if self.new_rows else (rows, tick)
         self.new_rows.append(rows)
-        self.told = Told(first, begin, rows["phase"].item(-1), budget)
+        self.lately = Lately(first, begin, rows["phase"].item(-1), budget)
 
     def put_rows_together(self) -> None:
         """Take in the rows of an advance, once: a long run has thousands of pieces."""
         if self.seat is not None:  # it joined a crew meanwhile
-            tick = self.told.tick
+            tick = self.lately.tick
             self.new_rows.append(self.seat.rows())
             self.leave_seat()
-            self.told = self.told._replace(tick=tick)
+            self.lately = self.lately._replace(tick=tick)
         if len(self.new_rows) > 1:
-            self.told = self.told.with_rows(np.concatenate(self.new_rows))
+            self.lately = self.lately.with_rows(np.concatenate(self.new_rows))
         self.new_rows = []
 
     def begin_advance(self) -> None:
         """Forget the rows of the last one; those that a crew keeps it forgets itself."""
-        if self.told.rows.size:
-            self.told = self.told.with_rows(_NO_ROWS)
+        if self.lately.rows.size:
+            self.lately = self.lately.with_rows(_NO_ROWS)
         self.new_rows = []
 
     @property

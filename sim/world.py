@@ -19,7 +19,7 @@ from sim import changes
 from sim.agent_api import AgentSpec, Learner, Problem, Specs, Status
 from sim.changes import NO_EVENT, RandomChanges
 from sim.commands import MAX_SWITCHES, AgentConfig, Command
-from sim.crew import Crew, Piece, touch_ahead
+from sim.crew import Crew, Stint, touch_ahead
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
 from sim.kernels.distance import UNLIMITED
@@ -327,24 +327,24 @@ class World:
         return passed
 
     def _run_those(self, turns: Turns, ticks: int) -> int:
-        pieces = [self._run_crew(crew, ticks) for crew in turns.crews]
+        stints = [self._run_crew(crew, ticks) for crew in turns.crews]
         done = [self._run_timed(walker, ticks) for walker in turns.awake]
-        longest = max([*done, *(int(piece.done.max()) for piece in pieces)], default=0)
+        longest = max([*done, *(int(stint.done.max()) for stint in stints)], default=0)
         passed = longest if longest < ticks and self.is_over else ticks
-        self._count_waits(turns, pieces, done, passed)
+        self._count_waits(turns, stints, done, passed)
         self.stirs += 1
         return passed
 
-    def _count_waits(self, turns: Turns, pieces: list[Piece], done: list[int], passed: int) -> None:
+    def _count_waits(self, turns: Turns, stints: list[Stint], done: list[int], passed: int) -> None:
         """Ticks in which agents had no path to walk, of those that have passed; `done` is what each awake did."""
         for walker in turns.stuck:
             walker.metrics[0].waits += passed
         for walker, own in zip(turns.awake, done, strict=True):
             if own < passed and walker.agent.status is Status.NO_PATH:
                 walker.metrics[0].waits += passed - own
-        for crew, piece in zip(turns.crews, pieces, strict=True):
-            for i in np.flatnonzero((piece.done < passed) & (crew.results["status"] == Status.NO_PATH)).tolist():
-                crew.walkers[i].metrics[0].waits += passed - int(piece.done[i])
+        for crew, stint in zip(turns.crews, stints, strict=True):
+            for i in np.flatnonzero((stint.done < passed) & (crew.results["status"] == Status.NO_PATH)).tolist():
+                crew.walkers[i].metrics[0].waits += passed - int(stint.done[i])
         if min(done, default=passed) < passed:
             turns.look_who_is_awake()
 
@@ -404,21 +404,21 @@ class World:
         crew.serve(self.grid, self.tick, slice(first, first + count), self.clock)
         return count
 
-    def _run_crew(self, crew: Crew, ticks: int) -> Piece:
+    def _run_crew(self, crew: Crew, ticks: int) -> Stint:
         """Let those advance who can do it together."""
         return self._take_in(crew, crew.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
-    def _take_in(self, crew: Crew, piece: Piece) -> Piece:
+    def _take_in(self, crew: Crew, stint: Stint) -> Stint:
         """What a crew did."""
-        for i in np.flatnonzero(crew.results["legal"] < piece.done).tolist():
+        for i in np.flatnonzero(crew.results["legal"] < stint.done).tolist():
             walker, row = crew.walkers[i], int(crew.results["legal"][i])
-            piece.done[i] = row
-            self._stop(walker, wrong_row(self.grid, walker.position, piece.rows[i], row), self.tick + row)
-        for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (piece.done > 0)).tolist():
-            piece.rows["marks"][i, piece.done[i] - 1] |= log.ARRIVED
-            self._check_claim(crew.walkers[i], self.tick + int(piece.done[i]) - 1)
+            stint.done[i] = row
+            self._stop(walker, wrong_row(self.grid, walker.position, stint.rows[i], row), self.tick + row)
+        for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (stint.done > 0)).tolist():
+            stint.rows["marks"][i, stint.done[i] - 1] |= log.ARRIVED
+            self._check_claim(crew.walkers[i], self.tick + int(stint.done[i]) - 1)
             self._end_trial(crew.walkers[i])
-        return piece
+        return stint
 
     def _turns(self) -> Turns:
         """Who advances together and who alone."""

@@ -23,7 +23,7 @@ from sim.world import World
 from .conftest import budget_for, problems, settings_of
 
 _OTHERWISE = {
-    "told",
+    "lately",
     "seat",
     "is_live",
     "_bared",

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sim.files.fields import Field, Pair, require
+from sim.commands import Pair
+from sim.files.fields import Field, require
 from sim.files.map import SWAMP, ScenRow, find_map, read_map, read_scen, row_numbers, row_problem
 from sim.files.movement import MOVEMENT_KEYS, read_movement
 from sim.generate import generate, regions

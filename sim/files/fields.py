@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sim.commands import Pair
 from sim.files.yaml import Document, Path, path_text
 from sim.params import ConfigError, Param, Value, did_you_mean, shown
 
 MAX_PROBLEMS = 40  # a file with more than that is some other file
-
-Pair = tuple[int, int]
 
 
 @dataclass

@@ -82,7 +82,7 @@ def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | o
 
 
 @dataclass
-class Opened:
+class OpenedMap:
     """A map, and the problem on it where the map comes with one."""
 
     source: MapSource  # a recipe complete with its defaults, which may be others some day
@@ -165,18 +165,18 @@ def _read_rows(part: Field, movement: Movement, name: str) -> MapRows | None:
     return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), movement, name)
 
 
-def open_source(source: MapSource) -> Opened:
+def open_source(source: MapSource) -> OpenedMap:
     """The map itself; a ConfigError when it cannot be had."""
     match source:
         case MapFile():
-            return Opened(source, open_map(source.path, source.swamp, source.movement, source.threshold))
+            return OpenedMap(source, open_map(source.path, source.swamp, source.movement, source.threshold))
         case MapRows():
-            return Opened(source, Grid.from_rows(list(source.rows), source.name, source.movement))
+            return OpenedMap(source, Grid.from_rows(list(source.rows), source.name, source.movement))
         case MapRecipe():
             made = generate(source.kind, source.values, "map.generate", source.movement)
             values = {name: value for name, value in made.recipe.items() if name != "kind"}
             switches = {name: tuple(cells) for name, cells in made.switches.items()}
-            return Opened(replace(source, values=values), made.grid, made.start, made.goal, switches)
+            return OpenedMap(replace(source, values=values), made.grid, made.start, made.goal, switches)
 
 
 def report_source(entry: Field, source: MapSource, texts: list[str]) -> None:

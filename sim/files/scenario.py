@@ -23,20 +23,21 @@ from sim.commands import (
     TICK_MS,
     TRIALS,
     AgentConfig,
+    Pair,
     SetTickMs,
     TimedCommand,
 )
 from sim.files.agents import agent_data, changes_data, read_agents, read_changes
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
-from sim.files.fields import Field, Pair, Problems, require
+from sim.files.fields import Field, Problems, require
 from sim.files.kinds import SCENARIO, check_kind
 from sim.files.map_source import (
     MapFile,
     MapRecipe,
     MapRows,
     MapSource,
-    Opened,
+    OpenedMap,
     Places,
     open_places,
     open_source,
@@ -226,7 +227,7 @@ class ScenarioReader:
         """`is_saved`: of a session or a journal. Older versions wrote into them what means nothing for the map."""
         self.root, self.specs, self.places, self.is_saved = root, specs, places, is_saved
         self.fields = root.keys(KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
-        self.opened: Opened | None = None
+        self.opened: OpenedMap | None = None
         self.width = self.height = MAX_SIDE  # until the map is known, every cell that could be one is legal
 
     def read(self) -> Scenario | None:

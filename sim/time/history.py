@@ -14,12 +14,12 @@ history.truncate(tick, keeps_now)   the past was changed from this tick on
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import Status
+from sim.crew import Stint
 from sim.kernels import log
 from sim.time.recorded import MarkKind, Marks, Record, marks_of_all, marks_of_rows
 from sim.walker import Walker
@@ -31,19 +31,6 @@ _MARKED_STATUS = {Status.AT_GOAL: MarkKind.ARRIVAL, Status.NO_PATH: MarkKind.NO_
 
 
 Cells = npt.NDArray[np.int32]
-
-
-class Block(NamedTuple):
-    """What a crew did in some ticks."""
-
-    begin: int
-    places: Mapping[int, int]  # of the agents, by their numbers
-    rows: npt.NDArray[np.void]  # log.ROW[agents, ticks]
-    done: npt.NDArray[np.int64]  # in how many of them each did something
-
-    @property
-    def end(self) -> int:
-        return self.begin + int(self.rows.shape[1])
 
 
 @dataclass(frozen=True)
@@ -60,8 +47,8 @@ class History:
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
         self._there: list[int] = []  # who was there when that was looked at last
-        self._blocks: list[Block] = []  # what crews did, not yet in the records
-        self._taken: dict[int, int] = {}  # of an agent whose record was asked for: how many blocks are in it
+        self._stints: list[Stint] = []  # what crews did, not yet in the records
+        self._taken: dict[int, int] = {}  # of an agent whose record was asked for: how many stints are in it
         self.end = 0
         self.digests: list[str] = []  # of ticks 0, DIGEST_EVERY and so on, each before its commands
         self.marks = Marks()
@@ -74,10 +61,10 @@ class History:
     @property
     def records(self) -> dict[int, Record]:
         """Of all agents, up to date. For one of many, `record` is quicker."""
-        if self._blocks:
+        if self._stints:
             for agent in self._records:
                 self.record(agent)
-            self._blocks.clear()
+            self._stints.clear()
             self._taken.clear()
         return self._records
 
@@ -86,9 +73,9 @@ class History:
 
     def record(self, agent: int) -> Record:
         record, taken = self._records[agent], self._taken.get(agent, 0)
-        if taken < len(self._blocks):
-            _append_blocks(record, self._blocks[taken:])
-            self._taken[agent] = len(self._blocks)
+        if taken < len(self._stints):
+            _append_stints(record, self._stints[taken:])
+            self._taken[agent] = len(self._stints)
         return record
 
     def copy(self) -> "History":
@@ -114,15 +101,15 @@ class History:
             if walker.id not in self._records:
                 record = Record(walker.id, walker.label, walker.spec.key, walker.joined, walker.position)
                 self._records[walker.id] = record
-                self._taken[walker.id] = len(self._blocks)
+                self._taken[walker.id] = len(self._stints)
 
     def take_down(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
         """Take down the ticks from `begin` on; `before` is how the agents stood then, `now` how they stand."""
         found: list[tuple[int, int, int]] = []
         for crew in world.crews:
-            for piece in crew.pieces:
-                self._blocks.append(Block(begin, crew.places, piece.rows, piece.done))
-                found += marks_of_all(crew.ids, begin, piece.rows)
+            self._stints += crew.stints
+            for stint in crew.stints:
+                found += marks_of_all(crew.ids, stint.begin, stint.rows)
         for walker in world.walked:
             rows = walker.bare_rows
             self.record(walker.id).append(begin, rows)
@@ -164,21 +151,21 @@ class History:
         return found
 
     def _recent_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
-        """The same from the blocks of one crew, where those hold all of these ticks."""
-        blocks = [b for b in self._blocks if b.end > first and b.begin < last and agents[0] in b.places]
-        if not blocks or blocks[0].begin > first or blocks[-1].end < last:
+        """The same from the stints of one crew, where those hold all of these ticks."""
+        stints = [b for b in self._stints if b.end > first and b.begin < last and agents[0] in b.places]
+        if not stints or stints[0].begin > first or stints[-1].end < last:
             return None
-        if any(a.end != b.begin or a.places is not b.places for a, b in pairwise(blocks)):
+        if any(a.end != b.begin or a.places is not b.places for a, b in pairwise(stints)):
             return None
-        order = [blocks[0].places.get(agent, -1) for agent in agents]
+        order = [stints[0].places.get(agent, -1) for agent in agents]
         if -1 in order:
             return None
         found = [at_first[:, None]]
-        for block in blocks:
-            done = block.done[order]
-            cells = _held(block.rows["cell"][order], done)
+        for stint in stints:
+            done = stint.done[order]
+            cells = _held(stint.rows["cell"][order], done)
             cells[done == 0] = found[-1][done == 0, -1:]
-            found.append(cells[:, max(0, first - block.begin) : last - block.begin])
+            found.append(cells[:, max(0, first - stint.begin) : last - stint.begin])
         return np.concatenate(found, axis=1)
 
     # --- whether it is what it was ----------------------------------------------------------------
@@ -258,18 +245,18 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
     return [(begin + max(1, rows), walker.id, int(kind))] if is_due else []
 
 
-def _append_blocks(record: Record, blocks: Sequence[Block]) -> None:
-    """Take in what an agent did in these blocks, those that follow one another at once."""
+def _append_stints(record: Record, stints: Sequence[Stint]) -> None:
+    """Take in what an agent did in these stints, those that follow one another at once."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []
-    for block in blocks:
-        place = block.places.get(record.agent)
-        own = block.rows[place, : block.done[place]] if place is not None else _NOTHING
-        if rows and (not own.size or begin + sum(part.size for part in rows) != block.begin):
+    for stint in stints:
+        place = stint.places.get(record.agent)
+        own = stint.rows[place, : stint.done[place]] if place is not None else _NOTHING
+        if rows and (not own.size or begin + sum(part.size for part in rows) != stint.begin):
             record.append(begin, np.concatenate(rows))
             rows = []
         if own.size:
-            begin = begin if rows else block.begin
+            begin = begin if rows else stint.begin
             rows.append(own)
     if rows:
         record.append(begin, np.concatenate(rows))

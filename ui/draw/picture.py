@@ -72,7 +72,7 @@ class Hand:
 
 
 @dataclass(frozen=True)
-class Moment:
+class Extras:
     """What a picture shows beside the world and the agent's mind."""
 
     glide: float = 1.0  # how far the agent has got from its last cell to this one
@@ -91,7 +91,7 @@ class Picture:
         shown: Shown,
         palette: Palette,
         scale: HeatScale,
-        moment: Moment,
+        extras: Extras,
         scratch: Scratch,
         ui_scale: float,
     ) -> None:
@@ -101,7 +101,7 @@ class Picture:
         self.surface, self.scratch, self.ui_scale = surface, scratch, ui_scale
         self.snapshot, self.walker, self.trail = shown.snapshot, shown.walker, shown.trail
         self.cells, self.crowd = shown.cells, shown.crowd
-        self.palette, self.moment = palette, moment
+        self.palette, self.extras = palette, extras
         self.zoom = float(self.camera.zoom)
         self.frame = Frame(
             _NO_PIXELS, *self.rect, self.zoom, float(self.camera.left), float(self.camera.top), grid.width, grid.height

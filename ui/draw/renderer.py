@@ -11,7 +11,7 @@ from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
 from ui.draw.layers import BY_DEPTH
 from ui.draw.map_colours import DOTS_FROM_PX, EDGED_FROM_PX, Table, edge_width, fill_table, hot_edge, wall_bits
-from ui.draw.picture import Hand, Moment, Picture, Rect, Scratch
+from ui.draw.picture import Extras, Hand, Picture, Rect, Scratch
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
 from ui.model.camera import Camera
@@ -51,7 +51,7 @@ class MapRenderer:
         late = NO_CELLS
         if reveal is not None and walker is not None:
             late = cells.take_back(grid, walker, reveal)
-        moment = Moment(glide, edits or {}, reveal, layers.region_level, hand.carried)
+        extras = Extras(glide, edits or {}, reveal, layers.region_level, hand.carried)
         picture = Picture(
             surface,
             rect,
@@ -59,7 +59,7 @@ class MapRenderer:
             shown,
             palette,
             scale or scale_for(layers.heat),
-            moment,
+            extras,
             self._scratch,
             self.ui_scale,
         )
@@ -137,8 +137,8 @@ def _write_values(picture: Picture, table: Table) -> None:
 
 def _draw_last_expansion(picture: Picture) -> None:
     """In slow motion, a dot on the cell that was expanded last."""
-    if picture.walker is not None and picture.moment.reveal:
-        shown = CellWords.last_expanded(picture.walker)[: picture.moment.reveal]
+    if picture.walker is not None and picture.extras.reveal:
+        shown = CellWords.last_expanded(picture.walker)[: picture.extras.reveal]
         if shown.size:
             picture.stamp_cell("expansion", int(shown[-1]))
 

@@ -108,12 +108,12 @@ class Follower:
 
     def _note_time(self, walkers: list[Walker]) -> None:
         crews = {id(w.seat.crew): w.seat.crew for w in walkers if w.seat is not None}
-        ticks = max((sum(piece.rows.shape[1] for piece in crew.pieces) for crew in crews.values()), default=0)
+        ticks = max((sum(stint.rows.shape[1] for stint in crew.stints) for crew in crews.values()), default=0)
         if ticks and any(crew.seconds for crew in crews.values()):
             self.times.append(1000.0 * sum(crew.seconds for crew in crews.values()) / ticks)
 
     def crowd(self, world: World, walkers: list[Walker]) -> Crowd:
-        ends = [world.goal_of(walker) for walker in walkers if walker.own_optimal is not None]
+        ends = [world.goal_of(walker) for walker in walkers if walker.has_own_ends]
         return Crowd(
             walkers[0].config.group,
             self.agents,

@@ -95,7 +95,7 @@ def speed(ticks_per_second: int) -> str:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Number:
     """A number in the foot of a panel."""
 
     name: str
@@ -119,40 +119,42 @@ class Shown:
         return self.name + (SO_FAR if self.remarks else "")
 
 
-def hud_fields(view: WalkerView) -> list[Shown]:
+def hud_fields(view: WalkerView) -> list[Number]:
     """What a panel's foot shows, most important first."""
     shown = ((m, panel) for m, panel in IN_PANEL if not panel.is_rare or m.of(view.metrics))
     is_walking = view.status not in ENDED
     fields = [_measured(measure, panel, view.metrics, is_walking) for measure, panel in shown]
     if view.most_trials > 1:
-        fields.insert(TRIAL_PLACE, Shown("trial", f"{view.metrics.trial:,} / {view.most_trials:,}", _TRIAL_TIP))
-    own = [Shown(name, own_number(value), f"counted by {view.spec.name}") for name, value in view.agent.numbers.items()]
+        fields.insert(TRIAL_PLACE, Number("trial", f"{view.metrics.trial:,} / {view.most_trials:,}", _TRIAL_TIP))
+    own = [
+        Number(name, own_number(value), f"counted by {view.spec.name}") for name, value in view.agent.numbers.items()
+    ]
     return [*fields, *own]
 
 
-def crowd_fields(crowd: Crowd) -> list[Shown]:
+def crowd_fields(crowd: Crowd) -> list[Number]:
     """What the foot of a crowd's panel shows: totals and distributions."""
     numbers = crowd.numbers
     restarts, stuck = numbers.total("restarts"), numbers.without_path
     most = int(numbers.counts["max_expansions"].max())
     fields = [
-        Shown("arrived", f"{numbers.arrived:,} / {numbers.count:,}", "agents at their goals, of all", short="there"),
-        Shown(
+        Number("arrived", f"{numbers.arrived:,} / {numbers.count:,}", "agents at their goals, of all", short="there"),
+        Number(
             "mean x opt", ratio(numbers.mean_ratio), "mean of cost / optimal of those that have arrived", short="mean"
         ),
-        Shown("worst", ratio(numbers.worst_ratio), "the worst cost / optimal of those that have arrived"),
-        Shown("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
-        Shown("longest", f"{crowd.longest_ms:.1f}", "the longest of these ticks, in milliseconds"),
-        Shown("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
-        Shown("expanded", whole(numbers.total("expansions")), "cells expanded by all together", short="exp"),
-        Shown("max/tick", whole(most), "most cells that one of them expanded in a tick"),
-        Shown("moves", whole(numbers.total("moves")), "of all together"),
+        Number("worst", ratio(numbers.worst_ratio), "the worst cost / optimal of those that have arrived"),
+        Number("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
+        Number("longest", f"{crowd.longest_ms:.1f}", "the longest of these ticks, in milliseconds"),
+        Number("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
+        Number("expanded", whole(numbers.total("expansions")), "cells expanded by all together", short="exp"),
+        Number("max/tick", whole(most), "most cells that one of them expanded in a tick"),
+        Number("moves", whole(numbers.total("moves")), "of all together"),
     ]
     if not crowd.tick_ms:  # nobody had a clock
         fields = [field for field in fields if field.name != "longest"]
     if stuck:
         fields.insert(
-            1, Shown("no path", f"{stuck:,}", "agents that have proved that there is no way for them now", True)
+            1, Number("no path", f"{stuck:,}", "agents that have proved that there is no way for them now", True)
         )
     return fields
 
@@ -161,14 +163,14 @@ def own_number(value: float) -> str:
     return whole(value) if float(value).is_integer() else cost(value)
 
 
-def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_walking: bool) -> Shown:
+def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_walking: bool) -> Number:
     value, tip = in_form(measure, panel.form, metrics), measure.words
     if panel.form == SHARE and (share := _share(metrics)):
         value += f", {share} back"
         tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
     grows = panel.form == RATIO
     remark = SO_FAR if grows and is_walking else ""
-    return Shown(panel.name, value, tip, measure.is_warning(metrics), panel.short, remark, grows)
+    return Number(panel.name, value, tip, measure.is_warning(metrics), panel.short, remark, grows)
 
 
 def _share(metrics: Metrics) -> str:

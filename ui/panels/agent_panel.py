@@ -233,11 +233,11 @@ def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
         lefts[line] += needed + px(12)
 
 
-def _fields(panel: Panel) -> list[wording.Shown]:
+def _fields(panel: Panel) -> list[wording.Number]:
     return wording.hud_fields(panel.view) if panel.crowd is None else wording.crowd_fields(panel.crowd)
 
 
-def _ink(canvas: Canvas, field: wording.Shown) -> Colour:
+def _ink(canvas: Canvas, field: wording.Number) -> Colour:
     return canvas.palette.warning if field.is_warning else canvas.palette.text
 
 

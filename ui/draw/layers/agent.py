@@ -32,7 +32,7 @@ def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
     """A dot for each, those that walk above those that stand."""
     numbers = crowd.numbers
     kinds = np.where(numbers.has_arrived, THERE, np.where(numbers.statuses == Status.NO_PATH, STUCK, WALKING))
-    kinds, glide = kinds.astype(np.uint8), float(picture.moment.glide)
+    kinds, glide = kinds.astype(np.uint8), float(picture.extras.glide)
     for kind, name in ((THERE, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
         for mask, colour in marks.marker(name, picture.zoom, picture.ui_scale, picture.palette):
             stamp_some(picture.frame, mask, crowd.tails, glide, kinds, kind, colour)
@@ -40,7 +40,7 @@ def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
 
 def _place(picture: Picture, walker: WalkerView) -> tuple[float, float]:
     """Where the agent is between its last cell and this one; map position of its middle."""
-    grid, trail, glide = picture.snapshot.grid, picture.trail, picture.moment.glide
+    grid, trail, glide = picture.snapshot.grid, picture.trail, picture.extras.glide
     x, y = grid.xy(walker.position)
     if trail is not None and len(trail) > 1 and glide < 1.0 and trail.last_tick == picture.snapshot.tick:
         before_x, before_y = grid.xy(int(trail.cells[-2]))

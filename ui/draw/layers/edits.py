@@ -46,7 +46,7 @@ class EditMarks:
 
 def marks_of(picture: Picture) -> EditMarks:
     """The marks to draw, made once for all panels that show the same edits."""
-    edits, snapshot = picture.moment.edits, picture.snapshot
+    edits, snapshot = picture.extras.edits, picture.snapshot
     spacing = 1 if picture.has_marks else ceil(picture.px(APART) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)
     kept: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.kept.get("edits")
@@ -56,7 +56,7 @@ def marks_of(picture: Picture) -> EditMarks:
 
 
 def draw(picture: Picture) -> None:
-    if not picture.moment.edits:
+    if not picture.extras.edits:
         return
     marked, palette = marks_of(picture), picture.palette
     cells = (picture.frame, marked.cells, marked.is_blocked)

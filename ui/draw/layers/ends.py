@@ -17,7 +17,7 @@ def draw(picture: Picture) -> None:
     if walker is None and picture.crowd is not None and picture.crowd.has_own_ends:
         return  # hundreds of starts and goals would hide everything
     start, goal = (snapshot.start, snapshot.goal) if walker is None else (walker.start, walker.goal)
-    carried = picture.moment.carried
+    carried = picture.extras.carried
     if carried is not None:
         start, goal = (carried.cell, goal) if carried.kind == "start" else (start, carried.cell)
         if carried.is_refused:

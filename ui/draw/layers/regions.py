@@ -28,7 +28,7 @@ def shown_regions(agent: AgentView, level: int) -> RegionMap | None:
 
 
 def draw(picture: Picture) -> None:
-    regions = shown_regions(picture.walker.agent, picture.moment.region_level) if picture.walker else None
+    regions = shown_regions(picture.walker.agent, picture.extras.region_level) if picture.walker else None
     if regions is None:
         return
     colours = region_colours(picture.palette)
