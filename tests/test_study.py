@@ -20,9 +20,10 @@ from sim.files.scenario import build_world
 from sim.generate import generate
 from sim.params import ConfigError
 from ui.dialogs import experiment as sheets
-from ui.dialogs.experiment import ExperimentSheet, setting_of
+from ui.dialogs.experiment import ExperimentSheet
+from ui.dialogs.experiment_plots import SweepTable
 from ui.model import study as studies
-from ui.model.study import Study
+from ui.model.study import Study, setting_of
 from ui.widgets.controls import Text
 
 from .experiments import run_all
@@ -234,7 +235,7 @@ def test_the_sheet_shows_a_sweep_as_a_coloured_table(sheet: ExperimentSheet) -> 
     sheet._set_second("budget: 1 16 64")
     sheet._start()
     sheet.update(1.0)
-    assert isinstance(sheet.plot, sheets._SweepTable) and len(sheet.plot.places) == 6
+    assert isinstance(sheet.plot, SweepTable) and len(sheet.plot.places) == 6
     colours = {tuple(sheet.plot.element.surface.get_at((box.x + 9, box.y + 9)))[:3] for box, _ in sheet.plot.places}
     assert len(colours) > 1
 

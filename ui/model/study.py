@@ -20,6 +20,7 @@ from typing import Any
 from agents.registry import BY_KEY
 from sim.experiments import sketch as sketches
 from sim.experiments.again import scenario_of, specification_of
+from sim.experiments.plan import params_text
 from sim.experiments.sketch import BUDGET_AXIS, Axis, Sketch
 from sim.experiments.statistics import pareto
 from sim.experiments.store import FILE, open_for_reading
@@ -66,6 +67,18 @@ class Point:
     def is_whole(self) -> bool:
         """Whether it arrived on every problem."""
         return self.totals.arrived == self.totals.runs
+
+
+def setting_of(point: Point, points: Sequence[Point]) -> str:
+    """Its name, and those of its parameters in which settings of its name differ."""
+    others = [other.params for other in points if other.name == point.name]
+    differing = [name for name, value in point.params.items() if any(other.get(name) != value for other in others)]
+    return " ".join([point.name, *(f"{name}={short_value(point.params[name])}" for name in differing)])
+
+
+def short_value(value: Value) -> str:
+    """As little of it as tells it from others."""
+    return f"{value:g}" if isinstance(value, float) else params_text({"": value})[4:-1].strip('"')
 
 
 class Study:

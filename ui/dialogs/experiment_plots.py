@@ -1,0 +1,236 @@
+"""What comes of an experiment as a picture: a plot of cost against work, or the table of a sweep."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan, log
+from typing import Protocol
+
+import pygame
+
+from sim.experiments.sketch import Axis
+from ui.draw.theme import SERIES, Colour, heat_colours, mix
+from ui.model.layout import Box
+from ui.model.study import Point, Study, setting_of, short_value
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Painted
+from ui.widgets.holder import Holder
+from ui.widgets.lists import Rows
+
+_EDGE = 52  # beside and below a plot, for its numbers
+
+
+class Sheet(Holder, Protocol):
+    """The dialog that the pictures are in."""
+
+    rows: Rows
+
+    @property
+    def study(self) -> Study | None: ...
+
+    def open(self, point: Point) -> None:
+        """Show the run of a setting that is most like its mean."""
+
+
+class Meter(Painted):
+    """How much of it is done."""
+
+    can_focus = False
+
+    def __init__(self, sheet: Sheet, rect: pygame.Rect) -> None:
+        self.sheet = sheet
+        super().__init__(sheet, rect)
+
+    def paint(self, pen: Canvas) -> None:
+        study = self.sheet.study
+        share = study.done / study.whole if study is not None and study.whole else 0.0
+        pen.meter(self.box, share, pen.palette.accent)
+
+
+class Chart(Painted):
+    """Results as a picture. A click on one opens its run."""
+
+    can_focus = False
+
+    def __init__(self, sheet: Sheet, rect: pygame.Rect) -> None:
+        self.sheet = sheet
+        self.hot: Point | None = None
+        self.places: list[tuple[pygame.Rect, Point]] = []  # where each can be clicked on
+        super().__init__(sheet, rect)
+
+    def _at(self, position: tuple[int, int]) -> Point | None:
+        if not self.is_under(position):
+            return None
+        x, y = position[0] - self.element.rect.x, position[1] - self.element.rect.y
+        return next((point for box, point in reversed(self.places) if box.collidepoint(x, y)), None)
+
+    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        point = self._at(position)
+        if point is not self.hot:
+            self.hot = point
+            self.refresh()
+        if point is not None and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
+            self.sheet.open(point)
+            return True
+        return False
+
+    def words_of(self, point: Point) -> str:
+        points = self.sheet.study.points if self.sheet.study is not None else []
+        cost = "never arrived" if isnan(point.cost) else f"{point.cost:.3f} x optimal"
+        return f"{setting_of(point, points)}, k = {point.budget:,}: {cost}, {point.work:.2f} expansions a move"
+
+
+class Plot(Chart):
+    """Cost / optimal against expansions a move, both logarithmic; a line through those that no other beats in both."""
+
+    def paint(self, pen: Canvas) -> None:
+        width, height = self.element.surface.get_size()
+        study = self.sheet.study
+        self.places = []
+        pen.fill((0, 0, width, height), pen.palette.raised, 4)
+        points = [p for p in study.points if not isnan(p.cost) and p.work > 0.0] if study is not None else []
+        if study is None or not points:
+            words = "cost / optimal against expansions a move: here, as results come"
+            _write(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
+            return
+        across, up = _Scale([p.work for p in points], 1.0), _Scale([p.cost for p in points], 1.0)
+        edge = pen.px(_EDGE)
+        box = pygame.Rect(edge, pen.px(24), width - edge - pen.px(16), height - edge - pen.px(24))
+        _draw_axes(pen, box, across, up)
+        where = {
+            id(p): (box.x + across.share(p.work) * box.width, box.bottom - up.share(p.cost) * box.height)
+            for p in points
+        }
+        self._draw_front(pen, study, where)
+        names = list(dict.fromkeys(p.name for p in points))
+        right = _draw_names(pen, box, names)
+        chosen = self.sheet.rows.item.value if self.sheet.rows.item is not None else None
+        for point in points:
+            colour = SERIES[names.index(point.name) % len(SERIES)]
+            self._draw_point(pen, point, where[id(point)], colour, point is chosen)
+        words = self.words_of(self.hot) if self.hot is not None else "a click on a point opens a run like it"
+        ink = pen.palette.text if self.hot else pen.palette.dim
+        room = max(1, right - box.x)
+        pen.text((box.x, pen.px(11)), words, size=12, colour=ink, middle=True, width=room)
+
+    def _draw_front(self, pen: Canvas, study: Study, where: Mapping[int, tuple[float, float]]) -> None:
+        """The line through those that no other beats in both."""
+        front = sorted((study.points[i] for i in study.front()), key=lambda p: p.work)
+        line = [where[id(p)] for p in front if id(p) in where]
+        if len(line) > 1:
+            colour = mix(pen.palette.accent, pen.palette.raised, 0.4)
+            pygame.draw.lines(pen.surface, colour, False, line, max(1, pen.px(1.5)))
+
+    def _draw_point(
+        self, pen: Canvas, point: Point, place: tuple[float, float], colour: Colour, is_chosen: bool
+    ) -> None:
+        x, y = round(place[0]), round(place[1])
+        radius = pen.px(6 if point is self.hot or is_chosen else 4)
+        if is_chosen:
+            pygame.draw.circle(pen.surface, pen.palette.text, (x, y), radius + pen.px(2))
+        pygame.draw.circle(pen.surface, colour, (x, y), radius)
+        if not point.is_whole:
+            pygame.draw.circle(pen.surface, pen.palette.raised, (x, y), max(1, radius - pen.px(2)))
+        reach = pen.px(8)
+        self.places.append((pygame.Rect(x - reach, y - reach, 2 * reach, 2 * reach), point))
+
+
+def _draw_names(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
+    """Whose points have which colour, from the right; returns where there is room left of it."""
+    right = box.right
+    for place, name in reversed(list(enumerate(names))):
+        right -= pen.text((right, pen.px(11)), name, size=12, align="right", middle=True) + pen.px(10)
+        pygame.draw.circle(pen.surface, SERIES[place % len(SERIES)], (right, pen.px(11)), pen.px(4))
+        right -= pen.px(16)
+    return right
+
+
+def _draw_axes(pen: Canvas, box: pygame.Rect, across: "_Scale", up: "_Scale") -> None:
+    for value in across.ticks:
+        x = box.x + round(across.share(value) * box.width)
+        pen.fill((x, box.y, 1, box.height), pen.palette.edge)
+        _write(pen, (x, box.bottom + pen.px(12)), f"{value:g}", "centre", size=11)
+    for value in up.ticks:
+        y = box.bottom - round(up.share(value) * box.height)
+        pen.fill((box.x, y, box.width, 1), pen.palette.edge)
+        _write(pen, (box.x - pen.px(6), y), f"{value:g}", "right", size=11)
+    foot = box.bottom + pen.px(30)
+    _write(pen, (box.right, foot), "expansions / move", "right", face="sans")
+    _write(pen, (box.x, foot), "cost / optimal upwards", "left", face="sans")
+
+
+def _write(
+    pen: Canvas,
+    place: tuple[int, int],
+    words: str,
+    align: str,
+    *,
+    size: float = 12,
+    face: str = "mono",
+    colour: Colour | None = None,
+) -> None:
+    """A word beside a plot or in a table, grey unless it is said otherwise."""
+    pen.text(place, words, size=size, face=face, colour=colour or pen.palette.dim, align=align, middle=True)
+
+
+class _Scale:
+    """A logarithmic axis over some values, with round numbers on it."""
+
+    def __init__(self, values: list[float], least: float) -> None:
+        low, high = min(least, *values), max(values)
+        high = max(high, 1.2 * low)
+        self.low, self.high = log(low) - 0.04, log(high) + 0.04
+        rounds = [m * 10.0**e for e in range(-2, 9) for m in (1, 1.5, 2, 3, 5)]
+        inside = [value for value in rounds if self.low <= log(value) <= self.high]
+        self.ticks = inside if len(inside) < 8 else [v for v in inside if f"{v:e}"[0] in "12" and f"{v:e}"[2] != "5"]
+
+    def share(self, value: float) -> float:
+        return (log(value) - self.low) / (self.high - self.low)
+
+
+class SweepTable(Chart):
+    """The mean of cost / optimal for all combinations of two parameters, the cheaper the darker."""
+
+    def paint(self, pen: Canvas) -> None:
+        width, height = self.element.surface.get_size()
+        palette, study = pen.palette, self.sheet.study
+        self.places = []
+        pen.fill((0, 0, width, height), palette.raised, 4)
+        if study is None or len(study.sketch.sweep) != 2:
+            return
+        first, second = study.sketch.sweep
+        left, top = pen.px(96), pen.px(52)
+        wide, high = (width - left - pen.px(10)) // len(second.values), (height - top - pen.px(8)) // len(first.values)
+        pen.text(
+            (left, pen.px(14)), self._words(first, second), size=12, colour=palette.dim, middle=True, width=width - left
+        )
+        ink = palette.text
+        for j, value in enumerate(second.values):
+            middle = left + j * wide + wide // 2
+            _write(pen, (middle, top - pen.px(12)), short_value(value), "centre", colour=ink)
+        costs = [p.cost for p in study.points if not isnan(p.cost)]
+        for i, line in enumerate(study.table()):
+            y = top + i * high
+            _write(pen, (left - pen.px(10), y + high // 2), short_value(first.values[i]), "right", colour=ink)
+            for j, point in enumerate(line):
+                self._draw_cell(pen, (left + j * wide, y, wide - pen.px(3), high - pen.px(3)), point, costs)
+
+    def _words(self, first: Axis, second: Axis) -> str:
+        if self.hot is not None:
+            return self.words_of(self.hot)
+        return f"cost / optimal; {first.name} down, {second.name} across; a click opens a run"
+
+    def _draw_cell(self, pen: Canvas, box: Box, point: Point | None, costs: list[float]) -> None:
+        palette = pen.palette
+        middle = box[0] + box[2] // 2, box[1] + box[3] // 2
+        if point is None or isnan(point.cost):
+            pen.fill(box, palette.surface, 3)
+            _write(pen, middle, "" if point is None else "never", "centre", face="sans")
+        else:
+            colours = heat_colours("cividis", palette, 8)
+            share = log(point.cost / min(costs)) / max(1e-9, log(max(costs) / min(costs)))
+            colour = colours[min(len(colours) - 1, int(share * len(colours)))]
+            pen.fill(box, colour, 3)
+            ink = palette.casing_dark if sum(colour) > 380 else palette.casing_light
+            face = "bold" if point is self.hot else "mono"
+            _write(pen, middle, f"{point.cost:.3f}", "centre", face=face, colour=ink)
+        if point is not None:
+            self.places.append((pygame.Rect(box), point))
