@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sim.agent_api import PHASE_WORDS, STATUS_WORDS, AgentSpec, Status
+from sim.agent_api import AgentSpec, Status
 from sim.files.scenario import Scenario, build_world
 from sim.files.telling import tell
 from sim.kernels import log
@@ -24,9 +24,6 @@ _TELL_EVERY = 1000  # ticks; half a second at most, of a crowd
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
 """What a step can wait for, by the marks of an agent's row; the two below are asked of the agent."""
 NO_PATH, CONVERGED = "no_path", "converged"
-
-STATES = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), "converged", "broke the rules", "failed")
-"""What an agent can be said to be: the words of Walker.state_word."""
 
 
 @dataclass(frozen=True)

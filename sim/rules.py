@@ -19,6 +19,10 @@ class AgentFailedError(Exception):
     """An agent's own code failed. The text says what and, where that is known, in which file and line."""
 
 
+OFFENCE_WORDS = ("broke the rules", "failed")
+"""What is said of who broke a rule, and of one whose code failed."""
+
+
 @dataclass(frozen=True)
 class Offence:
     """Why an agent was stopped."""
@@ -30,7 +34,7 @@ class Offence:
 
     @property
     def word(self) -> str:
-        return "failed" if self.is_failure else "broke the rules"
+        return OFFENCE_WORDS[self.is_failure]
 
     def told(self, label: str) -> str:
         """One sentence, for messages that name their tick."""

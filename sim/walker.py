@@ -15,7 +15,11 @@ from sim.kernels.jit import Frequent, bare
 from sim.kernels.tiled import Table, in_rows
 from sim.metrics import Metrics, Trial, TrialCounts
 from sim.params import Value
-from sim.rules import Offence
+from sim.rules import OFFENCE_WORDS, Offence
+
+CONVERGED_WORD = "converged"
+STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *OFFENCE_WORDS)
+"""What a walker can be said to be, see `state_word`."""
 
 _NO_ROWS = log.new_bare_log(0)
 _VIEWS = ("counts", "judge", "_position", "_expansions")  # see Walker._look_at_counts
@@ -195,7 +199,7 @@ class Walker:
         if self.offence is not None:
             return self.offence.word
         if self.most_trials > 1 and self.is_converged:
-            return "converged"
+            return CONVERGED_WORD
         return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.last_phase]
 
 

@@ -31,7 +31,6 @@ from sim.lesson import (
     MOST_TICKS,
     NO_PATH,
     PARTS,
-    STATES,
     Claim,
     Highlight,
     Lesson,
@@ -42,6 +41,7 @@ from sim.lesson import (
 )
 from sim.measures import MEASURES
 from sim.params import ConfigError, Param, did_you_mean, shown
+from sim.walker import STATE_WORDS
 
 FORMAT, VERSION = LESSON.format, 1
 MOST_STEPS, MOST_ANSWERS = 60, 5
@@ -250,7 +250,7 @@ class _LessonReader:
         if "state" in fields:
             for key in fields.keys() - {"agent", "state"}:
                 fields[key].complain("does not go with a state")
-            state = self._one_of(fields["state"], STATES)
+            state = self._one_of(fields["state"], STATE_WORDS)
             return Claim(agent, state=state, line=line) if agent and state else None
         measure_field = require(fields, "measure", part, "a measure, or a state")
         measure = self._one_of(measure_field, _MEASURE_KEYS) if measure_field else None
