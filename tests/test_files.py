@@ -19,7 +19,7 @@ from sim.grid import Grid
 from sim.params import ConfigError
 from tests.runs import changed, scenario_on, timed
 from tests.window import make_app
-from ui.model import files
+from ui.model import files, tables
 from ui.model.keys import PanelKey
 from ui.model.session import Session
 from ui.panels import chart_files
@@ -307,7 +307,7 @@ def test_the_edited_map_saves_and_reloads_equal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "save", [files.save_map, files.save_session_scenario, files.export_csv, files.export_ticks_csv]
+    "save", [files.save_map, files.save_session_scenario, tables.export_csv, tables.export_ticks_csv]
 )
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, save) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "file").write_text("")
@@ -341,7 +341,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
 def test_the_comparison_is_exported_as_it_is(tmp_path: Path) -> None:
     session = Session(begun(agents=(AgentConfig("tba", 'grüße, "x"'), AgentConfig("tb-wa"), AgentConfig("astar"))))
     session.advance(40)
-    path = files.export_csv(session, tmp_path / "table")
+    path = tables.export_csv(session, tmp_path / "table")
     assert path.name == "table.csv" and b"\r" not in path.read_bytes()
     rows = read_table(path)
     assert [row["agent"] for row in rows] == ['grüße, "x"', "TB-WA*", "A*"]
@@ -357,7 +357,7 @@ def test_the_comparison_is_exported_as_it_is(tmp_path: Path) -> None:
 def test_numbers_that_mean_nothing_are_left_out(tmp_path: Path) -> None:
     session = Session(scenario_on(Grid.from_rows([".@."]), 0, 2, (AgentConfig("tb-wa"),), budget=2))
     session.advance(10)
-    row = read_table(files.export_csv(session, tmp_path / "t"))[0]
+    row = read_table(tables.export_csv(session, tmp_path / "t"))[0]
     assert row["optimal"] == row["suboptimality"] == row["arrived"] == ""
     assert row["state"] == "no path"
 
@@ -365,7 +365,7 @@ def test_numbers_that_mean_nothing_are_left_out(tmp_path: Path) -> None:
 def test_every_tick_is_exported(tmp_path: Path) -> None:
     session = Session(begun())
     session.advance(25)
-    rows = read_table(files.export_ticks_csv(session, tmp_path / "ticks"))
+    rows = read_table(tables.export_ticks_csv(session, tmp_path / "ticks"))
     for walker in session.world.walkers:
         own = [row for row in rows if row["agent"] == walker.label]
         assert [int(row["tick"]) for row in own] == list(range(len(own)))
@@ -379,7 +379,7 @@ def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:
     labels = ["=1+1", "+1", "-1", "@SUM(A1)", "plain"]
     session = Session(begun(agents=tuple(AgentConfig("lrta", label) for label in labels)))
     session.advance(2)
-    for write in (files.export_csv, files.export_ticks_csv):
+    for write in (tables.export_csv, tables.export_ticks_csv):
         rows = read_table(write(session, tmp_path / "t"))
         assert list(dict.fromkeys(row["agent"] for row in rows)) == ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "plain"]
         assert float(rows[0]["cost"]) >= 0, "numbers stay numbers"

@@ -12,7 +12,7 @@ from ui.dialogs.gallery import Gallery
 from ui.dialogs.generator import GenerateMap
 from ui.dialogs.problems import ProblemList
 from ui.dialogs.recent import RecentFiles
-from ui.model import files
+from ui.model import files, tables
 from ui.model.command import RUN, Topic
 from ui.model.job import Job
 from ui.model.posthoc import posthoc_writer
@@ -112,7 +112,7 @@ def export_csv(window: Window) -> None:
             "Export the comparison",
             ".csv",
             f"{window.session.scenario.title} tick {window.session.tick}",
-            lambda path: _save(window, lambda: files.export_csv(window.session, path), f"wrote {path.name}"),
+            lambda path: _save(window, lambda: tables.export_csv(window.session, path), f"wrote {path.name}"),
         )
     )
 

@@ -9,7 +9,7 @@ from sim.files.csv_text import Cell
 from sim.walker import WalkerView
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
-from ui.model import files
+from ui.model import tables
 from ui.model.columns import COLUMNS, params_text
 from ui.model.session import Panel
 from ui.widgets.lists import HEAD, TALL_ROW, Col, Item, Rows
@@ -119,10 +119,10 @@ class ComparisonTable(Dialog):
         self.host.close_dialog()
 
     def _export(self) -> None:
-        self._save("", files.export_csv)
+        self._save("", tables.export_csv)
 
     def _export_ticks(self) -> None:
-        self._save(" every tick", files.export_ticks_csv)
+        self._save(" every tick", tables.export_ticks_csv)
 
     def _save(self, what: str, write) -> None:  # type: ignore[no-untyped-def]
         host = self.host
@@ -131,7 +131,7 @@ class ComparisonTable(Dialog):
             host.say(f"wrote {write(host.session, path).name}")
 
         name = f"{host.session.scenario.title}{what}"
-        self.ask(lambda inner: SaveFile(inner, "Export as CSV", files.CSV_SUFFIX, name, save))
+        self.ask(lambda inner: SaveFile(inner, "Export as CSV", tables.CSV_SUFFIX, name, save))
 
 
 def _detail(panel: Panel, place: int) -> str:

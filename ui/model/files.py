@@ -4,7 +4,7 @@ Whatever is wrong with a file or a folder comes out as a ConfigError, whose line
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ import numpy as np
 
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, SetTerrain, TimedCommand
-from sim.files.csv_text import Cell, csv_text
-from sim.files.disk import open_regular, read_file, write_atomically
+from sim.files.disk import open_regular, read_file
 from sim.files.examples import example_names, named_file
 from sim.files.lesson import is_lesson, load_lesson
 from sim.files.map import (
@@ -34,21 +33,18 @@ from sim.files.scenario import Scenario, load_scenario, save_scenario
 from sim.files.session import Saved, is_session, load_session, parse_session
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
-from sim.kernels import log
 from sim.lesson import Lesson
 from sim.params import ConfigError, nearest, printable
 from sim.placing import on_other_map
 from sim.program import ASSETS
 from ui.model.beginning import scenario_of
-from ui.model.columns import COLUMNS
 from ui.model.drawn import letters_by_hand
 from ui.model.layers import HEAT_KINDS
-from ui.model.run import Panel
 from ui.model.selection import Piece
 from ui.model.session import Session
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
-PROBLEMS_SUFFIX, CSV_SUFFIX = ".scen", ".csv"
+PROBLEMS_SUFFIX = ".scen"
 PICTURE_SUFFIX = ".png"
 KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX, *OTHER_MAP_SUFFIXES)
 PICTURE_TEXT = "Scenario"
@@ -369,57 +365,3 @@ def _terrain_edit(letters: Mapping[int, int]) -> tuple[TimedCommand, ...]:
     cells = tuple(sorted(letters))
     text = bytes(letters[cell] for cell in cells).decode("ascii")
     return (TimedCommand(0, SetTerrain(cells, text)),)
-
-
-# --- tables ---------------------------------------------------------------------------------------
-
-TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expanded_total", "cost", "revisits")
-
-
-def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write one row for each agent on screen, of whatever branch; returns where."""
-    header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
-    title, run = session.scenario.title, session.run
-    rows = ([title, p.branch, run.tick, *(c.value(run, p) for c in COLUMNS)] for p in run.panels)
-    return _write_csv(path, header, rows)
-
-
-def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write one row for each agent and tick; returns where."""
-    rows = (row for panel in session.panels for row in _tick_rows(session, panel))
-    return _write_csv(path, TICK_COLUMNS, rows)
-
-
-def _tick_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
-    trail, view = session.trails[panel.key], panel.view
-    width = session.world.grid.width
-    columns = (
-        trail.cells % width,
-        trail.cells // width,
-        trail.marks,
-        np.diff(trail.expanded, prepend=0),
-        trail.expanded,
-        trail.cost,
-        trail.revisits,
-    )
-    words = {marks: _mark_words(marks) for marks in np.unique(trail.marks).tolist()}
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    for tick, (x, y, marks, *numbers) in enumerate(rows, trail.first_tick):
-        yield [view.label, view.spec.key, tick, x, y, words[marks], *numbers]
-
-
-def _mark_words(marks: int) -> str:
-    words = (
-        ("back", log.BACK_MOVE),
-        ("restarted", log.RESTARTED),
-        ("bounced", log.BOUNCED),
-        ("trial", log.TRIAL),
-        ("arrived", log.ARRIVED),
-    )
-    return " ".join(word for word, bit in words if marks & bit)
-
-
-def _write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Path:
-    place = with_suffix(path, CSV_SUFFIX)
-    write_atomically(place, csv_text(header, rows).encode("utf-8"))
-    return place

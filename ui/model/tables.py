@@ -1,0 +1,67 @@
+"""The numbers of a run as CSV files: a row for each agent on screen, or for each of its ticks."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sim.files.csv_text import Cell, csv_text
+from sim.files.disk import write_atomically
+from sim.kernels import log
+from ui.model.columns import COLUMNS
+from ui.model.files import with_suffix
+from ui.model.run import Panel
+from ui.model.session import Session
+
+CSV_SUFFIX = ".csv"
+TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expanded_total", "cost", "revisits")
+
+
+def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
+    """Write one row for each agent on screen, of whatever branch; returns where."""
+    header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
+    title, run = session.scenario.title, session.run
+    rows = ([title, p.branch, run.tick, *(c.value(run, p) for c in COLUMNS)] for p in run.panels)
+    return _write_csv(path, header, rows)
+
+
+def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
+    """Write one row for each agent and tick; returns where."""
+    rows = (row for panel in session.panels for row in _tick_rows(session, panel))
+    return _write_csv(path, TICK_COLUMNS, rows)
+
+
+def _tick_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
+    trail, view = session.trails[panel.key], panel.view
+    width = session.world.grid.width
+    columns = (
+        trail.cells % width,
+        trail.cells // width,
+        trail.marks,
+        np.diff(trail.expanded, prepend=0),
+        trail.expanded,
+        trail.cost,
+        trail.revisits,
+    )
+    words = {marks: _mark_words(marks) for marks in np.unique(trail.marks).tolist()}
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for tick, (x, y, marks, *numbers) in enumerate(rows, trail.first_tick):
+        yield [view.label, view.spec.key, tick, x, y, words[marks], *numbers]
+
+
+def _mark_words(marks: int) -> str:
+    words = (
+        ("back", log.BACK_MOVE),
+        ("restarted", log.RESTARTED),
+        ("bounced", log.BOUNCED),
+        ("trial", log.TRIAL),
+        ("arrived", log.ARRIVED),
+    )
+    return " ".join(word for word, bit in words if marks & bit)
+
+
+def _write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Path:
+    place = with_suffix(path, CSV_SUFFIX)
+    write_atomically(place, csv_text(header, rows).encode("utf-8"))
+    return place
