@@ -15,7 +15,7 @@ class Turns:
     """All walkers of a world: crews of those that are able to be in one, and the others, each alone."""
 
     def __init__(self, walkers: Sequence[Walker], able: Iterable[Walker]) -> None:
-        self._list, self._of = walkers, _signs(walkers)
+        self._list, self._of, self._walkers = walkers, _signs(walkers), tuple(walkers)  # the list may grow
         self.crews = crews_of(able)
         joined = [walker for crew in self.crews for walker in crew.walkers]
         numbers = {walker.id for walker in joined}
@@ -24,10 +24,11 @@ class Turns:
 
     def look_who_is_awake(self) -> None:
         """Of those alone: most of the time most of them may have arrived, and each would be asked in every tick. Due
-        after everything that may wake one, and when one is done.
+        after everything that may wake one, and when one is done. Who is the user's own is asked always: it may think
+        otherwise, or fail, though nobody has told it anything.
         """
-        self.awake = [walker for walker in self.alone if not walker.is_done]
-        self.stuck = [walker for walker in self.alone if walker.agent.status == log.NO_PATH]
+        self.awake = [walker for walker in self.alone if walker.spec.is_own or not walker.is_done]
+        self.stuck = [walker for walker in self.alone if not walker.spec.is_own and walker.agent.status == log.NO_PATH]
         self.are_any_awake = bool(self.awake or self.stuck or self.crews)
 
     @cached_property
@@ -45,7 +46,7 @@ class Turns:
 
     @cached_property
     def sums(self) -> "Sums":
-        return Sums(self._list, self.crews)
+        return Sums(self._walkers, self.crews)
 
     def are_of(self, walkers: Sequence[Walker]) -> bool:
         """Whether these are the same walkers, with as many trials as they had."""

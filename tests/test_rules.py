@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -204,6 +204,37 @@ def test_a_lie_is_the_same_after_going_back(liar: type) -> None:
         assert (offence is not None) == (target > HONEST_TICKS)
     assert (line.world.digest(), line.diverged) == (digest, None)
     assert [note.text for note in line.notes()] == [line.world.walkers[0].offence.told("Liar")]
+
+
+class Afterthought(Liar):
+    """Arrives, and has an error to tell later, as a guarded agent has whose view has failed."""
+
+    is_sorry = False
+
+    def lie(self, rows: np.ndarray, done: int) -> int:
+        if self.is_sorry:
+            raise AgentFailedError("liar.py:12: IndexError")
+        self.cell += 1
+        self.stay(rows[done])
+        return done + 1
+
+    @property
+    def status(self) -> Status:
+        return Status.ACTIVE if self.is_sorry else super().status
+
+
+def test_an_agent_of_the_users_is_asked_though_it_has_arrived() -> None:
+    """Nobody has told it anything, and yet it may have something to do."""
+    world = world_with(Afterthought)
+    world.submit(EditCells(freed=(7,)), 40)
+    world.advance(20)
+    agent = cast(Afterthought, world.walkers[0].agent)
+    assert agent.status is Status.AT_GOAL and world.tick == 20
+    agent.is_sorry = True
+    world.advance(5)
+    assert world.walkers[0].offence is not None and world.walkers[0].offence.tick == 20
+    world.advance(50)
+    assert world.is_over
 
 
 @pytest.mark.parametrize("liar, told", [(Jumps, "to (5, 2)"), (Arrived, "arrived"), (NegativeExpansions, "-3 cells")])

@@ -2,10 +2,11 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -656,6 +657,44 @@ def test_a_goal_that_comes_to_an_agent_is_an_arrival_though_nobody_does_anything
     line.do(MoveGoal(4))
     line.advance(5)
     assert line.world.walkers[0].has_arrived, "it is woken again"
+
+
+class Asking(World):
+    """A world in which all who walk alone are asked in every tick, and every tick counts."""
+
+    def _run(self, ticks: int) -> int:
+        if self._seating.turns is not None:
+            self._seating.turns.look_who_is_awake()
+        self.stirs += 1
+        return super()._run(ticks)
+
+
+@settings(max_examples=60)
+@given(setups(), st.sampled_from([1, 4, 60]), st.data())
+def test_who_is_not_asked_would_have_had_nothing_to_say(setup, step, data):
+    """Who has arrived, who has no path, and ticks in which nobody does anything, whatever is done meanwhile."""
+    with patch("tests.runs.World", Asking):
+        lines = Timeline(setup), Timeline(setup)
+    lines = Timeline(setup), lines[1]
+    cells = lines[0].world.grid.cells
+    wakes = st.builds(MoveGoal, st.integers(0, cells - 1)) | st.builds(commands.SetTrials, st.integers(1, 4))
+    for line in lines:
+        line.insert(FAR, SetSwitch("none", True))  # so that time goes on where nobody does anything
+    for _ in range(data.draw(st.integers(1, 6))):
+        command = data.draw(wakes | some_command(cells))
+        for line in lines:
+            line.advance(step)
+            line.do(command)
+            line.advance(step)
+        one, other = map(seen_of, lines)
+        assert one == other
+
+
+def seen_of(line: Timeline) -> list[object]:
+    world = line.world
+    agents = [(w.id, w.agent.status, w.trials, w.metrics[0].item(), world.view(w).metrics) for w in world.walkers]
+    records = {a: (r.joined, r.spans, r.rows.tolist()) for a, r in line.records.items()}
+    return [world.tick, world.digest(), agents, records, line.marks(0, 10**6).tolist(), line.digests()]
 
 
 def test_no_path_is_marked_when_it_is_proved():
