@@ -97,6 +97,8 @@ class FakeHost:
     def say(self, text: str) -> None:
         self.said.append(text)
 
+    tell = say
+
     def show(self, dialog: Dialog) -> None:
         self.close_dialog()
         self.dialog = dialog

@@ -8,7 +8,7 @@ import pytest
 
 from sim.commands import AgentConfig
 from tests.test_app import setup
-from tests.window import make_app
+from tests.window import make_app, press_combination
 from ui.app import App
 from ui.model.layout import lay_out
 from ui.panels import tab_compare
@@ -93,3 +93,28 @@ def test_buttons_come_with_the_pointer_where_a_name_fills_its_row(size, monkeypa
     assert app.window.canvas.spot_named(f"state:{key}").box == state
     name = app.window.canvas.spot_named(f"name:{key}")
     assert name is None or not pygame.Rect(button.box).colliderect(name.box)
+
+
+def test_a_name_is_not_cut_for_what_its_namesake_says_too():
+    """The same two agents on two branches: 'eag...' stood beside 'eager'."""
+    agents = tuple(AgentConfig("rtb-wa", f"{kind}, as ever", params={"restart": kind}) for kind in ("lazy", "eager"))
+    app = make_app(replace(setup(), agents=agents), (800, 720))
+    app.session.advance(3)
+    app.window.run("branch")
+    app.draw()
+    names = [app.window.canvas.spot_named(f"name:{panel.key}") for panel in app.session.panels]
+    whole = app.window.canvas.text_width("eager, as ever", 15, "bold")
+    assert len(names) == 4 and all(names[i].box[2] >= whole for i in (1, 3))
+
+
+def test_what_was_said_of_a_switch_goes_when_it_is_taken_back():
+    app = make_app(setup(1))
+    app.window.state.is_editing = True
+    press_combination(app, "Ctrl+A")
+    press_combination(app, "Ctrl+G")
+    press_combination(app, "Return")
+    assert any("is a switch of" in text for text in app.window.state.messages.texts())
+    press_combination(app, "Ctrl+Z")
+    app.draw()
+    assert app.session.world.switches.keys() == {"door", "gate"}
+    assert not any("is a switch of" in text for text in app.window.state.messages.texts())

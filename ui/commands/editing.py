@@ -68,7 +68,7 @@ def history(window: Window) -> None:
 @command("Ctrl+Delete", "Take all edits back (can be undone)")
 def clear_edits(window: Window) -> None:
     if not window.session.take_edits_back():
-        window.say("the map is as it was opened")
+        window.tell("the map is as it was opened")
 
 
 def _switch(number: int) -> Action:

@@ -98,7 +98,7 @@ def name_switch(window: Window) -> None:
         return
 
     def go(name: str) -> None:
-        window.say(selecting.why_no_switch(name) or selecting.name_switch(name))
+        window.tell(selecting.why_no_switch(name) or selecting.name_switch(name))
 
     window.show(TextPrompt(window.dialogs, "Name of the switch", selecting.next_name(), go, selecting.why_no_switch))
 

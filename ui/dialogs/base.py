@@ -101,6 +101,9 @@ class Host(Screen, Protocol):
     def say(self, text: str) -> None:
         """Show a short message."""
 
+    def tell(self, text: str) -> None:
+        """The same about the run as it is now, until something is done to it."""
+
     def show(self, dialog: "Dialog") -> None:
         """Put a dialog on top."""
 

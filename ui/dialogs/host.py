@@ -119,6 +119,9 @@ class Dialogs:
     def say(self, text: str) -> None:
         self.desk.say(text)
 
+    def tell(self, text: str) -> None:
+        self.desk.tell(text)
+
     def open_path(self, path: str | os.PathLike[str]) -> None:
         self.documents.open_path(path)
 

@@ -43,7 +43,7 @@ class SplitPolicy(Dialog):
             self.complain("\n".join(error.problems))
             return
         self.host.close_dialog()
-        self.host.say(f"{len(futures)} futures from tick {self.host.session.tick:,} on; edits go to all of them")
+        self.host.tell(f"{len(futures)} futures from tick {self.host.session.tick:,} on; edits go to all of them")
 
 
 def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, Variants]]:

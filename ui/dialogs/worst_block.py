@@ -148,7 +148,7 @@ class WorstBlock(Dialog):
         session.seek(result.tick)
         make: Callable[[], Branch] = partial(open_what_if, session.tree, number, result)
         branch = session.add_branch(f"what if: {result.block.name} blocked", make, self.agent)
-        self.host.say(f'"{branch.name}" beside the run it comes from; press Space to watch both')
+        self.host.tell(f'"{branch.name}" beside the run it comes from; press Space to watch both')
 
     def close(self) -> None:
         self._cancelled.set()

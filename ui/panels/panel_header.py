@@ -1,5 +1,6 @@
 """The header of a panel: the agent, its parameters, what it does, and buttons."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -134,8 +135,13 @@ def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middl
 
 
 def _shares_name(desk: Desk, panel: Panel) -> bool:
-    others = (other for other in desk.session.panels if other.key != panel.key)
-    return any(other.view.label == panel.view.label for other in others)
+    """Whether another agent is called the same and differs in what its chips say."""
+    view, others = panel.view, (other.view for other in desk.session.panels if other.key != panel.key)
+    return any(other.label == view.label and _parameters(other) != _parameters(view) for other in others)
+
+
+def _parameters(view: WalkerView) -> tuple[str, int, Mapping[str, Value]]:
+    return view.spec.key, view.budget, view.params
 
 
 def _label_width(canvas: Canvas, view: WalkerView) -> int:
