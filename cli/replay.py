@@ -19,7 +19,8 @@ from sim.experiments.plan import code_version
 from sim.experiments.runs import do_job
 from sim.experiments.spec import Specification
 from sim.experiments.store import Store, open_for_reading
-from sim.files.disk import noting_reads
+from sim.files.disk import check_place, noting_reads
+from sim.files.folders import temporary_folder
 from sim.files.scenario import save_scenario
 from sim.params import ConfigError, Param
 from sim.program import NAME, ROOT
@@ -48,12 +49,22 @@ def main(argv: Sequence[str]) -> int:
             return check(store, spec, int(given.check or CHECK.default), given.row)
         if given.row is None:
             raise ConfigError("replay: expected ROW or --check")
-        path = Path(given.output or store.folder / f"row-{given.row}.yaml")
+        path = Path(given.output or _place_of(store.folder, given.row))
         save_scenario(scenario_of(store, spec, given.row), path)
     if given.output is None:
         _open_window(path)
     print(path)
     return 0
+
+
+def _place_of(folder: Path, row: int) -> Path:
+    """Where the scenario of a row goes that the window opens: beside the results, unless these can only be read."""
+    place = folder / f"row-{row}.yaml"
+    try:
+        check_place(place)
+    except ConfigError:
+        return temporary_folder() / place.name
+    return place
 
 
 def _open_window(path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import sys
+import tempfile
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 import main
 from agents.registry import BY_KEY
+from cli import replay
 from sim.commands import AgentConfig
 from sim.experiments import plan
 from sim.experiments.columns import MEASURED, TIMES
@@ -224,6 +226,18 @@ def test_random_pairs_keep_to_the_lengths_asked_for() -> None:
     grid = cases[0].board.grid
     lengths = [World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal for case in cases]
     assert len(lengths) == 12 and all(20 <= length <= 25 for length in lengths)
+
+
+def test_a_map_may_be_a_picture(tmp_path: Path) -> None:
+    (tmp_path / "a.pgm").write_bytes(b"P5 9 6 255\n" + bytes(10 if i % 9 == 4 and i > 9 else 250 for i in range(54)))
+    problems = "{map: a.pgm, random: 4}"
+    spec = spec_of(f"{HEAD}problems: {problems}\nagents: [lrta]\nbudgets: [1]\n", folders=[tmp_path])
+    (part,) = spec.parts
+    assert {case.board.name for case in part.cases} == {"a.pgm"} and len(part.cases) == 4
+    assert part.cases[0].board.grid.rows() == [".........", *["....@...."] * 5]
+    problems = problems.replace("}", ", swamp: blocked}")
+    with pytest.raises(ConfigError, match=r"problems.swamp: goes with a MovingAI .map only, got 'a.pgm'"):
+        spec_of(f"{HEAD}problems: {problems}\nagents: [lrta]\nbudgets: [1]\n", folders=[tmp_path])
 
 
 def test_a_shrunk_map_is_free_where_most_of_it_was(tmp_path: Path) -> None:
@@ -560,10 +574,11 @@ def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for row in (rows[5], rows[60]):
         target = tmp_path / f"row-{row['row']}.yaml"
         assert main.main(["replay", str(folder), row["row"], "-o", str(target)]) == 0
-        capfd.readouterr()
+        assert capfd.readouterr().out == f"{target}\n"
         assert main.main(["run", str(target)]) == 0
         again = json.loads(capfd.readouterr().out)
         assert (again["digest"], again["cost"]) == (row["digest"], float(row["cost"]))
+        assert again["map"] == row["map"]
     assert main.main(["replay", str(folder), "9999"]) == 2
     assert "expected a row from 0 to 95" in capfd.readouterr().err
 
@@ -710,6 +725,22 @@ def test_maps_and_folders_whose_names_are_no_text(tmp_path: Path, capfd: pytest.
 def results(tmp_path: Path) -> Path:
     run_all(TINY, tmp_path / "out")
     return tmp_path / "out"
+
+
+def test_a_row_beside_which_nothing_can_be_written_is_opened_all_the_same(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(place: Path) -> None:
+        raise ConfigError(f"{place}: cannot be written")
+
+    opened: list[Path] = []
+    monkeypatch.setattr(replay, "_open_window", opened.append)
+    assert main.main(["replay", str(results), "3"]) == 0
+    monkeypatch.setattr(replay, "check_place", refuse)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
+    assert main.main(["replay", str(results), "3"]) == 0
+    assert opened[0] == results / "row-3.yaml" and opened[1].is_relative_to(tmp_path / "elsewhere")
+    assert opened[1].read_text() == opened[0].read_text()
 
 
 def test_results_that_are_damaged_are_told_in_a_line(results: Path, capfd: pytest.CaptureFixture[str]) -> None:

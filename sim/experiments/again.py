@@ -10,7 +10,7 @@ from sim.experiments.problems import Case
 from sim.experiments.runs import config_of
 from sim.experiments.spec import Specification, parse_experiment
 from sim.experiments.store import Store
-from sim.files.map_source import MapRows
+from sim.files.map_source import rows_of
 from sim.files.scenario import Scenario
 from sim.params import ConfigError
 
@@ -62,7 +62,7 @@ def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
     there = found_as_it_was(store, spec, row)
     grid, job = there.case.board.grid, there.job
     return Scenario(
-        MapRows(tuple(grid.rows()), grid.movement),
+        rows_of(grid, there.case.board.name),
         there.case.start,
         there.case.goal,
         tuple(config_of(walk) for walk in job.walks),

@@ -17,7 +17,8 @@ import numpy as np
 
 from sim.commands import Pair
 from sim.files.fields import Field, require
-from sim.files.map import SWAMP, ScenRow, find_map, read_map, read_scen, row_numbers, row_problem
+from sim.files.map import SWAMP, ScenRow, find_map, read_scen, row_numbers, row_problem
+from sim.files.maps import maps_for, open_map
 from sim.files.movement import MOVEMENT_KEYS, read_movement
 from sim.generate import generate, regions
 from sim.grid import Grid
@@ -319,10 +320,10 @@ class _Reader:
             printable(path.name),
         )
         if self.shrink == 1:
-            return self.places.board(key, name, lambda: read_map(path, self.swamp, self.movement))
+            return self.places.board(key, name, lambda: open_map(path, self.swamp, self.movement))
         small = f"{name} / {self.shrink}"
         return self.places.board(
-            (*key, self.shrink), small, lambda: shrunk(read_map(path, self.swamp, self.movement), self.shrink)
+            (*key, self.shrink), small, lambda: shrunk(open_map(path, self.swamp, self.movement), self.shrink)
         )
 
     # --- maps ---
@@ -349,6 +350,8 @@ class _Reader:
         count = self._count("random") if require(self.fields, "random", self._owner("map"), "how many pairs") else None
         cases: list[Case] = []
         for part, name, path in self._files("map"):
+            if "swamp" in self.fields and (maps := maps_for(SWAMP, path)):
+                self.fields["swamp"].complain(f"goes with {maps} only, got {shown(name)}")
             try:
                 board = self._board(path.resolve())
             except ConfigError as error:
