@@ -143,16 +143,17 @@ def finished(folder: Path) -> int:
         store.close()
 
 
-def interrupt_at(folder: Path, process: "subprocess.Popen[str]", runs: int, sign: int) -> None:
-    """Send a signal as soon as so many runs are done."""
+def interrupt_at(folder: Path, process: "subprocess.Popen[str]", runs: int, sign: int) -> str:
+    """Send a signal as soon as so many runs are done. Returns what the program has said."""
     while process.poll() is None and finished(folder) < runs:
         time.sleep(0.02)
     if process.poll() is None:
         process.send_signal(sign)
     assert process.stderr
-    process.stderr.read()
+    said = process.stderr.read()
     process.stderr.close()
     process.wait(120)
+    return said
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.slow)])
@@ -179,8 +180,9 @@ def test_an_interrupt_leaves_a_table_of_what_is_done(tmp_path: Path, whole: byte
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
     process = start_driver(spec, folder, "--jobs", "2")
-    interrupt_at(folder, process, 10, signal.SIGINT)
+    said = interrupt_at(folder, process, 10, signal.SIGINT)
     assert process.returncode in (130, 0)
+    assert ("; stopped, the same command goes on" in said) == (process.returncode == 130)
     table = (folder / "results.csv").read_bytes().splitlines()
     assert table and set(table) <= set(whole.splitlines())
     assert run_all(SLOWER, folder) == whole
@@ -189,17 +191,21 @@ def test_an_interrupt_leaves_a_table_of_what_is_done(tmp_path: Path, whole: byte
 # --- clusters -------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[str]:
-    """A Dask scheduler with two workers, as processes of their own."""
+@pytest.fixture(params=[True])
+def scheduler(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A Dask scheduler, which knows nothing of the program, with two workers, who do or do not: all processes."""
     pytest.importorskip("distributed")
     address = tmp_path / "scheduler.json"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    strange = {**os.environ, "PYTHONPATH": "", "PYTHONWARNINGS": "ignore"}
 
     def started(program: str, *arguments: str) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(address), *arguments]
         with open(tmp_path / f"{program}.log", "ab") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+            knows = request.param and program == "dask_worker"
+            environment = strange | ({"PYTHONPATH": str(ROOT)} if knows else {})
+            return subprocess.Popen(
+                command, stdout=log, stderr=log, env=environment, cwd=tmp_path, start_new_session=True
+            )
 
     processes = [started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")]
     processes += [started("dask_worker", "--nthreads", "1", "--no-dashboard", "--no-nanny") for _ in range(2)]
@@ -226,6 +232,16 @@ def test_a_scheduler_with_two_workers_gives_the_same_table(tmp_path: Path, sched
     assert process.returncode == 0, err
     assert f"the scheduler at {scheduler}" in err
     assert (folder / "results.csv").read_bytes() == whole
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scheduler", [False], indirect=True)
+def test_workers_that_do_not_find_the_program_are_one_message_and_cost_no_run(tmp_path: Path, scheduler: str) -> None:
+    spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
+    spec.write_text(SLOWER)
+    process = start_driver(spec, folder, "--cluster", scheduler)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 2 and f"start workers with PYTHONPATH={ROOT}" in err.splitlines()[-1], err
 
 
 @pytest.mark.slow

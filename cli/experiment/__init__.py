@@ -103,7 +103,8 @@ def _report(store: Store, engine: Engine, progress: Progress) -> int:
     failures = store.failures()
     _tell_failures(store, failures, progress)
     done, whole = store.count()
-    progress.say(f"{store.folder / RESULTS}: {done:,} of {whole:,} runs")
+    stopped = "; stopped, the same command goes on" if engine.was_stopped else ""
+    progress.say(f"{store.folder / RESULTS}: {done:,} of {whole:,} runs{stopped}")
     if engine.was_stopped:
         return 130
     return 1 if failures else 0

@@ -6,11 +6,13 @@ time: enough that nobody waits, few enough that a change of mind costs little.
 
 import multiprocessing
 import os
+import pickle
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +84,16 @@ def _dask(address: str) -> Pool:
     return Pool(make, room, f"the scheduler at {address}")
 
 
+@dataclass(frozen=True)
+class _Call:
+    """To read it is to do it: what comes out of its pickle is what the work returns."""
+
+    work: Callable[[], Any]
+
+    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
+        return self.work, ()
+
+
 class _Scheduler(Executor):
     """A Dask scheduler, and the connection to it, which ends with it."""
 
@@ -103,7 +115,8 @@ class _Scheduler(Executor):
         return sum(int(worker["nthreads"]) for worker in workers)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        return self._executor.submit(fn, *args, **kwargs)
+        """The scheduler looks for the program of every function that it is told of; of bytes it need not know it."""
+        return self._executor.submit(pickle.loads, pickle.dumps(_Call(partial(fn, *args, **kwargs))))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._executor.shutdown(wait)  # without waiting, it cancels what is under way
