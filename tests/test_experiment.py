@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import sqlite3
 import sys
 import tempfile
@@ -186,7 +187,11 @@ def scen_spec(folder: Path, problems: str) -> Any:
 def test_rows_are_chosen_by_length_and_by_lot(tmp_path: Path) -> None:
     scen_folder(tmp_path)
     whole = scen_spec(tmp_path, "seed: 0")
-    assert len(whole.left_out) == 2 and "1 rows do not fit" in whole.left_out[0]
+    assert len(whole.left_out) == 2
+    assert re.search(r"row \d+: start: expected a free cell, got .* is blocked; it is left out$", whole.left_out[0])
+    with open(tmp_path / "caves-1.map.scen", "a") as file:
+        file.write("0 nothing\n" * 2)
+    assert scen_spec(tmp_path, "seed: 0").left_out[0].endswith("; it and 2 more of its rows are left out")
     cases = scen_spec(tmp_path, "optimal: [20, 40]").parts[0].cases
     assert cases and all(20 <= case.listed <= 40 for case in cases)
     assert len(cases) == sum(20 <= case.listed <= 40 for case in whole.parts[0].cases)

@@ -290,14 +290,19 @@ class _Reader:
             scen = read_scen(path)
             chosen = row_numbers(self._row_text(), len(scen.rows), name, "problems.rows")
             rows = [scen.rows[number] for number in chosen if low <= scen.rows[number].optimal <= high]
-            cases = [case for row in rows if (case := self._case(row, path)) is not None]
+            found = [self._case(row, path) for row in rows]
         except ConfigError as error:
             for text in error.problems:
                 part.complain(text)
             return map_name, []
-        if len(cases) < len(rows):
-            self.notes.append(f"{name}: {len(rows) - len(cases):,} rows do not fit their map and are left out")
-        return map_name, cases
+        self._note_unfit(name, [(row, why) for row, why in zip(rows, found, strict=True) if isinstance(why, str)])
+        return map_name, [case for case in found if isinstance(case, Case)]
+
+    def _note_unfit(self, name: str, unfit: list[tuple[ScenRow, str]]) -> None:
+        if unfit:
+            row, reason = unfit[0]
+            more = f" and {len(unfit) - 1:,} more of its rows are" if len(unfit) > 1 else " is"
+            self.notes.append(f"{name}: row {row.number}: {reason}; it{more} left out")
 
     def _row_text(self) -> str | None:
         entry = self.fields.get("rows")
@@ -305,13 +310,12 @@ class _Reader:
             return None
         return str(entry.value) if isinstance(entry.value, (str, int)) else entry.text(1000)
 
-    def _case(self, row: ScenRow, path: Path) -> Case | None:
+    def _case(self, row: ScenRow, path: Path) -> Case | str:
+        """The problem of a row; or why there is none."""
         if row.problem is not None:
-            return None
+            return row.problem
         board = self._board(find_map(path, row.map_name).resolve())
-        if row_problem(row, board.grid) is not None:
-            return None
-        return Case(board, row.start, row.goal, row.optimal, row.number)
+        return row_problem(row, board.grid) or Case(board, row.start, row.goal, row.optimal, row.number)
 
     def _board(self, path: Path) -> Board:
         key = (path, self.swamp, self.movement)
