@@ -1,20 +1,23 @@
 """Backmove: a desktop laboratory for real-time heuristic search on grid maps.
 
-    main.py [FILE]        open the window: a scenario, a .map, a .scen, an example's name, or the gallery
-    main.py agents        list every agent with its parameters
-    main.py solve ...     solve problems without a window
-    main.py run FILE      run a scenario without a window
-    main.py record FILE   film a scenario without a window: video, GIF, pictures
-    main.py experiment F  run a thousand problems, on all processors or on a cluster
-    main.py report F      tables, figures and claims of its results
-    main.py check-lesson F  play a lesson and check what it claims
-    main.py replay F ROW  a row of its results again, in the window
-    main.py advise ...    which agent to use on a map, for so many units
-    main.py bench ...     measure speed
-    main.py new-agent F   write an example of an agent of your own; check-agent F: does it keep the rules?
-    main.py --agent-file F ...     any of these, with the agent of this file; see docs/your-own-agent.md
+    main.py [FILE]           open the window with a file, an example by its name, or the gallery
+    main.py COMMAND ...      one of these, all but `replay` without a window:
 
-`main.py COMMAND --help` says more about each.
+    agents          list every agent with its parameters
+    solve           solve problems
+    run             run a scenario
+    record          film a scenario: video, GIF, pictures
+    experiment      run a thousand problems, on all processors or on a cluster
+    report          tables, figures and claims of its results
+    replay          a row of its results again, in the window
+    advise          which agent to use on a map, for so many units
+    check-lesson    play a lesson of your own and check what it claims
+    new-agent       write an example of an agent of your own
+    check-agent     see whether an agent of your own keeps the rules
+    bench           measure speed
+
+`main.py COMMAND --help` says more about each. `--agent-file FILE.py` with any of them, or with the
+window, brings in an agent of your own: see docs/your-own-agent.md.
 """
 
 import importlib

@@ -20,10 +20,10 @@ from sim.program import ASSETS, ROOT
 FOLDER, PAGE = ASSETS / "experiments", ROOT / "docs" / "experiments.md"
 HEAD = """# Experiments of the papers, repeated
 
-Each section is a specification in `assets/experiments/` and what `main.py report --markdown` says of its results; this
-page is made by `python -m cli.papers --page`. "Printed" is the number in the paper; a claim that does not hold here
-says why. Times are processor time of planning on one machine and say something only relative to each other. E1 to
-E5, E7 and E9 need the benchmark maps (`--maps DIR`).
+Each section is a specification in `assets/experiments/` and what `python main.py report --markdown` says of its
+results; this page is made by `python -m cli.papers --page`. "Printed" is the number in the paper; a claim that does
+not hold here says why. Times are processor time of planning on one machine and say something only relative to each
+other. E1 to E5, E7 and E9 need the benchmark maps (`--maps DIR`).
 
 To run one: `python main.py experiment assets/experiments/e1.yaml -o e1`, with `--size small` in about a minute; then
 `python main.py report e1` draws its tables and figures, the paper's numbers beside ours. The same command goes on where

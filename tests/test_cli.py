@@ -585,7 +585,7 @@ def test_help_after_a_file_is_help(run: Any) -> None:
 
 def test_help(run: Any) -> None:
     code, out, _ = run("--help")
-    assert code == 0 and all(f"main.py {command}" in out for command in main.COMMANDS)
+    assert code == 0 and all(f"\n    {command} " in out for command in (*main.COMMANDS, *main.OWN))
     for command in ("agents", "solve", "run"):
         code, out, _ = run(command, "--help")
         assert code == 0 and out.startswith(f"usage: python main.py {command}")
