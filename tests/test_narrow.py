@@ -10,8 +10,8 @@ from sim.commands import AgentConfig
 from tests.test_app import setup
 from tests.window import make_app, press_combination
 from ui.app import App
-from ui.model.layout import lay_out
-from ui.panels import tab_compare
+from ui.model.layout import HEADER, HEADER_ROW, lay_out
+from ui.panels import panel_header, sidebar, tab_compare
 
 Drawn = tuple[str, pygame.Rect]
 
@@ -118,3 +118,58 @@ def test_what_was_said_of_a_switch_goes_when_it_is_taken_back():
     app.draw()
     assert app.session.world.switches.keys() == {"door", "gate"}
     assert not any("is a switch of" in text for text in app.window.state.messages.texts())
+
+
+def test_no_state_is_written_at_length_at_the_cost_of_what_tells_an_agent_apart():
+    """Of two panels of the same width one said "walking back", the other "eager" and "back"."""
+    agents = tuple(AgentConfig("rtb-wa", kind, params={"restart": kind}) for kind in ("lazy", "eager"))
+    app = make_app(replace(setup(), agents=agents))
+    panel, canvas = app.session.panels[0], app.window.canvas
+    for width in range(130, 260):
+        canvas.spots.clear()
+        panel_header.draw(app.window.desk, (0, 0, width, HEADER + HEADER_ROW), panel, 0)
+        assert canvas.spot_named(f"chip:{panel.key}:restart") is not None, width
+
+
+@pytest.mark.parametrize("tab", ["layers", "edit", "compare"])
+def test_the_keyboard_reaches_what_is_scrolled_out_of_the_sidebar(tab):
+    """F6 went from the last control that was seen to the line of time, and never to what lay below."""
+    app = make_app(setup(2), (1280, 500))
+    app.window.settings.sidebar_tab = tab
+    app.draw()
+    wanted, hidden = set(app.window.canvas.scrolled), app.window.state.sidebar_hidden
+    assert hidden > 0 and wanted
+    seen = set()
+    for step in [1] * 150 + [-1] * 5:
+        app.window.canvas.focus_next(step)
+        app.draw()  # scrolls
+        app.draw()
+        focus, box = app.window.canvas.focus_id, app.window.scene.layout.sidebar
+        if (place := app.window.canvas.scrolled.get(focus)) is not None:
+            seen.add(focus)
+            assert box[1] < place[1] and place[1] + place[3] < box[1] + box[3], focus
+    assert wanted <= seen
+
+
+def test_the_wheel_scrolls_away_from_what_has_the_focus():
+    app = make_app(setup(2), (1280, 500))
+    app.window.settings.sidebar_tab = "layers"
+    app.draw()
+    last = list(app.window.canvas.scrolled)[-1]
+    app.window.canvas.focus_id = last
+    app.draw()
+    app.draw()
+    assert app.window.state.sidebar_scroll["layers"] > 0
+    sidebar.scroll(app.window.desk, "layers", 100)
+    app.draw()
+    assert app.window.state.sidebar_scroll["layers"] == 0
+
+
+def test_the_inspector_marks_namesakes_by_their_numbers():
+    app = make_app(setup(2))
+    app.session.advance(3)
+    app.window.run("branch")
+    app.window.settings.sidebar_tab = "inspect"
+    left = app.window.scene.layout.sidebar[0]
+    marks = [words for words, box in drawn(app) if box.x > left and words in "1234"]
+    assert marks == ["1", "2", "3", "4"]

@@ -78,6 +78,7 @@ class State:
     messages: Messages = field(default_factory=Messages)
     sidebar_scroll: dict[str, int] = field(default_factory=dict)  # pixels by which each tab is scrolled
     sidebar_hidden: int = 0  # pixels of the shown tab that do not fit
+    followed_focus: str | None = None  # the control that the sidebar has scrolled to
     whys: dict[PanelKey, tuple[object, int, str]] = field(default_factory=dict)  # of a snapshot and agent: why it moved
 
     def choose_tool(self, tool: str) -> None:

@@ -75,7 +75,7 @@ def _draw_two_rows(
     canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.px, places, row[0] + row[1] // 2
     below, chips = middle + px(HEADER_ROW), _chips(desk, panel)
     telling = sum(_chip_width(canvas, chip) for chip in chips if chip.tells_apart)
-    fits_long = margin + telling + _widest(desk, panel, wording.LONG_STATES) <= right
+    fits_long = margin + telling + px(STATE_GAP) + _widest(desk, panel, wording.LONG_STATES) <= right
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
     chips = _draw_chips(canvas, chips, margin, end, below)

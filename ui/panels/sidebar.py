@@ -89,14 +89,25 @@ def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], i
     canvas.spot(HotSpot("sidebar", box, None, wheel=partial(scroll, desk, key)))
     offset = desk.state.sidebar_scroll.get(key, 0)
     inner = (x + px(11), y + px(8) - offset, width - px(11 + SCROLLS), height - px(16))
-    with canvas.clipped(box):
+    with canvas.clipped(box, scrolls=True):
         bottom = draw_tab(desk, inner)
     hidden = max(0, bottom + offset + px(8) - (y + height))
     desk.state.sidebar_hidden = hidden
-    desk.state.sidebar_scroll[key] = min(offset, hidden)
+    desk.state.sidebar_scroll[key] = min(offset + _to_focus(desk, box, offset), hidden)
     if hidden:
         _draw_scroll_bar(desk, key, box, offset, hidden)
     return bottom
+
+
+def _to_focus(desk: Desk, box: Box, offset: int) -> int:
+    """How far to scroll to the control that the keyboard has just come to."""
+    canvas, (_, y, _, height), margin = desk.canvas, box, desk.canvas.px(8)
+    came_from, desk.state.followed_focus = desk.state.followed_focus, canvas.focus_id
+    place = canvas.scrolled.get(canvas.focus_id or "")
+    if place is None or canvas.focus_id == came_from:
+        return 0
+    above, below = place[1] - margin - y, place[1] + place[3] + margin - (y + height)
+    return max(below, 0) if above >= 0 else max(above, -offset)
 
 
 def scroll(desk: Desk, key: str, steps: int) -> None:

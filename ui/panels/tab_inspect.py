@@ -13,7 +13,7 @@ from ui.model.cell_values import values_of
 from ui.model.layout import Box
 from ui.model.session import Panel
 from ui.model.wording import NOT_YET
-from ui.panels import why_line
+from ui.panels import mark, why_line
 from ui.panels.desk import Desk
 
 LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
@@ -36,9 +36,9 @@ def draw(desk: Desk, box: Box) -> int:
     else:
         y = _draw_cell(desk, x, y, width, cell)
     level = desk.scene.layers.region_level
-    for panel in desk.session.panels:
+    for place, panel in enumerate(desk.session.panels):
         facts = [] if cell is None else [*_distance_facts(desk, panel, cell), *cell_facts(panel, cell, level)]
-        y = _draw_agent(desk, x, y, width, panel, facts)
+        y = _draw_agent(desk, (x, y, width), panel, place, facts)
     return y
 
 
@@ -160,12 +160,14 @@ def _size(count: int) -> str:
     return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
 
 
-def _draw_agent(desk: Desk, x: int, y: int, width: int, panel: Panel, facts: list[tuple[str, str]]) -> int:
-    canvas, palette = desk.canvas, desk.palette
+def _draw_agent(desk: Desk, row: tuple[int, int, int], panel: Panel, place: int, facts: list[tuple[str, str]]) -> int:
+    """`row`: left, top and width; `place`: of the panel, which its mark says."""
+    canvas, palette, (x, y, width) = desk.canvas, desk.palette, row
     px = canvas.px
     canvas.hline(x, y, width)
-    y += px(5)
-    canvas.text((x, y), panel.view.label, size=13, face="bold", width=width)
+    y += px(6)
+    left = mark.draw(canvas, x, y + px(9), place) + px(6)
+    canvas.text((left, y + px(9)), panel.view.label, size=13, face="bold", width=x + width - left, middle=True)
     y = why_line.draw(desk, x, y + px(21), width, panel)
     for line in data_lines(panel.view.agent):
         box = (x, y, width, canvas.surface.get_height())

@@ -61,6 +61,9 @@ class Canvas:
         self.mouse: tuple[int, int] = (-1, -1)
         self.takes_mouse = True  # False while a dialog is on top
         self.renewed: list[Box] = []  # what has been drawn in this frame
+        self.scrolled: dict[str, Box] = {}  # what the keyboard can reach where something scrolls, seen or not
+        self._unseen: list[tuple[int, str]] = []  # of that what is out of sight, and how many hot spots are before it
+        self._scrolls = False
         self._rests = self._waits = self._was_busy = False
         self._turn = 0
         self._parts: dict[str, list[HotSpot]] = {}  # as they were drawn last
@@ -80,6 +83,7 @@ class Canvas:
         """
         self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
         self.spots, self.renewed = [], []
+        self.scrolled, self._unseen = {}, []
         self._rests = rests
         self._waits = rests and is_busy and not self._was_busy
         self._was_busy = is_busy
@@ -110,7 +114,12 @@ class Canvas:
     def spot(self, spot: HotSpot) -> bool:
         """Register a hot spot, as far as it can be seen; True while the mouse is over it."""
         seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
-        if not seen.width or not seen.height:
+        is_seen = bool(seen.width and seen.height)
+        if self._scrolls and spot.action:
+            self.scrolled[spot.id] = spot.box
+            if not is_seen:
+                self._unseen.append((len(self.spots), spot.id))
+        if not is_seen:
             return False
         box = (seen.x, seen.y, seen.width, seen.height)
         if box != spot.box:
@@ -119,11 +128,13 @@ class Canvas:
         return self.is_hot(spot.box)
 
     @contextmanager
-    def clipped(self, box: Box) -> Iterator[None]:
-        """Draw only inside a box; what lies outside cannot be clicked either."""
-        before = self.surface.get_clip()
+    def clipped(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
+        """Draw only inside a box; what lies outside cannot be clicked either. `scrolls`: the keyboard gets there."""
+        before, did_scroll = self.surface.get_clip(), self._scrolls
         self.surface.set_clip(pygame.Rect(box).clip(before))
+        self._scrolls = scrolls or did_scroll
         yield
+        self._scrolls = did_scroll
         self.surface.set_clip(before)
 
     def is_hot(self, box: Box) -> bool:
@@ -142,13 +153,18 @@ class Canvas:
 
     def focus_next(self, step: int) -> None:
         """Give the keyboard focus to the next control."""
-        usable = [s.id for s in self.spots if s.action]
+        usable = self._reachable()
         if not usable:
             return
         if self.focus_id in usable:
             self.focus_id = usable[(usable.index(self.focus_id) + step) % len(usable)]
         else:
             self.focus_id = usable[0 if step > 0 else -1]
+
+    def _reachable(self) -> list[str]:
+        """Controls in the order in which they are drawn, with those that are scrolled out of sight."""
+        found = [(place, spot.id) for place, spot in enumerate(self.spots) if spot.action]
+        return [spot_id for _, spot_id in sorted([*self._unseen, *found], key=lambda each: each[0])]
 
     def draw_focus(self) -> None:
         spot = self.spot_named(self.focus_id) if self.focus_id else None
