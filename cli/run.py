@@ -75,6 +75,7 @@ def run_scenario(
             was_stopped = run.go(ticks, trace)
         if kept_path is not None:
             save_scenario(run.repeated(), kept_path)
+            run.say_what_is_not_kept(kept_path)
     finally:
         if was_stopped is not None:  # the run is done, whatever becomes of the files beside its results
             run.report(STOPPED if was_stopped else STUCK)
@@ -110,6 +111,13 @@ class ScenarioRun:
         others = (edit for edit in self.scenario.edits if not isinstance(edit.command, SetTickMs))
         edits = sorted([*others, *served], key=lambda edit: edit.tick)
         return replace(self.scenario, edits=tuple(edits), tick_ms=0.0)
+
+    def say_what_is_not_kept(self, path: str) -> None:
+        """That a run goes on without a limit where it was ended before its end."""
+        now, edits = self.world.tick, self.scenario.edits
+        later = any(isinstance(e.command, SetTickMs) and e.command.milliseconds and e.tick >= now for e in edits)
+        if not self.world.is_over and (self.world.tick_ms or later):
+            self.progress.say(f"--keep {path}: from tick {now:,} on, where this run ends, no milliseconds limit a tick")
 
     def _step(self, ticks: int, trace: Trace) -> int:
         """Advance to the next edit or random change at most, so that no agent is woken in the middle."""

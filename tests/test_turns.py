@@ -198,6 +198,24 @@ def test_a_run_by_the_clock_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFi
     assert [line["arrived"] for line in again] == [40, 20]
 
 
+@pytest.mark.parametrize(
+    ("limit", "ticks", "is_told"),
+    [
+        ("tick_ms: 0.5\n", 9, True),
+        ("tick_ms: 0.5\n", 9999, False),
+        ("edits: [{tick: 2, tick_ms: 0.5}, {tick: 4, tick_ms: 0}]\n", 9, False),
+        ("edits: [{tick: 11, tick_ms: 0.5}]\n", 9, True),
+    ],
+)
+def test_what_is_kept_of_a_run_that_was_cut_short_says_where_it_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], limit: str, ticks: int, is_told: bool
+) -> None:
+    path, kept = tmp_path / "crowd.yaml", tmp_path / "kept.yaml"
+    path.write_text(CROWD + limit)
+    assert run.main([str(path), "--ticks", str(ticks), "--keep", str(kept)]) == 0
+    assert (f"{kept}: from tick 9 on, where this run ends, no" in capsys.readouterr().err) == is_told
+
+
 @pytest.mark.parametrize("options", [[], ["--summary"]])
 def test_an_edit_that_gives_milliseconds_is_heeded_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: list[str]
