@@ -17,13 +17,14 @@ from ui.model.algorithms import KINDS, lines_of
 from ui.model.pseudocode import Reading, read
 
 from .conftest import board_of, drawn, make_world, problems, random_rows
-from .naive import Row, Tba, TbBfs
+from .naive import Place, Row, Tba, TbBfs
 from .naive_databases import DLrta, PrLrta
 from .naive_knn import Knn
-from .naive_learning import Lrta
+from .naive_learning import LocalSearch, Lrta
 from .naive_ribs import Ribs
 from .test_golden import M1
 from .test_knn_lrta import naive_of
+from .test_learning import slow_version
 
 Problem = tuple[list[str], int, int]
 small = problems(side=9, water=False)
@@ -142,6 +143,38 @@ def test_lrta_star_learns_before_it_moves(problem: Problem) -> None:
             assert key_of(read(view, before)) == "move"
         elif naive.status == "no path":
             assert key_of(read(view, before)) == "no_path"
+
+
+class NotingSearch(LocalSearch):
+    """The oracle, with whether there was anything to learn from."""
+
+    learns = False
+
+    def set_h(self, s: Place, value: float) -> None:
+        self.learns = True
+        super().set_h(s, value)
+
+
+@pytest.mark.parametrize("kind", ["k-lrta", "lss-lrta", "rtaa", "da-rtaa"])
+@settings(max_examples=40)
+@given(small, st.sampled_from([1, 3, 9]), st.booleans())
+def test_agents_with_a_local_search_plan_where_their_oracle_does(
+    kind: str, problem: Problem, budget: int, one: bool
+) -> None:
+    board = board_of(make_world(*problem).grid)
+    params: dict[str, Value] = {"moves": "one"} if one and kind != "k-lrta" else {}
+    naive = slow_version(kind, params, budget, board, problem[1], problem[2])
+    naive.__class__ = NotingSearch
+    for view, before, _ in ticks(problem, kind, budget, **params):
+        naive.learns = False  # type: ignore[attr-defined]
+        row, keys = naive.tick(), keys_in(read(view, before))
+        if naive.status == "no path":
+            learns = naive.learns  # type: ignore[attr-defined]
+            assert keys == {"no_path"} | ({"expand"} if row.expanded else set()) | ({"learn"} if learns else set())
+        else:
+            assert keys == {"follow"} | ({"expand", "learn", "choose", "path"} if row.expanded else set())
+        for shown in range(row.expanded):
+            assert key_of(read(view, before, shown)) == "expand"
 
 
 # --- with data computed before the run --------------------------------------------------------------------
@@ -352,6 +385,10 @@ def test_lines_are_those_of_the_parameters() -> None:
         "d-lrta", reentrance="never"
     )
     assert texts("d-lrta", **control(False, False)) == texts("lrta"), "LRTA*(F,G)"
+    assert "no way is left" in texts("lss-lrta") and "no way is left" not in texts("k-lrta") + texts(
+        "rtaa", moves="one"
+    )
+    assert "g(t)" in texts("rtaa") and "g(t)" not in texts("lss-lrta") and "h - h0" in texts("da-rtaa")
     assert "greedy steps lead to the goal" not in texts("knn-lrta", direct=False)
     assert "meanwhile" in texts("knn-lrta", spread=9) and "meanwhile" not in texts("knn-lrta")
     assert "its second" in texts("knn-lrta", skip_first=True)

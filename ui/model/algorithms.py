@@ -72,6 +72,18 @@ _RIBS = (
     Line("no_path", "else if no f lies beyond T: there is no path", 1),
     Line("limit", "else T := the least f beyond T", 1),
 )
+_LOCAL_SEARCH = (
+    Line("", "every tick, if no way is left, standing on s:", 0),
+    Line("expand", "expand n cells by A* from s, with learned h", 1),
+    Line("learn", "h of these := least cost + h of an open cell", 1),
+    Line("no_path", "no cell open, or h(s) above any path: no path", 1),
+    Line("choose", "b := the open cell with least f", 1),
+    Line("path", "way := from s to b", 1),
+    Line("", "every tick:", 0),
+    Line("follow", "move to the next cell of the way", 1),
+)
+_ADAPTIVE = Line("learn", "h(t) of these := least f of an open cell - g(t)", 1)
+_LEAST_LEARNED = Line("choose", "b := the goal if it is best, or least h - h0", 1)
 _STALE = Line("without data", "while the map is another: d := 1", 1)
 _LOOK_UP = Line("look up", "else d := what the database has for s", 1)
 _BEYOND = Line("", "if h(s) is more than any path can cost:", 1)
@@ -161,6 +173,11 @@ def _lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     return _with(_LRTA, _BY_COST) if params["lookahead_by"] == "cost" else _LRTA
 
 
+def _local_search(params: Mapping[str, Value], *others: Line) -> tuple[Line, ...]:
+    lines = _with(_LOCAL_SEARCH, *others)
+    return lines if params.get("moves") == "all" else _reworded(lines, "every tick, if no way is left,", "every tick,")
+
+
 def _ribs(params: Mapping[str, Value]) -> tuple[Line, ...]:
     return _without(_RIBS, *(name for name in ("dead", "redundant") if not params[name]))
 
@@ -207,6 +224,10 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "rtb-gbfs": lambda _: (*_CHANGES, *_TB_GBFS),
     "tba": _tba,
     "lrta": _lrta,
+    "k-lrta": _local_search,
+    "lss-lrta": _local_search,
+    "rtaa": lambda params: _local_search(params, _ADAPTIVE),
+    "da-rtaa": lambda params: _local_search(params, _ADAPTIVE, _LEAST_LEARNED),
     "ribs": _ribs,
     "d-lrta": _d_lrta,
     "knn-lrta": _knn_lrta,

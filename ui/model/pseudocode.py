@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sim.agent_api import Status
 from sim.kernels import log
+from sim.kernels.search import EMPTY
 from sim.walker import WalkerView
 from ui.model.algorithms import Line, lines_of
 
@@ -114,6 +115,17 @@ def _planned_leg(view: WalkerView) -> list[str]:
     return ["look up", *_reentered(view), "expand", "choose", "learn", "refine"]
 
 
+def _local_search(view: WalkerView, before: int) -> list[str]:
+    """It learns from the open cells; where there is none left, there is nothing to learn from."""
+    is_over, search = view.status is Status.NO_PATH, view.agent.search
+    if not int(view.rows[-1].expanded):
+        return ["no_path"] if is_over else _walk(view, before)
+    if is_over:
+        is_empty = search is not None and int(search.control[0].status) == EMPTY
+        return ["expand", *([] if is_empty else ["learn"]), "no_path"]
+    return ["expand", "learn", "choose", "path", "follow"]
+
+
 def _ribs(view: WalkerView, before: int) -> list[str]:
     """All expansions of a tick but the last raised the limit: after any other, the agent moves."""
     row, groups = view.rows[-1], view.agent.groups
@@ -155,6 +167,10 @@ def _walk(view: WalkerView, before: int) -> list[str]:
 _BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
     "tba": _tba,
     "lrta": _lrta,
+    "k-lrta": _local_search,
+    "lss-lrta": _local_search,
+    "rtaa": _local_search,
+    "da-rtaa": _local_search,
     "ribs": _ribs,
     "d-lrta": _d_lrta,
     "knn-lrta": _knn_lrta,
