@@ -208,7 +208,8 @@ _PATIENCE = 100  # ticks on one spot, for each cell of the map, after which an a
 
 
 def steps_alone(world: World, walker: Walker, max_moves: int, longest_step: int = BULK) -> Iterator[None]:
-    """Advance a world of one agent until it is done, out of moves, or has stood longer than any search can take.
+    """Advance a world of one agent, on a map that stays as it is, until it is done, out of moves, or has stood longer
+    than any search can take.
 
     An agent moves at most once a tick, so it cannot pass the move limit within a step of what it has left.
     """

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import random
 import re
 import sqlite3
 import sys
@@ -432,6 +433,29 @@ def test_the_tick_of_a_proof_stays_while_others_walk(tmp_path: Path) -> None:
     alone = rows_of(run_all(text, tmp_path / "alone"))
     together = rows_of(run_all(text + "together: true\nmoves: 20\n", tmp_path / "together"))
     assert alone[0]["no_path_tick"] == together[0]["no_path_tick"] != "" and together[1]["outcome"] == "move_limit"
+
+
+def test_the_tick_of_a_proof_is_that_of_the_last_one_where_changes_woke_the_agent(tmp_path: Path) -> None:
+    """Also of one that walks alone: in between it has waited, for as long as nothing changed."""
+    text = HEAD + "problems: {scen: [walls.map.scen]}\nticks: 300\nmeasures: false\nchanges: {every: 20, rate: 6}\n"
+    text += "agents: [tb-wa]\nbudgets: [8]\nseeds: [25, 26, 27, 28]\n"
+    chance = random.Random(27)
+    lines = ["".join("@" if chance.random() < 0.35 else "." for _ in range(14)) for _ in range(14)]
+    grid = Grid.from_rows([f".{lines[0][1:]}", *lines[1:-1], f"{lines[-1][:-1]}."])
+    write_map(grid, tmp_path / "walls.map")
+    rows = [ScenRow(0, 0, "walls.map", 14, 14, (0, 0), (13, 13), 20.0)]
+    (tmp_path / "walls.map.scen").write_bytes(scen_text(rows).encode())
+    results = rows_of(run_all(text, tmp_path / "out", folders=[tmp_path]))
+    proofs = []
+    for row in results:
+        batch, case, _ = find_row(spec_of(text, folders=[tmp_path]), int(row["row"]))
+        world, proof = world_of(job_of(batch, case, [b""]), grid, BY_KEY), ""
+        while world.tick < 300 and world.advance(1):
+            walker = world.walkers[0]
+            if walker.rows.size and walker.is_done:
+                proof = str(world.tick - 1)
+        proofs.append(proof if row["outcome"] == "waiting_no_path" else "")
+    assert [row["no_path_tick"] for row in results] == proofs and sum(proof != "" for proof in proofs) == 3
 
 
 def test_a_changed_specification_computes_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,8 @@ def do_job(
     _prepare([config_of(walk) for walk in job.walks], job, grid, specs, data_stopwatch)
     world = world_of(job, grid, specs, stopwatch)
     walkers = tuple(world.walkers)
-    lines = list(_alone(world, job) if len(walkers) == 1 else _together(world, job))
+    is_plain = len(walkers) == 1 and job.changes is None
+    lines = list(_alone(world, job) if is_plain else _together(world, job))
     pairs = zip(walkers, job.walks, strict=True)
     return lines, [Failure(walk.key, _told(walker)) for walker, walk in pairs if walker.offence is not None]
 
@@ -128,7 +129,8 @@ def _moves_left(job: Job, walker: Walker) -> int:
 
 
 def _together(world: World, job: Job) -> Iterator[Line]:
-    """Let all walk; those who have arrived leave, so that no change need be told to them, and those out of moves.
+    """Let all walk, or one where the map changes; those who have arrived leave, so that no change need be told to them,
+    and those out of moves.
 
     Nobody moves more than once a tick, so that nobody gets beyond the limit in as many ticks as there are moves left.
     """
