@@ -11,7 +11,7 @@ from tests.test_app import setup
 from tests.window import make_app, press_combination
 from ui.app import App
 from ui.model.layout import HEADER, HEADER_ROW, lay_out
-from ui.panels import panel_header, sidebar, tab_compare
+from ui.panels import bridges, panel_header, sidebar, tab_compare
 
 Drawn = tuple[str, pygame.Rect]
 
@@ -173,3 +173,22 @@ def test_the_inspector_marks_namesakes_by_their_numbers():
     left = app.window.scene.layout.sidebar[0]
     marks = [words for words, box in drawn(app) if box.x > left and words in "1234"]
     assert marks == ["1", "2", "3", "4"]
+
+
+def test_names_of_switches_do_not_touch():
+    """Of two doors side by side one name stood corner to corner with the other."""
+    app = make_app(setup(1))
+    desk, area, place = app.window.desk, (0, 0, 400, 400), (100, 100, 10, 10)
+    first = pygame.Rect(bridges._beside(desk, area, "north door", place, []))
+    below = first.move(0, first.height)
+    second = pygame.Rect(bridges._beside(desk, area, "north door", place, [tuple(below)]))
+    assert not below.inflate(2, 2).colliderect(second) and second != first
+
+
+def test_the_name_of_a_door_at_the_edge_of_the_map_leaves_another_free():
+    """At the right edge there was one side alone, where another name stood already: they lay on each other."""
+    app = make_app(setup(1))
+    desk, area, place = app.window.desk, (0, 0, 400, 400), (386, 100, 10, 10)
+    usual = bridges._beside(desk, area, "north door", place, [])
+    other = pygame.Rect(bridges._beside(desk, area, "north door", place, [usual]))
+    assert pygame.Rect(area).contains(other) and not other.colliderect(pygame.Rect(usual))

@@ -58,23 +58,26 @@ def _place_of(desk: Desk, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
 
 
 def _beside(desk: Desk, area: Box, name: str, place: Box, taken: Sequence[Box]) -> Box:
-    """Where a name stands: at the first side of its switch at which there is room and no other name."""
+    """Where a name stands: at the first side of its switch at which there is room and no other name near."""
     px = desk.canvas.px
     height, gap = px(17), px(6)
     width = min(desk.canvas.text_width(name, 11) + px(12), area[2] - 2 * gap)
     x, y, wide, high = place
     middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
+    most_left = area[0] + area[2] - width - gap
+    along = max(area[0] + gap, min(middle[1], most_left))  # above or below: within the map
     sides = [
         pygame.Rect(left, top, width, height)
         for left, top in (
             (x + wide + gap, middle[0]),
             (x - width - gap, middle[0]),
-            (middle[1], y - height - gap),
-            (middle[1], y + high + gap),
+            (along, y - height - gap),
+            (along, y + high + gap),
         )
     ]
     inside = [side for side in sides if pygame.Rect(area).contains(side)]
-    alone = [side for side in inside if side.collidelist([pygame.Rect(box) for box in taken]) < 0]
+    others = [pygame.Rect(box).inflate(gap, gap) for box in taken]
+    alone = [side for side in inside if side.collidelist(others) < 0]
     found = (alone or inside or [sides[0].clamp(area)])[0]
     return found.x, found.y, found.width, found.height
 
