@@ -327,11 +327,14 @@ class World:
         return passed
 
     def _run_those(self, turns: Turns, ticks: int) -> int:
+        """Let those who have something to do plan and act; returns how many ticks have passed."""
         stints = [self._run_crew(crew, ticks) for crew in turns.crews]
         done = [self._run_timed(walker, ticks) for walker in turns.awake]
         longest = max([*done, *(int(stint.done.max()) for stint in stints)], default=0)
         passed = longest if longest < ticks and self.is_over else ticks
         self._count_waits(turns, stints, done, passed)
+        if min(done, default=passed) < passed:
+            turns.look_who_is_awake()
         self.stirs += 1
         return passed
 
@@ -345,8 +348,6 @@ class World:
         for crew, stint in zip(turns.crews, stints, strict=True):
             for i in np.flatnonzero((stint.done < passed) & (crew.results["status"] == Status.NO_PATH)).tolist():
                 crew.walkers[i].metrics[0].waits += passed - int(stint.done[i])
-        if min(done, default=passed) < passed:
-            turns.look_who_is_awake()
 
     @property
     def crews(self) -> Sequence[Crew]:

@@ -525,6 +525,34 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
     open_for_writing(tmp_path).close()
 
 
+def test_who_reads_a_folder_that_is_being_made_finds_all_of_it_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, found = sqlite3.connect, list[Any]()
+
+    def look(_statement: str) -> None:
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(sqlite3, "connect", connect)
+            try:
+                reader = open_for_reading(tmp_path)
+            except ConfigError:
+                return
+            with reader:
+                try:
+                    found.append(reader.count())
+                except ConfigError as error:  # raised here, nobody would hear of it
+                    found.append(str(error))
+
+    def watched(*given: Any, **named: Any) -> sqlite3.Connection:
+        db = connect(*given, **named)
+        db.set_trace_callback(look)
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    open_for_writing(tmp_path).close()
+    assert found and set(found) == {(0, 0)}
+
+
 def test_results_in_a_folder_that_nobody_may_write_to_are_read(
     results: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

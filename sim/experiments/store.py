@@ -210,7 +210,7 @@ def _connected(place: Path | str, begin: Callable[[sqlite3.Connection], None]) -
 def _make_tables(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
-    db.executescript(_SCHEMA)
+    db.executescript(f"BEGIN; {_SCHEMA} COMMIT")  # at once: who reads meanwhile finds all tables or none
     _leave_old_plan(db)
     _add_new_columns(db)
 
@@ -223,7 +223,7 @@ def _only_read(db: sqlite3.Connection) -> None:
 def _leave_old_plan(db: sqlite3.Connection) -> None:
     """A plan of a version that knew other columns goes: the specification says it all again."""
     if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED)]:
-        db.executescript(f"DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA}")
+        db.executescript(f"BEGIN; DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA} COMMIT")
 
 
 def _add_new_columns(db: sqlite3.Connection) -> None:
