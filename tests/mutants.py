@@ -137,7 +137,7 @@ MUTANTS = (
     history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("head.is_stale or head.tick > tick or (", "head.is_stale or ("),
-    timeline("(self.horizon if is_new else self.recorded_end) - begin)", "BULK)"),
+    timeline("(self.horizon if is_new else end) - begin)", "BULK)"),
     timeline("is_active = record.last_active(tick) == tick", "is_active = record.last_active(tick) > 0"),
     # journals and sessions
     journal('if not line.endswith(b"\\n"):', 'if not line.strip(b"\\0"):'),

@@ -53,7 +53,7 @@ from sim.time.recorded import MARK, MarkKind, Record
 from sim.walker import Walker
 from sim.world import BULK, Note, World
 
-SPACING = 80_000.0
+SPACING = 100_000.0
 """Work between two keyframes: what a seek replays at most, as long as the memory lasts."""
 
 NEAR_SPACING = 12_000.0
@@ -349,12 +349,12 @@ class Timeline:
 
     def _stretch(self, head: _Head, ticks: int) -> int:
         """Ticks without any command in between, all of them new or all of them recorded."""
-        world = head.world
-        begin, is_new = world.tick, world.tick >= self.recorded_end
+        world, begin, end = head.world, head.world.tick, self.recorded_end
+        is_new = begin >= end
         boundary = DIGEST_EVERY - begin % DIGEST_EVERY
-        world.is_live = begin >= max(self.recorded_end, self.horizon)
+        world.is_live = is_new and begin >= self.horizon
         if not world.is_live:
-            boundary = min(boundary, (self.horizon if is_new else self.recorded_end) - begin)
+            boundary = min(boundary, (self.horizon if is_new else end) - begin)
         done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), BULK))
         if not done:
             return 0
@@ -366,7 +366,8 @@ class Timeline:
                 self.history.take_down(world, begin, before, head.statuses)
             self.history.go_on_to(world)
             self.horizon = max(self.horizon, world.tick)
-            self._note_served(world)
+            if world.served:
+                self._note_served(world)
         else:
             self.history.check(world)
         return done
@@ -377,8 +378,7 @@ class Timeline:
         world.served.clear()
         for entry in entries:
             self._entries.insert(end_of(self._entries, entry.tick), entry)
-        if entries:
-            self._tell(entries, [])
+        self._tell(entries, [])
 
     def _count_work(self, head: _Head, ticks: int, has_stirred: bool) -> None:
         work = _STEP
