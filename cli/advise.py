@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, add_movement, checked, movement_of, with_default
+from cli.arguments import Arguments, add_movement, checked, movement_of, option
 from cli.progress import Progress
 from cli.report.figures import save
 from cli.warm import warm_up
@@ -55,15 +55,11 @@ def _parser() -> Arguments:
     parser = Arguments("advise", "Try agents on random problems of a map, and say which to use.")
     parser.add_argument("--map", required=True, metavar="FILE", help=f"a map: {MAP_KINDS}")
     add_movement(parser)
-    parser.add_argument("--units", type=checked(UNITS), default=UNITS.default, metavar="N", help=with_default(UNITS))
+    parser.add_argument("--units", metavar="N", **option(UNITS))
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument(
-        "--budget-ms", type=checked(BUDGET_MS), default=BUDGET_MS.default, metavar="B", help=with_default(BUDGET_MS)
-    )
+    limit.add_argument("--budget-ms", metavar="B", **option(BUDGET_MS))
     limit.add_argument("--budget", type=checked(BUDGET), metavar="K", help=BUDGET.help)
-    parser.add_argument(
-        "--seconds", type=checked(SECONDS), default=SECONDS.default, metavar="S", help=with_default(SECONDS)
-    )
+    parser.add_argument("--seconds", metavar="S", **option(SECONDS))
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="for the figure and a scenario; MAP-advice if left out"
     )

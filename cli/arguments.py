@@ -56,6 +56,11 @@ def with_default(param: Param, default: object = None) -> str:
     return f"{param.help}; {value:,}" if isinstance(value, int) else f"{param.help}; {value}"
 
 
+def option(param: Param) -> dict[str, Any]:
+    """What add_argument() takes for a parameter: how its words are read, what it is where nobody says, and its help."""
+    return {"type": checked(param), "default": param.default, "help": with_default(param)}
+
+
 def folder(text: str) -> Path:
     """A folder to read from, which has to be there."""
     if not os.path.isdir(text):

@@ -14,7 +14,7 @@ from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-from cli.arguments import Arguments, checked, with_default
+from cli.arguments import Arguments, checked, option
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.files.disk import write_atomically
@@ -126,7 +126,7 @@ def _parser() -> Arguments:
         help="window, panels or panel:N; panels",
     )
     add("--captions", action="store_true", help="say what happens: edits and restarts")
-    add("--hold", type=checked(HOLD), default=HOLD.default, metavar="S", help=with_default(HOLD))
+    add("--hold", metavar="S", **option(HOLD))
     add("--branch", action="append", default=[], metavar="NAME", help="of a session file; several stand side by side")
     add("--no-legend", action="store_true", help="without the strip that explains the marks")
     add("--theme", type=checked(THEME), metavar="NAME", help="dark or light, instead of what the scenario says")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked, with_default
+from cli.arguments import Arguments, checked, option
 from cli.interrupts import heeding_sigterm
 from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
@@ -31,7 +31,7 @@ _STEP = 2048  # ticks between two looks at the progress
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("run", "Run a scenario without a window; one JSON line per agent on standard output.")
     parser.add_argument("scenario", help="a scenario file, or the name of an example")
-    parser.add_argument("--ticks", type=checked(TICKS), default=TICKS.default, metavar="N", help=with_default(TICKS))
+    parser.add_argument("--ticks", metavar="N", **option(TICKS))
     parser.add_argument("--summary", action="store_true", help="one line for each group of agents, with times of ticks")
     parser.add_argument(
         "--tick-ms", type=checked(TICK_MS), metavar="MS", help=f"{TICK_MS.help}; what the scenario says"

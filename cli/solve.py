@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, add_movement, cell, checked, movement_of, with_default
+from cli.arguments import Arguments, add_movement, cell, checked, movement_of, option
 from cli.interrupts import heeding_sigterm
 from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
@@ -67,12 +67,8 @@ def _parser() -> Arguments:
     parser.add_argument("--scen", metavar="FILE", help="a .scen file with problems")
     parser.add_argument("--rows", metavar="ROWS", help="its rows, such as 0,5,10:20 (the end is left out); all of them")
     parser.add_argument("--agent", action="append", required=True, metavar="SPEC", help="tb-wa or tb-wa:weight=3,...")
-    parser.add_argument(
-        "--budget", type=checked(BUDGET), default=BUDGET.default, metavar="K", help=with_default(BUDGET)
-    )
-    parser.add_argument(
-        "--max-moves", type=checked(MOVES), default=MOVES.default, metavar="N", help=with_default(MOVES)
-    )
+    parser.add_argument("--budget", metavar="K", **option(BUDGET))
+    parser.add_argument("--max-moves", metavar="N", **option(MOVES))
     parser.add_argument(
         "--trials",
         type=checked(TRIALS),

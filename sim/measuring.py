@@ -86,12 +86,11 @@ class Measuring:
         """Take in the rows of an agent that stood at `position`. Those that are not judged at once wait."""
         if not self.is_on or agent in self._lost:
             return
-        if self.allowance is None and not self._waiting:  # in every tick of every agent: no more is made than counted
-            _count(self._grid.ground, rows, 0, position, metrics, self._fresh(), _UNLIMITED)
+        if self.allowance is not None:
+            self._waiting.append(_Walk(agent, metrics, position, rows))
             return
-        self._waiting.append(_Walk(agent, metrics, position, rows))
-        if self.allowance is None:
-            self.finish()
+        self.finish()
+        _count(self._grid.ground, rows, 0, position, metrics, self._fresh(), _UNLIMITED)
 
     def spend(self, ticks: int) -> None:
         """Judge what waits, as far as so many ticks allow."""

@@ -166,10 +166,10 @@ def test_agents_with_a_local_search_plan_where_their_oracle_does(
     naive = slow_version(kind, params, budget, board, problem[1], problem[2])
     naive.__class__ = NotingSearch
     for view, before, _ in ticks(problem, kind, budget, **params):
-        naive.learns = False  # type: ignore[attr-defined]
+        naive.learns = False
         row, keys = naive.tick(), keys_in(read(view, before))
         if naive.status == "no path":
-            learns = naive.learns  # type: ignore[attr-defined]
+            learns = naive.learns
             assert keys == {"no_path"} | ({"expand"} if row.expanded else set()) | ({"learn"} if learns else set())
         else:
             assert keys == {"follow"} | ({"expand", "learn", "choose", "path"} if row.expanded else set())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, add_maps, checked, with_default
+from cli.arguments import Arguments, add_maps, option
 from cli.bench import problems
 from cli.bench.setup import Setup
 from cli.bench.table import Table, lines_of, write_csv
@@ -60,9 +60,7 @@ def _parser() -> Arguments:
     parser = Arguments("bench", "Measure speed and memory. A target that is missed is marked NO, and is no error.")
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=f"one or more of {names}; all of them if left out")
     parser.add_argument("--csv", metavar="FILE", help="write all rows to FILE")
-    parser.add_argument(
-        "--rounds", type=checked(ROUNDS), default=ROUNDS.default, metavar="N", help=with_default(ROUNDS)
-    )
+    parser.add_argument("--rounds", metavar="N", **option(ROUNDS))
     add_maps(parser, "folder of maps with search-set.tsv; maps are generated if left out")
     return parser
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked, with_default
+from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked, option
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine, duration
 from cli.interrupts import heeding_sigterm
@@ -43,7 +43,7 @@ def _parser() -> Arguments:
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="where results are kept; SPEC without .yaml if left out"
     )
-    parser.add_argument("--size", type=checked(SIZE), default=SIZE.default, metavar="NAME", help=with_default(SIZE))
+    parser.add_argument("--size", metavar="NAME", **option(SIZE))
     parser.add_argument(
         "--jobs",
         type=checked(pools.JOBS),
@@ -52,7 +52,7 @@ def _parser() -> Arguments:
         help=f"{pools.JOBS.help}; as many as it has processors",
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler as tcp://HOST:PORT, or slurm")
-    parser.add_argument("--nice", type=checked(NICE), default=NICE.default, metavar="N", help=with_default(NICE))
+    parser.add_argument("--nice", metavar="N", **option(NICE))
     parser.add_argument("--dry-run", action="store_true", help="say how many runs, and how long they will take")
     parser.add_argument("--lab", action="store_true", help="write a properties file for Downward Lab, too")
     parser.add_argument("--parquet", action="store_true", help="write results.parquet, too (requirements-parquet.txt)")

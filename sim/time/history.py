@@ -46,7 +46,6 @@ class Divergence:
 class History:
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
-        self._there: list[int] = []  # who was there when that was looked at last
         self._stints: list[Stint] = []  # what crews did, not yet in the records
         self._taken: dict[int, int] = {}  # of an agent whose record was asked for: how many stints are in it
         self.end = 0
@@ -93,10 +92,6 @@ class History:
         """Take down who has come and what the world had to say, its commands being applied."""
         for note in world.notes:
             self.notes.setdefault((note.tick, note.text, id(note.command)), note)
-        there = [walker.id for walker in world.walkers]
-        if there == self._there:
-            return
-        self._there = there
         for walker in world.walkers:
             if walker.id not in self._records:
                 record = Record(walker.id, walker.label, walker.spec.key, walker.joined, walker.position)
@@ -213,7 +208,6 @@ class History:
         kept_to = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
         if tick < self.end or not keeps_now:
-            self._there = []
             self._records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
             for record in self._records.values():
                 record.truncate(tick)

@@ -29,7 +29,7 @@ _KIND_OF_BIT = (
     (log.BACK_MOVE, int(MarkKind.BACK_MOVE)),
     (log.ARRIVED, int(MarkKind.ARRIVAL)),
 )
-_MARKED = log.RESTARTED | log.BACK_MOVE | log.ARRIVED
+_MARKED = sum(bit for bit, _ in _KIND_OF_BIT)
 _KINDS_OF = tuple([kind for bit, kind in _KIND_OF_BIT if bits & bit] for bits in range(_MARKED + 1))
 """By what is marked in a row."""
 

@@ -16,6 +16,10 @@ class Line:
     depth: int = 0  # how far it is set in
 
 
+def _reworded(lines: tuple[Line, ...], old: str, new: str) -> tuple[Line, ...]:
+    return tuple(replace(line, text=line.text.replace(old, new)) for line in lines)
+
+
 _NO_PATH = Line("no_path", "if no cell is open: there is no path", 1)
 _WALK = (
     Line("", "if the agent stands on the path, before its end", 1),
@@ -31,7 +35,7 @@ _TB_WA = (
     *_WALK,
     Line("back", "else move back to the parent of its cell", 1),
 )
-_TB_GBFS = tuple(replace(line, text=line.text.replace("g + w h", "h")) for line in _TB_WA)
+_TB_GBFS = _reworded(_TB_WA, "g + w h", "h")
 _CHANGES = (
     Line("", "when the map changes:", 0),
     Line("", "eager: begin anew. lazy: only if the way", 1),
@@ -52,13 +56,16 @@ _TBA = (
 )
 _LONGER = Line("path", "at the root or agent: new path, if not shorter", 1)
 _SHORTCUT = Line("shortcut", "off the goal's path: search from it to the agent", 1)
+_LOOK = Line("expand", "look at all cells that d moves lead to", 1)
+_CHOOSE = Line("choose", "b := the one of the rim with least cost + h", 1)
+_MOVE = Line("move", "move one step towards b", 1)
 _LRTA = (
     Line("", "every tick, standing on s:", 0),
-    Line("expand", "look at all cells that d moves lead to", 1),
-    Line("choose", "b := the one of the rim with least cost + h", 1),
+    _LOOK,
+    _CHOOSE,
     Line("learn", "h(s) := that cost + h, if it is more", 1),
     Line("no_path", "if h(s) is more than any path can cost: no path", 1),
-    Line("move", "move one step towards b", 1),
+    _MOVE,
 )
 _BY_COST = Line("expand", "look at all cells up to a cost of gmax", 1)
 _RIBS = (
@@ -96,13 +103,13 @@ _D_LRTA = (
     Line("", "(where it has no subgoal: y := the goal)", 1),
     Line("again", "if s was visited before, or once no way led", 1),
     Line("reenter", "to a subgoal: y := goal, d := c", 2),
-    Line("expand", "look at all cells that d moves lead to", 1),
-    Line("choose", "b := the one of the rim with least cost + h", 1),
+    _LOOK,
+    _CHOOSE,
     _LEARN,
     _BEYOND,
     _NO_PATH_TO_GOAL,
     Line("drop", "else y := the goal from now on", 2),
-    Line("move", "move one step towards b", 1),
+    _MOVE,
 )
 _FOR_GOOD = Line("again", "once s was visited before, or no way led", 1)
 _NEVER = Line("reenter", "once no way led to a subgoal: y := goal, d := c", 1)
@@ -136,7 +143,7 @@ _PR_LRTA = (
     Line("look up", "else y, d := what the database has for s", 1),
     Line("reenter", "if a leg began on s before: y := goal's, d := c", 1),
     Line("expand", "look at all regions that d arcs lead to", 1),
-    Line("choose", "b := the one of the rim with least cost + h", 1),
+    _CHOOSE,
     Line("learn", "h(r), toward y, := that, if it is more", 1),
     Line("refine", "leg := A* inside r and the next region to b", 1),
     Line("", "every tick:", 0),
@@ -157,10 +164,6 @@ def _with(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
     """The same with these in the place of those of their keys."""
     by_key = {line.key: line for line in others}
     return tuple(by_key.get(line.key, line) for line in lines)
-
-
-def _reworded(lines: tuple[Line, ...], old: str, new: str) -> tuple[Line, ...]:
-    return tuple(replace(line, text=line.text.replace(old, new)) for line in lines)
 
 
 def _tba(params: Mapping[str, Value]) -> tuple[Line, ...]:
