@@ -1,5 +1,6 @@
 """How a run without a window goes on, how it ended, and everything that is counted of it, as one line of plain data."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -207,16 +208,18 @@ def _group_line(world: World, kind: str, members: Sequence[Walker]) -> dict[str,
 _PATIENCE = 100  # ticks on one spot, for each cell of the map, after which an agent counts as stuck
 
 
-def steps_alone(world: World, walker: Walker, max_moves: int, longest_step: int = BULK) -> Iterator[None]:
-    """Advance a world of one agent, on a map that stays as it is, until it is done, out of moves, or has stood longer
-    than any search can take.
+def steps_alone(
+    world: World, walker: Walker, max_moves: int, longest_step: int = BULK, max_ticks: float = math.inf
+) -> Iterator[None]:
+    """Advance a world of one agent, on a map that stays as it is, until it is done, out of moves or ticks, or has stood
+    longer than any search can take.
 
     An agent moves at most once a tick, so it cannot pass the move limit within a step of what it has left.
     """
     patience = _PATIENCE * world.grid.cells
     moves = last_move = 0
-    while not world.is_over and moves < max_moves and world.tick - last_move <= patience:
-        world.advance(min(max_moves - moves, BULK, longest_step))
+    while not world.is_over and moves < max_moves and world.tick < max_ticks and world.tick - last_move <= patience:
+        world.advance(int(min(max_moves - moves, BULK, longest_step, max_ticks - world.tick)))
         if world.metrics(walker).moves > moves:
             moves, last_move = world.metrics(walker).moves, world.tick
         yield

@@ -408,8 +408,10 @@ def test_trials_have_a_line_each(tmp_path: Path) -> None:
 def test_limits_end_runs(tmp_path: Path) -> None:
     text = HEAD + "problems: {generate: {kind: corner, size: 24}}\nagents: [lrta]\n"
     assert rows_of(run_all(text + "moves: 50\n", tmp_path / "a"))[0]["outcome"] == "move_limit"
-    row = rows_of(run_all(text + "ticks: 50\n", tmp_path / "b"))[0]
-    assert (row["outcome"], row["ticks"]) == ("stuck", "50")
+    long = text.replace("24", "80")
+    for ticks in 50, 4096, 5000:  # fewer than go into one call of a kernel, as many, and more
+        row = rows_of(run_all(f"{long}ticks: {ticks}\n", tmp_path / str(ticks)))[0]
+        assert (row["outcome"], row["ticks"]) == ("stuck", str(ticks))
 
 
 @pytest.mark.parametrize("changes", ["", "changes: {every: 7, rate: 3}\n"])

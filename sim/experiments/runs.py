@@ -112,10 +112,8 @@ def config_of(walk: Walk) -> AgentConfig:
 
 def _alone(world: World, job: Job) -> Iterator[Line]:
     walker, proofs = world.walkers[0], Proofs()
-    for _ in steps_alone(world, walker, job.moves, min(BULK, job.ticks)):
+    for _ in steps_alone(world, walker, job.moves, max_ticks=job.ticks):
         proofs.look([walker])
-        if world.tick >= job.ticks:
-            break
     return _lines(world, walker, job.walks[0], _why_active(job, walker), proofs)
 
 
