@@ -13,7 +13,7 @@ from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
 from sim.files.examples import EXAMPLES
-from sim.files.scenario import Scenario
+from sim.files.scenario import Scenario, dump_scenario, parse_scenario
 from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
@@ -390,6 +390,79 @@ def test_a_reset_run_goes_as_the_first_one() -> None:
     session.reset(keeps_map=False)
     session.advance(30)
     assert session.world.digest() == digest
+
+
+SCRIPT = (
+    (4, commands.SetSwitch("gate", True)),
+    (5, commands.SetParam(1, "weight", 3.0)),
+    (5, commands.SetBudget(9, 1)),
+    (5, commands.SetBudget(4)),
+    (5, commands.NameAgent(1, "hasty")),
+    (6, commands.AddAgent(AgentConfig("tba", "late"))),
+    (6, commands.RemoveAgent(0)),
+    (7, commands.MoveGoal(55)),
+    (7, commands.MoveGoal(70, 3)),
+)
+
+
+@pytest.mark.parametrize("keeps_map", [False, True])
+def test_what_a_script_has_done_it_does_again_and_not_twice(keeps_map: bool) -> None:
+    """To the map, to agents, to who is there: nothing of it is taken for the user's."""
+    session = Session(setup(density=0.0, script=SCRIPT))
+    session.advance(12)
+    digest, names = session.world.digest(), [walker.label for walker in session.world.walkers]
+    session.reset(keeps_map=keeps_map)
+    assert session.scenario == setup(density=0.0, script=SCRIPT)
+    session.advance(12)
+    assert session.world.digest() == digest and [walker.label for walker in session.world.walkers] == names
+
+
+def test_what_was_drawn_by_hand_stays_whatever_the_script_draws() -> None:
+    session = Session(setup(density=0.0, script=SCRIPT))
+    session.advance(9)
+    stroke(session, [100, 101], True)
+    session.reset(keeps_map=True)
+    grid = session.world.grid
+    assert not grid.free[[100, 101]].any() and grid.free[[40, 41, 56]].all()
+
+
+def test_the_script_finds_its_agents_whoever_was_removed_or_moved() -> None:
+    """Agents have other numbers when a run begins again: those of the script go with them."""
+    session = Session(setup(density=0.0, script=SCRIPT[1:3]))
+    session.advance(2)
+    session.remove_agent(PanelKey(0, 0))
+    session.move_panel(PanelKey(0, 2), -1)
+    session.reset(keeps_map=False)
+    session.advance(8)
+    assert [(w.spec.key, w.params.get("weight"), w.budget) for w in session.world.walkers] == [
+        ("tb-gbfs", None, 2),
+        ("rtb-wa", 3.0, 9),
+    ]
+    saved = files.scenario_from_session(session)
+    assert parse_scenario(dump_scenario(saved), "saved", BY_KEY).edits == saved.edits
+
+
+def test_what_the_user_does_to_an_agent_of_the_script_stays() -> None:
+    session = Session(setup(density=0.0, script=SCRIPT))
+    session.advance(9)
+    session.set_budget(PanelKey(0, 3), 5)
+    session.remove_agent(PanelKey(0, 1))
+    session.reset(keeps_map=False)
+    assert [w.spec.key for w in session.world.walkers] == ["tba", "tb-gbfs"]
+    session.advance(9)
+    late = session.world.walkers[-1]
+    assert [w.spec.key for w in session.world.walkers] == ["tb-gbfs", "tba"] and not session.world.notes
+    assert (late.label, late.budget, session.world.goal_of(late)) == ("late", 5, 70)
+
+
+def test_nobody_is_lost_whose_own_start_was_blocked() -> None:
+    own = [AgentConfig("tba", start=(x, 3), goal=(x, 9)) for x in (4, 6, 8)]
+    session = Session(replace(setup(density=0.0), agents=(*AGENTS, *own)))
+    session.advance(4)
+    stroke(session, [3 * SIDE + 4, 3 * SIDE + 5, 9 * SIDE + 8], True)
+    session.reset(keeps_map=True)
+    assert len(session.world.walkers) == 6 and not session.world.grid.is_free(3 * SIDE + 5)
+    assert "2 cells where agents begin or end are free again, for the run to begin" in session.messages
 
 
 # --- agents ---------------------------------------------------------------------------------------

@@ -1,41 +1,157 @@
 """A run as something to begin again: the scenario that it has become by what the user has set. No pygame here."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from operator import attrgetter
+from typing import Any, cast
 
 from agents.registry import BY_KEY
 from sim import commands
-from sim.commands import AgentConfig, Command
+from sim.changes import RandomChanges
+from sim.commands import AddAgent, AgentConfig, Changeable, Command, MapEdit, NameAgent, Pair, TimedCommand, ToGroup
 from sim.crowd import groups_of
 from sim.files.scenario import Scenario
 from sim.grid import Grid
+from sim.params import Value
+from sim.time.log import Entry
 from sim.time.timeline import Timeline
+from ui.model.drawn import drawn_by_hand
 from ui.model.keys import PanelKey
 from ui.model.run import Run
 
 
-def scenario_of(run: Run, *, keeps_map: bool) -> Scenario:
-    """A run as something to begin again: on its first map or as edited, with the agents as they are set now.
+def scenario_of(run: Run, *, keeps_map: bool, starts: Mapping[int, Pair] = {}) -> Scenario:
+    """A run as something to begin again, on its first map or with what was drawn on it by hand.
 
-    What the user has set by hand in the branch in front stays. What the script has set stays out: the script will set
-    it again.
+    What the user has done to the agents in the branch in front stays. What the script has done stays out: it will do
+    it again, to the same agents, whatever their numbers are then. `starts`: other ones, of some agents.
     """
-    world, pair = run.world, run.world.grid.xy
-    changes = world.random_changes
-    by_hand: dict[type[Command], dict[str, Any]] = {
-        commands.MoveGoal: {"goal": pair(world.goal)},
-        commands.SetBudget: {"budget": world.budget},
-        commands.SetTrials: {"trials": world.trials},
-        commands.SetTickMs: {"tick_ms": world.tick_ms},
-        commands.SetChanges: {"changes": changes if changes.rate > 0 else None},
-    }
-    done = {type(command) for _, command in done_by_hand(run.timeline)}
-    set_by_hand = {name: value for kind in by_hand if kind in done for name, value in by_hand[kind].items()}
-    if commands.NameSwitch in done:
-        set_by_hand["switches"] = _switches_by_hand(run)
-    grid = world.grid.copy() if keeps_map else run.scenario.grid
-    agents = tuple(_as_in_a_file(config) for config in configs_of(run))
-    return replace(run.scenario, agents=agents, grid=grid, **set_by_hand)
+    by_hand = _ByHand(run)
+    for number, start in starts.items():
+        by_hand.agents[number] = replace(by_hand.agents[number], start=start)
+    agents = {number: _as_in_a_file(config) for number, config in by_hand.agents.items()}
+    joining = by_hand.joining
+    first = _in_order_of_panels(run, {n: config for n, config in agents.items() if n not in joining})
+    numbers = {old: new for new, old in enumerate([*first, *(n for n in joining if n in agents)])}
+    script = tuple(_renumbered(run.scenario.edits, joining, numbers, agents))
+    grid = drawn_by_hand(run) if keeps_map else run.scenario.grid
+    return replace(run.scenario, agents=tuple(agents[n] for n in first), edits=script, grid=grid, **by_hand.settings)
+
+
+class _ByHand:
+    """What a run begins with as the user has set it: their commands up to now are done to this in place of a world."""
+
+    def __init__(self, run: Run) -> None:
+        self._pair = run.world.grid.xy
+        self._switches = dict(run.scenario.switches)
+        self.settings: dict[str, Any] = {}  # of the scenario
+        self.joining = _joining(run.scenario)  # numbers of those that the script adds
+        self.agents = dict(enumerate(run.scenario.agents)) | self.joining
+        refused = run.timeline.complaints()
+        for entry in run.timeline.entries():
+            if _is_kept(entry, run.tick) and entry.id not in refused:
+                entry.command.apply(cast(Changeable, self))  # none of them draws on a map or tells of a clock
+
+    def move_goal(self, cell: int, agent: int | None) -> None:
+        if agent is None:
+            self.settings["goal"] = self._pair(cell)
+        else:
+            self._set(agent, goal=self._pair(cell))
+
+    def set_budget(self, budget: int | None, agent: int | None) -> None:
+        if agent is not None:
+            self._set(agent, budget=budget)
+        elif budget is not None:
+            self.settings["budget"] = budget
+
+    def set_param(self, agent: int, name: str, value: Value) -> None:
+        if agent in self.agents:
+            self._set(agent, params={**self.agents[agent].params, name: value})
+
+    def name_agent(self, agent: int, label: str) -> None:
+        self._set(agent, label=label)
+
+    def add_agent(self, config: AgentConfig, agent: int | None) -> None:
+        assert agent is not None, config  # the log of a run gives everybody a number
+        self.agents[agent] = config
+
+    def remove_agent(self, agent: int) -> None:
+        self.agents.pop(agent, None)
+
+    def agents_of(self, group: str) -> Sequence[int]:
+        return [number for number, config in self.agents.items() if config.group == group]
+
+    def name_switch(self, name: str, cells: Sequence[int]) -> None:
+        self._switches[name] = tuple(self._pair(cell) for cell in cells)
+        self.settings["switches"] = {name: cells for name, cells in self._switches.items() if cells}
+
+    def set_random_changes(self, changes: RandomChanges) -> None:
+        self.settings["changes"] = changes if changes.rate > 0 else None
+
+    def set_trials(self, count: int) -> None:
+        self.settings["trials"] = count
+
+    def set_tick_ms(self, milliseconds: float) -> None:
+        self.settings["tick_ms"] = milliseconds
+
+    def _set(self, agent: int, **changes: Any) -> None:
+        if agent in self.agents:
+            self.agents[agent] = replace(self.agents[agent], **changes)
+
+
+def _is_kept(entry: Entry, tick: int) -> bool:
+    """Whether the user has done it by now, other than on the map; a name is one whenever it was given."""
+    command = entry.command
+    is_theirs = entry.is_enabled and not entry.is_scripted and not isinstance(command, (MapEdit, commands.Serve))
+    return is_theirs and (entry.tick <= tick or isinstance(command, NameAgent))
+
+
+def _joining(scenario: Scenario) -> dict[int, AgentConfig]:
+    """Those that the script adds, by the numbers that they get."""
+    found: dict[int, AgentConfig] = {}
+    following = len(scenario.agents)
+    for edit in sorted(scenario.edits, key=attrgetter("tick")):
+        if isinstance(edit.command, AddAgent):
+            number = following if edit.command.agent is None else edit.command.agent
+            found[number] = edit.command.config
+            following = max(following, number + 1)
+    return found
+
+
+def _renumbered(
+    script: Iterable[TimedCommand],
+    joining: Iterable[int],
+    numbers: Mapping[int, int],
+    agents: Mapping[int, AgentConfig],
+) -> Iterator[TimedCommand]:
+    """The script with new numbers of agents, without what it does to those that the user has removed."""
+    groups, joins = {config.group for config in agents.values()}, iter(joining)
+    for edit in sorted(script, key=attrgetter("tick")):
+        command, changes = edit.command, dict[str, Any]()
+        if isinstance(command, ToGroup):
+            if command.group not in groups:
+                continue
+        elif isinstance(command, AddAgent):
+            old = next(joins)
+            if old not in numbers:
+                continue
+            changes = {"config": agents[old], "agent": None if command.agent is None else numbers[old]}
+        elif (agent := getattr(command, "agent", None)) is not None:
+            if agent not in numbers:
+                continue
+            changes = {"agent": numbers[agent]}
+        yield replace(edit, command=replace(command, **changes)) if changes else edit
+
+
+def _in_order_of_panels(run: Run, agents: Mapping[int, AgentConfig]) -> list[int]:
+    """Their numbers; one who has no panel now stands before the next one by number."""
+    place = {key.agent: i for i, key in enumerate(run.order) if key.branch == run.front}
+    leaders = {key: members[0].id for key, members in groups_of(run.world.walkers).items()}
+    seats = {n: place.get(leaders.get((config.group, config.kind), n)) for n, config in agents.items()}
+    line = sorted((n for n in seats if seats[n] is not None), key=lambda n: (seats[n], n))
+    for number in sorted(n for n in seats if seats[n] is None):
+        line.insert(next((i for i, other in enumerate(line) if other > number), len(line)), number)
+    return line
 
 
 def done_by_hand(timeline: Timeline) -> list[tuple[int, Command]]:
@@ -58,21 +174,15 @@ def with_free_ends(scenario: Scenario) -> tuple[Scenario, list[str]]:
     """A run cannot begin with a start or a goal that was blocked in the meantime: frees them, and says which."""
     grid = scenario.grid.copy()
     letters, original = grid.terrain.reshape(-1), grid.original.reshape(-1)
-    ends = {"start": scenario.start_cell, "goal": scenario.goal_cell}
-    blocked = {name: cell for name, cell in ends.items() if not scenario.grid.is_free(cell)}
-    for cell in blocked.values():
+    shared = {"start": scenario.start_cell, "goal": scenario.goal_cell}
+    own = {grid.cell(*pair) for config in scenario.agents for pair in (config.start, config.goal) if pair is not None}
+    blocked = [cell for cell in {*shared.values(), *own} if not scenario.grid.is_free(cell)]
+    for cell in blocked:
         letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
-    told = [f"the {name} is free again, for the run to begin" for name in blocked]
+    told = [f"the {name} is free again, for the run to begin" for name, cell in shared.items() if cell in blocked]
+    if count := len({*blocked} - {*shared.values()}):
+        told.append(f"{count:,} cells where agents begin or end are free again, for the run to begin")
     return (replace(scenario, grid=grid.copy()), told) if blocked else (scenario, told)
-
-
-def _switches_by_hand(run: Run) -> dict[str, tuple[commands.Pair, ...]]:
-    """Those of the scenario, with what the user has named, renamed and ended."""
-    switches, pair = dict(run.scenario.switches), run.world.grid.xy
-    for _, command in done_by_hand(run.timeline):
-        if isinstance(command, commands.NameSwitch):
-            switches[command.name] = tuple(pair(cell) for cell in command.cells)
-    return {name: cells for name, cells in switches.items() if cells}
 
 
 def _as_in_a_file(config: AgentConfig) -> AgentConfig:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from agents.own_files import pinned
 from sim import commands
-from sim.commands import AgentConfig, Command, MapEdit
+from sim.commands import AgentConfig, Command, MapEdit, Pair
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.movement import Movement
@@ -133,9 +133,9 @@ class Session:
         self.run.look_after_keyframes(self._most_bytes, beside=True)
 
     def reset(self, *, keeps_map: bool) -> None:
-        """Tick 0 again, with the agents as they are set now; on the first map, or on the map as edited.
+        """Tick 0 again, with the agents as the user has set them; on the first map, or with what was drawn on it.
 
-        What was drawn at tick 0, before the run began, stays in any case.
+        What was drawn at tick 0, before the run began, stays in any case. The script does what it did once more.
         """
         drawn = [] if keeps_map else [c for tick, c in self.log if tick == 0 and isinstance(c, MapEdit)]
         self._begin_again("begun again", keeps_map, drawn=drawn)
@@ -156,11 +156,7 @@ class Session:
 
     def _move_by(self, movement: Movement) -> None:
         self.messages.append(f"tick 0 again: {movement.words}")
-
-        def change(scenario: Scenario) -> Scenario:
-            return replace(scenario, grid=drawn_by_hand(self.run)).moved_by(movement)
-
-        self._begin_again(f"begun again with {movement.words}", False, change)
+        self._begin_again(f"begun again with {movement.words}", True, lambda scenario: scenario.moved_by(movement))
 
     def _begin_again(
         self,
@@ -168,12 +164,13 @@ class Session:
         keeps_map: bool,
         change: Callable[[Scenario], Scenario] = lambda scenario: scenario,
         drawn: Sequence[Command] = (),
+        starts: Mapping[int, Pair] = {},
     ) -> None:
         """A new run. The one before can be undone like a stroke: no single key destroys work."""
         self.history.end()
         self.timeline.settle()  # "as they are set now" is where the run is on its way to
         left, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
-        scenario, freed = with_free_ends(change(scenario_of(self.run, keeps_map=keeps_map)))
+        scenario, freed = with_free_ends(change(scenario_of(self.run, keeps_map=keeps_map, starts=starts)))
         self.messages.extend(freed)
         run = runs.begin(scenario, most_bytes=self._most_bytes, told=self.told)
         for command in drawn:
@@ -543,8 +540,7 @@ class Session:
         """Tick 0 with another start of one agent; the map as edited stays."""
         walker = self.world.walker(agent)
         if walker is not None:
-            walker.config = replace(walker.config, start=start)
-            self._begin_again(f"begun again with another start of {walker.label}", True)
+            self._begin_again(f"begun again with another start of {walker.label}", True, starts={agent: start})
 
     def flip_switch(self, name: str) -> None:
         """Block a switch that is open, free one that is blocked."""
