@@ -24,6 +24,7 @@ Zone = tuple[Pair, Pair]
 """Two opposite corners, both inside."""
 
 _TRIES = 200  # for each agent, before a placing counts as impossible
+_HOPELESS = 2000  # tries without a single pair, after which nobody has to wait for all the others
 _TELL_EVERY = 8  # tries, each of which may search the whole map
 
 
@@ -102,28 +103,31 @@ def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
 def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
     chance = random.Random(placing.seed)
     starts, goals = (_free_cells(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
-    found = 0
-    for tried in range(_TRIES * count):
-        if found == count or not starts or not goals:
-            break
+    found, tried, dearest = 0, 0, 0.0
+    while found < count and tried < (_TRIES * count if found else min(_TRIES * count, _HOPELESS)):
         if not tried % _TELL_EVERY:
             tell(found / count)
+        tried += 1
         start, goal = chance.choice(starts), chance.choice(goals)
-        if start != goal and placing.min_cost <= cheapest(grid, start, goal) < float("inf"):
+        cost = cheapest(grid, start, goal)
+        dearest = max(dearest, cost) if cost < float("inf") else dearest
+        if start != goal and placing.min_cost <= cost < float("inf"):
             found += 1
             yield grid.xy(start), grid.xy(goal)
     if found < count:
+        least = f" of cost {placing.min_cost:g} or more" if placing.min_cost else ""
+        best = f"the dearest way among them costs {dearest:.1f}" if dearest else "none of them has a way"
         raise ConfigError(
-            f"placing: expected {count:,} pairs of free cells with a way of cost {placing.min_cost:g} or more between "
-            f"them, found {found:,} in {_TRIES * count:,} tries"
+            f"placing: expected {count:,} pairs of free cells with a way{least} between them, found {found:,} in "
+            f"{tried:,} tries; {best}"
         )
 
 
 def _free_cells(grid: Grid, zone: Zone | None) -> Sequence[int]:
-    if zone is None:
-        cells: list[int] = grid.free.nonzero()[0].tolist()
-        return cells
-    (x0, x1), (y0, y1) = (sorted(pair) for pair in zip(*zone, strict=True))
-    return [
-        cell for y in range(y0, y1 + 1) for cell in range(grid.cell(x0, y), grid.cell(x1, y) + 1) if grid.is_free(cell)
-    ]
+    (x0, x1), (y0, y1) = (sorted(p) for p in zip(*zone, strict=True)) if zone else ((0, grid.width), (0, grid.height))
+    ys, xs = grid.free.reshape(grid.height, grid.width)[y0 : y1 + 1, x0 : x1 + 1].nonzero()
+    cells: list[int] = ((ys + y0) * grid.width + xs + x0).tolist()
+    if not cells:
+        where = f"the zone {[list(pair) for pair in zone]}" if zone else "the map"
+        raise ConfigError(f"placing: expected a free cell in {where}, got none")
+    return cells

@@ -102,6 +102,38 @@ def test_rows_of_a_problem_list(tmp_path: Path) -> None:
     assert [config.goal for config in made.agents] == [(10, 3), (8, 3), (7, 3)]
 
 
+def test_what_every_agent_has_of_its_own_need_not_be_said_for_all() -> None:
+    def of(*agents: str) -> Scenario:
+        head = HEAD.replace("start: [0, 0]\ngoal: [11, 3]\n", "")
+        return parse_scenario(head + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", BY_KEY)
+
+    made = of("{kind: astar, start: [3, 1], goal: [4, 0]}", "{kind: tb-wa, count: 9, placing: {pairs: random}}")
+    assert (made.start, made.goal) == ((3, 1), (4, 0))
+    with pytest.raises(ConfigError, match=r"start: expected a cell as \[x, y\], which not every agent has of its own"):
+        of("{kind: astar, start: [3, 1], goal: [4, 0]}", "{kind: tb-wa, goal: [5, 0]}")
+    with pytest.raises(ConfigError) as caught:
+        of("{kind: tb-wa, count: 9, placing: {pairs: randm}}")
+    assert len(caught.value.problems) == 1, "who is to be placed may have ends, once that is right"
+
+
+def test_nobody_waits_long_for_what_is_impossible() -> None:
+    """Each try may search the whole map: five hundred agents would be 100,000 of them."""
+    with pytest.raises(ConfigError, match="found 0 in 2,000 tries"):
+        spread(AgentConfig("tba"), 500, Drawn(min_cost=900.0), Grid.from_rows(ROWS))
+
+
+def test_each_fault_of_a_placing_is_said_once_and_all_of_them_together() -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(
+            "{kind: tb-wa, coutn: 3, placing: {pairs: random, mincost: 4}}",
+            "{kind: tb-wa, count: 3, placing: {from: [[-1, 0], [1, 1]], to: [[0, 0], [1, 1]]}}",
+            "{kind: tb-wa, count: 3, placing: random}",
+        )
+    words = ["coutn", "did you mean 'min_cost'", "from[0]: expected a cell", "expected a placing"]
+    assert len(caught.value.problems) == len(words)
+    assert all(word in problem for word, problem in zip(words, caught.value.problems, strict=True))
+
+
 @pytest.mark.parametrize(
     ("agent", "words"),
     [
@@ -114,6 +146,15 @@ def test_rows_of_a_problem_list(tmp_path: Path) -> None:
         ("{kind: tb-wa, count: 3, placing: {pairs: random, min_cost: 900}}", "900 or more between them, found 0"),
         ("{kind: tb-wa, count: 3, placing: {from: [[0, 0], [1, 1]]}}", "a placing"),
         ("{kind: tb-wa, count: 3, placing: {from: [[0, 0]], to: [[1, 1], [2, 1]]}}", "two opposite corners"),
+        (
+            "{kind: tb-wa, count: 3, placing: {pairs: random, min_cost: 900}}",
+            "600 tries; the dearest way among them costs",
+        ),
+        (
+            "{kind: tb-wa, count: 3, placing: {from: [[0, 2], [9, 2]], to: [[0, 0], [1, 0]]}}",
+            "[[0, 2], [9, 2]], got none",
+        ),
+        ("{kind: tb-wa, count: 3, placing: {from: [[1, 0], [1, 0]], to: [[1, 0], [1, 0]]}}", "none of them has a way"),
         ("{kind: tb-wa, placing: {scen: /etc/passwd}}", "open to this file"),
         ("{kind: tb-wa, count: 3, placing: 7}", "a placing"),
     ],

@@ -43,11 +43,13 @@ def read_agents(
         return []
     fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     count = fields["count"].integer(COUNT) if "count" in fields else 1
+    placing = _read_placing(fields["placing"], grid, find) if "placing" in fields else None
     if config is None or count is None or not _ends_are_right(fields, config, grid):
         return []
     if "placing" in fields:
-        placed = _read_placing(fields["placing"], grid, find)
-        return [] if placed is None or grid is None else _spread(entry, config, count, "count" in fields, placed, grid)
+        return (
+            [] if placing is None or grid is None else _spread(entry, config, count, "count" in fields, placing, grid)
+        )
     if count > 1:
         return [_one_of(config, i) for i in range(count)]
     return [config]
@@ -88,7 +90,10 @@ def _spread(
 
 
 def _read_placing(entry: Field, grid: Grid | None, find: Find) -> Placing | None:
+    before = len(entry.problems.found)
     fields = entry.keys(("pairs", "seed", "min_cost", "from", "to", "scen", "rows"), _WHAT_A_PLACING_IS)
+    if len(entry.problems.found) > before:
+        return None
     kinds = [key for key in ("pairs", "scen", "from") if key in fields]
     if len(kinds) != 1 or ("rows" in fields and kinds != ["scen"]) or (("to" in fields) != (kinds == ["from"])):
         entry.expect(_WHAT_A_PLACING_IS)
@@ -110,10 +115,10 @@ def _read_placing(entry: Field, grid: Grid | None, find: Find) -> Placing | None
 
 def _read_zone(entry: Field, grid: Grid) -> Zone | None:
     corners = entry.cells(grid.width, grid.height)
-    if corners is None or len(corners) != 2:
+    if corners is not None and len(corners) != 2:
         entry.expect("two opposite corners such as [[0, 0], [9, 9]]")
         return None
-    return corners[0], corners[1]
+    return None if corners is None else (corners[0], corners[1])
 
 
 def _read_listed(fields: Mapping[str, Field], grid: Grid, find: Find) -> Listed | None:

@@ -6,7 +6,7 @@ edits.py for the timed commands.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -234,10 +234,12 @@ class ScenarioReader:
         self._check_format()
         source = self._map()
         budget = self._integer("budget", BUDGET)
-        start, goal = self._end("start"), self._end("goal")
         switches = self._switches()
-        roster = Roster(self.specs, budget)
+        roster, before = Roster(self.specs, budget), len(self.root.problems.found)
         agents = self._agents(roster)
+        are_known = before == len(self.root.problems.found)  # else it is too early to say what they lack
+        start = self._end("start", [config.start for config in agents], are_known)
+        goal = self._end("goal", [config.goal for config in agents], are_known)
         knows_switches = self.opened is not None or "switches" in self.fields
         edits = self._edits(EditReader(self.width, self.height, switches if knows_switches else None, roster))
         title, caption = self._text("title", 120), self._text("caption", 1000, lines=True)
@@ -313,12 +315,14 @@ class ScenarioReader:
         self.width, self.height = self.opened.grid.width, self.opened.grid.height
         return self.opened.source
 
-    def _end(self, key: str) -> Pair | None:
+    def _end(self, key: str, own: Sequence[Pair | None], are_known: bool) -> Pair | None:
+        """Where those begin or end who have no place of their own; where all have one, that of the first."""
         if key not in self.fields:
             # Not asked for when the map is wrong: it might be one that brings its own.
             given = {"start": self.opened.start, "goal": self.opened.goal}[key] if self.opened else None
-            if given is None and self.opened:
-                require(self.fields, key, self.root, "a cell as [x, y]")
+            given = own[0] if given is None and own and None not in own else given
+            if given is None and self.opened and are_known:
+                require(self.fields, key, self.root, "a cell as [x, y], which not every agent has of its own")
             return given
         entry = self.fields[key]
         pair = entry.cell(self.width, self.height)
