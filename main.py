@@ -7,10 +7,10 @@
     solve           solve problems
     run             run a scenario
     record          film a scenario: video, GIF, pictures
-    experiment      run a thousand problems, on all processors or on a cluster
-    report          tables, figures and claims of its results
-    replay          a row of its results again, in the window
-    advise          which agent to use on a map, for so many units
+    experiment      run many agents on many problems, on all processors or on a cluster
+    report          show the results of an experiment: tables, figures, claims
+    replay          open a row of these results in the window, as a run
+    advise          say which agent to use on a map, for so many units
     check-lesson    play a lesson of your own and check what it claims
     new-agent       write an example of an agent of your own
     check-agent     see whether an agent of your own keeps the rules

@@ -60,9 +60,7 @@ def _parser() -> Arguments:
     limit.add_argument("--budget-ms", metavar="B", **option(BUDGET_MS))
     limit.add_argument("--budget", type=checked(BUDGET), metavar="K", help=BUDGET.help)
     parser.add_argument("--seconds", metavar="S", **option(SECONDS))
-    parser.add_argument(
-        "-o", "--output", metavar="FOLDER", help="for the figure and a scenario; MAP-advice if left out"
-    )
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="for the figure and a scenario (default: MAP-advice)")
     return parser
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sim.movement import DIAGONAL, FOUR, RULE, Movement
+from sim.movement import DIAGONAL, FOUR, RULE, WORDS, Movement
 from sim.params import ConfigError, Param, did_you_mean
 from sim.program import NAME
 
@@ -50,15 +50,14 @@ def checked(param: Param) -> Callable[[str], Any]:
     return convert
 
 
-def with_default(param: Param, default: object = None) -> str:
-    """The help of an option, with what it is where nobody says."""
-    value = param.default if default is None else default
-    return f"{param.help}; {value:,}" if isinstance(value, int) else f"{param.help}; {value}"
+def with_default(words: str, default: object) -> str:
+    """The help of an option, and what holds where it is not given."""
+    return f"{words} (default: {default:,})" if isinstance(default, int) else f"{words} (default: {default})"
 
 
 def option(param: Param) -> dict[str, Any]:
-    """What add_argument() takes for a parameter: how its words are read, what it is where nobody says, and its help."""
-    return {"type": checked(param), "default": param.default, "help": with_default(param)}
+    """What add_argument() takes for a parameter: its converter, its default and its help."""
+    return {"type": checked(param), "default": param.default, "help": with_default(param.help, param.default)}
 
 
 def folder(text: str) -> Path:
@@ -77,18 +76,16 @@ FURTHER_MAPS = "a further folder of maps"
 
 def add_maps(parser: Arguments, what: str) -> None:
     named = os.environ.get("BACKMOVE_MAPS", MAPS)
-    words = f"{what}; BACKMOVE_MAPS in the environment, too"
+    words = f"{what}; the environment variable BACKMOVE_MAPS can name it, too"
     parser.add_argument("--maps", type=folder, default=named, metavar="DIR", help=words)
 
 
 def add_movement(parser: Arguments) -> None:
     """The options that movement_of reads."""
-    parser.add_argument(
-        "--movement", type=checked(RULE), metavar="RULE", help=f"{', '.join(RULE.choices)}: {with_default(RULE)}"
-    )
-    parser.add_argument(
-        "--diagonal", type=checked(DIAGONAL), metavar="C", help=with_default(DIAGONAL, "the square root of 2")
-    )
+    rules = "; ".join(f"{rule}: {words}" for rule, words in WORDS.items())
+    parser.add_argument("--movement", type=checked(RULE), metavar="RULE", help=with_default(rules, RULE.default))
+    diagonal = with_default(DIAGONAL.help, "the square root of 2")
+    parser.add_argument("--diagonal", type=checked(DIAGONAL), metavar="C", help=diagonal)
 
 
 def movement_of(given: argparse.Namespace) -> Movement:

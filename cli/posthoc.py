@@ -13,7 +13,7 @@ from sim.world import BULK, World
 
 
 def add_posthoc(parser: Arguments) -> None:
-    what = "write a search trace for Posthoc to FILE (.trace.yaml); further agents to FILE-2 and so on"
+    what = "write a search trace for Posthoc, a viewer in the browser, to FILE (.trace.yaml); further agents: FILE-2..."
     parser.add_argument("--posthoc", type=_name, metavar="FILE", help=what)
 
 

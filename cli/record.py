@@ -14,7 +14,7 @@ from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-from cli.arguments import Arguments, checked, option
+from cli.arguments import Arguments, checked, option, with_default
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.files.disk import write_atomically
@@ -94,21 +94,27 @@ def _parser() -> Arguments:
     add = parser.add_argument
     add("scenario", nargs="?", help="a scenario or a session; a .map or .scen with the usual agents")
     add("-o", "--output", metavar="FILE", help=_TARGETS)
-    add("--size", type=_size, default=(1280, 720), metavar="WxH", help="in pixels, such as 1920x1080; 1280x720")
-    add("--fps", type=checked(film_options.FPS), metavar="N", help="frames a second of video; 30, in a GIF 25")
+    add(
+        "--size",
+        type=_size,
+        default=(1280, 720),
+        metavar="WxH",
+        help="in pixels, such as 1920x1080 (default: 1280x720)",
+    )
+    add("--fps", type=checked(film_options.FPS), metavar="N", help="frames a second (default: 30, in a GIF 25)")
     add(
         "--ticks",
         type=_ticks,
         default=(0, None),
         metavar="A:B",
-        help="from tick A up to B, which is left out; the whole run",
+        help="from tick A on, up to B, which is left out (default: the whole run)",
     )
     add(
         "--ticks-per-frame",
         type=_converter(parse_ticks_per_frame),
         default=Fraction(1),
         metavar="N",
-        help="ticks for each frame; or 1/M for M frames a tick, in which agents glide; 1",
+        help="ticks for each frame; or 1/M for M frames a tick, in which agents glide (default: 1)",
     )
     add("--exact-colours", action="store_true", help=f"{film_options.EXACT.help}")
     add(
@@ -116,18 +122,24 @@ def _parser() -> Arguments:
         type=checked(film_options.PRESET),
         default=film_options.NORMAL,
         metavar="NAME",
-        help=f"{film_options.PRESET.expected()}; {film_options.NORMAL}",
+        help=with_default(f"{film_options.PRESET.expected()}: {film_options.PRESET.help}", film_options.NORMAL),
     )
     add(
         "--part",
         type=_converter(parse_part),
         default=Part("panels"),
         metavar="PART",
-        help="window, panels or panel:N; panels",
+        help="what is filmed: window, panels or panel:N (default: panels)",
     )
     add("--captions", action="store_true", help="say what happens: edits and restarts")
     add("--hold", metavar="S", **option(HOLD))
-    add("--branch", action="append", default=[], metavar="NAME", help="of a session file; several stand side by side")
+    add(
+        "--branch",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a branch of a session file; several stand side by side",
+    )
     add("--no-legend", action="store_true", help="without the strip that explains the marks")
     add("--theme", type=checked(THEME), metavar="NAME", help="dark or light, instead of what the scenario says")
     add("--recover", metavar=f"FILE{PART_SUFFIX}", help="finish a recording that was killed, and do nothing else")

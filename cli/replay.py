@@ -34,7 +34,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{NAME} experiment`")
     parser.add_argument("row", nargs="?", type=checked(ROW), metavar="ROW", help=ROW.help)
     parser.add_argument(
-        "--check", nargs="?", type=checked(CHECK), const=0, metavar="N", help="compute ROW again, or N rows by lot; 20"
+        "--check",
+        nargs="?",
+        type=checked(CHECK),
+        const=0,
+        metavar="N",
+        help="compute ROW again, or N rows drawn by lot (default: 20)",
     )
     parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the row as a scenario instead of opening it")
     add_maps(parser, FURTHER_MAPS)

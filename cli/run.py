@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked, option
+from cli.arguments import Arguments, checked, option, with_default
 from cli.interrupts import heeding_sigterm
 from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
@@ -32,11 +32,17 @@ def main(argv: Sequence[str]) -> int:
     parser = Arguments("run", "Run a scenario without a window; one JSON line per agent on standard output.")
     parser.add_argument("scenario", help="a scenario file, or the name of an example")
     parser.add_argument("--ticks", metavar="N", **option(TICKS))
-    parser.add_argument("--summary", action="store_true", help="one line for each group of agents, with times of ticks")
     parser.add_argument(
-        "--tick-ms", type=checked(TICK_MS), metavar="MS", help=f"{TICK_MS.help}; what the scenario says"
+        "--summary", action="store_true", help="print a line for each group of agents, with times of ticks"
     )
-    parser.add_argument("--keep", metavar="FILE", help="write a scenario that repeats this run, whatever a clock said")
+    parser.add_argument(
+        "--tick-ms", type=checked(TICK_MS), metavar="MS", help=with_default(TICK_MS.help, "what the scenario says")
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="FILE",
+        help="write a scenario that repeats this run exactly, also where a clock had its say (--tick-ms)",
+    )
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
     given = parser.parse_args(argv)

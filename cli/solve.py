@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, add_movement, cell, checked, movement_of, option
+from cli.arguments import Arguments, add_movement, cell, checked, movement_of, option, with_default
 from cli.interrupts import heeding_sigterm
 from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
@@ -59,14 +59,22 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> Arguments:
     parser = Arguments("solve", "Solve problems; one JSON line per agent and problem on standard output.")
     parser.add_argument("--map", metavar="FILE", help=f"a map: {MAP_KINDS}; may be left out with --scen")
-    threshold = f"of a picture as --map: {THRESHOLD.help}; {THRESHOLD.default}"
+    threshold = with_default(f"where --map is a picture: {THRESHOLD.help}", THRESHOLD.default)
     parser.add_argument("--threshold", type=checked(THRESHOLD), metavar="N", help=threshold)
     add_movement(parser)
     parser.add_argument("--from", dest="start", type=cell, metavar="X,Y", help="where agents start")
     parser.add_argument("--to", dest="goal", type=cell, metavar="X,Y", help="where they want to go")
     parser.add_argument("--scen", metavar="FILE", help="a .scen file with problems")
-    parser.add_argument("--rows", metavar="ROWS", help="its rows, such as 0,5,10:20 (the end is left out); all of them")
-    parser.add_argument("--agent", action="append", required=True, metavar="SPEC", help="tb-wa or tb-wa:weight=3,...")
+    parser.add_argument(
+        "--rows", metavar="ROWS", help="which of its rows, such as 0,5,10:20, where 20 is left out (default: all)"
+    )
+    parser.add_argument(
+        "--agent",
+        action="append",
+        required=True,
+        metavar="SPEC",
+        help="the key of an algorithm, with parameters where wanted: tba, tb-wa:weight=3; may be given more than once",
+    )
     parser.add_argument("--budget", metavar="K", **option(BUDGET))
     parser.add_argument("--max-moves", metavar="N", **option(MOVES))
     parser.add_argument(
@@ -74,7 +82,7 @@ def _parser() -> Arguments:
         type=checked(TRIALS),
         default=None,
         metavar="N",
-        help=f"{TRIALS.help}, a line each; {TRIALS.default}",
+        help=with_default(f"{TRIALS.help}, a line each", int(TRIALS.default)),
     )
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)

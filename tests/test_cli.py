@@ -610,7 +610,7 @@ def test_help_explains_each_option_and_says_what_it_is_where_nobody_says(
         assert action.help, action.dest
         if not isinstance(action.default, (bool, type(None), Path, list)) and action.default != argparse.SUPPRESS:
             words = DEFAULTS.get((command, action.dest), str(action.default))
-            assert action.help.replace(",", "").endswith(f"; {words}"), action.dest
+            assert action.help.replace(",", "").endswith(f" (default: {words})"), action.dest
 
 
 @pytest.mark.parametrize("module", ["thumbs", "readme", "shots", "papers", "train_tree"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked, option
+from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked, option, with_default
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine, duration
 from cli.interrupts import heeding_sigterm
@@ -38,10 +38,13 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> Arguments:
-    parser = Arguments("experiment", "Run every agent of a specification on every problem; the same command goes on.")
+    parser = Arguments(
+        "experiment",
+        "Run every agent of a specification on every problem. If it was stopped, the same command goes on.",
+    )
     parser.add_argument("spec", metavar="SPEC.yaml", help="what to run; assets/experiments has examples")
     parser.add_argument(
-        "-o", "--output", metavar="FOLDER", help="where results are kept; SPEC without .yaml if left out"
+        "-o", "--output", metavar="FOLDER", help="where results are kept (default: the name of SPEC without .yaml)"
     )
     parser.add_argument("--size", metavar="NAME", **option(SIZE))
     parser.add_argument(
@@ -49,11 +52,13 @@ def _parser() -> Arguments:
         type=checked(pools.JOBS),
         default=pools.processors(),
         metavar="N",
-        help=f"{pools.JOBS.help}; as many as it has processors",
+        help=with_default(pools.JOBS.help, "as many as it has processors"),
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler as tcp://HOST:PORT, or slurm")
     parser.add_argument("--nice", metavar="N", **option(NICE))
-    parser.add_argument("--dry-run", action="store_true", help="say how many runs, and how long they will take")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only say how many runs there are, and how long they will take"
+    )
     parser.add_argument("--lab", action="store_true", help="write a properties file for Downward Lab, too")
     parser.add_argument("--parquet", action="store_true", help="write results.parquet, too (requirements-parquet.txt)")
     add_maps(parser, FURTHER_MAPS)
