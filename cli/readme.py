@@ -1,15 +1,17 @@
-"""The parts of README.md that come from the code. `python -m cli.readme` writes them again; a test compares."""
+"""Tables of README.md and docs/ that come from the code: `python -m cli.readme` writes them again, a test compares."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agents.registry import SPECS
 from cli.arguments import Arguments, run_module
 from sim.agent_api import AgentSpec
+from sim.experiments.columns import DERIVED, MEASURED, PLANNED, TIMES
 from sim.generate import GENERATORS
-from sim.measures import MEASURES
+from sim.measures import MEASURE_BY_KEY, MEASURES
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
 
 
 def algorithm_table() -> str:
@@ -46,36 +48,55 @@ def measure_table() -> str:
     return "\n".join(rows)
 
 
+def column_table() -> str:
+    """One row for each column of an experiment that is no measure, and for each that reports make of others."""
+    rows = ["| column | meaning |", "|---|---|"]
+    for column in (*PLANNED, *MEASURED, *TIMES):
+        if column.name not in MEASURE_BY_KEY and column.help:
+            rows.append(f"| `{column.name}` | {column.help} |")
+    rows += [f"| `{name}` | of reports: {words} |" for name, words in DERIVED.items() if name not in MEASURE_BY_KEY]
+    return "\n".join(rows)
+
+
 def key_table() -> str:
-    """All commands of the window by group, from the table that the window itself uses."""
+    """All commands of the window by group, in the lines of its own list of keys."""
     from ui.commands.table import COMMANDS  # only here: making the other tables needs no pygame
-    from ui.model.command import EDIT
+    from ui.model.command import families
 
     rows = ["| keys | what they do |", "|---|---|"]
     for group in COMMANDS.groups:
         rows.append(f"| | **{group}** |")
-        for command in COMMANDS.of_group(group):
-            shown = " ".join(f"`{key}`" for key in command.keys).replace("|", "\\|")
-            rows.append(f"| {shown} | {command.help}{' (edit mode)' if command.mode == EDIT else ''} |")
+        for family in families(COMMANDS.of_group(group)):
+            shown = " ".join(f"`{key}`" for key in family.keys).replace("|", "\\|")
+            rows.append(f"| {shown} | {family.words} |")
     return "\n".join(rows)
 
 
-SECTIONS = {"algorithms": algorithm_table, "generators": generator_table, "measures": measure_table, "keys": key_table}
+Section = Callable[[], str]
+
+PAGES: dict[Path, dict[str, Section]] = {
+    README: {"algorithms": algorithm_table, "generators": generator_table, "keys": key_table},
+    ROOT / "docs" / "results.md": {"measures": measure_table, "columns": column_table},
+}
 
 
-def with_sections(text: str) -> str:
-    """The text with everything between `<!-- name -->` and `<!-- /name -->` made anew."""
-    for name, make in SECTIONS.items():
+def made_anew(page: Path) -> str:
+    """The text of a page with everything between `<!-- name -->` and `<!-- /name -->` made anew."""
+    text = page.read_text(encoding="utf-8")
+    for name, make in PAGES[page].items():
         before, begin, rest = text.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition(f"<!-- /{name} -->")
-        assert begin and end, f"README.md: expected the marks <!-- {name} --> and <!-- /{name} -->"
+        assert begin and end, f"{page.name}: expected the marks <!-- {name} --> and <!-- /{name} -->"
         text = f"{before}{begin}\n{make()}\n\n{end}{after}"
     return text
 
 
 def main(argv: Sequence[str]) -> int:
-    Arguments("readme", "Write the tables of README.md that come from the code.", is_module=True).parse_args(argv)
-    README.write_text(with_sections(README.read_text(encoding="utf-8")), encoding="utf-8")
+    Arguments("readme", "Write the tables of README.md and docs/ that come from the code.", is_module=True).parse_args(
+        argv
+    )
+    for page in PAGES:
+        page.write_text(made_anew(page), encoding="utf-8")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The quality measures as a table: what each is called and what it means, for panels, comparison, CSV, results, README.
+"""The quality measures as a table: what each is called and what it means, for panels, CSV files, results and docs/.
 
 A measure is one row here, and the number behind it in sim/metrics.py.
 """

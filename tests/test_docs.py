@@ -51,6 +51,16 @@ def test_files_of_the_program_that_are_named_are_there(page: Path) -> None:
     assert not [name for name in named if not (ROOT / name).exists()]
 
 
+def test_every_rule_is_kept_where_the_table_says() -> None:
+    table = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("## Where rules are kept")[1].split("\n## ")[0]
+    owners = re.findall(r"`([\w/]+\.py)`((?:,? `\w+`)+)", table)
+    assert len(owners) > 35
+    for path, names in owners:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        for name in re.findall(r"\w+", names):
+            assert re.search(rf"^\s*(def |class )?{name}\b( =|:|\(|, )", text, re.MULTILINE), f"{path}: {name}"
+
+
 def test_every_page_is_three_hops_from_the_readme() -> None:
     reached = {ROOT / "README.md"}
     for _ in range(3):

@@ -2,19 +2,21 @@
 
 import doctest
 import re
+from pathlib import Path
 
 import pytest
 
 from agents.registry import SPECS
-from cli.readme import README, file_of, with_sections
+from cli.readme import PAGES, README, file_of, made_anew
 
 from .conftest import ROOT
 
 TEXT = README.read_text(encoding="utf-8")
 
 
-def test_tables_are_generated_ones() -> None:
-    assert with_sections(TEXT) == TEXT, "README.md is behind the code: run `make readme`"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_tables_are_generated_ones(page: Path) -> None:
+    assert made_anew(page) == page.read_text(encoding="utf-8"), "the code has gone on: run `make readme`"
 
 
 def test_the_example_runs() -> None:

@@ -15,9 +15,9 @@ class Column:
 PLANNED = (
     Column("part", str, "the part of the specification"),
     Column("map", str, "the map"),
-    Column("start_x", int, "where agents start"),
+    Column("start_x", int, "where agents start, with start_y"),
     Column("start_y", int, ""),
-    Column("goal_x", int, "where they want to go"),
+    Column("goal_x", int, "where they want to go, with goal_y"),
     Column("goal_y", int, ""),
     Column("listed", float, "the optimal length that the problem's file states"),
     Column("states", int, "free cells of the map"),

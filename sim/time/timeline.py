@@ -418,8 +418,11 @@ class Timeline:
     # --- keyframes --------------------------------------------------------------------------------
 
     def _wants_keyframe(self, head: _Head) -> bool:
+        """Whether a seek would replay too much without one here: the work since the last keyframe has come to SPACING,
+        or to more where keyframes take long to make and to read.
+        """
         if head.work - head.framed < SPACING:
-            return False  # nearly always, and sooner said than which keyframe was the last
+            return False  # nearly always; finding the last keyframe takes longer than this test
         last = self._track.at_or_before(head.tick)
         if last is not None and last.tick == head.tick:
             return False

@@ -1,13 +1,11 @@
 """All keys on one page, made from the dispatcher's own table."""
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pygame
 
 from ui.dialogs.base import Dialog, Host, take_top
-from ui.model.command import EDIT, Command, CommandTable
+from ui.model.command import CommandTable, Family, families
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, Field
 from ui.widgets.scrolling import Scrolled
@@ -79,42 +77,17 @@ def lines_of(table: CommandTable, query: str = "") -> list[Line]:
     words = query.lower().split()
     page: list[Line] = []
     for group in table.groups:
-        lines = [line for line in _lines(table.of_group(group)) if all(word in line.searched for word in words)]
+        lines = [
+            line for line in map(_line, families(table.of_group(group))) if all(word in line.searched for word in words)
+        ]
         if lines:
             page += [Line(group), *lines]
     return page
 
 
-def _lines(commands: Iterable[Command]) -> list[Line]:
-    """A line for each command, and one for commands that differ only in a number or a direction."""
-    families: dict[str, list[Command]] = {}
-    for command in commands:
-        families.setdefault(_family(command), []).append(command)
-    return [_line(members) for members in families.values()]
-
-
-def _family(command: Command) -> str:
-    return re.sub(r"_([1-9]|left|right|up|down)$", "_*", command.id) if _is_steered(command) else command.id
-
-
-def _is_steered(command: Command) -> bool:
-    """Whether its key is a number or an arrow, as for its brothers."""
-    last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
-    return last in "123456789" or last in ("Left", "Right", "Up", "Down")
-
-
-def _line(members: list[Command]) -> Line:
-    first = members[0]
-    mode = " (edit mode)" if first.mode == EDIT else ""
-    searched = " ".join(f"{c.help} {' '.join(c.keys)} {c.group}" for c in members).lower() + mode
-    if len(members) == 1:
-        return Line("  ".join(first.keys), first.help + mode, searched)
-    head, _, last = first.keys[0].rpartition("+")
-    prefix = f"{head}+" if head else ""
-    if last.isdigit():
-        end = members[-1].keys[0].rpartition("+")[2]
-        return Line(f"{prefix}{last} to {end}", f"{first.help} to {end}{mode}", searched)
-    return Line(f"{prefix}arrows", first.help.rpartition(" ")[0] + mode, searched)
+def _line(family: Family) -> Line:
+    searched = " ".join([family.words, *(f"{c.help} {' '.join(c.keys)} {c.group}" for c in family.members)])
+    return Line("  ".join(family.keys), family.words, searched.lower())
 
 
 class _Page(Scrolled):

@@ -9,6 +9,7 @@ The function's name is the command's id. The dispatcher, help, palette, tooltips
 (ui/commands/table.py) that such functions make up.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +29,15 @@ class Command:
     act: Action
     mode: str = ANY  # RUN: only outside edit mode; EDIT: only in it
     repeats: bool = False  # while its key is held
+
+
+@dataclass(frozen=True)
+class Family:
+    """Commands that differ only in a number or a direction, told of in one line; most commands are alone in theirs."""
+
+    members: tuple[Command, ...]
+    keys: tuple[str, ...]  # as a reader sees them: "Alt+1 to 5" for five commands
+    words: str
 
 
 class Topic:
@@ -101,3 +111,34 @@ class CommandTable:
         """The first key of a command, for tooltips and menus."""
         keys = self[command_id].keys
         return keys[0] if keys else ""
+
+
+def families(commands: Iterable[Command]) -> list[Family]:
+    """The commands in their order, families together: for lists that are read."""
+    members: dict[str, list[Command]] = {}
+    for command in commands:
+        members.setdefault(_family_name(command), []).append(command)
+    return [_family(tuple(those)) for those in members.values()]
+
+
+def _family_name(command: Command) -> str:
+    return re.sub(r"_([1-9]|left|right|up|down)$", "_*", command.id) if _is_steered(command) else command.id
+
+
+def _is_steered(command: Command) -> bool:
+    """Whether its key is a number or an arrow, as for its brothers."""
+    last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
+    return last in "123456789" or last in ("Left", "Right", "Up", "Down")
+
+
+def _family(members: tuple[Command, ...]) -> Family:
+    first = members[0]
+    mode = " (edit mode)" if first.mode == EDIT else ""
+    if len(members) == 1:
+        return Family(members, first.keys, first.help + mode)
+    head, _, last = first.keys[0].rpartition("+")
+    prefix = f"{head}+" if head else ""
+    if last.isdigit():
+        end = members[-1].keys[0].rpartition("+")[2]
+        return Family(members, (f"{prefix}{last} to {end}",), f"{first.help} to {end}{mode}")
+    return Family(members, (f"{prefix}arrows",), first.help.rpartition(" ")[0] + mode)
