@@ -17,7 +17,7 @@ from ui.model.algorithms import KINDS, lines_of
 from ui.model.pseudocode import Reading, read
 
 from .conftest import board_of, drawn, make_world, problems, random_rows
-from .naive import Place, Row, Tba, TbBfs
+from .naive import BestFirst, Board, DelayedAstar, Place, Row, Tba, TbBfs
 from .naive_databases import DLrta, PrLrta
 from .naive_knn import Knn
 from .naive_learning import LocalSearch, Lrta
@@ -48,6 +48,110 @@ def ticks(problem: Problem, kind: str, budget: int, **params: Value):
         view: WalkerView = world.snapshot().walkers[0]
         yield view, before, world
         before = view.position
+
+
+class Waiting:
+    """A search of which nothing is walked before it is done, with the lines that it came to."""
+
+    def __init__(self, board: Board, start: Place, goal: Place, wg: float, wh: float, reopen: bool) -> None:
+        self.search, self.path = BestFirst(board, start, goal, wg, wh, reopen), list[Place]()
+        self.loc, self.goal, self.expanded = start, goal, 0
+
+    def tick(self, room: float) -> set[str]:
+        did = set() if self.path else self.plan(room)
+        if self.path:
+            self.loc = self.path[self.path.index(self.loc) + 1]
+        return did | {"follow"} if self.path else did
+
+    def plan(self, room: float) -> set[str]:
+        before = len(self.search.order)
+        end = self.search.run(room)
+        self.expanded = len(self.search.order) - before
+        self.path = self.search.chain(self.goal)[::-1] if end == "goal" else []
+        did = {"expand"} if self.expanded else set()
+        return did | {"goal": {"found", "path"}, "empty": {"no_path"}, "budget": set()}[end]
+
+
+WAITING: dict[str, tuple[float, float, dict[str, Value]]] = {
+    "astar": (1.0, 1.0, {}),
+    "wastar": (1.0, 3.0, {"weight": 3.0, "reopen": True}),
+    "gbfs": (0.0, 1.0, {}),
+}
+
+
+@pytest.mark.parametrize("kind", WAITING)
+@settings(max_examples=40)
+@given(small, st.sampled_from([1, 4, 20]), st.sampled_from(["sliced", "instant"]))
+def test_those_that_wait_find_and_follow_their_path_where_their_oracle_does(
+    kind: str, problem: Problem, budget: int, mode: str
+) -> None:
+    wg, wh, params = WAITING[kind]
+    board = board_of(make_world(*problem).grid)
+    naive = Waiting(board, board.at(problem[1]), board.at(problem[2]), wg, wh, bool(params.get("reopen")))
+    for view, before, _ in ticks(problem, kind, budget, mode=mode, **params):
+        naive.expanded = 0
+        did, reading = naive.tick(INSTANT if mode == "instant" else budget), read(view, before)
+        assert keys_in(reading) == did and int(view.rows[-1].expanded) == naive.expanded
+        assert naive.path or "no_path" in did or key_of(reading) == "expand"
+        for shown in range(naive.expanded):
+            assert keys_in(read(view, before, shown)) == {"expand"}
+
+
+INSTANT = float("inf")
+
+
+@given(small, st.sampled_from([10, 30]))
+def test_delayed_astar_traces_and_goes_to_and_fro_where_its_oracle_does(problem: Problem, budget: int) -> None:
+    naive: DelayedAstar | None = None
+    for view, before, world in ticks(problem, "delayed-astar", budget):
+        board, agent = board_of(world.grid), cast(Any, world.walkers[0].agent)
+        aside = int(agent.state[0].aside)
+        naive = naive or DelayedAstar(
+            board, board.at(problem[1]), board.at(problem[2]), board.at(max(aside, 0)), budget
+        )
+        had_trace, had_path = bool(naive.trace), bool(naive.path)
+        row, keys = naive.tick(), keys_in(read(view, before))
+        expected = {"expand"} if row.expanded else set()
+        expected |= {"found"} if naive.trace and not had_trace else set()
+        expected |= {"trace"} if row.traced else set()
+        expected |= {"path"} if naive.path and not had_path else set()
+        if naive.status == "no path":
+            assert keys == expected | {"no_path"}
+        else:
+            assert keys == expected | {"follow" if naive.path else "bounce"}
+
+
+CHANGED = "....", "....", "...."
+
+
+@pytest.mark.parametrize(
+    "kind, params, restarts",
+    [
+        *((kind, {}, True) for kind in ("astar", "wastar", "gbfs", "delayed-astar", "tba", "tb-wa", "tb-gbfs", "ribs")),
+        *((kind, {"restart": "eager"}, True) for kind in ("rtb-wa", "rtb-gbfs")),
+        *((kind, {"restart": "lazy"}, False) for kind in ("rtb-wa", "rtb-gbfs")),
+    ],
+)
+def test_a_change_has_its_line_where_it_begins_a_search_anew(
+    kind: str, params: dict[str, Value], restarts: bool
+) -> None:
+    world = make_world(list(CHANGED), 0, 3, (kind, params), budget=10, watched=True)
+    world.advance(1)
+    assert "restart" not in keys_in(read(world.snapshot().walkers[0], 0))
+    before = world.walkers[0].position
+    world.submit(EditCells((11,)))  # far from any way
+    world.advance(1)
+    view = world.snapshot().walkers[0]
+    for shown in (1, None):
+        assert ("restart" in keys_in(read(view, before, shown))) == restarts
+
+
+def test_one_that_gives_up_says_so_at_its_line() -> None:
+    world = make_world([".@."], 0, 2, ("rtb-wa", {"no_path": "give-up"}), budget=10, watched=True)
+    world.advance(1)
+    reading = read(world.snapshot().walkers[0], 0)
+    assert key_of(reading) == "no_path" and keys_in(reading) == {"expand", "no_path"}
+    assert reading is not None and "gives up" in reading.lines[reading.at].text
 
 
 @given(small, st.sampled_from([1, 3]))
@@ -373,6 +477,12 @@ def test_lines_are_those_of_the_parameters() -> None:
         return " ".join(line.text for line in lines_of(kind, {p.name: p.default for p in spec.params} | params))
 
     assert "g + w h" in texts("tb-wa") and "g + w h" not in texts("rtb-gbfs")
+    assert "not closed" in texts("astar") and "closed or not" in texts("wastar", reopen=True)
+    assert "g + w h" in texts("wastar") and "least h" in texts("gbfs") and "g(t)" not in texts("gbfs")
+    assert "in one tick" in texts("astar", mode="instant") and "until then" not in texts("gbfs", mode="instant")
+    assert "open again" in texts("tb-wa", reopen=True) and "open again" not in texts("rtb-wa")
+    assert "is gone," in texts("rtb-wa") and "new arc" not in texts("rtb-gbfs") + texts("rtb-wa", restart="eager")
+    assert "into the path" in texts("rtb-wa", lazy_rule="printed")
     assert "gmax" in texts("lrta", lookahead_by="cost") and "d moves" in texts("lrta")
     assert "dead" not in texts("ribs", dead=False) and "u is redundant" not in texts("ribs", redundant=False)
     assert "search from it to the agent" in texts("tba", shortcut=True)
@@ -394,8 +504,3 @@ def test_lines_are_those_of_the_parameters() -> None:
     assert "its second" in texts("knn-lrta", skip_first=True)
     assert "gamma" in texts("pr-lrta", gamma=0.4) and "gamma" not in texts("pr-lrta")
     assert "database" not in texts("pr-lrta") and "toward y" in texts("pr-lrta", **control(True, False))
-
-
-def test_agents_without_lines_have_none() -> None:
-    for view, before, _ in ticks((["...."], 0, 3), "astar", 1):
-        assert read(view, before) is None

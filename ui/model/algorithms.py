@@ -25,23 +25,58 @@ _WALK = (
     Line("", "if the agent stands on the path, before its end", 1),
     Line("follow", "move to the next cell of the path", 2),
 )
+_UNTIL_THEN = Line("", "until then: wait", 1)
+_ANEW = (
+    Line("", "when the map changes, wherever that is:", 0),
+    Line("restart", "begin the search anew at the agent", 1),
+)
+_CHEAPER = (
+    Line("", "for each neighbour t of s that is not closed:", 1),
+    Line("", "if t is new, or g(s) + cost is less than g(t):", 2),
+    Line("", "g(t) := that, parent of t := s, t is open", 3),
+)
+_FIRST_COME = (
+    Line("", "for each neighbour t of s that is new:", 1),
+    Line("", "t is open, and s its parent", 2),
+)
+_FOUND = (
+    _NO_PATH,
+    Line("found", "if the best open cell is the goal:", 1),
+    Line("path", "path := parents from the goal to the root", 2),
+    _UNTIL_THEN,
+    Line("", "every tick with a path:", 0),
+    Line("follow", "move to the next cell of the path", 1),
+    *_ANEW,
+)
+_DELAYED_ASTAR = (
+    Line("", "every tick without a path, with R to spend:", 0),
+    Line("expand", "expand cells with least g + h, for r of R", 1),
+    _NO_PATH,
+    Line("found", "if the best is the goal: the search is done", 1),
+    Line("trace", "follow parents back from the goal: c steps", 1),
+    Line("", "for each expansion that is left of R", 1),
+    Line("path", "at the root: that is the path", 1),
+    Line("bounce", "until then: to and fro beside the root", 1),
+    Line("", "every tick with a path:", 0),
+    Line("follow", "move to its next cell, first back to the root", 1),
+    *_ANEW,
+)
 _TB_WA = (
     Line("", "every tick, k times:", 0),
     Line("expand", "expand the open cell with least g + w h", 1),
     _NO_PATH,
-    Line("found", "if that is the goal: the search is done", 1),
+    Line("found", "if the best open one is the goal: it is done", 1),
     Line("", "then:", 0),
     Line("path", "path := from the root to the best open cell", 1),
     *_WALK,
     Line("back", "else move back to the parent of its cell", 1),
 )
-_TB_GBFS = _reworded(_TB_WA, "g + w h", "h")
-_CHANGES = (
-    Line("", "when the map changes:", 0),
-    Line("", "eager: begin anew. lazy: only if the way", 1),
-    Line("", "ahead is cut, or a shorter one may be open", 1),
-    Line("restart", "begin the search anew at the agent", 1),
+_OR_SHORTER = (
+    Line("", "or w times the estimate of a way by a new arc", 1),
+    Line("", "is less than what is left to walk:", 1),
 )
+_REOPENS = Line("", "(closed cells open again by a cheaper way)", 1)
+_TB_GBFS = _reworded(_TB_WA, "g + w h", "h")
 _TBA = (
     Line("", "every tick, with R to spend:", 0),
     Line("expand", "expand best open cells, for r of R", 1),
@@ -53,6 +88,7 @@ _TBA = (
     *_WALK,
     Line("back", "else if it is not at the root: to the parent", 1),
     Line("bounce", "else: back to where it came from", 1),
+    *_ANEW,
 )
 _LONGER = Line("path", "at the root or agent: new path, if not shorter", 1)
 _SHORTCUT = Line("shortcut", "off the goal's path: search from it to the agent", 1)
@@ -78,6 +114,7 @@ _RIBS = (
     Line("back", "else if u is not the start: back to its parent", 1),
     Line("no_path", "else if no f lies beyond T: there is no path", 1),
     Line("limit", "else T := the least f beyond T", 1),
+    *_ANEW,
 )
 _LOCAL_SEARCH = (
     Line("", "every tick, if no way is left, standing on s:", 0),
@@ -166,6 +203,42 @@ def _with(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
     return tuple(by_key.get(line.key, line) for line in lines)
 
 
+def _tb_wa(params: Mapping[str, Value]) -> tuple[Line, ...]:
+    return (*_TB_WA[:2], _REOPENS, *_TB_WA[2:]) if params["reopen"] else _TB_WA
+
+
+def _repeated(params: Mapping[str, Value], lines: tuple[Line, ...], is_greedy: bool = False) -> tuple[Line, ...]:
+    """Time-bounded search that meets changes as its parameters say, and may give up where there is no path."""
+    if params["no_path"] == "give-up":
+        lines = _reworded(lines, "there is no path", "it gives up")
+    return (*lines, *(_ANEW if params["restart"] == "eager" else _lazy(params, is_greedy)))
+
+
+def _lazy(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
+    """Greedy search promises nothing of costs, so it does not ask for shorter ways."""
+    gone = "of the way ahead" if params["lazy_rule"] == "arc" else "ahead, or one into the path,"
+    return (
+        Line("", "when the map changes:", 0),
+        Line("", f"if an arc {gone} is gone{':' if is_greedy else ','}", 1),
+        *(() if is_greedy else _OR_SHORTER),
+        Line("restart", "begin the search anew at the agent", 2),
+        Line("", "(later too, if a path leads over such an arc)", 1),
+    )
+
+
+def _waiting(params: Mapping[str, Value], order: str, children: tuple[Line, ...] = _CHEAPER) -> tuple[Line, ...]:
+    """A search whose agent waits for its end; `children`: what an expansion does with the neighbours."""
+    is_instant = params["mode"] == "instant"
+    head = "in one tick, until there is a path:" if is_instant else "every tick without a path, k times:"
+    lines = Line("", head), Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND
+    return tuple(line for line in lines if line is not _UNTIL_THEN) if is_instant else lines
+
+
+def _wastar(params: Mapping[str, Value]) -> tuple[Line, ...]:
+    lines = _waiting(params, "g + w h")
+    return _reworded(lines, "s that is not closed:", "s, closed or not:") if params["reopen"] else lines
+
+
 def _tba(params: Mapping[str, Value]) -> tuple[Line, ...]:
     lines = _with(_TBA, _LONGER) if params["switch"] == "longer" else _TBA
     place = lines.index(_WALK[0])
@@ -221,10 +294,14 @@ def _pr_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 
 _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
-    "tb-wa": lambda _: _TB_WA,
-    "tb-gbfs": lambda _: _TB_GBFS,
-    "rtb-wa": lambda _: (*_CHANGES, *_TB_WA),
-    "rtb-gbfs": lambda _: (*_CHANGES, *_TB_GBFS),
+    "astar": lambda params: _waiting(params, "f = g + h"),
+    "wastar": _wastar,
+    "gbfs": lambda params: _waiting(params, "h", _FIRST_COME),
+    "delayed-astar": lambda _: _DELAYED_ASTAR,
+    "tb-wa": lambda params: (*_tb_wa(params), *_ANEW),
+    "tb-gbfs": lambda _: (*_TB_GBFS, *_ANEW),
+    "rtb-wa": lambda params: _repeated(params, _tb_wa(params)),
+    "rtb-gbfs": lambda params: _repeated(params, _TB_GBFS, is_greedy=True),
     "tba": _tba,
     "lrta": _lrta,
     "k-lrta": _local_search,

@@ -142,7 +142,7 @@ def _ribs(view: WalkerView, before: int) -> list[str]:
 
 
 def _time_bounded(view: WalkerView, before: int) -> list[str]:
-    if view.status is Status.NO_PATH:
+    if view.status in (Status.NO_PATH, Status.GAVE_UP):
         return [*_expanded(view), "no_path"]
     made = ["path"] if int(view.rows[-1].expanded) else []
     found = ["found"] if made and view.agent.best == view.goal else []  # no later tick expands anything
@@ -158,6 +158,22 @@ def _tba(view: WalkerView, before: int) -> list[str]:
     return [*_expanded(view), *noted, *(bounced or _walk(view, before))]
 
 
+def _waiting(view: WalkerView, before: int) -> list[str]:
+    """It moves once it has a path, and then only along it; Delayed A* to and fro until then.
+
+    Parents are followed in the tick that finds the goal, by Delayed A* in as many as they take. To wait is to do
+    nothing: at hand is what the search came to.
+    """
+    row, agent = view.rows[-1], view.agent
+    if view.status is Status.NO_PATH:
+        return [*_expanded(view), "no_path"]
+    found = ["found"] if int(row.expanded) and (agent.path.size or agent.tracing.size) else []
+    traced = ["trace"] if int(row.traced) else []
+    made = ["path"] if traced and agent.path.size else []
+    moved = [] if view.position == before else ["follow" if agent.path.size else "bounce"]
+    return [*_expanded(view), *found, *traced, *made, *moved]
+
+
 def _walk(view: WalkerView, before: int) -> list[str]:
     if view.position == before:
         return []
@@ -165,6 +181,10 @@ def _walk(view: WalkerView, before: int) -> list[str]:
 
 
 _BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
+    "astar": _waiting,
+    "wastar": _waiting,
+    "gbfs": _waiting,
+    "delayed-astar": _waiting,
     "tba": _tba,
     "lrta": _lrta,
     "k-lrta": _local_search,
