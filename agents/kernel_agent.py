@@ -1,7 +1,7 @@
 """What all agents share whose memory is arrays and whose ticks are the work of a kernel."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ class KernelAgent:
     """Subclasses say what their kernel takes."""
 
     takes_bare_rows = True
+
+    made_again: ClassVar[tuple[str, ...]] = ("_bared", "_called", "_status")
+    """What is made again from the rest, and no part of a copy. A subclass adds what it makes."""
 
     _bared: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # what arguments() made last, and of what
     _called: Frequent | None = None  # the kernel that was called with these last
@@ -94,14 +97,11 @@ class KernelAgent:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made again from the rest: copies of views would not be the same memory any more."""
-        return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
+        return {name: value for name, value in self.__dict__.items() if name not in self.made_again}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._look_at_state()
-
-
-_MADE_AGAIN = ("_bared", "_called", "_targets", "_status", "_shortcut_budget")
 
 
 def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:

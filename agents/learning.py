@@ -104,6 +104,7 @@ class LearningAgent(KernelAgent):
         return bool(learner.may_lead_out(self.ground, loc, change.tails, change.rose, seen, queue))
 
     _targets: Targets | None = None  # what targets() made last
+    made_again = (*KernelAgent.made_again, "_targets")
 
     def targets(self) -> Targets:
         """What was learned, as kernels take it that may head for other cells; the same object as long as no table of

@@ -67,6 +67,8 @@ class Tba(BestFirstAgent):
     def crew_change(self) -> Any:
         return crew.change_tba
 
+    made_again = (*BestFirstAgent.made_again, "_shortcut_budget")
+
     def _look_at_state(self) -> None:
         super()._look_at_state()
         self._shortcut_budget = self.state["shortcut_budget"]

@@ -66,30 +66,27 @@ class Record:
 
     def append(self, tick: int, rows: npt.NDArray[np.void]) -> None:
         """Take in rows of which the first is that of `tick`."""
-        if tick > self.joined + self._count:
-            self._fill_to(tick)
-        begin, end = self._count, self._count + rows.size
+        begin = tick - self.joined
+        end = begin + rows.size
         if end > self._rows.size:
-            self._make_room(end)
+            self._grow_to(end)
+        if begin > self._count:
+            self._wait_to(begin)
         self._rows[begin:end], self._count = rows, end
         if self.spans and self.spans[-1][1] == tick:
             self.spans[-1] = (self.spans[-1][0], tick + rows.size)
         else:
             self.spans.append((tick, tick + rows.size))
 
-    def _fill_to(self, tick: int) -> None:
-        """An agent at its end has no rows; if it goes on, it has waited in the meantime."""
-        gap = tick - self.end
-        cell = self.cell_at(self.end)
-        if self._count + gap > self._rows.size:
-            self._make_room(self._count + gap)
-        self._rows[self._count : self._count + gap] = (cell, 0, 0, 0, log.WAITING)
-        self._count += gap
-
-    def _make_room(self, needed: int) -> None:
+    def _grow_to(self, needed: int) -> None:
         rows = log.new_bare_log(max(needed, 2 * self._rows.size))
         rows[: self._count] = self.rows
         self._rows = rows
+
+    def _wait_to(self, count: int) -> None:
+        """An agent at its end has no rows; if it goes on, it has waited in the meantime."""
+        self._rows[self._count : count] = (self.cell_at(self.end), 0, 0, 0, log.WAITING)
+        self._count = count
 
     def last_active(self, tick: int) -> int:
         """The end of its last active time before `tick`, 0 when there is none."""
