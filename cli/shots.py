@@ -63,7 +63,7 @@ def steps(name: str, count: int) -> Callable[[App], None]:
             playing.answer(0)
             app.window.run("lesson_next")
         app.window.run("lesson_next")  # at once, where the run is on its way
-        app.session.timeline.settle()
+        app.session.run.timeline.settle()
 
     return prepare
 
@@ -115,7 +115,7 @@ def zoomed(cells_px: float) -> Callable[[App], None]:
     def prepare(app: App) -> None:
         panel, boxes = app.window.scene.panels()[0]
         size = (boxes.map[2], boxes.map[3])
-        grid = app.session.world.grid
+        grid = app.session.run.world.grid
         x, y = grid.xy(panel.view.position)
         app.window.cameras.put(panel.key, Camera(cells_px).centred_on(x, y, *size), size, (grid.width, grid.height))
 
@@ -125,7 +125,7 @@ def zoomed(cells_px: float) -> Callable[[App], None]:
 def stroke(app: App) -> None:
     """Edit mode with a rectangle being drawn and some strokes done."""
     app.window.run("edit_mode")
-    grid = app.session.world.grid
+    grid = app.session.run.world.grid
     x, y = grid.width // 3, grid.height // 3
     app.window.state.set_brush(3)
     app.window.editor.press((x, y))
@@ -156,9 +156,9 @@ def picked(place: int) -> Callable[[App], None]:
     """One agent of the first crowd is followed."""
 
     def prepare(app: App) -> None:
-        panel = app.session.panels[0]
+        panel = app.session.run.panels[0]
         assert panel.crowd is not None
-        app.session.pick(panel.key, panel.crowd.agents[place])
+        app.session.run.pick(panel.key, panel.crowd.agents[place])
 
     return prepare
 
@@ -179,7 +179,7 @@ def opened(command: str) -> Callable[[App], None]:
 
 def inspect(app: App) -> None:
     app.window.settings.sidebar_tab = "inspect"
-    app.window.state.pinned = app.session.world.grid.xy(app.session.world.walkers[0].position)
+    app.window.state.pinned = app.session.run.world.grid.xy(app.session.run.world.walkers[0].position)
     zoomed(24)(app)
 
 

@@ -60,7 +60,7 @@ def _write(path: Path, theme: str) -> None:
     session = app.session
     session.seek(0)
     session.advance(tick)
-    session.focus(session.panels[panel].key)
+    session.focus(session.run.panels[panel].key)
     app.window.state.is_maximised = app.window.state.is_bare = True
     app.frame(0.0)
     app.window.state.messages.waiting.clear()

@@ -205,6 +205,11 @@ class Grid:
         free: npt.NDArray[np.bool_] = self._domain != terrain.BLOCKED
         return free
 
+    @property
+    def free_map(self) -> npt.NDArray[np.bool_]:
+        """The same as rows: bool[height, width]."""
+        return self.free.reshape(self.height, self.width)
+
     def are_free(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
         """Which of some cells can be stood on."""
         free: npt.NDArray[np.bool_] = self._domain[cells] != terrain.BLOCKED

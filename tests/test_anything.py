@@ -21,6 +21,7 @@ from tests.test_app import setup
 from tests.test_history import ACTS as ACTS_OF_HISTORY
 from tests.window import App, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS as TABLE
+from ui.model import script
 from ui.model.turning import UI_SCALES
 
 LEFT_OUT = {"quit", "full_screen", "record", "export_video"}  # they end the test, or begin another process
@@ -120,11 +121,15 @@ class Chaos:
     def deed(self) -> None:
         """One of the things that the history is there for, whatever dialog is open."""
         session = self.app.session
-        left_out = {"map as opened", *(() if "gate" in session.scenario.switches else ("switch",))}
+        left_out = {"map as opened", *(() if "gate" in session.run.scenario.switches else ("switch",))}
         name = self.chance.choice([name for name in ACTS_OF_HISTORY if name not in left_out])
-        agents = {panel.key.agent for panel in session.panels if panel.key.branch == session.branch}
-        if len(session.tree.branches) < 6 and {0, 1} <= agents and (session.deeds() or "script" not in name):
-            if len(session.panels) > 8 and name in ("branch", "split", "add"):
+        agents = {panel.key.agent for panel in session.run.panels if panel.key.branch == session.run.front}
+        if (
+            len(session.run.tree.branches) < 6
+            and {0, 1} <= agents
+            and (script.deeds(session.run) or "script" not in name)
+        ):
+            if len(session.run.panels) > 8 and name in ("branch", "split", "add"):
                 name = "remove"
             self.done[-1] += f" {name}"
             session.history.end()
@@ -138,7 +143,7 @@ class Chaos:
 
     def history(self) -> None:
         session = self.app.session
-        session.go_to(self.chance.randrange(len(session.history.done) + len(session.history.undone) + 1))
+        session.history.go_to(self.chance.randrange(len(session.history.done) + len(session.history.undone) + 1))
         settle(self.app)
 
     def branch(self) -> None:
@@ -184,7 +189,7 @@ def settled(app: App) -> None:
     app.window.player.pause()
     app.session.history.end()
     settle(app)
-    while app.session.is_seeking:
+    while app.session.run.is_seeking:
         app.session.continue_seek(1e9)
         app.frame(0.0)
 
@@ -192,7 +197,7 @@ def settled(app: App) -> None:
 def assert_sound(app: App) -> None:
     """Every branch comes to the same again."""
     session = app.session
-    for branch in session.tree.branches.values():
+    for branch in session.run.tree.branches.values():
         line = branch.timeline
         line.apply_now()
         tick, digest = line.tick, line.world.digest()
@@ -200,25 +205,27 @@ def assert_sound(app: App) -> None:
         line.seek(tick)
         assert (line.tick, line.world.digest(), line.diverged) == (tick, digest, None)
     session.changed()
-    shown = {branch.number for branch in session.shown_branches}
-    assert shown <= set(session.tree.branches) and session.branch in shown
-    assert all(session.trails[panel.key].last_tick <= session.run.furthest for panel in session.panels)
+    shown = {branch.number for branch in session.run.shown_branches}
+    assert shown <= set(session.run.tree.branches) and session.run.front in shown
+    assert all(session.run.trails[panel.key].last_tick <= session.run.furthest for panel in session.run.panels)
 
 
 def logs(app: App) -> object:
-    tree = app.session.tree
-    return app.session.scenario, [(b.number, b.name, b.parent, b.timeline.entries()) for b in tree.branches.values()]
+    tree = app.session.run.tree
+    return app.session.run.scenario, [
+        (b.number, b.name, b.parent, b.timeline.entries()) for b in tree.branches.values()
+    ]
 
 
 def assert_can_be_taken_back(app: App) -> None:
     session, done = app.session, len(app.session.history.done)
     before = logs(app)
-    session.go_to(0)
+    session.history.go_to(0)
     settled(app)
-    assert len(session.tree.branches) == 1
-    assert all(entry.is_scripted and entry.is_enabled for entry in session.entries())
+    assert len(session.run.tree.branches) == 1
+    assert all(entry.is_scripted and entry.is_enabled for entry in session.run.timeline.entries())
     assert_sound(app)
-    session.go_to(done)
+    session.history.go_to(done)
     settled(app)
     assert logs(app) == before
     assert_sound(app)
@@ -264,7 +271,7 @@ def test_anything_for_long(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = app.window.documents
     documents.open_path(chance.choice(open_app_files()))
     if chance.random() < 0.5:
-        documents.open_scenario(many(app.session.scenario, chance))
+        documents.open_scenario(many(app.session.run.scenario, chance))
     Chaos(app, seed, COMMANDS if seed % 2 else OWN_COMMANDS, far=chance.choice([100, 1000, 4000])).go_on(120)
     settled(app)
     assert_sound(app)

@@ -10,7 +10,7 @@ import pygame
 import pytest
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig, SetSwitch
+from sim.commands import AgentConfig, NameSwitch, SetSwitch
 from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
 from sim.kernels import log
@@ -21,11 +21,13 @@ from tests.window import ROOT, App, at_cell, drag, make_app, open_app_files, pre
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.draw.theme import RED, SERIES
-from ui.model import files, saving
+from ui.model import agent_edits, branching, files, painting, saving, script, turning
+from ui.model.beginning import configs_of, done_by_hand
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
 from ui.model.layout import lay_out
 from ui.model.player import MOST_PUT_OFF, PATIENCE, Player
+from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
 from ui.model.turning import turn_budget
@@ -89,21 +91,21 @@ RUNNING_COMMANDS = {
     "play": lambda a: a.window.player.clock.is_running,
     "step": lambda a: a.session.tick == 1,
     "step_10": lambda a: a.session.tick == 10,
-    "step_100": lambda a: a.session.tick >= 20 and a.session.is_over,
+    "step_100": lambda a: a.session.tick >= 20 and a.session.run.is_over,
     "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.window.state.messages.texts()[-1],
     "step_back_10": lambda a: a.session.tick == 0,
     "step_back_100": lambda a: a.session.tick == 0,
     "to_start": lambda a: a.session.tick == 0,
-    "to_end": lambda a: a.session.tick == a.session.recorded_end,
+    "to_end": lambda a: a.session.tick == a.session.run.recorded_end,
     "previous_mark": lambda a: "no further" in a.window.state.messages.texts()[-1],
     "next_mark": lambda a: "no further" in a.window.state.messages.texts()[-1],
     "play_backwards": lambda a: a.window.player.is_backwards or a.session.tick == 0,
-    "branch": lambda a: len(a.session.tree.branches) == 2 and len(a.session.panels) == 4,
-    "branch_always": lambda a: len(a.session.tree.branches) == 2,
+    "branch": lambda a: len(a.session.run.tree.branches) == 2 and len(a.session.run.panels) == 4,
+    "branch_always": lambda a: len(a.session.run.tree.branches) == 2,
     "split_policy": lambda a: type(a.window.dialogs.dialog).__name__ == "SplitPolicy",
-    "next_branch": lambda a: a.session.branch == 0,
+    "next_branch": lambda a: a.session.run.front == 0,
     "compare_branch": lambda a: "no parent" in a.window.state.messages.texts()[-1],
-    "hide_branch": lambda a: a.session.shown == [0],
+    "hide_branch": lambda a: a.session.run.shown == [0],
     "rename_branch": lambda a: type(a.window.dialogs.dialog).__name__ == "TextPrompt",
     "delete_branch": lambda a: "cannot be deleted" in a.window.state.messages.texts()[-1],
     "worst_block": lambda a: type(a.window.dialogs.dialog).__name__ == "WorstBlock",
@@ -120,10 +122,10 @@ RUNNING_COMMANDS = {
     "full_speed": lambda a: a.window.player.speed == 0,
     "slow_motion": lambda a: a.window.player.is_slow_motion,
     "step_expansion": lambda a: a.window.player.is_slow_motion and a.window.player.reveal == 1 and a.session.tick == 1,
-    "until_move": lambda a: a.session.stop_rule.name == "next move",
-    "until_back_move": lambda a: a.session.stop_rule.name == "next back-move",
-    "until_restart": lambda a: a.session.stop_rule.name == "next restart",
-    "until_arrival": lambda a: a.session.stop_rule.name == "next arrival",
+    "until_move": lambda a: a.session.until.name == "next move",
+    "until_back_move": lambda a: a.session.until.name == "next back-move",
+    "until_restart": lambda a: a.session.until.name == "next restart",
+    "until_arrival": lambda a: a.session.until.name == "next arrival",
     "until_tick": lambda a: type(a.window.dialogs.dialog).__name__ == "NumberPrompt",
     "reset": lambda a: a.session.tick == 0 and len(a.session.runs_left) == 1,
     "reset_keep_map": lambda a: a.session.tick == 0 and len(a.session.runs_left) == 1,
@@ -140,18 +142,18 @@ RUNNING_COMMANDS = {
     "edit_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
     "rename_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "TextPrompt",
     "add_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
-    "duplicate_agent": lambda a: len(a.session.world.walkers) == 3,
+    "duplicate_agent": lambda a: len(a.session.run.world.walkers) == 3,
     "crowd": lambda a: "not a crowd" in a.window.state.messages.texts()[-1],
-    "remove_agent": lambda a: [w.id for w in a.session.world.walkers] == [1],
-    "move_panel_left": lambda a: [p.key for p in a.session.panels] == [PanelKey(0, 0), PanelKey(0, 1)],
-    "move_panel_right": lambda a: [p.key for p in a.session.panels] == [PanelKey(0, 1), PanelKey(0, 0)],
+    "remove_agent": lambda a: [w.id for w in a.session.run.world.walkers] == [1],
+    "move_panel_left": lambda a: [p.key for p in a.session.run.panels] == [PanelKey(0, 0), PanelKey(0, 1)],
+    "move_panel_right": lambda a: [p.key for p in a.session.run.panels] == [PanelKey(0, 1), PanelKey(0, 0)],
     "maximise": lambda a: len(a.window.scene.shown_panels) == 1,
-    "raise_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.2,
-    "lower_weight": lambda a: a.session.world.walkers[0].params["weight"] == 1.0,
-    "more_trials": lambda a: a.session.world.trials == 2,
-    "fewer_trials": lambda a: a.session.world.trials == 1,
-    "raise_budget": lambda a: a.session.world.budget == 8,
-    "lower_budget": lambda a: a.session.world.budget == 2,
+    "raise_weight": lambda a: a.session.run.world.walkers[0].params["weight"] == 1.2,
+    "lower_weight": lambda a: a.session.run.world.walkers[0].params["weight"] == 1.0,
+    "more_trials": lambda a: a.session.run.world.trials == 2,
+    "fewer_trials": lambda a: a.session.run.world.trials == 1,
+    "raise_budget": lambda a: a.session.run.world.budget == 8,
+    "lower_budget": lambda a: a.session.run.world.budget == 2,
     "fit": lambda a: a.window.cameras._shared is None,
     "zoom_reset": lambda a: a.window.cameras._shared is None,
     "zoom_in": lambda a: a.window.cameras._shared.zoom > fitted_zoom(a),
@@ -183,8 +185,8 @@ RUNNING_COMMANDS = {
     "redo": lambda a: a.window.state.messages.texts()[-1] == "nothing to redo",
     "history": lambda a: type(a.window.dialogs.dialog).__name__ == "HistoryList",
     "clear_edits": lambda a: not a.session.history.done,
-    "switch_1": lambda a: a.session.world.switch_states() == {"door": True, "gate": False},
-    "switch_2": lambda a: a.session.world.switch_states() == {"door": False, "gate": True},
+    "switch_1": lambda a: a.session.run.world.switch_states() == {"door": True, "gate": False},
+    "switch_2": lambda a: a.session.run.world.switch_states() == {"door": False, "gate": True},
     "cursor_left": lambda a: a.window.state.cursor == (8, 4),
     "cursor_right": lambda a: a.window.state.cursor == (8, 4),
     "cursor_up": lambda a: a.window.state.cursor == (8, 4),
@@ -192,8 +194,8 @@ RUNNING_COMMANDS = {
     "paint_cursor": lambda a: a.session.tick == 0,
     "start_here": lambda a: a.session.tick == 0,
     "goal_here": lambda a: a.session.tick == 0,
-    "next_rule": lambda a: a.session.world.grid.movement.rule == "eight-cut",
-    "random_changes": lambda a: a.session.world.random_changes.rate == 5.0,
+    "next_rule": lambda a: a.session.run.world.grid.movement.rule == "eight-cut",
+    "random_changes": lambda a: a.session.run.world.random_changes.rate == 5.0,
     "more_changes": lambda a: a.window.state.change_rate == 10.0,
     "fewer_changes": lambda a: a.window.state.change_rate == 2.0,
     "select_all": lambda a: str(a.window.state.selection) == "24 x 12" and a.window.state.tool == "select",
@@ -280,10 +282,10 @@ def test_trials_are_set_counted_and_drawn():
     assert not any(spot.id == "chart:trials" for spot in app.window.canvas.spots)
     for _ in range(4):
         press_combination(app, "Alt+L")
-    assert app.session.world.trials == 20
+    assert app.session.run.world.trials == 20
     app.session.advance(5000)
     settle(app)
-    learns, walks = (panel.view for panel in app.session.panels)
+    learns, walks = (panel.view for panel in app.session.run.panels)
     assert learns.is_converged and learns.state_word == "converged" and 1 < len(learns.trials) <= 20
     assert shown_numbers(learns)["trial"] == f"{len(learns.trials)} / 20"
     assert "trial" not in shown_numbers(walks)
@@ -364,7 +366,7 @@ def test_at_rest_nothing_has_its_turn_in_the_frame_of_a_change(monkeypatch):
         drawn.clear()
         counts = []
         for changed in changes:
-            app.session.world.grid.version += changed
+            app.session.run.world.grid.version += changed
             app.frame(0.016)
             counts.append(len(drawn))
         return counts
@@ -385,8 +387,8 @@ def test_a_tick_is_put_off_while_a_keyframe_is_read_and_made_up_for(monkeypatch)
     player.play()
     is_being_read = True
     hurried = []
-    monkeypatch.setattr(Session, "is_being_read", property(lambda session: is_being_read))
-    monkeypatch.setattr(Session, "hurry", lambda session: hurried.append(session.tick))
+    monkeypatch.setattr(Run, "is_being_read", property(lambda run: is_being_read))
+    monkeypatch.setattr(Run, "hurry", lambda run: hurried.append(run.tick))
     player.pass_time(1 / 60, 1.0)
     assert player.session.tick == 1, "a test, a film"
     player.may_put_off = True
@@ -477,9 +479,9 @@ def test_any_pace_gives_the_digest_of_a_headless_run(app):
     app.window.player.play()
     for seconds in [0.001, 0.2, 0.016, 0.05, 0.011] * 400:
         app.frame(seconds)
-        if app.session.is_over:
+        if app.session.run.is_over:
             break
-    assert app.session.world.digest() == world.digest()
+    assert app.session.run.world.digest() == world.digest()
     assert app.session.tick == world.tick
 
 
@@ -490,7 +492,7 @@ def test_full_speed_gives_the_same_digest():
     fast.window.player.play()
     for _ in range(200):
         fast.frame(0.016)
-    assert fast.session.world.digest() == slow.session.world.digest()
+    assert fast.session.run.world.digest() == slow.session.run.world.digest()
     assert not fast.window.player.clock.is_running, "a run that is over pauses"
 
 
@@ -501,7 +503,7 @@ def test_run_until_back_move_stops_at_the_first_one():
         app.frame(0.1)
         if not app.window.player.clock.is_running:
             break
-    counts = [int(w.metrics[0].back_moves) for w in app.session.world.walkers]
+    counts = [int(w.metrics[0].back_moves) for w in app.session.run.world.walkers]
     assert max(counts) == 1, counts
     assert "next back-move" in app.window.state.messages.texts()[-1]
 
@@ -510,7 +512,7 @@ def test_run_until_back_move_stops_at_the_first_one():
 
 
 def blocked_cells(app: App) -> set[tuple[int, int]]:
-    grid = app.session.world.grid
+    grid = app.session.run.world.grid
     start = Grid.from_rows(ROWS).free
     return {grid.xy(int(c)) for c in range(grid.cells) if start[c] and not grid.is_free(c)}
 
@@ -530,7 +532,7 @@ def test_a_fast_drag_leaves_an_unbroken_line(app):
 
 def test_the_first_cell_decides_for_the_whole_stroke(app):
     drag(app, at_cell(app, 6, 3), at_cell(app, 2, 3))  # begins on a wall: frees
-    assert app.session.world.grid.is_free(app.session.world.grid.cell(6, 3))
+    assert app.session.run.world.grid.is_free(app.session.run.world.grid.cell(6, 3))
     assert blocked_cells(app) == set()
 
 
@@ -548,7 +550,7 @@ def test_undo_and_redo_take_whole_strokes(app):
 
 def test_right_drag_frees(app):
     drag(app, at_cell(app, 13, 2), at_cell(app, 13, 8), button=3)
-    grid = app.session.world.grid
+    grid = app.session.run.world.grid
     assert all(grid.is_free(grid.cell(13, y)) for y in range(2, 9))
 
 
@@ -593,7 +595,7 @@ def test_another_run_begins_with_the_brush_and_no_cell_to_draw_from(app):
     app.window.state.choose_tool("rectangle")
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
     assert app.window.editor.last_painted == (17, 3)
-    app.session.mark_saved()
+    app.session.unsaved.mark_saved()
     app.window.documents.open_scenario(setup())
     assert app.window.state.tool == "brush" and app.window.editor.last_painted is None
 
@@ -626,7 +628,7 @@ def test_escape_takes_a_stroke_back(app):
 
 def test_the_goal_can_be_dragged(app):
     drag(app, at_cell(app, 20, 9), at_cell(app, 22, 1))
-    assert app.session.world.goal == app.session.world.grid.cell(22, 1)
+    assert app.session.run.world.goal == app.session.run.world.grid.cell(22, 1)
     assert blocked_cells(app) == set()
 
 
@@ -634,14 +636,14 @@ def test_the_start_can_be_dragged_and_begins_again(app):
     app.session.advance(5)
     drag(app, at_cell(app, 8, 4), at_cell(app, 9, 6))
     assert app.session.tick == 0
-    assert {w.position for w in app.session.world.walkers} == {app.session.world.grid.cell(9, 6)}
+    assert {w.position for w in app.session.run.world.walkers} == {app.session.run.world.grid.cell(9, 6)}
 
 
 def test_a_cell_under_an_agent_stays_free_and_the_user_is_told(app):
-    while app.session.world.walkers[0].position == app.session.world.start:
+    while app.session.run.world.walkers[0].position == app.session.run.world.start:
         app.session.advance(1)
-    grid = app.session.world.grid
-    x, y = grid.xy(app.session.world.walkers[0].position)
+    grid = app.session.run.world.grid
+    x, y = grid.xy(app.session.run.world.walkers[0].position)
     drag(app, at_cell(app, x, y), at_cell(app, x, y))
     assert grid.is_free(grid.cell(x, y))
     settle(app)
@@ -663,7 +665,7 @@ def arrive(app: App) -> None:
     """Frames until a seek has got where it goes."""
     for _ in range(1000):
         settle(app)
-        if not app.session.is_seeking:
+        if not app.session.run.is_seeking:
             return
     raise AssertionError("the seek never arrived")
 
@@ -672,14 +674,14 @@ def test_stepping_back_and_forward_shows_the_same_world_again():
     app = make_app(setup(budget=1))
     seen = {}
     for _ in range(40):
-        seen[app.session.tick] = (app.session.world.digest(), [w.position for w in app.session.world.walkers])
+        seen[app.session.tick] = (app.session.run.world.digest(), [w.position for w in app.session.run.world.walkers])
         press_combination(app, ".")
     for tick in range(39, -1, -1):
         press_combination(app, ",")
         arrive(app)
-        now = (app.session.world.digest(), [w.position for w in app.session.world.walkers])
+        now = (app.session.run.world.digest(), [w.position for w in app.session.run.world.walkers])
         assert (app.session.tick, now) == (tick, seen[tick])
-        assert all(len(trail) == tick + 1 for trail in app.session.trails.values())
+        assert all(len(trail) == tick + 1 for trail in app.session.run.trails.values())
     app.draw()
 
 
@@ -688,7 +690,7 @@ def test_dragging_the_scrubber_goes_anywhere():
     app.session.advance(120)
     app.draw()
     spot = app.window.canvas.spot_named("scrubber")
-    end = app.session.recorded_end
+    end = app.session.run.recorded_end
     position = (spot.box[0] + spot.box[2] // 2, spot.box[1] + 12)
     drag(app, position, position)
     arrive(app)
@@ -700,7 +702,7 @@ def test_a_branch_without_edits_gives_the_parents_digests(app):
     press_combination(app, "B")
     for _ in range(30):
         app.session.advance(1)
-        digests = {b.timeline.world.digest() for b in app.session.shown_branches}
+        digests = {b.timeline.world.digest() for b in app.session.run.shown_branches}
         assert len(digests) == 1
     app.draw()
 
@@ -708,38 +710,38 @@ def test_a_branch_without_edits_gives_the_parents_digests(app):
 def test_edits_go_to_the_focused_branch_only(app):
     app.session.advance(5)
     press_combination(app, "B")
-    app.session.flip_switch("gate")
-    states = [b.timeline.world.switch_states()["gate"] for b in app.session.shown_branches]
+    turning.flip_switch(app.session, "gate")
+    states = [b.timeline.world.switch_states()["gate"] for b in app.session.run.shown_branches]
     assert states == [False, True]
-    app.session.focus(app.session.panels[0].key)
-    assert app.session.world.switch_states()["gate"] is False
+    app.session.focus(app.session.run.panels[0].key)
+    assert app.session.run.world.switch_states()["gate"] is False
 
 
 def test_an_edit_in_the_past_keeps_the_old_future_as_a_branch(app):
     app.session.advance(20)
-    before = app.session.world.digest()
+    before = app.session.run.world.digest()
     app.session.seek(8)
-    app.session.flip_switch("gate")
+    turning.flip_switch(app.session, "gate")
     assert app.session.tick == 8
-    kept = [b for b in app.session.tree.branches.values() if b.number != app.session.branch]
+    kept = [b for b in app.session.run.tree.branches.values() if b.number != app.session.run.front]
     assert len(kept) == 1
     kept[0].timeline.seek(20)
     assert kept[0].timeline.world.digest() == before
-    assert any("is kept as the branch" in text for text in app.session.messages)
+    assert any("is kept as the branch" in text for text in app.session.told.messages)
 
 
 def test_moving_an_edit_in_time_recomputes_the_run(app):
     app.session.advance(12)
-    app.session.flip_switch("gate")
+    turning.flip_switch(app.session, "gate")
     app.session.advance(5)
-    app.session.move_deed(app.session.deeds()[-1], -10)
-    while app.session.is_seeking:
+    script.move(app.session, script.deeds(app.session.run)[-1], -10)
+    while app.session.run.is_seeking:
         app.session.continue_seek()
-    assert app.session.entries()[0].tick == 2
+    assert app.session.run.timeline.entries()[0].tick == 2
     app.session.seek(2)
-    assert app.session.world.switch_states()["gate"] is True
+    assert app.session.run.world.switch_states()["gate"] is True
     app.session.seek(1)
-    assert app.session.world.switch_states()["gate"] is False
+    assert app.session.run.world.switch_states()["gate"] is False
 
 
 def test_run_until_the_next_move_looks_at_the_focused_panel_of_any_branch(app):
@@ -759,7 +761,7 @@ def test_run_until_the_next_move_looks_at_the_focused_panel_of_any_branch(app):
 def test_without_an_agent_every_command_is_harmless(app):
     for _ in range(2):
         press(app, pygame.K_DELETE)
-    assert not app.session.panels
+    assert not app.session.run.panels
     for command in COMMANDS:
         if command.id not in ("quit", "full_screen"):
             press_combination(app, command.keys[0])
@@ -771,70 +773,70 @@ def test_a_stroke_is_one_deed_of_the_script(app):
     """Painted while the run goes on: a command a tick, one line in the list, moved and switched off as one."""
     press_combination(app, "F7")
     app.session.advance(3)
-    cells = [app.session.world.grid.cell(x, 10) for x in range(2, 9)]
-    app.session.begin_stroke()
+    cells = [app.session.run.world.grid.cell(x, 10) for x in range(2, 9)]
+    app.session.history.begin(is_stroke=True)
     for cell in cells:
-        app.session.paint([cell], block=True)
+        painting.paint(app.session, [cell], block=True)
         app.session.advance(2)
-    app.session.end_stroke()
+    app.session.history.end()
     for weight in (1.4, 1.8):
-        app.session.set_param(app.session.focused_key, "weight", weight)
+        agent_edits.set_param(app.session, app.session.focused_key, "weight", weight)
     settle(app)
-    stroke, turn = app.session.deeds()
-    assert len(app.session.entries()) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
+    stroke, turn = script.deeds(app.session.run)
+    assert len(app.session.run.timeline.entries()) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
     assert stroke.command.blocked == tuple(cells) and turn.command.value == 1.8
     assert sum(spot.id.startswith("deed_text:") for spot in app.window.canvas.spots) == 2
-    app.session.move_deed(stroke, -10)
-    (moved, _) = app.session.deeds()
+    script.move(app.session, stroke, -10)
+    (moved, _) = script.deeds(app.session.run)
     assert (moved.tick, moved.last_tick) == (0, 12)
-    app.session.toggle_deed(moved)
+    script.toggle(app.session, moved)
     app.session.seek(app.session.tick)
-    assert all(app.session.world.grid.is_free(cell) for cell in cells)
-    app.session.toggle_deed(app.session.deeds()[0])
-    app.session.duplicate_deed(app.session.deeds()[0])
-    assert len(app.session.entries()) == 16
-    app.session.delete_deed(app.session.deeds()[0])
+    assert all(app.session.run.world.grid.is_free(cell) for cell in cells)
+    script.toggle(app.session, script.deeds(app.session.run)[0])
+    script.duplicate(app.session, script.deeds(app.session.run)[0])
+    assert len(app.session.run.timeline.entries()) == 16
+    script.delete(app.session, script.deeds(app.session.run)[0])
     app.session.seek(5)
-    assert all(app.session.world.grid.is_free(cell) for cell in cells)
+    assert all(app.session.run.world.grid.is_free(cell) for cell in cells)
     scripts = []
     while len(scripts) < 5:  # deleted, done again, on, off, moved: all of it can be undone
-        scripts.append([(deed.tick, deed.last_tick, deed.is_enabled) for deed in app.session.deeds()])
-        assert app.session.undo()
-    assert (app.session.deeds()[0].tick, app.session.deeds()[0].last_tick) == (3, 15)
-    for script in reversed(scripts):
-        assert app.session.redo()
-        assert [(deed.tick, deed.last_tick, deed.is_enabled) for deed in app.session.deeds()] == script
+        scripts.append([(deed.tick, deed.last_tick, deed.is_enabled) for deed in script.deeds(app.session.run)])
+        assert app.session.history.undo()
+    assert (script.deeds(app.session.run)[0].tick, script.deeds(app.session.run)[0].last_tick) == (3, 15)
+    for told in reversed(scripts):
+        assert app.session.history.redo()
+        assert [(deed.tick, deed.last_tick, deed.is_enabled) for deed in script.deeds(app.session.run)] == told
 
 
 def test_a_stroke_across_walls_and_scripted_edits_is_one_deed():
     session = make_app(setup(script=((4, SetSwitch("gate", True)),))).session
     session.advance(3)
-    session.begin_stroke()
+    session.history.begin(is_stroke=True)
     for x in (1, 2, 15, 16):  # as if walls lay between
-        session.paint([session.world.grid.cell(x, 10)], block=True)
+        painting.paint(session, [session.run.world.grid.cell(x, 10)], block=True)
         session.advance(1)
-    session.end_stroke()
-    assert [len(deed.entries) for deed in session.deeds()] == [4, 1]
+    session.history.end()
+    assert [len(deed.entries) for deed in script.deeds(session.run)] == [4, 1]
 
 
 def test_edits_apart_or_of_another_kind_stay_apart():
     session = make_app(setup()).session
     for cells, block in (([0], True), ([20], True), ([21], True), ([21], False)):
-        session.paint(cells, block=block)
+        painting.paint(session, cells, block=block)
         session.advance(1)
-    session.set_param(PanelKey(0, 0), "weight", 1.5)
-    session.set_param(PanelKey(0, 1), "weight", 1.5)
-    assert [len(deed.entries) for deed in session.deeds()] == [1, 1, 1, 1, 1, 1]
+    agent_edits.set_param(session, PanelKey(0, 0), "weight", 1.5)
+    agent_edits.set_param(session, PanelKey(0, 1), "weight", 1.5)
+    assert [len(deed.entries) for deed in script.deeds(session.run)] == [1, 1, 1, 1, 1, 1]
 
 
 def test_splitting_a_policy_shows_the_futures_side_by_side(app):
     app.session.advance(6)
     press_combination(app, "Shift+B")
     press(app, pygame.K_RETURN)
-    weights = [b.timeline.world.walker(0).params["weight"] for b in app.session.shown_branches]
+    weights = [b.timeline.world.walker(0).params["weight"] for b in app.session.run.shown_branches]
     assert weights == [1.0, 1.4, 3.0]
-    app.session.flip_switch("gate")
-    assert all(b.timeline.world.switch_states()["gate"] for b in app.session.shown_branches)
+    turning.flip_switch(app.session, "gate")
+    assert all(b.timeline.world.switch_states()["gate"] for b in app.session.run.shown_branches)
     app.draw()
 
 
@@ -870,13 +872,13 @@ def test_a_branch_is_compared_with_its_parent_agent_by_agent(theme):
     app = make_app(setup(), theme=theme)
     app.session.advance(12)
     press_combination(app, "B")
-    app.session.flip_switch("door")
+    turning.flip_switch(app.session, "door")
     app.session.advance(20)
-    app.session.focus(app.session.panels[3].key)  # the second agent of the branch
+    app.session.focus(app.session.run.panels[3].key)  # the second agent of the branch
     press_combination(app, "Alt+P")
     assert [panel.key for panel in app.window.scene.compared_panels()] == [(1, 1), (0, 1)]
-    own = [panel.view.visits for panel in app.session.panels]
-    shown = [app.window.scene.cells[panel.key].bands for panel in app.session.panels]
+    own = [panel.view.visits for panel in app.session.run.panels]
+    shown = [app.window.scene.cells[panel.key].bands for panel in app.session.run.panels]
     assert not shown[0].size and not shown[2].size, "nothing is drawn in the other panels"
     apart = own[3].astype(int) - own[1].astype(int)
     for bands in (shown[1], shown[3]):
@@ -895,10 +897,10 @@ def test_the_sidebar_names_what_is_compared_and_cuts_long_names(monkeypatch):
     texts = [text for text, _ in written(app, monkeypatch)]
     at = texts.index("visits, A - B")
     assert texts[at + 1 : at + 6] == ["A", "one cell a tick", " - ", "B", "sixteen"]
-    app.session.branch_here()
+    branching.branch_here(app.session)
     texts = [text for text, _ in written(app, monkeypatch)]
     assert "one cell a tick (branch 1)" in texts and "one cell a tick (run)" in texts
-    app.session.rename_branch(app.session.branch, "a name that is far too long for the sidebar of any window")
+    branching.rename(app.session, app.session.run.front, "a name that is far too long for the sidebar of any window")
     places = written(app, monkeypatch)
     at = [text for text, _ in places].index("visits, A - B")
     line = [place for _, place in places[at + 1 : at + 6]]
@@ -910,8 +912,8 @@ def test_the_sidebar_names_what_is_compared_and_cuts_long_names(monkeypatch):
 def test_a_long_branch_name_does_not_lie_on_the_badge():
     app = make_app(setup())
     app.session.advance(5)
-    app.session.branch_here()
-    app.session.rename_branch(app.session.branch, "a name that is far too long for the corner of any map")
+    branching.branch_here(app.session)
+    branching.rename(app.session, app.session.run.front, "a name that is far too long for the corner of any map")
     app.window.scene.layers.show_heat("difference")
     app.draw()
     place = app.session.panel_of(app.session.focused_key)
@@ -1002,7 +1004,7 @@ def test_the_wheel_over_a_chip_changes_the_weight(app):
     position = (spot.box[0] + 3, spot.box[1] + 3)
     pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=1, x=0, pos=position))
     settle(app)
-    assert app.session.world.walkers[0].params["weight"] == 1.2
+    assert app.session.run.world.walkers[0].params["weight"] == 1.2
 
 
 def test_unsaved_edits_are_marked_and_asked_about(app):
@@ -1048,17 +1050,17 @@ def test_dropping_a_file_opens_it(app, tmp_path):
     target.write_text("type octile\nheight 3\nwidth 4\nmap\n....\n.@@.\n....\n")
     pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(target)))
     settle(app)
-    assert app.session.world.grid.width == 4
-    assert len(app.session.world.walkers) == 4
+    assert app.session.run.world.grid.width == 4
+    assert len(app.session.run.world.walkers) == 4
 
 
 def test_a_broken_file_is_explained_and_nothing_is_lost(app, tmp_path):
     target = tmp_path / "broken.map"
     target.write_text("type octile\nheight 3\nwidth 4\nmap\n....\n.?@.\n....\n")
-    before = app.session.world
+    before = app.session.run.world
     pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(target)))
     settle(app)
-    assert app.session.world is before
+    assert app.session.run.world is before
     assert type(app.window.dialogs.dialog).__name__ == "MessageBox"
 
 
@@ -1105,18 +1107,18 @@ def test_a_smaller_budget_is_not_held_against_the_last_tick():
     app.session.advance(3)
     turn_budget(app.session, PanelKey(0, 0), -1)
     turn_budget(app.session, PanelKey(0, 0), -1)
-    view = app.session.panels[0].view
+    view = app.session.run.panels[0].view
     assert view.budget == 4
     assert agent_panel.spent(app.window.desk, view) == (int(view.rows[-1].expanded), 16)
     app.session.advance(1)
-    assert agent_panel.spent(app.window.desk, app.session.panels[0].view)[1] == 4
+    assert agent_panel.spent(app.window.desk, app.session.run.panels[0].view)[1] == 4
 
 
 def test_a_split_does_not_hold_a_smaller_budget_against_the_last_tick():
     app = make_app(setup(1, budget=16))
     app.session.advance(3)
-    app.session.split([{"budget": 2}, {"budget": 16}])
-    assert [agent_panel.spent(app.window.desk, panel.view)[1] for panel in app.session.panels] == [16, 16]
+    branching.split(app.session, [{"budget": 2}, {"budget": 16}])
+    assert [agent_panel.spent(app.window.desk, panel.view)[1] for panel in app.session.run.panels] == [16, 16]
 
 
 def test_a_panel_says_label_and_algorithm_but_not_twice(monkeypatch):
@@ -1144,7 +1146,7 @@ def test_eight_panels_show_the_numbers_that_count(size, least):
 def test_the_share_of_back_moves_stands_with_what_it_is_a_share_of():
     app = make_app(setup(1, budget=1))
     app.session.advance(40)
-    view = app.session.panels[0].view
+    view = app.session.run.panels[0].view
     fields = {field.name: (field.value, field.tip) for field in hud_fields(view)}
     assert fields["back-moves"][0] == f"{view.metrics.back_moves}"
     share = f"{view.metrics.back_move_share:.0f}%"
@@ -1176,7 +1178,7 @@ def test_a_duplicate_gets_a_name_of_its_own():
     app = make_app(replace(setup(), agents=(AgentConfig("tb-wa", "lazy"),)))
     for _ in range(3):
         press_combination(app, "D")
-    assert [walker.label for walker in app.session.world.walkers] == ["lazy", "lazy 2", "lazy 3", "lazy 4"]
+    assert [walker.label for walker in app.session.run.world.walkers] == ["lazy", "lazy 2", "lazy 3", "lazy 4"]
     assert next_label("w = 3", {"w = 3", "w = 3 (2)"}) == "w = 3 (3)"
     assert next_label("w = 3 (2)", {"w = 3", "w = 3 (2)"}) == "w = 3 (3)"
 
@@ -1211,7 +1213,7 @@ def test_messages_cover_no_numbers_and_no_bar(agents, size, scale):
 def test_the_same_message_is_shown_once(app):
     for text in ("one", "two", "one"):
         app.window.say(text)
-    app.session.messages.extend(["two", "two"])
+    app.session.told.messages.extend(["two", "two"])
     settle(app)
     assert app.window.state.messages.texts() == ["one", "two"]
 
@@ -1226,7 +1228,7 @@ def test_panels_without_room_are_counted():
     press_combination(app, "B")
     assert app.window.state.messages.texts()[-1].startswith("4 of 12 panels are hidden")
     for place in (11, 0, 9, 5):
-        app.session.focus(app.session.panels[place].key)
+        app.session.focus(app.session.run.panels[place].key)
         settle(app)
         keys = [panel.key for panel in app.window.scene.shown_panels]
         assert app.session.focused_key in keys and len(keys) == 8, "nobody edits what is not to be seen"
@@ -1239,7 +1241,7 @@ def test_slow_motion_says_how_far_it_has_got(monkeypatch):
     app = make_app(setup(1, budget=16))
     for n in (1, 2, 3):
         press_combination(app, "Ctrl+.")
-        view = app.session.panels[0].view
+        view = app.session.run.panels[0].view
         most = int(view.rows[-1].expanded)
         assert most > 3
         assert agent_panel.spent(app.window.desk, view) == (n, 16)
@@ -1255,7 +1257,7 @@ def test_following_leaves_a_map_that_fits_in_the_middle(app):
     for _ in range(8):
         press_combination(app, "Ctrl+=")
     camera = app.window.scene.camera(panel.key, boxes)
-    x, y = app.session.world.grid.xy(panel.view.position)
+    x, y = app.session.run.world.grid.xy(panel.view.position)
     assert camera.to_map(boxes.map[2] / 2, boxes.map[3] / 2) == pytest.approx((x + 0.5, y + 0.5))
 
 
@@ -1341,7 +1343,7 @@ def test_chips_and_numbers_stay_where_they_are_while_states_change():
     for _ in range(60):
         app.session.advance(1)
         app.draw()
-        states |= {panel.view.state_word for panel in app.session.panels}
+        states |= {panel.view.state_word for panel in app.session.run.panels}
         for spot in app.window.canvas.spots:
             if spot.id.startswith(("chip:", "hud:")) and spot.id.split(":")[2] in ("budget", "weight", "moves"):
                 places.setdefault(spot.id, set()).add(spot.box[:2])
@@ -1369,32 +1371,32 @@ def colours_around(app: App, position: tuple[int, int], reach: int = 6) -> set[t
 
 @pytest.mark.parametrize("end", ["start", "goal"])
 def test_a_dragged_end_moves_with_the_hand_and_a_refused_one_changes_nothing(app, end):
-    world = app.session.world
+    world = app.session.run.world
     begin = world.grid.xy(getattr(world, end))
     blocked = world.grid.xy(int(np.flatnonzero(~world.grid.free)[0]))
-    log, digest = len(app.session.log), world.digest()
+    log, digest = len(done_by_hand(app.session.run.timeline)), world.digest()
     drag(app, at_cell(app, *begin), at_cell(app, *blocked), release=False)
-    hand = app.pointer.hand(app.session.panels[0])
+    hand = app.pointer.hand(app.session.run.panels[0])
     assert hand.carried is not None and hand.carried.is_refused and hand.carried.cell == world.grid.cell(*blocked)
     assert RED in colours_around(app, at_cell(app, *blocked))
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, *blocked)))
     settle(app)
-    assert len(app.session.log) == log and app.session.world.digest() == digest
+    assert len(done_by_hand(app.session.run.timeline)) == log and app.session.run.world.digest() == digest
     assert "cannot be" in app.window.state.messages.texts()[-1]
     assert RED not in colours_around(app, at_cell(app, *blocked))
 
 
 def test_a_click_that_chooses_a_panel_paints_nothing_and_a_drag_does():
     app = make_app(setup(2))
-    free = app.session.world.grid.free.copy()
+    free = app.session.run.world.grid.free.copy()
     place = at_cell(app, 8, 6, panel=1)
     drag(app, place, place)
-    assert app.session.focused_key == PanelKey(0, 1) and (app.session.world.grid.free == free).all()
+    assert app.session.focused_key == PanelKey(0, 1) and (app.session.run.world.grid.free == free).all()
     drag(app, place, place)
-    assert (app.session.world.grid.free != free).sum() == 1, "the second click is no choice any more"
+    assert (app.session.run.world.grid.free != free).sum() == 1, "the second click is no choice any more"
     press_combination(app, "Ctrl+Z")
     drag(app, at_cell(app, 5, 6, panel=0), at_cell(app, 9, 6, panel=0))
-    assert app.session.focused_key == PanelKey(0, 0) and (app.session.world.grid.free != free).sum() > 2
+    assert app.session.focused_key == PanelKey(0, 0) and (app.session.run.world.grid.free != free).sum() > 2
 
 
 def test_letters_stand_on_tools_only_while_they_work(monkeypatch):
@@ -1446,7 +1448,7 @@ def test_the_cursor_says_what_the_mouse_would_do(monkeypatch):
         return x + width // 2, y + height // 2
 
     assert over(at_cell(app, 8, 6)) == pygame.SYSTEM_CURSOR_CROSSHAIR
-    assert over(at_cell(app, *app.session.world.grid.xy(app.session.world.goal))) == pygame.SYSTEM_CURSOR_HAND
+    assert over(at_cell(app, *app.session.run.world.grid.xy(app.session.run.world.goal))) == pygame.SYSTEM_CURSOR_HAND
     assert over(middle("scrubber")) == pygame.SYSTEM_CURSOR_SIZEWE
     assert over(middle("top:open")) == pygame.SYSTEM_CURSOR_HAND
     assert over((2, 300)) == pygame.SYSTEM_CURSOR_ARROW
@@ -1454,13 +1456,13 @@ def test_the_cursor_says_what_the_mouse_would_do(monkeypatch):
 
 def test_switches_are_named_on_the_map_and_a_click_on_the_name_turns_them(monkeypatch):
     app = make_app(files.open_any(ROOT / "assets" / "scenarios" / "bridges.yaml").scenario, (1600, 900))
-    names = list(app.session.world.switch_states())
+    names = list(app.session.run.world.switch_states())
     assert set(names) <= set(drawn_texts(app, monkeypatch))
-    key = app.session.panels[1].key
+    key = app.session.run.panels[1].key
     x, y, _, height = app.window.canvas.spot_named(f"bridge:{key}:{names[0]}").box
-    free = int(app.session.world.grid.free.sum())
+    free = int(app.session.run.world.grid.free.sum())
     drag(app, (x + 3, y + height // 2), (x + 3, y + height // 2))
-    assert app.session.world.switch_states()[names[0]] and int(app.session.world.grid.free.sum()) < free
+    assert app.session.run.world.switch_states()[names[0]] and int(app.session.run.world.grid.free.sum()) < free
     app.window.settings.sidebar_tab = "edit"
     app.draw()
     x, y = app.window.canvas.spot_named(f"switch:{names[1]}").box[:2]
@@ -1499,7 +1501,7 @@ def test_a_click_on_a_chart_goes_to_its_tick_and_the_playhead_follows():
     x, y, width, height = app.window.canvas.spot_named("chart:cost").box
     x, width = x + charts.GUTTER, width - charts.GUTTER
     drag(app, (x + 2, y + height // 2), (x + width // 2, y + height // 2))
-    assert abs(app.session.tick - app.session.recorded_end / 2) <= 1
+    assert abs(app.session.tick - app.session.run.recorded_end / 2) <= 1
     app.draw()
     column = [tuple(app.window.surface.get_at((x + width // 2, y + j)))[:3] for j in range(height)]
     near = [tuple(app.window.surface.get_at((x + width // 2 + i, y + 30)))[:3] for i in range(-4, 5)]
@@ -1550,15 +1552,15 @@ def test_charts_and_inspector_go_by_the_goal_of_each_agent():
     app.session.advance(200)
     for _ in range(60):
         app.frame(0.0)
-    walker = app.session.world.walkers[1]
+    walker = app.session.run.world.walkers[1]
     assert walker.has_arrived
     lines = {chart.key: charts.lines_of(app.window.desk, chart)[1].values for chart in charts.CHARTS}
-    assert lines["cost"][-1] == pytest.approx(app.session.world.metrics(walker).suboptimality)
+    assert lines["cost"][-1] == pytest.approx(app.session.run.world.metrics(walker).suboptimality)
     assert lines["distance"][-1] == 0.0
     assert lines["distance"][0] == pytest.approx(cheapest(grid, walker.start, walker.own_goal))
     cell = grid.cell(14, 5)
-    told = [app.window.desk.true_distance(panel, cell) for panel in app.session.panels]
-    assert told == [cheapest(grid, cell, goal) for goal in (app.session.world.goal, walker.own_goal)]
+    told = [app.window.desk.true_distance(panel, cell) for panel in app.session.run.panels]
+    assert told == [cheapest(grid, cell, goal) for goal in (app.session.run.world.goal, walker.own_goal)]
 
 
 def test_the_chart_of_costs_is_of_the_present_walk():
@@ -1567,7 +1569,7 @@ def test_the_chart_of_costs_is_of_the_present_walk():
         app.session.advance(20)
         chart = next(chart for chart in charts.CHARTS if chart.key == "cost")
         app.frame(0.0)
-        line, shown = charts.lines_of(app.window.desk, chart)[0], app.session.panels[0].view.metrics
+        line, shown = charts.lines_of(app.window.desk, chart)[0], app.session.run.panels[0].view.metrics
         assert line.values[-1] == pytest.approx(shown.suboptimality)
     assert shown.trial > 1
 
@@ -1576,7 +1578,7 @@ def test_the_chart_of_distances_is_that_of_an_oracle_and_back_moves_are_rises():
     app = comparing()
     chart = next(chart for chart in charts.CHARTS if chart.key == "distance")
     line = charts.lines_of(app.window.desk, chart)[0]
-    world, trail = app.session.world, app.session.trails[FIRST]
+    world, trail = app.session.run.world, app.session.run.trails[FIRST]
     for cell, value in list(zip(trail.cells.tolist(), line.values.tolist(), strict=True))[::7]:
         assert value == pytest.approx(world.measuring.distance(cell))
     assert (np.diff(line.values) > 0).any() or not (trail.marks & log.BACK_MOVE).any()
@@ -1635,22 +1637,22 @@ def choose(app: App, label: str) -> None:
 
 
 def test_the_right_button_on_a_cell_opens_its_menu_and_dragged_it_frees(app):
-    world = app.session.world
+    world = app.session.run.world
     free = world.grid.free.copy()
     click(app, at_cell(app, 8, 6), button=3)
-    assert app.window.state.menu.title == "Cell (8, 6)" and (app.session.world.grid.free == free).all()
+    assert app.window.state.menu.title == "Cell (8, 6)" and (app.session.run.world.grid.free == free).all()
     choose(app, "Goal here")
-    assert app.window.state.menu is None and app.session.world.goal == world.grid.cell(8, 6)
+    assert app.window.state.menu is None and app.session.run.world.goal == world.grid.cell(8, 6)
     click(app, at_cell(app, 9, 7), button=3)
     choose(app, "Pin in the inspector")
     assert app.window.state.pinned == (9, 7)
 
 
 def test_a_click_beside_a_menu_closes_it_and_does_nothing_else(app):
-    free = app.session.world.grid.free.copy()
+    free = app.session.run.world.grid.free.copy()
     click(app, at_cell(app, 8, 6), button=3)
     click(app, at_cell(app, 2, 9))
-    assert app.window.state.menu is None and (app.session.world.grid.free == free).all()
+    assert app.window.state.menu is None and (app.session.run.world.grid.free == free).all()
     click(app, at_cell(app, 8, 6), button=3)
     press_combination(app, "Escape")
     assert app.window.state.menu is None
@@ -1660,15 +1662,15 @@ def test_an_agent_has_a_menu_by_mouse_and_by_key():
     app = make_app(setup(2))
     app.draw()
     click(app, middle_of(app, f"panel:{PanelKey(0, 1)}"), button=3)
-    assert app.window.state.menu.title == app.session.panels[1].view.label
+    assert app.window.state.menu.title == app.session.run.panels[1].view.label
     choose(app, "Duplicate")
-    assert len(app.session.panels) == 3
+    assert len(app.session.run.panels) == 3
     press_combination(app, "Menu")
     menu = app.window.state.menu
     for _ in range([item.label for item in menu.items].index("Remove")):
         press(app, pygame.K_DOWN)
     press(app, pygame.K_RETURN)
-    assert app.window.state.menu is None and len(app.session.panels) == 2
+    assert app.window.state.menu is None and len(app.session.run.panels) == 2
 
 
 def test_the_line_of_time_has_a_menu(app):
@@ -1677,9 +1679,9 @@ def test_the_line_of_time_has_a_menu(app):
     x, y, width, height = app.window.canvas.spot_named("scrubber").box
     click(app, (x + width // 2, y + height - 8), button=3)
     tick = int(app.window.state.menu.title.removeprefix("Tick "))
-    assert abs(tick - app.session.recorded_end / 2) <= 1
+    assert abs(tick - app.session.run.recorded_end / 2) <= 1
     choose(app, "Branch from this tick")
-    assert [branch.at for branch in app.session.tree.branches.values()][-1] == tick
+    assert [branch.at for branch in app.session.run.tree.branches.values()][-1] == tick
 
 
 def test_a_line_of_the_script_is_dragged_along_the_line_of_time_and_has_a_menu(app):
@@ -1687,17 +1689,17 @@ def test_a_line_of_the_script_is_dragged_along_the_line_of_time_and_has_a_menu(a
     drag(app, at_cell(app, 5, 9), at_cell(app, 8, 9))
     app.session.advance(20)
     app.draw()
-    (deed,) = [deed for deed in app.session.deeds() if deed.tick == 10]
+    (deed,) = [deed for deed in script.deeds(app.session.run) if deed.tick == 10]
     begin = middle_of(app, f"mark:{deed.id}")
     x, _, width, _ = app.window.state.time_bar
     drag(app, begin, (x + width // 2, begin[1]))
-    moved = app.session.deeds()[-1]
+    moved = script.deeds(app.session.run)[-1]
     assert moved.tick > 12 and app.window.state.carried_deed is None
     app.window.settings.sidebar_tab = "time"
     app.draw()
-    click(app, middle_of(app, f"deed_text:{app.session.deeds()[-1].id}"), button=3)
+    click(app, middle_of(app, f"deed_text:{script.deeds(app.session.run)[-1].id}"), button=3)
     choose(app, "Delete")
-    assert not [deed for deed in app.session.deeds() if deed.tick == moved.tick]
+    assert not [deed for deed in script.deeds(app.session.run) if deed.tick == moved.tick]
 
 
 # --- settings ---------------------------------------------------------------------------------------
@@ -1755,10 +1757,10 @@ def test_a_name_on_the_map_of_a_run_that_was_left_does_nothing(app):
     app.draw()
     spots = [spot for spot in app.window.canvas.spots if spot.id.startswith("bridge:")]
     app.session.open(setup())
-    digest = app.session.world.digest()
+    digest = app.session.run.world.digest()
     for spot in spots:
         spot.action()
-    assert spots and app.session.world.digest() == digest
+    assert spots and app.session.run.world.digest() == digest
 
 
 # --- names ------------------------------------------------------------------------------------------
@@ -1766,34 +1768,34 @@ def test_a_name_on_the_map_of_a_run_that_was_left_does_nothing(app):
 
 def test_a_click_on_the_name_renames_the_agent_at_every_tick():
     app = make_app(setup(2))
-    key = app.session.panels[1].key
+    key = app.session.run.panels[1].key
     app.session.advance(5)
     settle(app)
     x, y, _, height = app.window.canvas.spot_named(f"name:{key}").box
     drag(app, (x + 3, y + height // 2), (x + 3, y + height // 2))
     dialog = app.window.dialogs.dialog
-    assert type(dialog).__name__ == "TextPrompt" and dialog.text == app.session.panels[1].view.label
-    digest = app.session.world.digest()
+    assert type(dialog).__name__ == "TextPrompt" and dialog.text == app.session.run.panels[1].view.label
+    digest = app.session.run.world.digest()
     dialog.text = "hasty"
     press(app, pygame.K_RETURN)
-    assert [panel.view.label for panel in app.session.panels][1] == "hasty"
-    assert app.session.world.digest() == digest, "a name changes nothing that happens"
+    assert [panel.view.label for panel in app.session.run.panels][1] == "hasty"
+    assert app.session.run.world.digest() == digest, "a name changes nothing that happens"
     app.session.seek(2)
-    assert app.session.panels[1].view.label == "hasty", "also before it was given"
-    assert app.session.configs()[1].label == "hasty"
+    assert app.session.run.panels[1].view.label == "hasty", "also before it was given"
+    assert configs_of(app.session.run)[1].label == "hasty"
     app.session.seek(5)
     press_combination(app, "Ctrl+Z")
-    assert app.session.panels[1].view.label == "TB-WA*"
+    assert app.session.run.panels[1].view.label == "TB-WA*"
 
 
 def test_another_name_is_kept_in_files(tmp_path):
     app = make_app(setup(2))
-    app.session.name_agent(app.session.panels[0].key, "w: 1")
+    agent_edits.name_agent(app.session, app.session.run.panels[0].key, "w: 1")
     saved = saving.save(app.session, tmp_path / "s.yaml", {})
     opened = files.open_any(saved)
     again = make_app(opened.scenario)
     saving.restore(again.session, opened.saved, saved)
-    assert again.session.panels[0].view.label == "w: 1"
+    assert again.session.run.panels[0].view.label == "w: 1"
     place = files.save_session_scenario(app.session, tmp_path / "b.yaml")
     assert load_scenario(place, BY_KEY).agents[0].label == "w: 1"
 
@@ -1830,7 +1832,7 @@ def test_buttons_of_what_cannot_be_done_are_dim_and_say_why(app):
 def test_the_editor_does_not_cover_its_panel(size, panel, has_sidebar):
     app = make_app(setup(2), size)
     app.window.settings.shows_sidebar = has_sidebar
-    app.session.focus(app.session.panels[panel].key)
+    app.session.focus(app.session.run.panels[panel].key)
     app.window.run("edit_agent")
     whole = app.window.scene.panels()[panel][1].whole
     assert not app.window.dialogs.dialog.card.colliderect(whole)
@@ -1838,7 +1840,7 @@ def test_the_editor_does_not_cover_its_panel(size, panel, has_sidebar):
 
 def test_names_of_switches_keep_clear_of_each_other(app):
     for n in range(3):
-        app.session.name_switch(f"door {n}", (app.session.world.grid.cell(10, 10 - n),))
+        app.session.do(NameSwitch(f"door {n}", (app.session.run.world.grid.cell(10, 10 - n),)))
     app.draw()
     boxes = [pygame.Rect(s.box) for s in app.window.canvas.spots if s.id.startswith(f"bridge:{FIRST}:")]
     assert len(boxes) == 5
@@ -1885,7 +1887,7 @@ def test_the_name_of_a_branch_hides_neither_start_nor_goal_nor_agent(start, size
         for place, (panel, boxes) in enumerate(app.window.scene.panels()):
             chip = pygame.Rect(app.window.canvas.spot_named(f"branch_of:{panel.key}").box)
             assert pygame.Rect(boxes.map).contains(chip)
-            grid = app.session.world.grid
+            grid = app.session.run.world.grid
             for cell in (panel.view.start, panel.view.goal, panel.view.position):
                 assert not chip.collidepoint(at_cell(app, *grid.xy(cell), place)), (chip, grid.xy(cell))
 
@@ -1915,9 +1917,9 @@ def test_what_is_said_about_the_run_goes_with_the_next_thing_done_to_it(app):
     assert [text.split(":")[0] for text in told()] == ["saved a picture", "taken back"]
     press_combination(app, "Ctrl+Y")
     assert [text.split(":")[0] for text in told()] == ["saved a picture", "done again"]
-    app.session.paint([app.session.world.goal], block=True)
+    painting.paint(app.session, [app.session.run.world.goal], block=True)
     assert any("the goal is blocked" in text for text in told())
-    app.session.paint([app.session.world.goal], block=False)
+    painting.paint(app.session, [app.session.run.world.goal], block=False)
     assert told() == ["saved a picture"]
 
 
@@ -1946,8 +1948,8 @@ def test_words_and_controls_of_the_sidebar_keep_clear_of_its_bar(tab):
 
 
 def test_an_agent_is_named_in_what_was_taken_back(app):
-    old = app.session.panels[0].view.label
-    app.session.name_agent(app.session.panels[0].key, "careful")
+    old = app.session.run.panels[0].view.label
+    agent_edits.name_agent(app.session, app.session.run.panels[0].key, "careful")
     assert str(app.session.history.done[-1]).startswith(f"{old} named careful")
 
 
@@ -1961,7 +1963,7 @@ def test_without_an_agent_the_hint_stands_where_panels_would(monkeypatch):
 def test_the_name_of_a_switch_is_cut_with_dots_and_never_by_the_panels_edge(monkeypatch):
     app = make_app(setup(2), (1280, 720))
     name = "a name with " + "W" * 48
-    app.session.name_switch(name, (app.session.world.grid.cell(20, 10),))
+    app.session.do(NameSwitch(name, (app.session.run.world.grid.cell(20, 10),)))
     texts = drawn_texts(app, monkeypatch)
     assert any(text.startswith("a name with W") and text.endswith("...") for text in texts)
     for panel, boxes in app.window.scene.panels():

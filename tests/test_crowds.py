@@ -21,10 +21,11 @@ from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, type_text
 from ui.dialogs.crowd import CrowdList, matches
 from ui.film.replay import Replay
+from ui.model import agent_edits, branching, painting
 from ui.model.crowds import TAIL, Crowd
 from ui.model.keys import PanelKey
-from ui.model.run import Run
-from ui.model.session import Panel, Session
+from ui.model.run import Panel, Run
+from ui.model.session import Session
 from ui.model.wording import crowd_fields
 from ui.panels import charts
 
@@ -43,13 +44,13 @@ def crowd_scenario(seed: int = 1, count: int = 6) -> Scenario:
     return scenario_on(grid, free[0], free[-1], agents, budget=3, seed=seed)
 
 
-def crowds_of(session: Session | Run) -> list[tuple[Panel, Crowd]]:
-    return [(panel, panel.crowd) for panel in session.panels if panel.crowd is not None]
+def crowds_of(run: Run) -> list[tuple[Panel, Crowd]]:
+    return [(panel, panel.crowd) for panel in run.panels if panel.crowd is not None]
 
 
 def assert_true(session: Session) -> None:
     """Every crowd on screen says what its agents say one by one."""
-    for panel, crowd in crowds_of(session):
+    for panel, crowd in crowds_of(session.run):
         members = [w for w in panel.world.walkers if w.config.group == crowd.name]
         every = [panel.world.metrics(walker) for walker in members]
         assert crowd.agents == tuple(walker.id for walker in members)
@@ -80,68 +81,70 @@ def test_a_crowd_says_what_its_agents_say(seed: int, luck: int) -> None:
         elif what == "back":
             session.seek(chance.randrange(session.tick + 1))
         elif what == "paint":
-            session.begin_stroke()
-            session.paint([chance.randrange(SIDE * SIDE)], block=chance.random() < 0.5)
-            session.end_stroke()
+            session.history.begin(is_stroke=True)
+            painting.paint(session, [chance.randrange(SIDE * SIDE)], block=chance.random() < 0.5)
+            session.history.end()
         elif what == "take":
-            crowd = chance.choice(crowds_of(session))
-            session.pick(crowd[0].key, chance.choice([None, *crowd[1].agents]))
-        elif len(session.shown) < 2:
-            session.branch_here()
+            crowd = chance.choice(crowds_of(session.run))
+            session.run.pick(crowd[0].key, chance.choice([None, *crowd[1].agents]))
+        elif len(session.run.shown) < 2:
+            branching.branch_here(session)
         assert_true(session)
 
 
 def test_each_group_has_one_panel_in_its_place() -> None:
     session = Session(crowd_scenario())
-    assert [panel.view.label for panel in session.panels] == ["lazy", "TBA*", "eager"]
-    assert [panel.key.agent for panel in session.panels] == [0, 6, 7]
-    assert [panel.mind is None for panel in session.panels] == [True, False, True]
-    assert session.panels[0].view.state_word == "0 of 6 there"
+    assert [panel.view.label for panel in session.run.panels] == ["lazy", "TBA*", "eager"]
+    assert [panel.key.agent for panel in session.run.panels] == [0, 6, 7]
+    assert [panel.mind is None for panel in session.run.panels] == [True, False, True]
+    assert session.run.panels[0].view.state_word == "0 of 6 there"
 
 
 def test_the_one_that_is_picked_is_shown_and_followed() -> None:
     session = Session(crowd_scenario())
-    key = session.panels[0].key
+    key = session.run.panels[0].key
     session.advance(3)
-    assert session.followed(key) is None, "nobody was picked: the camera stays"
-    session.pick(key, 4)
+    assert session.run.followed(key) is None, "nobody was picked: the camera stays"
+    session.run.pick(key, 4)
     session.advance(2)
-    panel = session.panels[0]
+    panel = session.run.panels[0]
     assert panel.member is not None and panel.member.id == 4 and panel.mind is panel.member
-    assert session.trails[key].cells[-1] == panel.member.position == session.world.walkers[4].position
-    assert len(session.trails[key]) == 6
-    followed = session.followed(key)
+    assert session.run.trails[key].cells[-1] == panel.member.position == session.run.world.walkers[4].position
+    assert len(session.run.trails[key]) == 6
+    followed = session.run.followed(key)
     assert followed is not None and followed.id == 4
-    session.point_at(key, 2)
-    assert session.panels[0].member is not None and session.panels[0].member.id == 2, "the mouse goes before the pick"
-    session.point_at(None, None)
-    session.pick(key, None)
-    assert session.panels[0].member is None
+    session.run.point_at(key, 2)
+    assert session.run.panels[0].member is not None and session.run.panels[0].member.id == 2, (
+        "the mouse goes before the pick"
+    )
+    session.run.point_at(None, None)
+    session.run.pick(key, None)
+    assert session.run.panels[0].member is None
 
 
 def test_what_a_crowd_is_told_all_of_it_are_told() -> None:
     session = Session(crowd_scenario())
-    key, entries = session.panels[0].key, len(session.entries())
-    session.set_param(key, "weight", 3.0)
-    session.set_budget(key, 5)
-    weights = {walker.config.group: walker.params.get("weight") for walker in session.world.walkers}
+    key, entries = session.run.panels[0].key, len(session.run.timeline.entries())
+    agent_edits.set_param(session, key, "weight", 3.0)
+    agent_edits.set_budget(session, key, 5)
+    weights = {walker.config.group: walker.params.get("weight") for walker in session.run.world.walkers}
     assert weights == {"lazy": 3.0, "": None, "eager": 2.0}
-    assert {walker.budget for walker in session.world.walkers[:6]} == {5}
-    assert len(session.entries()) == entries + 2, "one command each, however many they are"
-    session.split([{"weight": 3.0}, {"weight": 1.5}])
-    assert {w.params["weight"] for w in session.world.walkers[:6]} == {3.0}
-    other = session.tree[session.shown[-1]].timeline.world
+    assert {walker.budget for walker in session.run.world.walkers[:6]} == {5}
+    assert len(session.run.timeline.entries()) == entries + 2, "one command each, however many they are"
+    branching.split(session, [{"weight": 3.0}, {"weight": 1.5}])
+    assert {w.params["weight"] for w in session.run.world.walkers[:6]} == {3.0}
+    other = session.run.tree[session.run.shown[-1]].timeline.world
     assert {w.params["weight"] for w in other.walkers[:6]} == {1.5}
-    session.remove_agent(PanelKey(session.branch, 0))
-    assert {walker.config.group for walker in session.world.walkers} == {"", "eager"}
+    agent_edits.remove(session, PanelKey(session.run.front, 0))
+    assert {walker.config.group for walker in session.run.world.walkers} == {"", "eager"}
 
 
 def test_beginning_again_keeps_every_start_and_goal() -> None:
     session = Session(crowd_scenario())
     session.advance(20)
-    before = [(w.start, session.world.goal_of(w), w.config.group) for w in session.world.walkers]
+    before = [(w.start, session.run.world.goal_of(w), w.config.group) for w in session.run.world.walkers]
     session.reset(keeps_map=True)
-    assert [(w.start, session.world.goal_of(w), w.config.group) for w in session.world.walkers] == before
+    assert [(w.start, session.run.world.goal_of(w), w.config.group) for w in session.run.world.walkers] == before
 
 
 @pytest.mark.skipif(not JIT_ON, reason="crews are compiled only")
@@ -150,7 +153,7 @@ def test_a_window_times_its_crowds_and_a_picture_does_not() -> None:
         session, film = Session(crowd_scenario()), Replay(crowd_scenario()).begin()
         session.advance(5)
         film.go_to(5)
-    (_, timed), (_, untimed) = crowds_of(session)[0], crowds_of(film.run)[0]
+    (_, timed), (_, untimed) = crowds_of(session.run)[0], crowds_of(film.run)[0]
     assert timed.tick_ms and timed.longest_ms > 0.0 and not untimed.tick_ms
     shown = [[field.name for field in crowd_fields(crowd)] for crowd in (timed, untimed)]
     assert "longest" in shown[0] and "longest" not in shown[1]
@@ -169,93 +172,95 @@ def crowd_app() -> App:
 def following_the_fourth() -> tuple[App, Walker]:
     """Of the first crowd."""
     app = crowd_app()
-    app.session.pick(app.session.panels[0].key, 3)
+    app.session.run.pick(app.session.run.panels[0].key, 3)
     settle(app)
-    return app, app.session.world.walkers[3]
+    return app, app.session.run.world.walkers[3]
 
 
 def test_pointing_at_a_dot_shows_its_search_and_a_click_picks_it() -> None:
     app = crowd_app()
-    session, panel = app.session, app.session.panels[0]
-    walker = session.world.walkers[3]
-    there = at_cell(app, *session.world.grid.xy(walker.position))
-    here = {w.id for w in session.world.walkers[:6] if w.position == walker.position}
+    session, panel = app.session, app.session.run.panels[0]
+    walker = session.run.world.walkers[3]
+    there = at_cell(app, *session.run.world.grid.xy(walker.position))
+    here = {w.id for w in session.run.world.walkers[:6] if w.position == walker.position}
     pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=there, rel=(0, 0), buttons=(0, 0, 0)))
     settle(app)
-    assert session.panels[0].member is not None and session.panels[0].member.id in here
-    blocked = int((~session.world.grid.free).sum())
+    assert session.run.panels[0].member is not None and session.run.panels[0].member.id in here
+    blocked = int((~session.run.world.grid.free).sum())
     drag(app, there, there)
-    crowd = session.crowd(panel.key)
+    crowd = session.run.crowd(panel.key)
     assert crowd is not None and crowd.picked in here
-    assert int((~session.world.grid.free).sum()) == blocked, "a click on an agent paints nothing"
+    assert int((~session.run.world.grid.free).sum()) == blocked, "a click on an agent paints nothing"
     drag(app, there, there)
-    assert session.panels[0].crowd is not None and session.panels[0].crowd.picked is None
+    assert session.run.panels[0].crowd is not None and session.run.panels[0].crowd.picked is None
 
 
 def test_the_goal_and_the_start_of_the_one_that_is_picked_can_be_dragged() -> None:
     app, walker = following_the_fourth()
-    session, key, grid = app.session, app.session.panels[0].key, app.session.world.grid
-    others = [(w.start, session.world.goal_of(w)) for w in session.world.walkers if w.id != 3]
-    taken = {w.position for w in session.world.walkers} | {cell for pair in others for cell in pair}
+    session, key, grid = app.session, app.session.run.panels[0].key, app.session.run.world.grid
+    others = [(w.start, session.run.world.goal_of(w)) for w in session.run.world.walkers if w.id != 3]
+    taken = {w.position for w in session.run.world.walkers} | {cell for pair in others for cell in pair}
     free = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken | {walker.start, walker.own_goal}]
-    for there, cell in ((session.world.goal_of(walker), free[0]), (walker.start, free[-1])):
+    for there, cell in ((session.run.world.goal_of(walker), free[0]), (walker.start, free[-1])):
         app.window.editor.panel = key
         app.window.editor.press(grid.xy(there))
         app.window.editor.move(grid.xy(cell))
         app.window.editor.release()
         settle(app)
-    walker = session.world.walkers[3]
+    walker = session.run.world.walkers[3]
     assert (walker.start, walker.own_goal) == (free[-1], free[0]) and session.tick == 0
-    assert walker.own_optimal == cheapest_way(session.world.grid, free[-1], free[0])
-    assert [(w.start, session.world.goal_of(w)) for w in session.world.walkers if w.id != 3] == others
+    assert walker.own_optimal == cheapest_way(session.run.world.grid, free[-1], free[0])
+    assert [(w.start, session.run.world.goal_of(w)) for w in session.run.world.walkers if w.id != 3] == others
     session.advance(300)
-    assert session.world.walkers[3].position == free[0] or session.world.walkers[3].agent.status is Status.NO_PATH
+    assert (
+        session.run.world.walkers[3].position == free[0] or session.run.world.walkers[3].agent.status is Status.NO_PATH
+    )
 
 
 @pytest.mark.parametrize("width", [620, 860, 1120])
 def test_the_header_of_a_crowd_stands_still_while_its_units_arrive(width: int) -> None:
     app = make_app(crowd_scenario(count=14), (width, 800))
-    key = app.session.panels[0].key
+    key = app.session.run.panels[0].key
     parts = tuple(f"{part}:{key}" for part in ("name", "edit", "remove", "chip"))
     places, words = set(), set()
     for _ in range(12):
         app.session.advance(4)
         app.draw()
-        words.add(app.session.panels[0].view.state_word)
+        words.add(app.session.run.panels[0].view.state_word)
         places.add(tuple((spot.id, spot.box) for spot in app.window.canvas.spots if spot.id.startswith(parts)))
     assert len({len(word) for word in words}) > 1 and len(places) == 1
 
 
 def test_charts_are_of_the_unit_that_is_followed_and_say_so() -> None:
     app = crowd_app()
-    session, key = app.session, app.session.panels[0].key
+    session, key = app.session, app.session.run.panels[0].key
     session.advance(4)
     cost = next(chart for chart in charts.CHARTS if chart.key == "cost")
     place = session.panel_of(key)
     assert place not in {line.place for line in charts.lines_of(app.window.desk, cost)}
-    (hint,) = charts.whose(session.panels)
+    (hint,) = charts.whose(session.run.panels)
     assert "point at a unit" in hint
-    for follow, how in ((session.pick, "followed"), (session.point_at, "pointed at")):
-        session.pick(key, None)
+    for follow, how in ((session.run.pick, "followed"), (session.run.point_at, "pointed at")):
+        session.run.pick(key, None)
         follow(key, 3)
         line = next(line for line in charts.lines_of(app.window.desk, cost) if line.place == place)
-        walker = session.world.walkers[3]
-        (told,) = charts.whose(session.panels)
+        walker = session.run.world.walkers[3]
+        (told,) = charts.whose(session.run.panels)
         assert line.label == walker.label and line.label in told and how in told
-        assert line.at(line.last) == session.world.metrics(walker).suboptimality
+        assert line.at(line.last) == session.run.world.metrics(walker).suboptimality
 
 
 def test_the_goal_of_the_one_that_is_picked_can_be_dragged_from_under_another() -> None:
     app, walker = following_the_fourth()
-    session, key, grid = app.session, app.session.panels[0].key, app.session.world.grid
-    taken = {w.position for w in session.world.walkers}
+    session, key, grid = app.session, app.session.run.panels[0].key, app.session.run.world.grid
+    taken = {w.position for w in session.run.world.walkers}
     free = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken | {walker.start, walker.own_goal}]
     there = at_cell(app, *grid.xy(walker.own_goal))
     with patch.object(Crowd, "nearest", lambda *_: 2):  # another stands on it
         drag(app, there, at_cell(app, *grid.xy(free[0])))
     settle(app)
-    assert session.crowd(key).picked == 3
-    assert session.world.walkers[3].own_goal == free[0]
+    assert session.run.crowd(key).picked == 3
+    assert session.run.world.walkers[3].own_goal == free[0]
 
 
 def test_the_list_finds_the_worst_and_follows_it() -> None:
@@ -264,7 +269,7 @@ def test_the_list_finds_the_worst_and_follows_it() -> None:
     press_combination(app, "Alt+U")
     dialog = app.window.dialogs.dialog
     assert isinstance(dialog, CrowdList)
-    crowd = app.session.crowd(app.session.panels[0].key)
+    crowd = app.session.run.crowd(app.session.run.panels[0].key)
     assert crowd is not None
     worst = float((crowd.numbers.counts["cost"] / crowd.numbers.optimal).max())
     assert dialog.rows.items[0].cells[2] == f"{worst:.3f}"
@@ -272,13 +277,13 @@ def test_the_list_finds_the_worst_and_follows_it() -> None:
     chosen = dialog.rows.items[0].value
     press_combination(app, "Return")
     assert app.window.dialogs.dialog is None
-    assert app.session.panels[0].crowd is not None and app.session.panels[0].crowd.picked == chosen
+    assert app.session.run.panels[0].crowd is not None and app.session.run.panels[0].crowd.picked == chosen
 
 
 @pytest.mark.parametrize("query", ["1", "lazy 1"])
 def test_the_agent_of_a_number_comes_before_those_whose_numbers_begin_with_it(query: str) -> None:
     session = Session(crowd_scenario(count=14))
-    app = make_app(session.scenario, (900, 700))
+    app = make_app(session.run.scenario, (900, 700))
     press_combination(app, "Alt+U")
     dialog = app.window.dialogs.dialog
     assert isinstance(dialog, CrowdList)
@@ -286,7 +291,7 @@ def test_the_agent_of_a_number_comes_before_those_whose_numbers_begin_with_it(qu
     type_text(app, query)
     assert [item.cells[0] for item in dialog.rows.items][:2] == ["lazy 1", "lazy 14"]
     press_combination(app, "Return")
-    crowd = app.session.panels[0].crowd
+    crowd = app.session.run.panels[0].crowd
     assert crowd is not None and crowd.labels[crowd.agents.index(crowd.picked or 0)] == "lazy 1"
 
 
@@ -323,7 +328,7 @@ def test_heat_of_a_crowd_is_that_of_all_its_visits() -> None:
         app.window.run("next_heat")
     assert app.window.scene.layers.heat.kind == "visits"
     settle(app)
-    (panel, crowd), _ = crowds_of(app.session)
+    (panel, crowd), _ = crowds_of(app.session.run)
     bands = app.window.scene.cells[panel.key].bands
     assert ((bands > 0) == (crowd.visits > 0)).all()
     assert app.window.scene.heat_scale.peak >= crowd.visits.max()

@@ -39,7 +39,8 @@ from ui.draw.theme import DARK, LIGHT, Palette
 from ui.draw.thumb import thumbnail
 from ui.film import forms
 from ui.film.forms import ExportDialog, RecordDialog, options_of
-from ui.model import files
+from ui.model import agent_edits, branching, files, painting
+from ui.model.beginning import done_by_hand
 from ui.model.keys import FIRST, PanelKey
 from ui.model.session import Session
 from ui.model.settings import Settings
@@ -710,10 +711,10 @@ def test_a_name_must_be_one(host: FakeHost) -> None:
 
 
 def test_a_split_that_cannot_be_is_told_in_its_dialog(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
-    def split(variants: object) -> None:
+    def split(*given: object) -> None:
         raise ConfigError("split: expected a walking agent, got one at the goal")
 
-    monkeypatch.setattr(host.session, "split", split)
+    monkeypatch.setattr(host.session.run.tree, "split_policy", split)
     host.show(SplitPolicy(host))
     dialog = host.dialog
     host.press("Return")
@@ -731,9 +732,9 @@ def test_unsaved_edits_are_kept_or_discarded(host: FakeHost, keys_pressed: list[
 
 
 def test_what_is_more_than_a_map_is_saved_as_a_session(host: FakeHost) -> None:
-    host.session.set_param(FIRST, "weight", 2.9)
-    host.session.paint([25], block=True)
-    host.session.branch_here()
+    agent_edits.set_param(host.session, FIRST, "weight", 2.9)
+    painting.paint(host.session, [25], block=True)
+    branching.branch_here(host.session)
     host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
     assert isinstance(host.dialog, UnsavedQuestion) and "2 branches" in host.dialog.text
     host.press("Return")
@@ -744,7 +745,7 @@ def test_unsaved_edits_are_saved_to_the_open_map(host: FakeHost, tmp_path: Path)
     path = map_file(tmp_path, ["....", "...."])
     host.session = Session(files.open_any(path).scenario)
     host.session.path = path
-    host.session.paint([2], block=True)
+    painting.paint(host.session, [2], block=True)
     host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press("Return")
     assert host.calls == ["on"] and host.dialog is None
@@ -753,7 +754,7 @@ def test_unsaved_edits_are_saved_to_the_open_map(host: FakeHost, tmp_path: Path)
 
 def test_unsaved_edits_of_an_unnamed_map_ask_for_a_name(host: FakeHost, tmp_path: Path) -> None:
     host.settings.remember(tmp_path / "a.map")
-    host.session.paint([25], block=True)
+    painting.paint(host.session, [25], block=True)
     host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press("Return")
     assert isinstance(host.dialog, SaveFile)
@@ -1111,7 +1112,7 @@ def test_a_thumbnail_shows_walls_and_ends(host: FakeHost) -> None:
 
 
 def edit(host: FakeHost, kind: str = "rtb-wa") -> tuple[AgentEditor, Walker]:
-    walker = next(w for w in host.session.world.walkers if w.spec.key == kind)
+    walker = next(w for w in host.session.run.world.walkers if w.spec.key == kind)
     dialog = AgentEditor(host, PanelKey(0, walker.id))
     host.show(dialog)
     host.frame()
@@ -1131,7 +1132,7 @@ def test_a_slider_sets_a_parameter_while_the_run_goes_on(host: FakeHost) -> None
     assert walker.params["weight"] == 3.0  # a moment's rest first
     host.frame(0.2)
     assert walker.params["weight"] == pytest.approx(3.2)
-    assert [type(command).__name__ for _, command in host.session.log] == ["SetParam"]
+    assert [type(command).__name__ for _, command in done_by_hand(host.session.run.timeline)] == ["SetParam"]
 
 
 def test_a_number_is_typed_and_a_wrong_one_is_told(host: FakeHost) -> None:
@@ -1141,7 +1142,7 @@ def test_a_number_is_typed_and_a_wrong_one_is_told(host: FakeHost) -> None:
     host.frame(1.0)
     assert walker.params["weight"] == 3.0 and "from 1 to 100" in dialog.form.problems[0]
     host.press("Return")
-    assert host.dialog is dialog and host.session.log == []
+    assert host.dialog is dialog and done_by_hand(host.session.run.timeline) == []
     host.clear_field()
     host.type("7")
     assert dialog.form.problems == []
@@ -1170,7 +1171,7 @@ def test_an_agent_with_a_wrong_number_is_not_added(host: FakeHost) -> None:
     host.focus(field)
     host.type("5000")
     press_button(host, "Add")
-    assert host.dialog is dialog and len(host.session.world.walkers) == 2
+    assert host.dialog is dialog and len(host.session.run.world.walkers) == 2
     assert dialog.focused is field and field.text == "5000"
     assert dialog.problem == "", "it stands below the field, whole"
     row = dialog.form._row("weight")
@@ -1256,7 +1257,7 @@ def test_its_own_budget_and_back_to_the_shared_one(host: FakeHost) -> None:
     host.press("Space")
     assert walker.budget is None and not any(row.param.name == "budget" for row in dialog.form.rows)
     host.press("Space")
-    assert walker.budget == host.session.world.budget
+    assert walker.budget == host.session.run.world.budget
 
 
 def test_a_budget_that_the_agent_refuses_is_told(host: FakeHost) -> None:
@@ -1267,7 +1268,7 @@ def test_a_budget_that_the_agent_refuses_is_told(host: FakeHost) -> None:
     host.type("1")
     host.frame(1.0)
     assert walker.budget == 3 and "at least one expansion" in dialog.form.problems[0]
-    assert host.session.messages == []
+    assert host.session.told.messages == []
     host.frame(0.0)
     assert dialog.form.values["budget"] == 3
 
@@ -1276,12 +1277,12 @@ def test_another_kind_takes_the_panel_once_the_keys_rest(host: FakeHost) -> None
     dialog, walker = edit(host)
     host.focus(dialog.rows)
     host.press("Up", "Up", "Down")
-    assert host.session.world.walker(walker.id) is walker
+    assert host.session.run.world.walker(walker.id) is walker
     host.frame(0.2, times=3)
-    kinds = [w.spec.key for w in host.session.world.walkers]
+    kinds = [w.spec.key for w in host.session.run.world.walkers]
     expected = SPECS[[spec.key for spec in SPECS].index("rtb-wa") - 1].key
-    assert kinds == ["tba", expected] and dialog.walker is host.session.world.walkers[1]
-    assert sum(type(command).__name__ == "AddAgent" for _, command in host.session.log) == 1
+    assert kinds == ["tba", expected] and dialog.walker is host.session.run.world.walkers[1]
+    assert sum(type(command).__name__ == "AddAgent" for _, command in done_by_hand(host.session.run.timeline)) == 1
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
@@ -1294,7 +1295,7 @@ def test_every_kind_can_be_added(host: FakeHost, spec) -> None:  # type: ignore[
     assert [row.param for row in dialog.form.rows][: len(spec.params)] == list(spec.params)
     dialog.own_budget = 50
     host.press("Return")
-    assert host.dialog is None and host.session.world.walkers[-1].spec is spec
+    assert host.dialog is None and host.session.run.world.walkers[-1].spec is spec
 
 
 def test_an_agent_that_is_not_legal_is_not_added(host: FakeHost) -> None:
@@ -1303,26 +1304,26 @@ def test_an_agent_that_is_not_legal_is_not_added(host: FakeHost) -> None:
     dialog.rows.select([s.key for s in SPECS].index("tba"))
     dialog.own_budget = 1
     host.press("Return")
-    assert host.dialog is dialog and "budget" in dialog.problem and len(host.session.world.walkers) == 2
+    assert host.dialog is dialog and "budget" in dialog.problem and len(host.session.run.world.walkers) == 2
 
 
 def test_remove(host: FakeHost) -> None:
     dialog, walker = edit(host)
     host.focus(next(c for c in dialog.controls if isinstance(c, Button) and c.label == "Remove"))
     host.press("Return")
-    assert host.dialog is None and host.session.world.walker(walker.id) is None
+    assert host.dialog is None and host.session.run.world.walker(walker.id) is None
 
 
 def test_what_changes_elsewhere_is_shown(host: FakeHost) -> None:
     dialog, walker = edit(host)
-    host.session.set_param(PanelKey(0, walker.id), "weight", 9.0)
+    agent_edits.set_param(host.session, PanelKey(0, walker.id), "weight", 9.0)
     host.frame()
     field = control_of(dialog, "weight", Field)
     assert isinstance(field, Field) and field.text == "9"
     host.session.reset(keeps_map=False)
     host.frame()
-    assert dialog.walker is host.session.world.walkers[1]
-    host.session.replace_agent(PanelKey(0, dialog.walker.id), AgentConfig("tb-gbfs"))
+    assert dialog.walker is host.session.run.world.walkers[1]
+    agent_edits.replace_agent(host.session, PanelKey(0, dialog.walker.id), AgentConfig("tb-gbfs"))
     host.frame()
     assert host.dialog is None  # the agent that was edited is gone
 

@@ -83,10 +83,10 @@ def test_every_panel_says_its_budget_and_what_was_spent_of_it(size, monkeypatch)
             app.session.advance(1)
             words = " ".join(text for text, _ in drawn(app, monkeypatch))
             for panel in app.window.scene.shown_panels:
-                used, budget = int(panel.view.rows[-1].expanded), app.session.world.budget
+                used, budget = int(panel.view.rows[-1].expanded), app.session.run.world.budget
                 assert used <= budget and f"{used} of {budget}" in words
                 assert f"budget of {budget}" in spot(app, f"meter:{panel.key}").tip
-    assert app.session.world.budget > 4
+    assert app.session.run.world.budget > 4
 
 
 # --- 9: told apart without colours ------------------------------------------------------------------
@@ -117,13 +117,13 @@ def lightness(layer, palette: Palette) -> npt.NDArray[np.float64]:  # type: igno
 @pytest.mark.parametrize("aside", [(0, 0), (5, 0), (-6, 0)])
 def test_start_and_goal_are_taken_by_their_marks_where_cells_are_smaller_than_a_pixel(end: str, aside) -> None:
     app = make_app(setup("astar", size=(1000, 600)))
-    world = app.session.world
+    world = app.session.run.world
     assert app.window.scene.camera(*panel_of(app)).zoom < 1.0
     x, y = at_cell(app, *world.grid.xy(getattr(world, end)))
     blocked = int((~world.grid.free).sum())
     there = at_cell(app, 200, 150)
     drag(app, (x + aside[0], y + aside[1]), there)
-    world = app.session.world
+    world = app.session.run.world
     moved = world.grid.xy(getattr(world, end))
     assert max(abs(moved[0] - 200), abs(moved[1] - 150)) <= 2
     assert int((~world.grid.free).sum()) == blocked, "nothing was painted"
@@ -214,12 +214,12 @@ def test_in_a_window_of_another_size_the_run_goes_on_and_the_mouse_hits_what_it_
     app.window.player.clock.is_running = True
     app.frame(0.2)
     app.window.scene.layers.visible = {layer.key: layer.key == "terrain" for layer in LAYERS}
-    tick, panels = app.session.tick, [panel.key for panel in app.session.panels]
+    tick, panels = app.session.tick, [panel.key for panel in app.session.run.panels]
     assert tick > 0
     app.window.surface = pygame.display.set_mode(size)
     pygame.event.post(pygame.event.Event(pygame.VIDEORESIZE, size=size, w=size[0], h=size[1]))
     app.frame(0.2)
-    assert app.session.tick > tick and [panel.key for panel in app.session.panels] == panels
+    assert app.session.tick > tick and [panel.key for panel in app.session.run.panels] == panels
     app.window.player.clock.is_running = False
     shown, boxes = app.window.scene.panels()[0]
     left, top, width, height = boxes.map
@@ -229,10 +229,10 @@ def test_in_a_window_of_another_size_the_run_goes_on_and_the_mouse_hits_what_it_
         app.window.state.messages.waiting.clear()  # those about the run go with the click
         settle(app)
         before = pygame.surfarray.array2d(app.window.surface)[left : left + width, top : top + height]
-        blocked = int((~app.session.world.grid.free).sum())
+        blocked = int((~app.session.run.world.grid.free).sum())
         drag(app, point, point)
         settle(app)
-        assert int((~app.session.world.grid.free).sum()) == blocked + 1
+        assert int((~app.session.run.world.grid.free).sum()) == blocked + 1
         after = pygame.surfarray.array2d(app.window.surface)[left : left + width, top : top + height]
         changed = np.argwhere(before != after) + np.array([left, top])
         side = app.window.scene.camera(shown.key, boxes).zoom

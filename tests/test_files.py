@@ -19,7 +19,7 @@ from sim.grid import Grid
 from sim.params import ConfigError
 from tests.runs import changed, scenario_on, timed
 from tests.window import make_app
-from ui.model import files, tables
+from ui.model import agent_edits, files, painting, tables
 from ui.model.keys import PanelKey
 from ui.model.session import Session
 from ui.panels import chart_files
@@ -44,7 +44,7 @@ def same_run(first: Scenario, second: Scenario, ticks: int = 60) -> bool:
     sessions = Session(first), Session(second)
     for session in sessions:
         session.advance(ticks)
-    one, two = (session.world for session in sessions)
+    one, two = (session.run.world for session in sessions)
     return one.digest() == two.digest() and np.array_equal(one.grid.terrain, two.grid.terrain)
 
 
@@ -57,7 +57,7 @@ def test_every_example_opens_and_runs(path: Path) -> None:
     assert opened.problems is None and opened.path == path
     assert opened.scenario.caption and opened.scenario.title and len(opened.scenario.agents) >= 2
     session = Session(opened.scenario)
-    assert session.messages == []
+    assert session.told.messages == []
     session.advance(50)
 
 
@@ -72,8 +72,11 @@ def test_a_map_opens_with_agents_and_ends(path: Path) -> None:
     setup = files.open_any(path).scenario
     assert [config.kind for config in setup.agents] == ["tba", "tb-wa", "tb-wa", "tb-gbfs"]
     session = Session(setup)
-    assert session.messages == [] and len(session.world.walkers) == 4
-    assert np.isfinite(session.world.optimal) and session.world.optimal > min(setup.grid.width, setup.grid.height) / 3
+    assert session.told.messages == [] and len(session.run.world.walkers) == 4
+    assert (
+        np.isfinite(session.run.world.optimal)
+        and session.run.world.optimal > min(setup.grid.width, setup.grid.height) / 3
+    )
     assert files.open_any(path).scenario.start == setup.start
 
 
@@ -238,18 +241,18 @@ def test_edits_and_settings_of_the_run_are_kept_and_its_own_changes_are_not(tmp_
     setup = changed(opened, changes=RandomChanges(2, 10.0), script=((3, EditCells(blocked=(200,))),))
     session = Session(setup)
     session.advance(9)
-    free = [c for c in range(100, 140) if session.scenario.grid.is_free(c)][:6]
-    session.paint(free, block=True)
-    weighted = session.world.walkers[1]
-    session.set_param(PanelKey(0, weighted.id), "weight", 2.5)
+    free = [c for c in range(100, 140) if session.run.scenario.grid.is_free(c)][:6]
+    painting.paint(session, free, block=True)
+    weighted = session.run.world.walkers[1]
+    agent_edits.set_param(session, PanelKey(0, weighted.id), "weight", 2.5)
     scenario = files.scenario_from_session(session)
     assert isinstance(scenario.map, MapFile)
     again = saved_and_opened(session, tmp_path)
     assert again.agents[1].params == {"weight": 2.5}
     expected = replace(setup, agents=again.agents, edits=(*setup.edits, *timed([(0, EditCells(blocked=tuple(free)))])))
     first = Session(expected)
-    assert {c for c in range(400) if not first.world.grid.is_free(c)} == {
-        c for c in range(400) if not Session(again).world.grid.is_free(c)
+    assert {c for c in range(400) if not first.run.world.grid.is_free(c)} == {
+        c for c in range(400) if not Session(again).run.world.grid.is_free(c)
     }
     assert same_run(again, saved_and_opened(Session(again), tmp_path))
     assert not session.has_unsaved_edits
@@ -259,16 +262,16 @@ def test_the_users_strokes_come_after_the_script_of_tick_0(tmp_path: Path) -> No
     path = map_file(tmp_path, ["." * 20] * 20)
     setup = changed(files.open_any(path).scenario, script=((0, EditCells(blocked=(50, 51))),))
     session = Session(setup)
-    assert not session.world.grid.is_free(50)
-    session.paint([50], block=False)
+    assert not session.run.world.grid.is_free(50)
+    painting.paint(session, [50], block=False)
     again = Session(saved_and_opened(session, tmp_path))
-    assert again.world.grid.is_free(50) and not again.world.grid.is_free(51)
+    assert again.run.world.grid.is_free(50) and not again.run.world.grid.is_free(51)
 
 
 def test_a_goal_on_an_edited_cell_makes_the_file_hold_the_map(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 8, "." * 7 + "@"])
     session = Session(files.open_any(path).scenario)
-    session.paint([15], block=False)
+    painting.paint(session, [15], block=False)
     session.do(MoveGoal(15))
     again = saved_and_opened(session, tmp_path)
     assert isinstance(again.map, MapRows) and again.goal_cell == 15
@@ -277,19 +280,19 @@ def test_a_goal_on_an_edited_cell_makes_the_file_hold_the_map(tmp_path: Path) ->
 def test_a_map_edited_all_over_is_written_whole(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 80] * 80)
     session = Session(files.open_any(path).scenario)
-    session.paint(range(100, 100 + files.MOST_EDITED_CELLS + 1), block=True)
+    painting.paint(session, range(100, 100 + files.MOST_EDITED_CELLS + 1), block=True)
     again = saved_and_opened(session, tmp_path)
     assert isinstance(again.map, MapRows)
-    assert np.array_equal(again.grid.terrain, session.world.grid.terrain)
+    assert np.array_equal(again.grid.terrain, session.run.world.grid.terrain)
 
 
 def test_after_a_reset_on_the_edited_map_that_map_is_saved(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 20] * 20)
     session = Session(files.open_any(path).scenario)
-    session.paint([55, 56], block=True)
+    painting.paint(session, [55, 56], block=True)
     session.reset(keeps_map=True)
     again = Session(saved_and_opened(session, tmp_path))
-    assert not again.world.grid.is_free(55)
+    assert not again.run.world.grid.is_free(55)
 
 
 # --- maps -----------------------------------------------------------------------------------------
@@ -298,12 +301,12 @@ def test_after_a_reset_on_the_edited_map_that_map_is_saved(tmp_path: Path) -> No
 def test_the_edited_map_saves_and_reloads_equal(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["..T.", ".@S.", "W..."])
     session = Session(files.open_any(path).scenario)
-    session.paint([1, 8], block=True)
-    session.paint([2, 5], block=False)
+    painting.paint(session, [1, 8], block=True)
+    painting.paint(session, [2, 5], block=False)
     assert session.has_unsaved_edits
     saved = files.save_map(session, tmp_path / "other")
     assert saved.name == "other.map" and not session.has_unsaved_edits
-    assert np.array_equal(read_map(saved).terrain, session.world.grid.terrain)
+    assert np.array_equal(read_map(saved).terrain, session.run.world.grid.terrain)
 
 
 @pytest.mark.parametrize(
@@ -345,8 +348,8 @@ def test_the_comparison_is_exported_as_it_is(tmp_path: Path) -> None:
     assert path.name == "table.csv" and b"\r" not in path.read_bytes()
     rows = read_table(path)
     assert [row["agent"] for row in rows] == ['grüße, "x"', "TB-WA*", "A*"]
-    for row, walker in zip(rows, session.world.walkers, strict=True):
-        metrics = session.world.metrics(walker)
+    for row, walker in zip(rows, session.run.world.walkers, strict=True):
+        metrics = session.run.world.metrics(walker)
         assert float(row["cost"]) == metrics.cost and int(row["expansions"]) == metrics.expansions
         assert int(row["back_moves"]) == metrics.back_moves and row["tick"] == str(session.tick)
         assert float(row["suboptimality"]) == metrics.suboptimality
@@ -366,13 +369,13 @@ def test_every_tick_is_exported(tmp_path: Path) -> None:
     session = Session(begun())
     session.advance(25)
     rows = read_table(tables.export_ticks_csv(session, tmp_path / "ticks"))
-    for walker in session.world.walkers:
+    for walker in session.run.world.walkers:
         own = [row for row in rows if row["agent"] == walker.label]
         assert [int(row["tick"]) for row in own] == list(range(len(own)))
-        assert sum(int(row["expanded"]) for row in own) == session.world.metrics(walker).expansions
-        assert sum("back" in row["marks"] for row in own) == session.world.metrics(walker).back_moves
-        assert (int(own[-1]["x"]), int(own[-1]["y"])) == session.world.grid.xy(walker.position)
-        assert float(own[-1]["cost"]) == pytest.approx(session.world.metrics(walker).cost)
+        assert sum(int(row["expanded"]) for row in own) == session.run.world.metrics(walker).expansions
+        assert sum("back" in row["marks"] for row in own) == session.run.world.metrics(walker).back_moves
+        assert (int(own[-1]["x"]), int(own[-1]["y"])) == session.run.world.grid.xy(walker.position)
+        assert float(own[-1]["cost"]) == pytest.approx(session.run.world.metrics(walker).cost)
 
 
 def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.test_app import setup
 from tests.test_saved_session import busy_session, digests, settled
 from tests.window import make_app, press
 from ui.dialogs.crashed import CrashedQuestion
+from ui.model import painting
 from ui.model.keeper import Keeper, SettingsKeeper
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
@@ -34,7 +35,7 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     session = busy_session()
     keeper = Keeper(session)
     keeper.keep()
-    session.paint([30, 31], block=True)
+    painting.paint(session, [30, 31], block=True)
     keeper._noted_s = 0.0
     keeper.keep()
     before = digests(session)
@@ -68,7 +69,7 @@ def test_going_back_to_the_run_before_keeps_that_one_alone(folder: Path) -> None
         session.reset(keeps_map=True)
     keeper.keep()
     assert len(keeper.left) == 2 and len(list(folder.glob("*.journal"))) == 3
-    assert session.undo()
+    assert session.history.undo()
     keeper.keep()
     assert len(keeper.left) == 1 and len(list(folder.glob("*.journal"))) == 2
     session.open(setup())  # another file: nothing of what was open can come back
@@ -93,7 +94,7 @@ def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monke
 
     monkeypatch.setattr(journal_file.os, "write", sometimes)
     for cell in (40, 41, 42):
-        session.paint([cell], block=True)
+        painting.paint(session, [cell], block=True)
         keeper._noted_s = keeper._tried_s = 0.0
         keeper.keep()
     assert sum("not kept" in text for text in session.told.lasting) == 1
@@ -107,7 +108,7 @@ def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monke
     keeper.keep()
     kill(keeper)
     (crashed,) = find_crashed()
-    saved = journal_file.restore(crashed.path, session.world.specs)
+    saved = journal_file.restore(crashed.path, session.run.world.specs)
     edited = [cell for branch in saved.branches for entry in branch.state.entries for cell in cells_of(entry)]
     assert {40, 41, 42} <= set(edited)
 
@@ -145,7 +146,7 @@ def test_a_resting_journal_writes_no_more(tmp_path: Path) -> None:
     assert isinstance(journal, Journal) and journal.path is not None
     journal.rest()
     before = journal.path.read_bytes()
-    session.paint([40], block=True)
+    painting.paint(session, [40], block=True)
     assert journal.path.read_bytes() == before
 
 

@@ -16,6 +16,7 @@ from sim.params import ConfigError
 from tests.window import ROOT, make_app, press_combination, settle
 from ui.app import App
 from ui.model import files
+from ui.model.beginning import done_by_hand
 from ui.model.job import GivenUpError
 from ui.model.lesson import Playing
 from ui.model.player import Player
@@ -178,7 +179,7 @@ def test_played_to_its_end_and_back_each_step_stands_where_it_stood(path) -> Non
             player.look_for_the_end()
             playing.look(session, player)
         assert session.tick == playing.tick and not player.clock.is_running
-        digests.append(session.world.digest())
+        digests.append(session.run.world.digest())
         if playing.step.question is not None:
             playing.go_on(session, player)
             assert playing.place == place, "the answer comes first"
@@ -187,8 +188,8 @@ def test_played_to_its_end_and_back_each_step_stands_where_it_stood(path) -> Non
     assert playing.is_last
     for place in reversed(range(len(lesson.steps) - 1)):
         playing.go_back(session, player)
-        session.timeline.settle()
-        assert (playing.place, session.tick, session.world.digest()) == (place, playing.tick, digests[place])
+        session.run.timeline.settle()
+        assert (playing.place, session.tick, session.run.world.digest()) == (place, playing.tick, digests[place])
 
 
 # --- lessons of strangers -------------------------------------------------------------------------
@@ -266,7 +267,7 @@ def test_a_lesson_is_begun_from_the_list_answered_and_gone_through_both_ways(app
     for _ in range(400):
         app.frame(0.05)
     assert app.session.tick == playing.tick and not app.window.player.clock.is_running
-    assert int(app.session.panels[0].view.rows[-1].marks) & 1
+    assert int(app.session.run.panels[0].view.rows[-1].marks) & 1
     click(app, "lesson:lesson_back")
     click(app, "lesson:lesson_back")
     assert playing.place == 1 and app.session.tick == 3
@@ -287,7 +288,7 @@ def test_without_a_sidebar_the_step_stands_over_the_maps(app: App) -> None:
     assert app.window.canvas.spot_named("lesson:lesson_next") is not None
     click(app, "lesson:card")
     click(app, "lesson:lesson_back")
-    assert not app.session.log, "a click on the card paints nothing on the map below"
+    assert not done_by_hand(app.session.run.timeline), "a click on the card paints nothing on the map below"
     press_combination(app, "Ctrl+Shift+PageDown")
     assert app.window.state.lesson is None
 

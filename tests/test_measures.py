@@ -96,7 +96,7 @@ def test_every_measure_is_a_column_of_the_comparison() -> None:
 def test_what_should_not_be_is_orange_in_panels_and_in_the_table() -> None:
     app = make_app(setup(2, budget=1, script=()))
     app.session.advance(40)
-    view = app.session.panels[0].view
+    view = app.session.run.panels[0].view
     assert view.metrics.back_moves
     assert {field.name for field in hud_fields(view) if field.is_warning} == {"back-moves"}
     assert {column.key for column in COLUMNS if column.is_warning(view)} == {"back_moves"}

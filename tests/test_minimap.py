@@ -6,7 +6,8 @@ import pytest
 from tests.window import ROOT, at_cell, drag, make_app, press_combination, settle
 from ui.app import App
 from ui.draw.thumb import thumbnail
-from ui.model import files
+from ui.model import files, painting
+from ui.model.beginning import done_by_hand
 from ui.panels import minimap
 
 
@@ -44,10 +45,10 @@ def test_a_drag_on_it_goes_there_and_paints_nothing(app: App) -> None:
     x, y, width, height = spot(app).box
     drag(app, (x + width // 2, y + height // 2), (x + width - 12, y + 14))
     assert middle(app)[0] > 48 and middle(app)[1] < 16
-    assert not app.session.log
+    assert not done_by_hand(app.session.run.timeline)
     settle(app)
     drag(app, at_cell(app, 50, 10), at_cell(app, 52, 10))
-    assert app.session.log, "beside it the map is drawn on as ever"
+    assert done_by_hand(app.session.run.timeline), "beside it the map is drawn on as ever"
 
 
 def test_it_is_put_away_by_a_key_that_settings_keep(app: App) -> None:
@@ -67,7 +68,7 @@ def test_small_panels_have_none() -> None:
 def test_an_edit_shows_on_it(app: App) -> None:
     zoom_in(app)
     before = pygame.image.tobytes(app.window.dressing.desk.canvas.surface.subsurface(spot(app).box), "RGB")
-    app.session.paint([c for c in range(64 * 20, 64 * 24) if app.session.world.grid.free[c]], block=True)
+    painting.paint(app.session, [c for c in range(64 * 20, 64 * 24) if app.session.run.world.grid.free[c]], block=True)
     for kept in app.minimap.kept.values():
         kept.at = -1.0
     settle(app)
@@ -83,7 +84,7 @@ def test_panels_that_show_the_same_have_one_picture(app: App, monkeypatch: pytes
     settle(app)
     boxes = [s for s in app.window.canvas.spots if s.id.startswith("minimap")]
     assert len(boxes) > 1 and len(made) == len(app.minimap.kept) == 1
-    app.session.paint([c for c in range(64 * 20, 64 * 24) if app.session.world.grid.free[c]], block=True)
+    painting.paint(app.session, [c for c in range(64 * 20, 64 * 24) if app.session.run.world.grid.free[c]], block=True)
     app.minimap.kept[next(iter(app.minimap.kept))].at = -1.0
     app.draw()
     assert len(made) == 2

@@ -15,6 +15,7 @@ from sim.time.moments import dearest_restart, dearest_tick, first_difference, la
 from sim.time.recorded import Record
 from sim.time.timeline import Timeline
 from tests.window import ROOT, make_app, press_combination, settle
+from ui.model import branching
 from ui.model.files import open_any
 from ui.model.moments import first_parting, moments_of
 from ui.model.session import Session
@@ -98,7 +99,7 @@ def test_two_agents_part_in_their_cells_even_if_their_searches_differ_from_the_s
     session.advance(300)
     found = first_parting(session)
     assert found is not None
-    one, other = (session.timeline.records[agent] for agent in (0, 1))
+    one, other = (session.run.timeline.records[agent] for agent in (0, 1))
     assert one.cell_at(found.tick) != other.cell_at(found.tick)
     assert all(one.cell_at(t) == other.cell_at(t) for t in range(found.tick))
     assert "one cell a tick goes to" in found.text and "sixteen" in found.text
@@ -107,7 +108,7 @@ def test_two_agents_part_in_their_cells_even_if_their_searches_differ_from_the_s
 def test_branches_say_which_command_or_parameter_made_the_difference() -> None:
     session = Session(open_any(SCRUBBING).scenario)
     session.advance(50)
-    session.branch_here()
+    branching.branch_here(session)
     session.do(SetParam(0, "weight", 3.0))
     session.advance(30)
     found = first_parting(session)
@@ -118,7 +119,7 @@ def test_the_list_goes_there_by_one_click_and_by_enter() -> None:
     scenario = open_any(SCRUBBING).scenario
     app = make_app(replace(scenario, agents=(*scenario.agents, AgentConfig("rtb-wa", params={"restart": "eager"}))))
     app.session.advance(400)
-    app.session.do(EditCells((int(np.flatnonzero(app.session.world.grid.free)[600]),)))
+    app.session.do(EditCells((int(np.flatnonzero(app.session.run.world.grid.free)[600]),)))
     app.session.advance(200)
     titles = [moment.title for moment in moments_of(app.session)]
     assert titles == ["Largest scrub", "Most expensive tick", "Restart that cost most", "First parting of A and B"]
@@ -134,7 +135,7 @@ def test_the_list_goes_there_by_one_click_and_by_enter() -> None:
     dialog = app.window.dialogs.dialog
     press_combination(app, "Down")
     press_combination(app, "Return")
-    app.session.timeline.settle()
-    assert app.session.tick == app.session.timeline.tick == dialog.moments[1].tick
+    app.session.run.timeline.settle()
+    assert app.session.tick == app.session.run.timeline.tick == dialog.moments[1].tick
     press_combination(app, "Alt+D")
     assert "goes to" in app.window.state.messages.texts()[-1]

@@ -13,7 +13,7 @@ from sim.kernels.octile import DIAGONAL
 from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, WORDS, Movement
 from ui.app import App
 from ui.dialogs.generator import GenerateMap
-from ui.model import files, saving, turning
+from ui.model import branching, files, painting, saving, turning
 from ui.model.session import Session
 from ui.panels.tab_edit import RULE_LABELS, RULE_TIPS
 from ui.widgets.controls import Choice
@@ -45,7 +45,7 @@ def begun(*kinds: str) -> Session:
 
 @pytest.fixture
 def app() -> App:
-    made = make_app(begun().scenario)
+    made = make_app(begun().run.scenario)
     made.window.settings.sidebar_tab = "edit"
     settle(made)
     return made
@@ -60,42 +60,42 @@ def click(app: App, name: str) -> None:
 
 
 def movement(app: App) -> Movement:
-    return app.session.world.grid.movement
+    return app.session.run.world.grid.movement
 
 
 def test_a_click_on_a_rule_begins_again_under_it_and_ctrl_z_takes_that_back(app: App) -> None:
     app.session.advance(7)
     drag(app, at_cell(app, 12, 2), at_cell(app, 12, 2))
-    edited, digest = app.session.world.grid.rows(), app.session.world.digest()
+    edited, digest = app.session.run.world.grid.rows(), app.session.run.world.digest()
     assert edited != ROWS
     click(app, "rule:four")
-    assert movement(app) == Movement(FOUR) and app.session.tick == 0 and app.session.world.grid.rows() == edited
-    assert app.session.scenario.map.movement == Movement(FOUR) and app.session.scenario.listed_optimal is None
+    assert movement(app) == Movement(FOUR) and app.session.tick == 0 and app.session.run.world.grid.rows() == edited
+    assert app.session.run.scenario.map.movement == Movement(FOUR) and app.session.run.scenario.listed_optimal is None
     app.session.advance(300)
-    assert app.session.world.optimal == 23.0 == app.session.world.metrics(app.session.world.walkers[1]).cost
+    assert app.session.run.world.optimal == 23.0 == app.session.run.world.metrics(app.session.run.world.walkers[1]).cost
     press_combination(app, "Ctrl+Z")
-    while app.session.is_seeking:
+    while app.session.run.is_seeking:
         settle(app)
-    assert movement(app) == USUAL and app.session.tick == 7 and app.session.world.digest() == digest
+    assert movement(app) == USUAL and app.session.tick == 7 and app.session.run.world.digest() == digest
     press_combination(app, "Ctrl+Y")
-    assert movement(app) == Movement(FOUR) and app.session.scenario.listed_optimal is None
+    assert movement(app) == Movement(FOUR) and app.session.run.scenario.listed_optimal is None
 
 
 def test_what_the_script_did_is_left_to_the_script() -> None:
     """A bridge that the script closes at tick 5 is open at tick 0 of the run under another rule, as in the first."""
     session = begun()
-    grid = session.scenario.grid
+    grid = session.run.scenario.grid
     edits = (TimedCommand(5, SetSwitch("bridge", True)),)
-    session.open(replace(session.scenario, switches={"bridge": ((9, 3), (9, 4))}, edits=edits))
-    session.paint([grid.cell(3, 4)], block=True)
+    session.open(replace(session.run.scenario, switches={"bridge": ((9, 3), (9, 4))}, edits=edits))
+    painting.paint(session, [grid.cell(3, 4)], block=True)
     session.advance(8)
-    session.paint([grid.cell(15, 0)], block=True)
-    assert session.world.switch_states() == {"bridge": True}
+    painting.paint(session, [grid.cell(15, 0)], block=True)
+    assert session.run.world.switch_states() == {"bridge": True}
     session.set_movement(Movement(FOUR))
-    assert session.world.switch_states() == {"bridge": False} and session.scenario.edits == edits
-    assert not session.world.grid.is_free(grid.cell(3, 4)) and not session.world.grid.is_free(grid.cell(15, 0))
+    assert session.run.world.switch_states() == {"bridge": False} and session.run.scenario.edits == edits
+    assert not session.run.world.grid.is_free(grid.cell(3, 4)) and not session.run.world.grid.is_free(grid.cell(15, 0))
     session.advance(8)
-    assert session.world.switch_states() == {"bridge": True}
+    assert session.run.world.switch_states() == {"bridge": True}
 
 
 def test_the_rule_is_on_screen_wherever_it_is_not_the_usual_one(app: App) -> None:
@@ -115,7 +115,7 @@ def test_the_rule_is_on_screen_wherever_it_is_not_the_usual_one(app: App) -> Non
 @pytest.mark.parametrize("size, scale", [((800, 600), 1.0), ((1280, 720), 2.0), ((1600, 900), 1.0)])
 @pytest.mark.parametrize("rule", [FOUR, SQUEEZE])
 def test_there_is_room_for_the_rule_in_any_window(size: tuple[int, int], scale: float, rule: str) -> None:
-    scenario = replace(begun().scenario, title="A title that is long enough to need cutting in a narrow window")
+    scenario = replace(begun().run.scenario, title="A title that is long enough to need cutting in a narrow window")
     app = make_app(scenario.moved_by(Movement(rule)), size, scale=scale)
     spot, opener = (app.window.canvas.spot_named(name) for name in ("title:movement", "top:open"))
     assert spot is not None and opener is not None
@@ -140,7 +140,7 @@ def test_the_cost_of_a_diagonal_is_turned_and_stays_with_another_rule(app: App) 
     assert movement(app) == Movement(CUT, 1.5)
     click(app, "diagonal:less")
     click(app, "diagonal:less")
-    assert app.session.scenario.map.movement == Movement(CUT, 1.4) and f"{movement(app).diagonal:.4g}" == "1.4"
+    assert app.session.run.scenario.map.movement == Movement(CUT, 1.4) and f"{movement(app).diagonal:.4g}" == "1.4"
     for _ in range(9):
         turning.turn_diagonal(app.session, 1)
     done = len(app.session.history.done)
@@ -161,16 +161,16 @@ def test_the_same_rule_again_changes_nothing(app: App) -> None:
 
 def test_branches_come_back_with_the_rule_before(app: App) -> None:
     app.session.advance(4)
-    app.session.branch_here()
-    app.session.paint([30], block=True)
+    branching.branch_here(app.session)
+    painting.paint(app.session, [30], block=True)
     app.session.advance(3)
-    states = app.session.tree.states()
+    states = app.session.run.tree.states()
     app.session.set_movement(Movement(SQUEEZE))
-    assert len(app.session.tree.branches) == 1
-    app.session.undo()
+    assert len(app.session.run.tree.branches) == 1
+    app.session.history.undo()
     while not app.session.continue_seek():
         pass
-    assert app.session.tree.states() == states and movement(app) == USUAL
+    assert app.session.run.tree.states() == states and movement(app) == USUAL
 
 
 def test_edits_in_mid_run_obey_the_rule(app: App) -> None:
@@ -179,42 +179,42 @@ def test_edits_in_mid_run_obey_the_rule(app: App) -> None:
         session = begun("rtb-wa", "dstar-lite", "lrta", "astar", "lss-lrta")
         session.set_movement(Movement(rule))
         session.advance(3)
-        grid = session.world.grid
+        grid = session.run.world.grid
         wall = [grid.cell(14, y) for y in range(3)] + [grid.cell(15, y) for y in (3, 4)]
-        session.paint(wall, block=True)
+        painting.paint(session, wall, block=True)
         session.advance(20_000)
-        words = {walker.agent.status.name for walker in session.world.walkers}
+        words = {walker.agent.status.name for walker in session.run.world.walkers}
         assert words == ({"NO_PATH"} if is_shut else {"AT_GOAL"})
-        assert not any(walker.offence for walker in session.world.walkers)
+        assert not any(walker.offence for walker in session.run.world.walkers)
 
 
 def test_a_saved_session_and_scenario_open_under_their_rule(app: App, tmp_path: Path) -> None:
     click(app, "rule:eight-squeeze")
     click(app, "diagonal:more")
     app.session.advance(9)
-    digest = app.session.world.digest()
+    digest = app.session.run.world.digest()
     opened = files.open_any(saving.save(app.session, tmp_path / "mine"))
     again = Session(opened.scenario)
     assert opened.saved is not None
     saving.restore(again, opened.saved)
     while not again.continue_seek():
         pass
-    assert again.world.grid.movement == Movement(SQUEEZE, 1.5) and again.world.digest() == digest
-    assert again.timeline.diverged is None
+    assert again.run.world.grid.movement == Movement(SQUEEZE, 1.5) and again.run.world.digest() == digest
+    assert again.run.timeline.diverged is None
     scenario = files.open_any(files.save_session_scenario(app.session, tmp_path / "plain")).scenario
     assert scenario.grid.movement == Movement(SQUEEZE, 1.5)
 
 
 def test_what_agents_computed_is_computed_for_the_new_rule() -> None:
-    app = make_app(begun("knn-lrta", "d-lrta", "pra").scenario)
+    app = make_app(begun("knn-lrta", "d-lrta", "pra").run.scenario)
     app.session.set_movement(Movement(FOUR))
     settle(app)
     while app.window.dialogs.dialog is not None:
         settle(app)
     assert movement(app) == Movement(FOUR)
     app.session.advance(500)
-    assert all(walker.agent.status.name == "AT_GOAL" for walker in app.session.world.walkers)
-    assert not any(getattr(walker.agent, "is_stale", False) for walker in app.session.world.walkers)
+    assert all(walker.agent.status.name == "AT_GOAL" for walker in app.session.run.world.walkers)
+    assert not any(getattr(walker.agent, "is_stale", False) for walker in app.session.run.world.walkers)
 
 
 def test_the_inspector_counts_the_moves_that_there_can_be(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,8 +244,8 @@ def test_the_generator_makes_a_map_of_any_rule(app: App) -> None:
     assert dialog.made is not None and dialog.made.grid.movement == Movement(CUT)
     press_combination(app, "Return")
     settle(app)
-    assert movement(app) == Movement(CUT) == app.session.scenario.map.movement
-    assert np.array_equal(app.session.world.grid.moves, app.session.scenario.grid.copy(Movement(CUT)).moves)
+    assert movement(app) == Movement(CUT) == app.session.run.scenario.map.movement
+    assert np.array_equal(app.session.run.world.grid.moves, app.session.run.scenario.grid.copy(Movement(CUT)).moves)
 
 
 def test_the_rule_stands_in_the_drawing_for_papers(app: App, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def drawn(app: App) -> list[Drawn]:
 def test_a_value_stands_beside_its_name_also_after_the_walk():
     app = make_app(setup(2, budget=16), (1366, 715))
     app.session.advance(400)
-    assert all(walker.has_arrived for walker in app.session.world.walkers)
+    assert all(walker.has_arrived for walker in app.session.run.world.walkers)
     texts = drawn(app)
     for (name, box), (_, value) in pairwise(texts):
         if name == "cost / optimal" and value.y - box.y == 1:
@@ -102,7 +102,7 @@ def test_a_name_is_not_cut_for_what_its_namesake_says_too():
     app.session.advance(3)
     app.window.run("branch")
     app.draw()
-    names = [app.window.canvas.spot_named(f"name:{panel.key}") for panel in app.session.panels]
+    names = [app.window.canvas.spot_named(f"name:{panel.key}") for panel in app.session.run.panels]
     whole = app.window.canvas.text_width("eager, as ever", 15, "bold")
     assert len(names) == 4 and all(names[i].box[2] >= whole for i in (1, 3))
 
@@ -116,7 +116,7 @@ def test_what_was_said_of_a_switch_goes_when_it_is_taken_back():
     assert any("is a switch of" in text for text in app.window.state.messages.texts())
     press_combination(app, "Ctrl+Z")
     app.draw()
-    assert app.session.world.switches.keys() == {"door", "gate"}
+    assert app.session.run.world.switches.keys() == {"door", "gate"}
     assert not any("is a switch of" in text for text in app.window.state.messages.texts())
 
 
@@ -124,7 +124,7 @@ def test_no_state_is_written_at_length_at_the_cost_of_what_tells_an_agent_apart(
     """Of two panels of the same width one said "walking back", the other "eager" and "back"."""
     agents = tuple(AgentConfig("rtb-wa", kind, params={"restart": kind}) for kind in ("lazy", "eager"))
     app = make_app(replace(setup(), agents=agents))
-    panel, canvas = app.session.panels[0], app.window.canvas
+    panel, canvas = app.session.run.panels[0], app.window.canvas
     for width in range(130, 260):
         canvas.spots.clear()
         panel_header.draw(app.window.desk, (0, 0, width, HEADER + HEADER_ROW), panel, 0)

@@ -10,6 +10,7 @@ from sim.kernels import log
 from tests.window import at_cell, make_app, press_combination, settle
 from ui.app import App
 from ui.model import files
+from ui.model.beginning import done_by_hand
 from ui.model.notes import NOTES, Notes
 from ui.model.settings import load_settings, save_settings
 
@@ -35,7 +36,7 @@ def test_each_note_comes_when_it_happens_and_goes_with_escape(app: App, tmp_path
         app.frame(0.02)
         note = app.window.state.notes.shown
         if note is not None:
-            view = app.session.panels[0].view
+            view = app.session.run.panels[0].view
             if note.key == "back-move":
                 assert int(view.rows[-1].marks) & log.BACK_MOVE
             assert app.window.canvas.spot_named("note") is not None
@@ -63,7 +64,7 @@ def test_a_click_closes_it_and_paints_nothing(app: App) -> None:
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         pygame.event.post(pygame.event.Event(kind, button=1, pos=where))
     settle(app)
-    assert app.window.settings.closed_notes == ["best-cell"] and not app.session.log
+    assert app.window.settings.closed_notes == ["best-cell"] and not done_by_hand(app.session.run.timeline)
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (1600, 900)])
@@ -93,8 +94,8 @@ def test_a_note_stays_where_it_is_while_the_agent_walks_on(app: App) -> None:
         app.session.advance(60)
         settle(app)
         places.add(canvas.spot_named("note").box)
-        best = app.session.panels[0].view.agent.best
-        heights.add(app.session.world.grid.xy(best)[1] < app.session.world.grid.height // 2)
+        best = app.session.run.panels[0].view.agent.best
+        heights.add(app.session.run.world.grid.xy(best)[1] < app.session.run.world.grid.height // 2)
     assert heights == {True, False}, "what it points at was in both halves of the map"
     assert len(places) == 1
 
@@ -114,7 +115,7 @@ def test_the_line_of_a_note_leaves_free_what_it_points_at(app: App, monkeypatch:
     app.session.advance(2)
     settle(app)
     x, y, width, height = app.window.canvas.spot_named("note").box
-    best = at_cell(app, *app.session.world.grid.xy(app.session.panels[0].view.agent.best))
+    best = at_cell(app, *app.session.run.world.grid.xy(app.session.run.panels[0].view.agent.best))
     monkeypatch.setattr(pygame.draw, "line", lambda surface, colour, start, end, *thick: lines.append((start, end)))
     app.draw()
     ends = [end for start, end in lines if start[1] in (y, y + height) and x <= start[0] <= x + width]
@@ -135,7 +136,7 @@ def test_examples_of_the_gallery_run_at_their_own_speed_and_the_users_comes_back
     press_combination(app, "Right")
     press_combination(app, "Return")
     settle(app)
-    own = app.session.scenario.view["speed"]
+    own = app.session.run.scenario.view["speed"]
     assert app.window.player.clock.is_running and app.window.player.speed == own != 60
     app.window.collect_settings()
     assert app.window.settings.speed == 60

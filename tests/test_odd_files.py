@@ -23,13 +23,13 @@ def test_a_file_name_that_is_no_text_is_opened_drawn_saved_and_opened_again(tmp_
     map_file(tmp_path, ["....", ".@..", "...."]).rename(path)
     app = make_app(files.open_any(path).scenario)
     app.draw()
-    assert app.session.scenario.title == "\\udcff\\udcfe"
+    assert app.session.run.scenario.title == "\\udcff\\udcfe"
     app.window.settings.remember(tmp_path / "any.map")
     app.window.show(OpenFile(app.window.dialogs))
     app.draw()
     saved = saving.save(app.session, tmp_path / "session.yaml")
     again = files.open_any(saved)
-    assert np.array_equal(again.scenario.grid.terrain, app.session.world.grid.terrain)
+    assert np.array_equal(again.scenario.grid.terrain, app.session.run.world.grid.terrain)
     with pytest.raises(ConfigError, match=r"\\udcff"):
         files.open_any(path.with_suffix(".mapp"))
 
@@ -46,5 +46,5 @@ def test_any_view_of_a_session_opens(tmp_path: Path, shown: object, focus: objec
     saved = replace(saved, scenario=replace(saved.scenario, view={"branches": shown, "focus": focus}))
     assert saved.shown in ((), (0,)) and saved.focus == 0
     saving.restore(session, saved, path)
-    assert session.shown == [0]
+    assert session.run.shown == [0]
     assert replay_of_saved(saved, path).branches

@@ -45,7 +45,7 @@ from ui.film import studio
 from ui.film import worker as film_worker
 from ui.film.messages import Follow, Named
 from ui.film.options import FilmOptions
-from ui.model import files, saving
+from ui.model import agent_edits, files, saving
 from ui.model.session import Session
 
 from .conftest import ROOT, drawn
@@ -240,7 +240,7 @@ def test_one_that_joins_while_a_video_is_recorded_is_in_the_video(
     look = app.window.recording.dressing.look()
     recording = studio.Studio.film(tmp_path / "a.mkv", app.session, FilmOptions(), look)
     own_files.load(example(tmp_path))
-    app.session.add_agent(AgentConfig("mine"))
+    agent_edits.add(app.session, AgentConfig("mine"))
     recording.follow(app.session, look)
     named, followed = sent[1:3]
     assert isinstance(named, Named) and isinstance(followed, Follow)
@@ -268,11 +268,11 @@ PATHS = ("[[1, 2], [3, 4]]", "7", "[1.5]", "'abc'", "[10**12]", "[-1]", "None", 
 def test_a_path_that_cannot_be_drawn_is_left_out_and_the_window_goes_on(path: str, tmp_path: Path) -> None:
     own_files.load(written(tmp_path, f"{WALKS}    path = {path}\n"))
     app = make_app(setup(1))
-    app.session.add_agent(AgentConfig("mine"))
+    agent_edits.add(app.session, AgentConfig("mine"))
     app.session.advance(3)
     for _ in range(2):
         app.frame(0.1)
-    assert app.session.world.tick >= 3
+    assert app.session.run.world.tick >= 3
 
 
 DECLARED = """
@@ -318,12 +318,12 @@ VIEWS = (
 def test_what_a_declared_agent_shows_cannot_end_the_window(view: str, counts: str, tmp_path: Path) -> None:
     own_files.load(written(tmp_path, DECLARED % (counts, view)))
     app = make_app(setup(1))
-    app.session.add_agent(AgentConfig("mine"))
-    app.session.focus(app.session.panels[-1].key)
+    agent_edits.add(app.session, AgentConfig("mine"))
+    app.session.focus(app.session.run.panels[-1].key)
     for _ in range(3):
         app.session.advance(1)
         app.frame(0.1)
-    assert app.session.panels[-1].view.spec.key == "mine"
+    assert app.session.run.panels[-1].view.spec.key == "mine"
 
 
 def test_a_process_of_ours_takes_the_state_that_was_run_not_the_one_being_written(tmp_path: Path) -> None:
@@ -402,10 +402,10 @@ def test_the_same_file_gives_the_same_digest_everywhere(tmp_path: Path, capsys: 
     ran = json.loads(done.stdout)
     session = Session(files.open_any(scenario).scenario)
     session.advance(10_000)
-    walker = session.world.walkers[0]
+    walker = session.run.world.walkers[0]
     assert solved["outcome"] == "reached" and solved["params"][VERSION] == walker.params[VERSION]
-    assert solved["digest"] == ran["digest"] == session.world.walker_digest(walker)
-    assert ran["world_digest"] == session.world.digest()
+    assert solved["digest"] == ran["digest"] == session.run.world.walker_digest(walker)
+    assert ran["world_digest"] == session.run.world.digest()
 
 
 def test_an_experiment_runs_it_in_its_workers_with_the_same_digest(
@@ -515,10 +515,10 @@ def test_one_question_before_a_file_runs_and_none_after(tmp_path: Path) -> None:
     drop(app, path)
     press(app, pygame.K_RETURN)
     assert own_files.is_trusted(path)
-    assert [w.spec.key for w in app.session.world.walkers] == ["tb-wa", "mine"]
+    assert [w.spec.key for w in app.session.run.world.walkers] == ["tb-wa", "mine"]
     own_files.LOADED.clear()
     drop(app, path)
-    assert app.window.dialogs.dialog is None and len(app.session.world.walkers) == 3
+    assert app.window.dialogs.dialog is None and len(app.session.run.world.walkers) == 3
     path.write_text(WALKS)
     assert not own_files.is_trusted(path), "another text is another program"
 
@@ -537,7 +537,7 @@ def save_again(app: App, path: Path, text: str) -> None:
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns + 1_000_000_000))
     app.window.documents.own_agents._looked_s = 0.0
     app.frame(0.0)
-    while app.session.is_seeking:
+    while app.session.run.is_seeking:
         app.frame(0.0)
 
 
@@ -550,21 +550,21 @@ def test_saving_a_file_runs_it_anew_beside_the_old_run(tmp_path: Path) -> None:
     session.advance(5)
     session.do(EditCells(blocked=(3, 4)))
     session.advance(4)
-    old = session.world.digest()
+    old = session.run.world.digest()
     save_again(app, path, WALKS)
-    assert len(session.shown) == 2 and session.tick == 9 and not session.is_seeking
-    before, after = (branch.timeline for branch in session.shown_branches)
+    assert len(session.run.shown) == 2 and session.tick == 9 and not session.run.is_seeking
+    before, after = (branch.timeline for branch in session.run.shown_branches)
     assert before.world.digest() == old and before.tick == after.tick == 9
     assert EditCells(blocked=(3, 4)) in [entry.command for entry in after.entries()], "edits are kept"
     walkers = [line.world.walker(1) for line in (before, after)]
     assert walkers[0].params[VERSION] != walkers[1].params[VERSION] and old != after.world.digest()
     # The same as if the new file had been there from the beginning.
     fresh = Session(setup(1))
-    fresh.add_agent(AgentConfig("mine"))
+    agent_edits.add(fresh, AgentConfig("mine"))
     fresh.advance(5)
     fresh.do(EditCells(blocked=(3, 4)))
     fresh.advance(4)
-    assert fresh.world.digest() == after.world.digest()
+    assert fresh.run.world.digest() == after.world.digest()
     for line in (before, after):
         line.seek(2)
         line.seek(9)
@@ -580,25 +580,25 @@ def test_a_file_that_breaks_is_told_and_mended(tmp_path: Path) -> None:
     save_again(app, path, WALKS + "    ???\n")
     assert "mine.py:7: SyntaxError" in app.window.dialogs.dialog.problems[0]
     app.window.dialogs.close_dialog()
-    assert len(app.session.shown) == 1, "the old version goes on"
+    assert len(app.session.run.shown) == 1, "the old version goes on"
     save_again(app, path, f"{HEAD}        return self.nothing\n")
-    broken = app.session.walker(app.session.focused_key)
+    broken = app.session.run.walker(app.session.focused_key)
     assert "mine.py:6: AttributeError" in broken.offence.what
     app.draw()
     assert any(spot.id.startswith("offence:") for spot in app.window.canvas.spots)
     save_again(app, path, WALKS + "# mended\n")
-    mended = app.session.walker(app.session.focused_key)
-    assert mended.offence is None and app.session.tick == 4 and len(app.session.shown) == 2
+    mended = app.session.run.walker(app.session.focused_key)
+    assert mended.offence is None and app.session.tick == 4 and len(app.session.run.shown) == 2
 
 
 def test_a_saved_session_opens_with_the_code_that_it_was_saved_with(tmp_path: Path) -> None:
     path = example(tmp_path)
     own_files.load(path)
     session = Session(setup(1))
-    session.add_agent(AgentConfig("mine"))
+    agent_edits.add(session, AgentConfig("mine"))
     session.advance(9)
     saved = saving.save(session, tmp_path / "session")
-    version = session.world.walkers[1].params[VERSION]
+    version = session.run.world.walkers[1].params[VERSION]
     own_files.LOADED.clear()
     del BY_KEY["mine"], SPECS[-1]
     path.write_text(WALKS)
@@ -608,9 +608,9 @@ def test_a_saved_session_opens_with_the_code_that_it_was_saved_with(tmp_path: Pa
     opened = files.open_any(saved)
     other = Session(opened.scenario)
     saving.restore(other, opened.saved)
-    other.timeline.settle()
-    assert other.world.walkers[1].params[VERSION] == version
-    assert other.world.digest() == session.world.digest() and other.timeline.diverged is None
+    other.run.timeline.settle()
+    assert other.run.world.walkers[1].params[VERSION] == version
+    assert other.run.world.digest() == session.run.world.digest() and other.run.timeline.diverged is None
     assert session_file.is_session(saved.read_bytes())
 
 
@@ -618,8 +618,8 @@ def test_a_journal_waits_until_the_file_is_named(tmp_path: Path) -> None:
     """Restored without its agent it would be another run, and the journal of the right one would be gone."""
     own_files.load(example(tmp_path))
     session = Session(setup(1))
-    writer = journal.Journal(session.scenario, session.tree, folder=tmp_path)
-    session.add_agent(AgentConfig("mine"))
+    writer = journal.Journal(session.run.scenario, session.run.tree, folder=tmp_path)
+    agent_edits.add(session, AgentConfig("mine"))
     session.advance(9)
     writer.progress([0], now=True)
     del BY_KEY["mine"], SPECS[-1]

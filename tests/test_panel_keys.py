@@ -13,6 +13,7 @@ from tests.test_app import setup
 from tests.window import App, make_app, press_combination, settle
 from ui.dialogs.agent_editor import AgentEditor
 from ui.draw.layers.regions import shown_regions
+from ui.model import branching
 from ui.model.cell_values import values_of
 from ui.model.keys import PanelKey
 from ui.panels import charts
@@ -24,14 +25,14 @@ def branched() -> App:
     """Two agents in two branches, the second agent of the second branch focused."""
     app = make_app(setup())
     app.session.advance(6)
-    app.session.branch_here()
+    branching.branch_here(app.session)
     app.session.focus(PanelKey(1, 1))
     settle(app)
     return app
 
 
 def weights(app: App) -> dict[PanelKey, object]:
-    return {panel.key: panel.view.params["weight"] for panel in app.session.panels}
+    return {panel.key: panel.view.params["weight"] for panel in app.session.run.panels}
 
 
 def test_the_weight_key_changes_the_focused_agent_of_its_branch(branched: App) -> None:
@@ -54,16 +55,16 @@ def test_the_agent_editor_stays_with_its_panel(branched: App) -> None:
 def test_charts_and_inspector_tell_of_the_panels_own_world(branched: App) -> None:
     """With the goal moved in one branch, charts divided by the optimum of the focused one, and h was to its goal."""
     session = branched.session
-    session.do(MoveGoal(session.world.grid.cell(9, 4)))  # a few steps away, in this branch alone
+    session.do(MoveGoal(session.run.world.grid.cell(9, 4)))  # a few steps away, in this branch alone
     session.advance(30)
     session.focus(PanelKey(0, 0))  # the other branch is in front now
     cost = next(chart for chart in charts.CHARTS if chart.key == "cost")
-    for panel in session.panels:
+    for panel in session.run.panels:
         shown = cost.values(branched, panel)[-1]
         assert shown == pytest.approx(panel.world.metrics(panel.world.walker(panel.key.agent)).suboptimality), panel.key
         facts = dict(cell_facts(panel, panel.snapshot.goal))
         assert float(facts.get("h", 0)) == 0.0, "the goal of its own world"
-    assert session.panels[2].view.status is Status.AT_GOAL
+    assert session.run.panels[2].view.status is Status.AT_GOAL
 
 
 @pytest.mark.parametrize("kind", ["dstar-lite", "rtaa", "tb-wa"])
@@ -71,7 +72,7 @@ def test_inspector_and_cell_texts_agree(kind: str) -> None:
     """They computed h apart: the one from the goal of the map, the other from where the agent's search is aimed."""
     app = make_app(replace(setup(), agents=(AgentConfig(kind),)))
     app.session.advance(25)
-    (panel,) = app.session.panels
+    (panel,) = app.session.run.panels
     search = panel.view.agent.search
     assert search is not None
     known = [cell for cell in range(panel.snapshot.grid.cells) if is_known(search, cell)]
@@ -85,7 +86,7 @@ def test_before_its_first_search_an_agent_knows_no_cell() -> None:
     """Stamps of zero meant "this search" at tick 0, so every cell passed for open."""
     for spec in SPECS:
         if spec.key in ("k-lrta", "lss-lrta", "rtaa", "da-rtaa", "p-lrta"):
-            (panel,) = make_app(replace(setup(), agents=(AgentConfig(spec.key),))).session.panels
+            (panel,) = make_app(replace(setup(), agents=(AgentConfig(spec.key),))).session.run.panels
             assert panel.view.agent.search is None, spec.key
             assert not {name for name, _ in cell_facts(panel, 0)} & {"list", "g", "h", "f"}, spec.key
 
@@ -95,7 +96,7 @@ def test_inspector_tells_what_is_drawn_of_databases_and_contours() -> None:
     agents = (AgentConfig("d-lrta", params={"level": 2}), AgentConfig("ida"))
     app = make_app(replace(setup(), agents=agents, budget=8))
     app.session.advance(9)
-    database, ida = app.session.panels
+    database, ida = app.session.run.panels
     agent = database.view.agent
     assert [line.split(":")[0] for line in data_lines(agent)] == ["abstraction", "database column"]
     assert all(

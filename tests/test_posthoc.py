@@ -23,6 +23,7 @@ from tests.window import make_app, press, press_combination
 from ui.dialogs.file_browser import SaveFile
 from ui.dialogs.message import MessageBox
 from ui.dialogs.working import Working
+from ui.model import branching, painting
 from ui.model import job as job_module
 from ui.model.job import GivenUpError, Job
 from ui.model.posthoc import posthoc_writer
@@ -188,7 +189,7 @@ def test_a_member_of_a_crowd_is_traced_like_one_that_walks_alone(tmp_path: Path)
     assert plain.digest() == world.digest()
     session = Session(scenario)
     session.advance(25)
-    posthoc_writer(session.timeline, 7, tmp_path / "b.trace.json")(lambda share: None)
+    posthoc_writer(session.run.timeline, 7, tmp_path / "b.trace.json")(lambda share: None)
     assert [event["type"] for event in events_of(tmp_path / "b.trace.json")] == kinds
 
 
@@ -235,12 +236,12 @@ def test_the_window_writes_what_the_focused_agent_did_in_its_branch(tmp_path: Pa
     app = make_app(begun())
     session = app.session
     session.advance(10)
-    free = [cell for cell in (45, 46, 47, 48) if session.world.grid.is_free(cell)]
-    session.paint(free, block=True)
+    free = [cell for cell in (45, 46, 47, 48) if session.run.world.grid.is_free(cell)]
+    painting.paint(session, free, block=True)
     session.advance(5)
-    session.branch_here()
+    branching.branch_here(session)
     session.advance(12)
-    session.focus(session.panels[-1].key)
+    session.focus(session.run.panels[-1].key)
     press_combination(app, "Ctrl+Alt+E")
     assert isinstance(app.window.dialogs.dialog, SaveFile)
     app.window.dialogs.dialog.name = str(tmp_path / "mine")

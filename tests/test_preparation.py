@@ -229,7 +229,7 @@ def test_the_panel_says_so_and_time_waits(helper: Helper, tmp_path: Path) -> Non
     app.window.player.play()
     app.frame(0.5)
     assert app.session.tick == 0
-    kinds = {panel.view.spec.key for panel in app.session.panels}
+    kinds = {panel.view.spec.key for panel in app.session.run.panels}
     assert set(app.window.state.preparing) == kinds
     spots = [spot for spot in app.window.canvas.spots if spot.id.startswith("state:")]
     assert spots and all("being compiled" in (spot.tip or "") for spot in spots)

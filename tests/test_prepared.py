@@ -198,7 +198,7 @@ def test_a_window_makes_the_data_in_a_job_and_opens_the_run_with_it(shelf: Shelf
     before = list(shelf.held)
     session = Session(scenario)
     assert list(shelf.held) == before or set(shelf.held) == set(before)
-    used = session.tree[0].timeline.world.walkers[1].agent.view().prepared
+    used = session.run.tree[0].timeline.world.walkers[1].agent.view().prepared
     assert all(any(data is held for held in shelf.held.values()) for data in used)
 
 

@@ -176,9 +176,9 @@ def test_the_window_gives_the_digest_of_a_headless_run(window):
 
     session = Session(files.open_any(ROOT / "assets/scenarios/bridges.yaml").scenario)
     session.advance(100_000)
-    assert session.world.digest() == end["digest"]
-    walkers = session.world.walkers
-    assert [line["digest"] for line in lines] == [session.world.walker_digest(w) for w in walkers]
+    assert session.run.world.digest() == end["digest"]
+    walkers = session.run.world.walkers
+    assert [line["digest"] for line in lines] == [session.run.world.walker_digest(w) for w in walkers]
 
 
 def test_painting_resizing_full_screen_and_quitting_with_unsaved_edits(window):

@@ -17,7 +17,7 @@ from ui.draw.layers import LAYER_BY_KEY
 from ui.film import takes
 from ui.film.options import Part
 from ui.film.replay import Replay, replay_of
-from ui.model import files, saving
+from ui.model import branching, files, saving
 from ui.model.look import look_from_view
 from ui.model.session import Session
 
@@ -144,7 +144,7 @@ def test_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) ->
     session = Session(files.open_any(scenario).scenario)
     session.advance(3)
     session.do(commands.SetBudget(7))
-    session.branch_here()
+    branching.branch_here(session)
     session.do(commands.SetSwitch("gate", True))
     session.advance(3)
     path = saving.save(session, tmp_path / "session.yaml")
@@ -165,7 +165,7 @@ def test_a_session_that_is_not_what_was_saved_is_told(run: Any, scenario: Path, 
     path = saving.save(session, tmp_path / "session.yaml")
     again = (path, "-o", tmp_path / target, *SIZE, "--ticks", ":9")
     assert run(*again)[2] == ""
-    digest = session.world.digest()
+    digest = session.run.world.digest()
     path.write_text(path.read_text().replace(digest, "f" * 16))
     code, out, err = run(*again)
     assert code == 0 and line(out)["ticks"] == [0, 8]

@@ -33,6 +33,7 @@ from ui.film.recording import indicator_text, size_text
 from ui.film.replay import replay_of
 from ui.film.sinks import Recorder, recover, recoverable
 from ui.film.studio import Studio
+from ui.model import branching
 from ui.model.turning import flip_switch
 
 PATIENCE_S = 120.0
@@ -447,7 +448,7 @@ def test_the_video_goes_on_where_the_run_goes_on(tmp_path: Path, monkeypatch: py
     app.session.do(commands.SetBudget(9))
     app.window.set_theme("light")
     run_window(app, made, 7)
-    app.session.branch_here()
+    branching.branch_here(app.session)
     run_window(app, made, 10)
     app.session.reset(keeps_map=True)
     made.follow(app.session, app.window.dressing.look())
@@ -501,7 +502,7 @@ def test_a_studio_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) -> None:
     app = make_app(setup())
     app.session.advance(8)
-    app.session.branch_here()
+    branching.branch_here(app.session)
     run = replay_of(app.session.run)
     made = Studio.export(tmp_path / "a.gif", run, (0, 20), OPTIONS, app.window.dressing.look())
     endless = Studio.export(

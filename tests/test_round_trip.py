@@ -25,7 +25,7 @@ from sim.grid import Grid
 from sim.movement import CUT, Movement
 from ui.film.pictures import picture_texts
 from ui.film.replay import replay_of
-from ui.model import files, saving
+from ui.model import branching, files, saving
 from ui.model.keeper import Keeper
 from ui.model.session import Session
 
@@ -80,12 +80,12 @@ def assert_same(found: Scenario, wanted: Scenario) -> None:
 
 
 def a_file(session: Session, folder: Path) -> Scenario:
-    save_scenario(session.scenario, folder / "a.yaml")
+    save_scenario(session.run.scenario, folder / "a.yaml")
     return load_scenario(folder / "a.yaml", BY_KEY)
 
 
 def a_scenario_of_the_run(session: Session, folder: Path) -> Scenario:
-    path = files.save_session_scenario(session, folder / "mine", session.scenario.view)
+    path = files.save_session_scenario(session, folder / "mine", session.run.scenario.view)
     return files.open_any(path).scenario
 
 
@@ -95,7 +95,7 @@ def a_session(session: Session, folder: Path) -> Scenario:
     saved = files.open_any(path).saved
     assert saved is not None
     saving.restore(other, saved, path)
-    return other.scenario
+    return other.run.scenario
 
 
 def a_journal(session: Session, folder: Path) -> Scenario:
@@ -104,9 +104,9 @@ def a_journal(session: Session, folder: Path) -> Scenario:
     assert keeper.journal is not None
     for file in (keeper.journal._file, keeper.journal._lock):  # what a kill does
         os.close(file)  # type: ignore[arg-type]
-    other = Session(session.scenario)
+    other = Session(session.run.scenario)
     saving.restore(other, restore(find_crashed()[0].path, BY_KEY))
-    return other.scenario
+    return other.run.scenario
 
 
 def a_picture(session: Session, folder: Path) -> Scenario:
@@ -116,14 +116,14 @@ def a_picture(session: Session, folder: Path) -> Scenario:
 
 def a_branch(session: Session, folder: Path) -> Scenario:
     session.advance(3)
-    session.branch_here()
-    return session.scenario
+    branching.branch_here(session)
+    return session.run.scenario
 
 
 def begun_again(session: Session, folder: Path) -> Scenario:
     session.advance(12)
     session.reset(keeps_map=False)
-    return session.scenario
+    return session.run.scenario
 
 
 def a_film(session: Session, folder: Path) -> Scenario:
@@ -157,18 +157,18 @@ def test_begun_again_keeps_what_was_set_by_hand() -> None:
     session.do(SetTrials(100))
     session.do(SetChanges(9, 3.0))
     session.reset(keeps_map=False)
-    assert session.scenario.trials == session.world.trials == 100
-    assert session.scenario.changes == session.world.random_changes == RandomChanges(9, 3.0)
+    assert session.run.scenario.trials == session.run.world.trials == 100
+    assert session.run.scenario.changes == session.run.world.random_changes == RandomChanges(9, 3.0)
 
 
 def test_begun_again_leaves_to_the_script_what_the_script_does(tmp_path: Path) -> None:
     edits = (TimedCommand(2, SetTrials(70)), TimedCommand(2, SetChanges(8, 4.0)))
     session = Session(replace(full(tmp_path), edits=edits))
     session.advance(5)
-    assert session.world.trials == 70
+    assert session.run.world.trials == 70
     session.reset(keeps_map=False)
-    assert session.scenario == replace(full(tmp_path), edits=edits)
-    assert session.world.trials == 40
+    assert session.run.scenario == replace(full(tmp_path), edits=edits)
+    assert session.run.world.trials == 40
 
 
 def test_learning_saved_at_tick_600_goes_on_the_same(tmp_path: Path) -> None:
@@ -181,5 +181,5 @@ def test_learning_saved_at_tick_600_goes_on_the_same(tmp_path: Path) -> None:
     saving.restore(other, opened.saved)
     while not other.continue_seek():
         pass
-    assert other.world.digest() == session.world.digest() and other.timeline.diverged is None
-    assert other.world.trials == session.world.trials == 100
+    assert other.run.world.digest() == session.run.world.digest() and other.run.timeline.diverged is None
+    assert other.run.world.trials == session.run.world.trials == 100

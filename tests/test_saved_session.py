@@ -13,7 +13,7 @@ from sim.params import ConfigError
 from tests.test_app import setup
 from tests.window import ROOT, make_app, press, press_combination
 from ui.dialogs.crashed import CrashedQuestion
-from ui.model import files, saving
+from ui.model import agent_edits, branching, files, painting, saving, turning
 from ui.model.keeper import Keeper
 from ui.model.keys import PanelKey
 from ui.model.session import Session
@@ -24,12 +24,12 @@ def busy_session() -> Session:
     """A run with edits, a changed parameter and a branch, not at its end."""
     session = Session(setup())
     session.advance(6)
-    session.flip_switch("gate")
+    turning.flip_switch(session, "gate")
     session.advance(4)
-    session.set_param(PanelKey(0, 1), "weight", 2.6)
-    session.branch_here()
-    session.paint([3, 4, 5], block=True)
-    session.focus(session.panels[-1].key)  # the second agent of the branch
+    agent_edits.set_param(session, PanelKey(0, 1), "weight", 2.6)
+    branching.branch_here(session)
+    painting.paint(session, [3, 4, 5], block=True)
+    session.focus(session.run.panels[-1].key)  # the second agent of the branch
     session.advance(7)
     return session
 
@@ -41,7 +41,7 @@ def settled(session: Session) -> Session:
 
 
 def digests(session: Session) -> list[tuple[int, int, str]]:
-    return [(b.number, b.timeline.tick, b.timeline.world.digest()) for b in session.shown_branches]
+    return [(b.number, b.timeline.tick, b.timeline.world.digest()) for b in session.run.shown_branches]
 
 
 def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
@@ -54,8 +54,8 @@ def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
     saving.restore(other, opened.saved, path)
     settled(other)
     assert digests(other) == digests(session) and other.focused_key == session.focused_key
-    assert [b.name for b in other.tree.branches.values()] == [b.name for b in session.tree.branches.values()]
-    assert [e.command for e in other.entries()] == [e.command for e in session.entries()]
+    assert [b.name for b in other.run.tree.branches.values()] == [b.name for b in session.run.tree.branches.values()]
+    assert [e.command for e in other.run.timeline.entries()] == [e.command for e in session.run.timeline.entries()]
 
 
 def test_a_session_opens_as_it_looked(tmp_path: Path):
@@ -65,7 +65,7 @@ def test_a_session_opens_as_it_looked(tmp_path: Path):
     app.window.scene.layers.show_heat("visits")
     app.window.settings.sidebar_tab = "inspect"
     press_combination(app, "L")  # cameras of their own
-    first, second = app.session.panels[0].key, app.session.panels[1].key
+    first, second = app.session.run.panels[0].key, app.session.run.panels[1].key
     app.session.focus(second)
     press_combination(app, "Ctrl+=")
     app.draw()
@@ -104,7 +104,7 @@ def test_a_picture_opens_as_the_run_that_it_shows(tmp_path: Path, monkeypatch: p
     other = make_app(setup(agents=1))
     other.window.documents.open_path(path)
     settled(other.session)
-    assert digests(other.session) == digests(app.session) and other.session.timeline.diverged is None
+    assert digests(other.session) == digests(app.session) and other.session.run.timeline.diverged is None
     assert other.window.scene.layers.heat.kind == "visits"
     for data, reason in ((png_bytes(np.zeros((4, 4), np.uint32)), "a map with a free cell"), (b"x", "not a PNG")):
         path.write_bytes(data)
@@ -125,7 +125,7 @@ def test_a_view_that_makes_no_sense_is_told_of_and_the_file_opens(tmp_path: Path
 
 def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
     session = Session(setup())
-    session.paint([0, 1, 2], block=True)
+    painting.paint(session, [0, 1, 2], block=True)
     session.reset(keeps_map=True)
     session.advance(9)
     opened = files.open_any(saving.save(session, tmp_path / "mine"))
@@ -133,24 +133,24 @@ def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
     saving.restore(other, opened.saved)
     assert digests(settled(other)) == digests(session)
     other.seek(0)
-    other.take_edits_back()
-    assert not (other.world.grid.terrain != session.scenario.grid.original).any()
+    painting.take_edits_back(other)
+    assert not (other.run.world.grid.terrain != session.run.scenario.grid.original).any()
 
 
 def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
     session = busy_session()
     path = saving.save(session, tmp_path / "mine")
-    last = session.timeline.world.digest()
+    last = session.run.timeline.world.digest()
     assert last in path.read_text()
     path.write_text(path.read_text().replace(last, "f" * len(last)))
     app = make_app(setup())
     app.window.documents.open_path(path)
-    while app.session.is_seeking:
+    while app.session.run.is_seeking:
         app.frame(0.0)
-    assert app.session.timeline.diverged is not None
+    assert app.session.run.timeline.diverged is not None
     app.frame(0.0)
     told = " ".join(app.window.dialogs.dialog.problems)
-    assert session.tree[session.branch].name in told and f"tick {session.tick}" in told
+    assert session.run.tree[session.run.front].name in told and f"tick {session.tick}" in told
     assert "f" * len(last) in told and last in told, "both digests"
     app.window.dialogs.close_dialog()
     app.frame(0.0)
@@ -165,16 +165,16 @@ def test_an_agent_that_is_not_what_it_was_is_named(tmp_path: Path):
     session = Session(setup())
     session.advance(9)
     path = saving.save(session, tmp_path / "mine")
-    world = session.world
+    world = session.run.world
     text = path.read_text().replace(world.digest(), "c" * 16)
     path.write_text(text.replace(world.walker_digest(world.walkers[1]), "d" * 16))
     opened = files.open_any(path)
     other = Session(opened.scenario)
     saving.restore(other, opened.saved)
     settled(other)
-    divergence = other.timeline.divergence
+    divergence = other.run.timeline.divergence
     assert divergence.tick == 9 and divergence.agents == (world.walkers[1].label,)
-    assert world.walkers[1].label in other.alarms[0]
+    assert world.walkers[1].label in other.told.alarms[0]
 
 
 def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -182,7 +182,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     session = busy_session()
     keeper = Keeper(session)
     keeper.keep()
-    session.paint([30, 31], block=True)
+    painting.paint(session, [30, 31], block=True)
     session.advance(3)
     keeper.keep()
     journal = keeper.journal
@@ -209,10 +209,10 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     app.keeper.keep()
     app.keeper.keep()
     assert not find_crashed()
-    assert digests(app.session) == digests(session) and len(session.shown) == 2
-    assert (app.session.branch, app.session.shown) == (session.branch, session.shown)
+    assert digests(app.session) == digests(session) and len(session.run.shown) == 2
+    assert (app.session.run.front, app.session.run.shown) == (session.run.front, session.run.shown)
     assert app.session.focused_key == session.focused_key, "what is done now goes where it went before"
-    assert app.session.would_lose_work, "nowhere is it saved"
+    assert app.session.unsaved.is_worth_asking, "nowhere is it saved"
     press_combination(app, "Ctrl+Q")
     assert app.window.is_open and app.window.dialogs.dialog is not None
 

@@ -16,7 +16,7 @@ from sim.grid import Grid
 from sim.time.worst_block import switch_tasks
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
-from ui.model import files, saving
+from ui.model import branching, files, saving, script, turning
 from ui.model.selection import LEFT, LEFT_RIGHT, RIGHT, TOP_BOTTOM, Piece, Selection
 from ui.panels import selected
 
@@ -51,7 +51,7 @@ def app(monkeypatch, tmp_path) -> App:
 
 
 def rows(app: App) -> list[str]:
-    return app.session.world.grid.rows()
+    return app.session.run.world.grid.rows()
 
 
 def select(app: App, corner: tuple[int, int], opposite: tuple[int, int], button: int = 1) -> None:
@@ -146,16 +146,16 @@ def test_a_piece_that_is_turned_stays_on_the_map() -> None:
 
 
 def test_a_drag_selects_and_a_drag_of_the_selection_moves_it_as_one_stroke(app):
-    before, digest = rows(app), app.session.world.digest()
+    before, digest = rows(app), app.session.run.world.digest()
     select(app, (1, 1), (2, 3))
     assert str(app.window.state.selection) == "2 x 3" and rows(app) == before, "selecting changes nothing"
     select(app, (1, 2), (6, 3))
     assert [row[6:8] for row in rows(app)[2:5]] == ["@@", "@.", "T."], "five cells right, one down"
     assert all(row[1:3] == ".." for row in rows(app)[1:4]), "where it came from is free"
     assert app.window.state.selection.left == 6, "the selection has gone with it"
-    assert len(app.session.history.done) == 1 and len(app.session.deeds()) == 1
+    assert len(app.session.history.done) == 1 and len(script.deeds(app.session.run)) == 1
     press_combination(app, "Ctrl+Z")
-    assert rows(app) == before and app.session.world.digest() == digest
+    assert rows(app) == before and app.session.run.world.digest() == digest
     assert app.window.state.selection.left == 1, "and it comes back with it"
     press_combination(app, "Ctrl+Y")
     assert rows(app)[2][6:8] == "@@" and app.window.state.selection.left == 6
@@ -167,12 +167,12 @@ def test_it_is_part_of_the_run_as_any_stroke(app):
     select(app, (1, 1), (2, 3))
     select(app, (1, 2), (6, 3))
     app.session.advance(4)
-    digest, after = app.session.world.digest(), rows(app)
+    digest, after = app.session.run.world.digest(), rows(app)
     app.session.seek(2)
     assert rows(app) == ROWS
     app.session.seek(7)
-    assert app.session.world.digest() == digest and rows(app) == after
-    assert [(e.tick, type(e.command)) for e in app.session.entries()] == [(3, SetTerrain)]
+    assert app.session.run.world.digest() == digest and rows(app) == after
+    assert [(e.tick, type(e.command)) for e in app.session.run.timeline.entries()] == [(3, SetTerrain)]
 
 
 def test_ctrl_copies_and_shift_and_the_right_button_shape_the_selection(app, monkeypatch):
@@ -226,13 +226,13 @@ def test_cut_mirror_and_turn(app):
 def test_delete_means_cells_in_edit_mode(app):
     select(app, (1, 1), (2, 3))
     press_combination(app, "Delete")
-    assert all(row[1:3] == ".." for row in rows(app)[1:4]) and len(app.session.world.walkers) == 2
+    assert all(row[1:3] == ".." for row in rows(app)[1:4]) and len(app.session.run.world.walkers) == 2
     press_combination(app, "Insert")
     assert all(row[1:3] in ("@@", "T@") for row in rows(app)[1:4])
     press_combination(app, "M")
     assert app.window.state.selection is None, "it goes with edit mode"
     press_combination(app, "Delete")
-    assert len(app.session.world.walkers) == 1
+    assert len(app.session.run.world.walkers) == 1
 
 
 def test_all_of_it_by_keyboard(app):
@@ -289,7 +289,7 @@ def test_a_piece_is_saved_as_a_map(app, tmp_path: Path):
     assert write is not None
     assert read_map(write(tmp_path / "some piece")).rows() == ["@@", "@.", "T."]
     app.window.state.selection = app.window.state.selection.without(
-        Selection(2, 1, np.ones((1, 1), bool)), app.session.world.grid
+        Selection(2, 1, np.ones((1, 1), bool)), app.session.run.world.grid
     )
     write = app.window.editor.selecting.saver()
     assert write is not None and read_map(write(tmp_path / "corner.map")).rows() == ["@@", "@.", "T."]
@@ -301,12 +301,12 @@ def test_it_is_drawn_in_the_panels_of_its_branch(app):
         return pygame.surfarray.array3d(app.window.surface.subsurface(app.window.scene.panels()[panel][1].map))
 
     plain = [pixels(0), pixels(1)]
-    app.window.state.selection = Selection.between((4, 2), (8, 6), app.session.world.grid)
+    app.window.state.selection = Selection.between((4, 2), (8, 6), app.session.run.world.grid)
     for panel in (0, 1):
         assert (pixels(panel) != plain[panel]).any()
-    app.session.branch_here()
+    branching.branch_here(app.session)
     app.draw()
-    other = next(i for i, (p, _) in enumerate(app.window.scene.panels()) if p.key.branch != app.session.branch)
+    other = next(i for i, (p, _) in enumerate(app.window.scene.panels()) if p.key.branch != app.session.run.front)
     shown = pixels(other)
     app.window.state.selection = None
     assert (pixels(other) == shown).all(), "what is done goes to the other branch"
@@ -314,7 +314,7 @@ def test_it_is_drawn_in_the_panels_of_its_branch(app):
 
 def test_what_has_a_long_outline_is_tinted(app, monkeypatch):
     monkeypatch.setattr(selected, "MOST_LINES", 3)
-    app.window.editor.selecting.choose(Selection.between((4, 2), (8, 6), app.session.world.grid))
+    app.window.editor.selecting.choose(Selection.between((4, 2), (8, 6), app.session.run.world.grid))
     app.draw()
     tinted = app.window.surface.get_at(at_cell(app, 5, 3))
     app.window.state.selection = None
@@ -350,9 +350,9 @@ def named(app: App, name: str = "my gate") -> None:
 
 def test_what_is_selected_becomes_a_switch_with_a_name(app):
     named(app)
-    assert app.session.world.switch_states() == {"gate": False, "my gate": False}
+    assert app.session.run.world.switch_states() == {"gate": False, "my gate": False}
     press_combination(app, "Shift+2")
-    assert rows(app)[6][4:6] == "@@" and app.session.world.switch_states()["my gate"]
+    assert rows(app)[6][4:6] == "@@" and app.session.run.world.switch_states()["my gate"]
     app.window.settings.sidebar_tab = "edit"
     app.draw()
     assert app.window.canvas.spot_named("switch:my gate") is not None, "it is in the list"
@@ -365,13 +365,13 @@ def test_what_is_selected_becomes_a_switch_with_a_name(app):
     for _ in range(2):
         press_combination(app, "Ctrl+Z")
     press_combination(app, "Ctrl+Z")
-    assert app.session.world.switch_states() == {"gate": False}
+    assert app.session.run.world.switch_states() == {"gate": False}
 
 
 def test_the_worst_block_tries_a_switch_at_ticks_before_it_was_named(app):
     app.session.advance(5)
-    app.session.name_switch("late", (60,))
-    tasks = {block.name: block.command for _, block in switch_tasks(app.session.timeline, [1])}
+    app.session.do(NameSwitch("late", (60,)))
+    tasks = {block.name: block.command for _, block in switch_tasks(app.session.run.timeline, [1])}
     assert tasks == {"gate": SetSwitch("gate", True), "late": EditCells((60,))}
 
 
@@ -382,7 +382,7 @@ def test_a_name_that_is_taken_is_refused(app):
     assert dialog.text == "switch 1"
     dialog.text = "gate"
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is dialog and app.session.world.switches["gate"] == (5,)
+    assert app.window.dialogs.dialog is dialog and app.session.run.world.switches["gate"] == (5,)
 
 
 def test_a_named_switch_changes_no_digest(app):
@@ -390,33 +390,33 @@ def test_a_named_switch_changes_no_digest(app):
     named(app)
     for window in (app, other):
         window.session.advance(40)
-    assert app.session.world.digest() == other.session.world.digest()
+    assert app.session.run.world.digest() == other.session.run.world.digest()
 
 
 def test_it_is_saved_with_session_and_scenario_and_stays_when_the_run_begins_again(app, tmp_path: Path):
     app.session.advance(2)
     settle(app)
     named(app)
-    app.session.flip_switch("my gate")
-    assert app.session.would_lose_work
+    turning.flip_switch(app.session, "my gate")
+    assert app.session.unsaved.is_worth_asking
     saved = saving.save(app.session, tmp_path / "s.yaml", {})
     opened = files.open_any(saved)
     again = make_app(opened.scenario)
     saving.restore(again.session, opened.saved, saved)
-    assert again.session.world.switch_states()["my gate"]
+    assert again.session.run.world.switch_states()["my gate"]
     place = files.save_session_scenario(app.session, tmp_path / "scenario.yaml")
     loaded = load_scenario(place, BY_KEY)
     assert loaded.switches["my gate"] == ((4, 6), (5, 6))
     assert load_scenario(place, BY_KEY).edits[-1].command == SetTerrain((76, 77), "@@")
     app.session.reset(keeps_map=False)
-    assert app.session.world.switch_states() == {"gate": False, "my gate": False}
+    assert app.session.run.world.switch_states() == {"gate": False, "my gate": False}
 
 
 def test_a_switch_that_was_ended_leaves_what_it_did(app, tmp_path: Path):
     named(app)
-    app.session.flip_switch("my gate")
-    app.session.name_switch("my gate", ())
-    assert "my gate" not in app.session.world.switches and rows(app)[6][4:6] == "@@"
+    turning.flip_switch(app.session, "my gate")
+    app.session.do(NameSwitch("my gate", ()))
+    assert "my gate" not in app.session.run.world.switches and rows(app)[6][4:6] == "@@"
     loaded = load_scenario(files.save_session_scenario(app.session, tmp_path / "scenario.yaml"), BY_KEY)
     assert "my gate" not in loaded.switches and loaded.edits[-1].command == SetTerrain((76, 77), "@@")
 
@@ -434,7 +434,7 @@ def test_menus_of_what_is_selected_and_of_switches(app):
     drag(app, label.box[:2], label.box[:2], button=3)
     assert app.window.state.menu.title == "gate"
     next(item for item in app.window.state.menu.items if "no switch" in item.label).action()
-    assert app.session.world.switches == {}
+    assert app.session.run.world.switches == {}
 
 
 def test_a_script_can_name_switches(tmp_path: Path) -> None:

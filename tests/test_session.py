@@ -1,6 +1,7 @@
 """The open run: strokes undone as a whole, resets that keep what they say, and the same digests at any pace."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,9 +19,11 @@ from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
 from tests.runs import changed, scenario_on
-from ui.model import files
+from ui.model import agent_edits, branching, files, painting, script, turning
+from ui.model.beginning import configs_of, done_by_hand
 from ui.model.columns import arrived_at
 from ui.model.keys import PanelKey
+from ui.model.player import advance_for
 from ui.model.session import Session
 from ui.model.trails import Trail
 
@@ -49,7 +52,7 @@ def setup(seed: int = 3, density: float = 0.15, **more: object) -> Scenario:
 
 
 def terrain(session: Session) -> bytes:
-    return session.world.grid.terrain.tobytes()
+    return session.run.world.grid.terrain.tobytes()
 
 
 # --- strokes --------------------------------------------------------------------------------------
@@ -61,10 +64,10 @@ def arrive(session: Session) -> None:
 
 
 def stroke(session: Session, cells: list[int], block: bool) -> None:
-    session.begin_stroke()
+    session.history.begin(is_stroke=True)
     for cell in cells:
-        session.paint([cell], block=block)
-    session.end_stroke()
+        painting.paint(session, [cell], block=block)
+    session.history.end()
 
 
 def test_a_stroke_is_undone_and_redone_as_a_whole() -> None:
@@ -73,18 +76,18 @@ def test_a_stroke_is_undone_and_redone_as_a_whole() -> None:
     stroke(session, list(range(100, 110)), True)
     after = terrain(session)
     assert after != before and len(session.history.done) == 1
-    assert session.undo() and terrain(session) == before
-    assert not session.undo()
-    assert session.redo() and terrain(session) == after
-    assert not session.redo()
+    assert session.history.undo() and terrain(session) == before
+    assert not session.history.undo()
+    assert session.history.redo() and terrain(session) == after
+    assert not session.history.redo()
 
 
 def test_a_new_stroke_clears_what_was_undone() -> None:
     session = Session(setup())
     stroke(session, [100, 101], True)
-    session.undo()
+    session.history.undo()
     stroke(session, [120, 121], True)
-    assert not session.redo()
+    assert not session.history.redo()
 
 
 @given(
@@ -98,25 +101,25 @@ def test_undo_goes_back_through_any_strokes(strokes: list[tuple[list[int], bool]
         if terrain(session) != seen[-1]:
             seen.append(terrain(session))
     for wanted in seen[-2::-1]:
-        assert session.undo() and terrain(session) == wanted
-    assert not session.undo()
+        assert session.history.undo() and terrain(session) == wanted
+    assert not session.history.undo()
     for wanted in seen[1:]:
-        assert session.redo() and terrain(session) == wanted
+        assert session.history.redo() and terrain(session) == wanted
 
 
 def test_a_stroke_that_changes_nothing_is_none() -> None:
     session = Session(setup())
-    free = [c for c in range(SIDE * SIDE) if session.world.grid.is_free(c)][:5]
+    free = [c for c in range(SIDE * SIDE) if session.run.world.grid.is_free(c)][:5]
     stroke(session, free, False)
-    assert session.history.done == [] and session.log == []
+    assert session.history.done == [] and done_by_hand(session.run.timeline) == []
 
 
 def test_a_cancelled_stroke_leaves_the_map_as_it_was() -> None:
     session = Session(setup())
     before = terrain(session)
-    session.begin_stroke()
-    session.paint([100, 101, 102], block=True)
-    session.cancel_stroke()
+    session.history.begin(is_stroke=True)
+    painting.paint(session, [100, 101, 102], block=True)
+    session.history.cancel()
     assert terrain(session) == before and session.history.done == []
 
 
@@ -126,8 +129,8 @@ def test_undo_restores_the_exact_letters() -> None:
     before = terrain(session)
     stroke(session, list(range(7)), True)
     stroke(session, list(range(7)), False)
-    session.undo()
-    session.undo()
+    session.history.undo()
+    session.history.undo()
     assert terrain(session) == before
 
 
@@ -135,26 +138,26 @@ def test_what_is_undone_was_never_done_whatever_happened_since() -> None:
     begun = setup(changes=RandomChanges(2, 20.0))
     session, other = Session(begun), Session(begun)
     session.advance(7)
-    stroke(session, [c for c in range(90, 140) if session.world.grid.is_free(c)][:20], True)
+    stroke(session, [c for c in range(90, 140) if session.run.world.grid.is_free(c)][:20], True)
     session.advance(8)
-    with_stroke = session.world.digest()
-    session.undo()
+    with_stroke = session.run.world.digest()
+    session.history.undo()
     arrive(session)
     other.advance(15)
-    assert session.world.digest() == other.world.digest() and session.entries() == ()
-    assert session.shown_edits() == {}, "nothing stays marked on the map"
-    session.redo()
+    assert session.run.world.digest() == other.run.world.digest() and session.run.timeline.entries() == ()
+    assert session.run.shown_edits() == {}, "nothing stays marked on the map"
+    session.history.redo()
     arrive(session)
-    assert session.world.digest() == with_stroke
+    assert session.run.world.digest() == with_stroke
 
 
 def test_an_edit_under_an_agent_is_refused_and_told() -> None:
     session = Session(setup())
     stroke(session, [START, 100], True)
-    assert session.world.grid.is_free(START) and not session.world.grid.is_free(100)
-    assert any("stays free" in message for message in session.messages)
-    session.undo()
-    assert session.world.grid.is_free(100)
+    assert session.run.world.grid.is_free(START) and not session.run.world.grid.is_free(100)
+    assert any("stays free" in message for message in session.told.messages)
+    session.history.undo()
+    assert session.run.world.grid.is_free(100)
 
 
 def test_edits_are_marked_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,19 +165,19 @@ def test_edits_are_marked_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session(setup())
     stroke(session, [100], True)
     for _ in range(5):
-        assert session.shown_edits() == {100: (0, True)}
+        assert session.run.shown_edits() == {100: (0, True)}
         session.advance(1)
-    assert session.shown_edits() == {}
+    assert session.run.shown_edits() == {}
 
 
 def test_switches_flip_and_are_undone() -> None:
     session = Session(setup(density=0.0))
-    session.flip_switch("gate")
-    assert session.world.switch_states() == {"gate": True}
-    session.flip_switch("gate")
-    assert session.world.switch_states() == {"gate": False}
-    session.undo()
-    assert session.world.switch_states() == {"gate": True}
+    turning.flip_switch(session, "gate")
+    assert session.run.world.switch_states() == {"gate": True}
+    turning.flip_switch(session, "gate")
+    assert session.run.world.switch_states() == {"gate": False}
+    session.history.undo()
+    assert session.run.world.switch_states() == {"gate": True}
 
 
 def test_all_edits_are_taken_back_by_one_stroke() -> None:
@@ -183,9 +186,9 @@ def test_all_edits_are_taken_back_by_one_stroke() -> None:
     stroke(session, [100, 101], True)
     stroke(session, [130], True)
     edited = terrain(session)
-    session.take_edits_back()
+    painting.take_edits_back(session)
     assert terrain(session) == before
-    session.undo()
+    session.history.undo()
     assert terrain(session) == edited
 
 
@@ -195,7 +198,7 @@ def test_unsaved_edits_are_the_users_alone() -> None:
     assert not session.has_unsaved_edits
     stroke(session, [100, 101, 102, 120], True)
     assert session.has_unsaved_edits
-    session.mark_saved()
+    session.unsaved.mark_saved()
     assert not session.has_unsaved_edits
 
 
@@ -206,20 +209,20 @@ def test_reset_gives_the_first_map_or_keeps_the_edited_one() -> None:
     session = Session(setup())
     session.advance(5)
     stroke(session, [100, 101], True)
-    session.set_param(session.panels[1].key, "weight", 2.5)
+    agent_edits.set_param(session, session.run.panels[1].key, "weight", 2.5)
     edited = terrain(session)
     session.reset(keeps_map=True)
-    assert session.tick == 0 and terrain(session) == edited and session.log == []
-    assert session.world.walkers[1].params["weight"] == 2.5
-    assert all(len(trail) == 1 for trail in session.trails.values())
+    assert session.tick == 0 and terrain(session) == edited and done_by_hand(session.run.timeline) == []
+    assert session.run.world.walkers[1].params["weight"] == 2.5
+    assert all(len(trail) == 1 for trail in session.run.trails.values())
     stroke(session, [130], True)
     session.reset(keeps_map=False)
     assert terrain(session) != edited, "drawn before the run began: it stays"
-    assert not session.world.grid.is_free(130)
+    assert not session.run.world.grid.is_free(130)
     session.advance(2)
     stroke(session, [131], True)
     session.reset(keeps_map=False)
-    assert session.world.grid.is_free(131) and not session.world.grid.is_free(130)
+    assert session.run.world.grid.is_free(131) and not session.run.world.grid.is_free(130)
 
 
 @pytest.mark.parametrize("how", ["reset", "keep", "start"])
@@ -228,11 +231,11 @@ def test_beginning_again_can_be_undone(how: str) -> None:
     session.advance(5)
     stroke(session, [100, 101], True)
     session.advance(3)
-    session.branch_here()
-    session.set_param(session.focused_key, "weight", 2.5) if session.focused.spec.param("weight") else None
+    branching.branch_here(session)
+    agent_edits.set_param(session, session.focused_key, "weight", 2.5) if session.focused.spec.param("weight") else None
     session.advance(4)
-    states, digests = session.tree.states(), [b.timeline.world.digest() for b in session.shown_branches]
-    shown, focused, begun = list(session.shown), session.focused_key, session.scenario
+    states, digests = session.run.tree.states(), [b.timeline.world.digest() for b in session.run.shown_branches]
+    shown, focused, begun = list(session.run.shown), session.focused_key, session.run.scenario
     match how:
         case "reset":
             session.reset(keeps_map=False)
@@ -240,45 +243,47 @@ def test_beginning_again_can_be_undone(how: str) -> None:
             session.reset(keeps_map=True)
         case "start":
             session.restart_with(start=(5, 0))
-    assert session.tick == 0 and len(session.tree.branches) == 1 and session.has_unsaved_edits
-    assert any("Ctrl+Z" in message for message in session.messages)
+    assert session.tick == 0 and len(session.run.tree.branches) == 1 and session.has_unsaved_edits
+    assert any("Ctrl+Z" in message for message in session.told.messages)
     session.advance(7)
     ahead = session.tick
-    stroke(session, [int(np.flatnonzero(session.world.grid.free)[-3])], True)
-    assert session.undo() and session.tick == ahead, "first the stroke"
-    assert session.undo()
+    stroke(session, [int(np.flatnonzero(session.run.world.grid.free)[-3])], True)
+    assert session.history.undo() and session.tick == ahead, "first the stroke"
+    assert session.history.undo()
     while not session.continue_seek():
         pass
-    assert session.tree.states() == states and session.scenario is begun
-    assert [b.timeline.world.digest() for b in session.shown_branches] == digests
-    assert (session.shown, session.focused_key) == (shown, focused)
+    assert session.run.tree.states() == states and session.run.scenario is begun
+    assert [b.timeline.world.digest() for b in session.run.shown_branches] == digests
+    assert (session.run.shown, session.focused_key) == (shown, focused)
     assert session.has_unsaved_edits
-    while session.undo():
+    while session.history.undo():
         pass
-    assert not session.entries() and len(session.tree.branches) == 1, "and on through what was done in the run before"
+    assert not session.run.timeline.entries() and len(session.run.tree.branches) == 1, (
+        "and on through what was done in the run before"
+    )
 
 
 def test_beginning_again_twice_is_undone_twice() -> None:
     session = Session(setup())
     session.advance(5)
     stroke(session, [100, 101], True)
-    session.branch_here()
-    session.mark_saved()
-    states = session.tree.states()
+    branching.branch_here(session)
+    session.unsaved.mark_saved()
+    states = session.run.tree.states()
     session.reset(keeps_map=True)
     session.advance(4)
     session.restart_with(start=(5, 0))
     session.reset(keeps_map=False)
     for _ in range(3):
-        assert session.undo()
+        assert session.history.undo()
         while not session.continue_seek():
             pass
-    assert session.tree.states() == states and not session.has_unsaved_edits
+    assert session.run.tree.states() == states and not session.has_unsaved_edits
 
 
 def done_in(session: Session) -> list[object]:
     """What is done in each branch, whatever tick it shows."""
-    return [(state.number, state.name, state.parent, state.at, state.entries) for state in session.tree.states()]
+    return [(state.number, state.name, state.parent, state.at, state.entries) for state in session.run.tree.states()]
 
 
 def test_a_change_of_the_script_whose_entries_are_gone_is_undone_without_harm() -> None:
@@ -286,65 +291,65 @@ def test_a_change_of_the_script_whose_entries_are_gone_is_undone_without_harm() 
     session.advance(9)
     before = done_in(session)
     stroke(session, [100], True)
-    for deed_of in (session.toggle_deed, session.duplicate_deed):
-        deed_of(session.deeds()[0])
-    session.move_deed(session.deeds()[0], 5)
+    for deed_of in (partial(script.toggle, session), partial(script.duplicate, session)):
+        deed_of(script.deeds(session.run)[0])
+    script.move(session, script.deeds(session.run)[0], 5)
     session.seek(2)
     stroke(session, [130], True)  # the future goes to a branch of its own
     after = done_in(session)
     assert len(after) == 2
-    while session.undo():
+    while session.history.undo():
         pass
     assert done_in(session) == before
-    while session.redo():
+    while session.history.redo():
         pass
     assert done_in(session) == after
 
 
 def test_a_moved_goal_is_a_stroke() -> None:
     session = Session(setup(density=0.0))
-    goal = session.world.goal
-    session.move_goal(100)
-    session.move_goal(55)
-    assert session.undo() and session.world.goal == 100
-    assert session.undo() and session.world.goal == goal and not session.undo()
-    assert session.redo() and session.redo() and session.world.goal == 55
+    goal = session.run.world.goal
+    painting.move_goal(session, 100)
+    painting.move_goal(session, 55)
+    assert session.history.undo() and session.run.world.goal == 100
+    assert session.history.undo() and session.run.world.goal == goal and not session.history.undo()
+    assert session.history.redo() and session.history.redo() and session.run.world.goal == 55
 
 
 def test_what_was_done_is_unsaved_whatever_it_was() -> None:
     for deed, is_asked in (
         (lambda s: stroke(s, [100], True), True),
-        (lambda s: s.branch_here(), True),
-        (lambda s: s.move_goal(55), True),
-        (lambda s: s.set_param(PanelKey(0, 1), "weight", 2.5), False),
-        (lambda s: s.add_agent(AgentConfig("tba")), True),
-        (lambda s: s.remove_agent(PanelKey(0, 1)), True),
-        (lambda s: s.set_budget(PanelKey(0, 1), 3), False),
+        (lambda s: branching.branch_here(s), True),
+        (lambda s: painting.move_goal(s, 55), True),
+        (lambda s: agent_edits.set_param(s, PanelKey(0, 1), "weight", 2.5), False),
+        (lambda s: agent_edits.add(s, AgentConfig("tba")), True),
+        (lambda s: agent_edits.remove(s, PanelKey(0, 1)), True),
+        (lambda s: agent_edits.set_budget(s, PanelKey(0, 1), 3), False),
     ):
         session = Session(setup(density=0.0))
         session.advance(9)
-        assert not session.has_unsaved_edits and not session.would_lose_work
+        assert not session.has_unsaved_edits and not session.unsaved.is_worth_asking
         deed(session)
-        assert session.has_unsaved_edits and session.would_lose_work == is_asked
+        assert session.has_unsaved_edits and session.unsaved.is_worth_asking == is_asked
         session.seek(2)
         assert session.has_unsaved_edits, "also when an earlier tick is shown"
-        session.mark_saved()
-        assert not session.has_unsaved_edits and not session.would_lose_work
+        session.unsaved.mark_saved()
+        assert not session.has_unsaved_edits and not session.unsaved.is_worth_asking
 
 
 @pytest.mark.parametrize("keeps_map", [True, False])
 def test_a_run_begins_with_free_ends_whatever_was_drawn_on_them(keeps_map: bool) -> None:
     session = Session(setup(density=0.0))
-    session.paint([70], block=True)
+    painting.paint(session, [70], block=True)
     session.reset(keeps_map=True)
-    session.paint([70], block=False)
-    session.move_goal(70)
+    painting.paint(session, [70], block=False)
+    painting.move_goal(session, 70)
     session.advance(3)
-    session.paint([START, 70], block=True)
-    assert not session.world.grid.free[[START, 70]].any()
+    painting.paint(session, [START, 70], block=True)
+    assert not session.run.world.grid.free[[START, 70]].any()
     session.reset(keeps_map=keeps_map)
-    assert session.world.grid.free[[START, 70]].all() and session.world.goal == 70
-    assert any("is free again" in message for message in session.messages)
+    assert session.run.world.grid.free[[START, 70]].all() and session.run.world.goal == 70
+    assert any("is free again" in message for message in session.told.messages)
 
 
 def test_restart_with_another_start_keeps_map_and_agents() -> None:
@@ -352,8 +357,8 @@ def test_restart_with_another_start_keeps_map_and_agents() -> None:
     stroke(session, [100], True)
     session.advance(3)
     session.restart_with(start=(5, 0))
-    assert session.tick == 0 and session.world.start == 5 and not session.world.grid.is_free(100)
-    assert [w.position for w in session.world.walkers] == [5, 5, 5]
+    assert session.tick == 0 and session.run.world.start == 5 and not session.run.world.grid.is_free(100)
+    assert [w.position for w in session.run.world.walkers] == [5, 5, 5]
 
 
 @pytest.mark.parametrize("goes_back", [False, True])
@@ -362,34 +367,34 @@ def test_a_run_that_is_put_back_can_be_drawn_before_it_has_arrived(monkeypatch, 
     monkeypatch.setattr("ui.model.run.SEEK_WORK", 1.0)
     session = Session(setup())
     session.advance(20)
-    session.add_agent(AgentConfig("tba", "late"))
+    agent_edits.add(session, AgentConfig("tba", "late"))
     session.advance(20)
-    digest, panels = session.world.digest(), [panel.key for panel in session.panels]
-    walked = [session.trails[key].cells.tolist() for key in panels]
+    digest, panels = session.run.world.digest(), [panel.key for panel in session.run.panels]
+    walked = [session.run.trails[key].cells.tolist() for key in panels]
     session.reset(keeps_map=False)
-    session.undo()
-    assert session.is_seeking
+    session.history.undo()
+    assert session.run.is_seeking
     for _ in range(3):
-        assert all(panel.key in session.trails for panel in session.panels)
+        assert all(panel.key in session.run.trails for panel in session.run.panels)
         session.continue_seek(1.0)
     if goes_back:
         session.begin_seek(0)
-        assert all(panel.key in session.trails for panel in session.panels)
+        assert all(panel.key in session.run.trails for panel in session.run.panels)
         session.begin_seek(40)
     while not session.continue_seek(1.0):
         pass
-    assert session.world.digest() == digest
-    assert [panel.key for panel in session.panels] == panels
-    assert [session.trails[key].cells.tolist() for key in panels] == walked
+    assert session.run.world.digest() == digest
+    assert [panel.key for panel in session.run.panels] == panels
+    assert [session.run.trails[key].cells.tolist() for key in panels] == walked
 
 
 def test_a_reset_run_goes_as_the_first_one() -> None:
     session = Session(setup(changes=RandomChanges(3, 10.0)))
     session.advance(30)
-    digest = session.world.digest()
+    digest = session.run.world.digest()
     session.reset(keeps_map=False)
     session.advance(30)
-    assert session.world.digest() == digest
+    assert session.run.world.digest() == digest
 
 
 SCRIPT = (
@@ -410,11 +415,11 @@ def test_what_a_script_has_done_it_does_again_and_not_twice(keeps_map: bool) -> 
     """To the map, to agents, to who is there: nothing of it is taken for the user's."""
     session = Session(setup(density=0.0, script=SCRIPT))
     session.advance(12)
-    digest, names = session.world.digest(), [walker.label for walker in session.world.walkers]
+    digest, names = session.run.world.digest(), [walker.label for walker in session.run.world.walkers]
     session.reset(keeps_map=keeps_map)
-    assert session.scenario == setup(density=0.0, script=SCRIPT)
+    assert session.run.scenario == setup(density=0.0, script=SCRIPT)
     session.advance(12)
-    assert session.world.digest() == digest and [walker.label for walker in session.world.walkers] == names
+    assert session.run.world.digest() == digest and [walker.label for walker in session.run.world.walkers] == names
 
 
 def test_what_was_drawn_by_hand_stays_whatever_the_script_draws() -> None:
@@ -422,7 +427,7 @@ def test_what_was_drawn_by_hand_stays_whatever_the_script_draws() -> None:
     session.advance(9)
     stroke(session, [100, 101], True)
     session.reset(keeps_map=True)
-    grid = session.world.grid
+    grid = session.run.world.grid
     assert not grid.free[[100, 101]].any() and grid.free[[40, 41, 56]].all()
 
 
@@ -430,11 +435,11 @@ def test_the_script_finds_its_agents_whoever_was_removed_or_moved() -> None:
     """Agents have other numbers when a run begins again: those of the script go with them."""
     session = Session(setup(density=0.0, script=SCRIPT[1:3]))
     session.advance(2)
-    session.remove_agent(PanelKey(0, 0))
-    session.move_panel(PanelKey(0, 2), -1)
+    agent_edits.remove(session, PanelKey(0, 0))
+    agent_edits.move_panel(session, PanelKey(0, 2), -1)
     session.reset(keeps_map=False)
     session.advance(8)
-    assert [(w.spec.key, w.params.get("weight"), w.budget) for w in session.world.walkers] == [
+    assert [(w.spec.key, w.params.get("weight"), w.budget) for w in session.run.world.walkers] == [
         ("tb-gbfs", None, 2),
         ("rtb-wa", 3.0, 9),
     ]
@@ -445,14 +450,14 @@ def test_the_script_finds_its_agents_whoever_was_removed_or_moved() -> None:
 def test_what_the_user_does_to_an_agent_of_the_script_stays() -> None:
     session = Session(setup(density=0.0, script=SCRIPT))
     session.advance(9)
-    session.set_budget(PanelKey(0, 3), 5)
-    session.remove_agent(PanelKey(0, 1))
+    agent_edits.set_budget(session, PanelKey(0, 3), 5)
+    agent_edits.remove(session, PanelKey(0, 1))
     session.reset(keeps_map=False)
-    assert [w.spec.key for w in session.world.walkers] == ["tba", "tb-gbfs"]
+    assert [w.spec.key for w in session.run.world.walkers] == ["tba", "tb-gbfs"]
     session.advance(9)
-    late = session.world.walkers[-1]
-    assert [w.spec.key for w in session.world.walkers] == ["tb-gbfs", "tba"] and not session.world.notes
-    assert (late.label, late.budget, session.world.goal_of(late)) == ("late", 5, 70)
+    late = session.run.world.walkers[-1]
+    assert [w.spec.key for w in session.run.world.walkers] == ["tb-gbfs", "tba"] and not session.run.world.notes
+    assert (late.label, late.budget, session.run.world.goal_of(late)) == ("late", 5, 70)
 
 
 def test_nobody_is_lost_whose_own_start_was_blocked() -> None:
@@ -461,8 +466,8 @@ def test_nobody_is_lost_whose_own_start_was_blocked() -> None:
     session.advance(4)
     stroke(session, [3 * SIDE + 4, 3 * SIDE + 5, 9 * SIDE + 8], True)
     session.reset(keeps_map=True)
-    assert len(session.world.walkers) == 6 and not session.world.grid.is_free(3 * SIDE + 5)
-    assert "2 cells where agents begin or end are free again, for the run to begin" in session.messages
+    assert len(session.run.world.walkers) == 6 and not session.run.world.grid.is_free(3 * SIDE + 5)
+    assert "2 cells where agents begin or end are free again, for the run to begin" in session.told.messages
 
 
 # --- agents ---------------------------------------------------------------------------------------
@@ -470,30 +475,30 @@ def test_nobody_is_lost_whose_own_start_was_blocked() -> None:
 
 def test_agents_are_added_replaced_and_moved() -> None:
     session = Session(setup())
-    assert session.add_agent(AgentConfig("tb-wa", params={"weight": 2.0}))
+    assert agent_edits.add(session, AgentConfig("tb-wa", params={"weight": 2.0}))
     assert session.focused and session.focused.spec.key == "tb-wa"
-    session.move_panel(session.focused_key, -3)
-    assert [panel.view.spec.key for panel in session.panels] == ["tb-wa", "tba", "rtb-wa", "tb-gbfs"]
-    assert session.replace_agent(session.panels[1].key, AgentConfig("tb-gbfs"))
-    assert [panel.view.spec.key for panel in session.panels] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
-    assert [config.kind for config in session.configs()] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
+    agent_edits.move_panel(session, session.focused_key, -3)
+    assert [panel.view.spec.key for panel in session.run.panels] == ["tb-wa", "tba", "rtb-wa", "tb-gbfs"]
+    assert agent_edits.replace_agent(session, session.run.panels[1].key, AgentConfig("tb-gbfs"))
+    assert [panel.view.spec.key for panel in session.run.panels] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
+    assert [config.kind for config in configs_of(session.run)] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
 
 
 def test_an_agent_that_is_not_legal_is_refused_with_its_reasons() -> None:
     session = Session(setup())
-    assert not session.add_agent(AgentConfig("tba", budget=1))
-    assert not session.add_agent(AgentConfig("nothing"))
-    assert len(session.messages) >= 2 and len(session.world.walkers) == 3
+    assert not agent_edits.add(session, AgentConfig("tba", budget=1))
+    assert not agent_edits.add(session, AgentConfig("nothing"))
+    assert len(session.told.messages) >= 2 and len(session.run.world.walkers) == 3
 
 
 def test_a_parameter_that_is_not_legal_changes_nothing() -> None:
     session = Session(setup())
-    walker = session.world.walkers[1]
-    session.set_param(PanelKey(session.branch, walker.id), "weight", 0.5)
-    assert walker.params["weight"] == 1.5 and "weight" in session.messages[-1]
-    said = len(session.log)
-    session.set_param(PanelKey(session.branch, walker.id), "weight", 1.5)
-    assert len(session.log) == said  # no command for what is so already
+    walker = session.run.world.walkers[1]
+    agent_edits.set_param(session, PanelKey(session.run.front, walker.id), "weight", 0.5)
+    assert walker.params["weight"] == 1.5 and "weight" in session.told.messages[-1]
+    said = len(done_by_hand(session.run.timeline))
+    agent_edits.set_param(session, PanelKey(session.run.front, walker.id), "weight", 1.5)
+    assert len(done_by_hand(session.run.timeline)) == said  # no command for what is so already
 
 
 # --- the same at any pace -------------------------------------------------------------------------
@@ -504,16 +509,16 @@ ACTIONS = st.sampled_from(["paint", "free", "switch", "undo", "goal", "budget", 
 def act(session: Session, action: str, number: int) -> None:
     """Something that a user does; `number` chooses the details."""
     cell = number % (SIDE * SIDE)
-    walkers = session.world.walkers
+    walkers = session.run.world.walkers
     match action:
         case "paint":
             stroke(session, [cell, (cell + 1) % (SIDE * SIDE)], True)
         case "free":
             stroke(session, [cell, (cell + SIDE) % (SIDE * SIDE)], False)
         case "switch":
-            session.flip_switch("gate")
+            turning.flip_switch(session, "gate")
         case "undo":
-            session.undo()
+            session.history.undo()
         case "goal":
             session.do(commands.MoveGoal(cell))
         case "budget":
@@ -521,9 +526,9 @@ def act(session: Session, action: str, number: int) -> None:
         case "param" if walkers:
             walker = walkers[number % len(walkers)]
             if walker.spec.param("weight"):
-                session.set_param(PanelKey(session.branch, walker.id), "weight", 1.0 + number % 4)
+                agent_edits.set_param(session, PanelKey(session.run.front, walker.id), "weight", 1.0 + number % 4)
         case "add" if len(walkers) < 5:
-            session.add_agent(AgentConfig("tb-wa"))
+            agent_edits.add(session, AgentConfig("tb-wa"))
         case "remove" if len(walkers) > 1:
             session.do(commands.RemoveAgent(walkers[number % len(walkers)].id))
         case "changes":
@@ -532,7 +537,7 @@ def act(session: Session, action: str, number: int) -> None:
 
 def headless(begun: Scenario, session: Session) -> World:
     """The same run without a window: all commands in the queue, then time."""
-    done, ticks = [(entry.tick, entry.command) for entry in session.entries()], session.tick
+    done, ticks = [(entry.tick, entry.command) for entry in session.run.timeline.entries()], session.tick
     grid = Grid(begun.grid.terrain.copy(), begun.grid.movement, begun.grid.name)
     world = World(
         grid,
@@ -571,10 +576,10 @@ def test_the_digest_is_that_of_a_headless_world_with_the_same_commands(
         session.advance(ticks)
         act(session, action, number)
     session.advance(5)
-    session.timeline.apply_now()
+    session.run.timeline.apply_now()
     world = headless(begun, session)
     assert world.tick == session.tick
-    assert world.digest() == session.world.digest()
+    assert world.digest() == session.run.world.digest()
     assert terrain(session) == world.grid.terrain.tobytes()
 
 
@@ -587,11 +592,11 @@ def test_the_pace_changes_nothing(paces: list[int], changes: bool) -> None:
         session.advance(pace)
     straight.advance(sum(paces))
     assert session.tick == straight.tick
-    assert session.world.digest() == straight.world.digest()
-    for walker, other in zip(session.world.walkers, straight.world.walkers, strict=True):
+    assert session.run.world.digest() == straight.run.world.digest()
+    for walker, other in zip(session.run.world.walkers, straight.run.world.walkers, strict=True):
         for name in ("cells", "marks", "expanded", "cost", "revisits"):
             key = PanelKey(0, walker.id)
-            mine, its = getattr(session.trails[key], name), getattr(straight.trails[key], name)
+            mine, its = getattr(session.run.trails[key], name), getattr(straight.run.trails[key], name)
             assert other.id == walker.id
             assert np.array_equal(mine, its), name
 
@@ -602,8 +607,8 @@ def test_trails_say_what_the_referee_says(path: object) -> None:
     session = Session(files.open_any(path).scenario)  # type: ignore[arg-type]
     while session.tick < 700 and session.advance(137):
         pass
-    for walker in (w for w in session.world.walkers if not w.config.group):  # a crowd has one panel
-        trail, metrics = session.trails[PanelKey(0, walker.id)], session.world.metrics(walker)
+    for walker in (w for w in session.run.world.walkers if not w.config.group):  # a crowd has one panel
+        trail, metrics = session.run.trails[PanelKey(0, walker.id)], session.run.world.metrics(walker)
         assert trail.cells[-1] == walker.position
         assert trail.cost[-1] == pytest.approx(metrics.cost)
         assert trail.expanded[-1] == metrics.expansions
@@ -620,7 +625,7 @@ def test_a_woken_agents_trail_is_in_step_with_the_clock() -> None:
     session = Session(files.open_any(EXAMPLES / "no-path.yaml").scenario)
     session.advance(300)
     session.advance(200)
-    arrivals = {p.view.label: arrived_at(session.run, p) for p in session.panels}
+    arrivals = {p.view.label: arrived_at(session.run, p) for p in session.run.panels}
     assert arrivals["waits"] is not None and arrivals["waits"] > 260
     assert max(a for a in arrivals.values() if a) == session.tick
 
@@ -628,9 +633,9 @@ def test_a_woken_agents_trail_is_in_step_with_the_clock() -> None:
 def test_the_trail_of_an_agent_that_a_script_adds_begins_when_it_joins() -> None:
     session = Session(setup(script=((6, commands.AddAgent(AgentConfig("tb-wa"))),)))
     session.advance(10)
-    trail = session.trails[session.panels[-1].key]
+    trail = session.run.trails[session.run.panels[-1].key]
     assert trail.first_tick == 6 and len(trail) == 5
-    assert trail.cells[0] == START and trail.cells[-1] == session.world.walkers[-1].position
+    assert trail.cells[0] == START and trail.cells[-1] == session.run.world.walkers[-1].position
 
 
 # --- run until ------------------------------------------------------------------------------------
@@ -643,7 +648,7 @@ def first_tick(begun: Scenario, after: int, has_happened: object, most: int = 20
     for _ in range(most):
         if not session.advance(1):
             break
-        if any(w.rows.size and has_happened(session, w) for w in session.world.walkers):  # type: ignore[operator]
+        if any(w.rows.size and has_happened(session, w) for w in session.run.world.walkers):  # type: ignore[operator]
             return session.tick
     raise AssertionError("it does not happen")
 
@@ -656,7 +661,7 @@ RULES = {
     "back_move": lambda s, w: w.rows[-1].marks & log.BACK_MOVE,
     "arrival": lambda s, w: w.agent.status is Status.AT_GOAL,
     "restart": lambda s, w: w.rows[-1].marks & log.RESTARTED,
-    "move": lambda s, w: w.id == s.focused_key.agent and _walked(s.trails[PanelKey(0, w.id)]),
+    "move": lambda s, w: w.id == s.focused_key.agent and _walked(s.run.trails[PanelKey(0, w.id)]),
 }
 
 
@@ -669,18 +674,18 @@ def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> 
     session = Session(begun)
     session.advance(after)
     session.run_until(rule)
-    while session.advance(bulk) == bulk and not session.is_stopped_by_rule():
+    while session.advance(bulk) == bulk and not session.is_stopped_by_rule:
         pass
-    assert session.is_stopped_by_rule() and session.tick == expected
+    assert session.is_stopped_by_rule and session.tick == expected
 
 
 def test_run_until_looks_at_all_agents_of_a_crowd() -> None:
     """KeyError: only the first of a crowd has a trail."""
     session = Session(files.open_any(EXAMPLES / "crowd-bridge.yaml").scenario)
     session.run_until("restart")
-    while session.advance(5) == 5 and not session.is_stopped_by_rule():
+    while session.advance(5) == 5 and not session.is_stopped_by_rule:
         pass
-    assert session.is_stopped_by_rule() and session.tick > 0
+    assert session.is_stopped_by_rule and session.tick > 0
 
 
 def test_run_until_looks_at_the_next_tick_not_at_the_last() -> None:
@@ -690,7 +695,7 @@ def test_run_until_looks_at_the_next_tick_not_at_the_last() -> None:
     session.advance(1000)
     first = session.tick
     session.run_until("back_move")
-    assert not session.is_stopped_by_rule()
+    assert not session.is_stopped_by_rule
     session.advance(1000)
     assert session.tick > first
 
@@ -698,22 +703,22 @@ def test_run_until_looks_at_the_next_tick_not_at_the_last() -> None:
 def test_run_until_a_tick() -> None:
     session = Session(setup(density=0.0))
     session.run_until(None, 9)
-    assert session.advance(50) == 9 and session.tick == 9 and session.is_stopped_by_rule()
-    session.run_until(None)
-    assert not session.has_stop_rule
+    assert session.advance(50) == 9 and session.tick == 9 and session.is_stopped_by_rule
+    session.until = None
+    assert session.until is None
 
 
 def test_advance_says_how_many_ticks_passed() -> None:
     session = Session(setup(density=0.0))
     passed = sum(session.advance(7) for _ in range(100))
-    assert passed == session.tick and session.is_over
+    assert passed == session.tick and session.run.is_over
     session.run_until("arrival")
     assert session.advance(5) == 0
 
 
 def test_as_many_ticks_as_fit_into_the_time() -> None:
     session = Session(setup(density=0.0))
-    passed = session.advance_for(0.02)
+    passed = advance_for(session, 0.02)
     assert passed == session.tick > 0
 
 
@@ -721,29 +726,29 @@ def test_the_futures_of_a_split_come_first() -> None:
     session = Session(setup())
     session.advance(3)
     session.focus(PanelKey(0, 1))
-    futures = session.split([{"weight": 1.0}, {"weight": 1.5}, {"weight": 3.0}])
-    assert len(session.panels) == 9, "one more than fits"
-    assert [panel.key for panel in session.panels[:3]] == [PanelKey(branch.number, 1) for branch in futures]
-    assert session.focused_key == session.panels[0].key
+    futures = branching.split(session, [{"weight": 1.0}, {"weight": 1.5}, {"weight": 3.0}])
+    assert len(session.run.panels) == 9, "one more than fits"
+    assert [panel.key for panel in session.run.panels[:3]] == [PanelKey(branch.number, 1) for branch in futures]
+    assert session.focused_key == session.run.panels[0].key
 
 
 # --- the panels that a heat map A - B compares --------------------------------------------------------
 
 
 def compared_keys(session: Session) -> tuple[int, int]:
-    return tuple(session.panels[place].key for place in session.compared())  # type: ignore[return-value]
+    return tuple(session.run.panels[place].key for place in session.compared())  # type: ignore[return-value]
 
 
 def test_an_agent_is_compared_with_itself_in_the_branch_it_comes_from() -> None:
     session = Session(setup())
     session.advance(4)
-    child = session.branch_here().number
-    grandchild = session.branch_here().number
+    child = branching.branch_here(session).number
+    grandchild = branching.branch_here(session).number
     for number, other in ((child, 0), (grandchild, child), (0, child)):
         for agent in range(len(AGENTS)):
             session.focus(PanelKey(number, agent))
             assert compared_keys(session) == (PanelKey(number, agent), PanelKey(other, agent))
-    session.hide_branch(child)
+    branching.hide(session, child)
     session.focus(PanelKey(grandchild, 1))
     assert compared_keys(session) == (PanelKey(grandchild, 1), PanelKey(0, 1)), "no parent on screen: any other branch"
 
@@ -751,7 +756,7 @@ def test_an_agent_is_compared_with_itself_in_the_branch_it_comes_from() -> None:
 def test_branches_of_one_parent_are_compared_agent_by_agent() -> None:
     session = Session(setup())
     session.focus(PanelKey(0, 1))
-    futures = [branch.number for branch in session.split([{"weight": 1.0}, {"weight": 2.0}])]
+    futures = [branch.number for branch in branching.split(session, [{"weight": 1.0}, {"weight": 2.0}])]
     session.focus(PanelKey(futures[1], 2))
     assert compared_keys(session) == (PanelKey(futures[1], 2), PanelKey(futures[0], 2))
 
@@ -763,17 +768,17 @@ def test_in_a_single_branch_an_agent_is_compared_with_the_next_one() -> None:
         assert session.compared() == (agent, (agent + 1) % 3)
     assert session.compared(1) == (1, 2)
     for agent in (0, 1):
-        session.remove_agent(PanelKey(0, agent))
+        agent_edits.remove(session, PanelKey(0, agent))
     assert session.compared() == (0, 0)
-    session.remove_agent(PanelKey(0, 2))
+    agent_edits.remove(session, PanelKey(0, 2))
     assert session.compared() == (0, 0)
 
 
 def test_a_new_agent_of_a_branch_is_compared_with_the_next_panel() -> None:
     """Its parent branch has no such agent."""
     session = Session(setup())
-    session.branch_here()
-    session.add_agent(AgentConfig("astar"))
+    branching.branch_here(session)
+    agent_edits.add(session, AgentConfig("astar"))
     place = session.panel_of(session.focused_key)
     assert session.compared() == (place, (place + 1) % 7)
 
@@ -781,13 +786,13 @@ def test_a_new_agent_of_a_branch_is_compared_with_the_next_panel() -> None:
 def test_the_memory_for_going_back_has_a_limit_that_stays_with_later_runs() -> None:
     session = Session(setup())
     session.advance(20)
-    assert session.tree.store.count
+    assert session.run.tree.store.count
     session.limit_keyframes(1)
-    assert session.tree.store.budget == 1_000_000
+    assert session.run.tree.store.budget == 1_000_000
     session.reset(keeps_map=False)
-    assert session.tree.store.budget == 1_000_000
-    session.undo()
+    assert session.run.tree.store.budget == 1_000_000
+    session.history.undo()
     session.seek(20)
-    assert session.tree.store.held <= session.tree.store.budget == 1_000_000
+    assert session.run.tree.store.held <= session.run.tree.store.budget == 1_000_000
     session.limit_keyframes(0)
-    assert session.tree.store.budget > 100_000_000
+    assert session.run.tree.store.budget > 100_000_000

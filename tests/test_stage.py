@@ -19,6 +19,7 @@ from ui.film.options import FilmOptions, Part, check_size, frames_between, parse
 from ui.film.pictures import draw_panel, draw_window, surface_pixels
 from ui.film.replay import replay_of
 from ui.film.stage import Stage
+from ui.model import branching, painting, turning
 from ui.model.camera import Camera, fitted
 from ui.model.keys import FIRST, PanelKey
 from ui.model.layers import HeatSetting
@@ -97,17 +98,17 @@ def test_a_replay_has_the_digests_of_the_window_with_its_commands_and_branches()
     app = make_app(setup())
     session = app.session
     session.advance(5)
-    session.paint([session.world.grid.cell(3, 9)], block=True)
+    painting.paint(session, [session.run.world.grid.cell(3, 9)], block=True)
     session.advance(4)
     session.do(commands.SetBudget(5))
-    branch = session.branch_here()
+    branch = branching.branch_here(session)
     session.do(commands.SetParam(0, "weight", 3.0))
     session.advance(6)
     again = replay_of(session.run).begin()
     again.go_to(15)
-    own = [b.timeline.world.digest() for b in session.shown_branches]
+    own = [b.timeline.world.digest() for b in session.run.shown_branches]
     assert list(again.run.digests()) == own and len(set(own)) == 2
-    assert [panel.branch for panel in again.run.panels] == [panel.branch for panel in session.panels]
+    assert [panel.branch for panel in again.run.panels] == [panel.branch for panel in session.run.panels]
     assert {branch.name, "run"} == {panel.branch for panel in again.run.panels}
 
 
@@ -127,7 +128,7 @@ def test_every_part_can_be_drawn_at_every_size(size: tuple[int, int], part: str)
 def test_one_panel_shows_one_agent_and_branches_stand_side_by_side() -> None:
     app = make_app(setup())
     app.session.advance(5)
-    app.session.branch_here()
+    branching.branch_here(app.session)
     session = replay_of(app.session.run).begin()
     session.go_to(5)
     assert len(stage_of(session).scene.shown_panels) == 4
@@ -152,8 +153,8 @@ def branched(agents: int = 2) -> App:
     """A window with a run and a branch in which the door stays open, the second agent of the branch focused."""
     app = make_app(setup(agents, script=()), (900, 600))
     app.session.advance(3)
-    branch = app.session.branch_here()
-    app.session.flip_switch("door")
+    branch = branching.branch_here(app.session)
+    turning.flip_switch(app.session, "door")
     app.session.advance(8)
     app.session.focus(PanelKey(branch.number, 1))
     app.window.scene.layers.show_heat("difference")
@@ -233,11 +234,11 @@ def test_a_stroke_is_one_caption_and_a_branch_is_named() -> None:
     app = make_app(setup(script=()))
     session = app.session
     session.advance(4)
-    session.branch_here()
-    session.begin_stroke()
+    branching.branch_here(session)
+    session.history.begin(is_stroke=True)
     for x in range(3):
-        session.paint([session.world.grid.cell(x, 11)], block=True)
-    session.end_stroke()
+        painting.paint(session, [session.run.world.grid.cell(x, 11)], block=True)
+    session.history.end()
     again = replay_of(session.run).begin()
     again.go_to(6)
     assert [str(h) for h in again.happenings(0, 6) if "restart" not in h.text] == ["tick 4: branch 1: 3 cells blocked"]

@@ -226,7 +226,7 @@ def test_the_sheet_shows_table_and_plot_and_opens_the_run_of_a_point(sheet: Expe
     x, y = sheet.plot.element.rect.x + box.centerx, sheet.plot.element.rect.y + box.centery
     event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=(x, y))
     assert sheet.plot.mouse(event, (x, y))
-    walkers = host.session.world.walkers
+    walkers = host.session.run.world.walkers
     assert [(w.spec.key, w.params) for w in walkers] == [(point.kind, point.params)]
 
 
@@ -242,11 +242,11 @@ def test_the_sheet_shows_a_sweep_as_a_coloured_table(sheet: ExperimentSheet) -> 
 
 def test_the_sheet_says_which_agents_keep_budgets_of_their_own(sheet: ExperimentSheet) -> None:
     session = sheet.host.session
-    key = session.panels[1].key
+    key = session.run.panels[1].key
     session.do(SetBudget(5, key.agent))
     sheet.rebuild()
     labels = [control.text for control in sheet.controls if isinstance(control, Text)]
-    assert f"Budgets, but not of {session.panels[1].view.label} (5)" in labels
+    assert f"Budgets, but not of {session.run.panels[1].view.label} (5)" in labels
     sheet._set_budgets("4")
     sheet._start()
     assert sheet.study is not None and {point.budget for point in sheet.study.points} == {4, 5}

@@ -21,7 +21,7 @@ from ui.commands.table import COMMANDS
 from ui.dialogs import fault
 from ui.dialogs.fault import FaultBox
 from ui.dialogs.working import Working
-from ui.model import job
+from ui.model import agent_edits, branching, job
 from ui.model.keeper import Keeper
 
 from .conftest import ROOT
@@ -43,16 +43,16 @@ def one_of_two_branches_seeks() -> App:
     app = make_app(setup(1))
     session = app.session
     session.advance(8)
-    session.add_agent(AgentConfig("lrta"))
+    agent_edits.add(session, AgentConfig("lrta"))
     session.advance(4)
-    session.branch_here()
-    first, second = (branch.timeline for branch in session.shown_branches)
-    assert len(session.panels) == 4, "so the window remembers it"
+    branching.branch_here(session)
+    first, second = (branch.timeline for branch in session.run.shown_branches)
+    assert len(session.run.panels) == 4, "so the window remembers it"
     for line in first, second:
         line.begin_seek(3)
     first.settle()
-    assert second.is_seeking and len(session.panels) == 4
-    session.focus(session.panels[0].key)
+    assert second.is_seeking and len(session.run.panels) == 4
+    session.focus(session.run.panels[0].key)
     return app
 
 
@@ -65,7 +65,7 @@ def test_a_picture_waits_for_branches_that_are_on_their_way(key: str, tmp_path: 
     assert picture.is_file()
     if picture.suffix == ".png":
         texts = png_texts(picture.read_bytes())
-        assert texts["Tick"] == "3" and texts["Digest"] == app.session.world.digest()
+        assert texts["Tick"] == "3" and texts["Digest"] == app.session.run.world.digest()
         assert "lrta" not in texts["Agents"], "the agent of tick 8 is not there at tick 3"
 
 
@@ -155,14 +155,14 @@ def assert_told_and_goes_on(app: App) -> None:
     assert "in fails" in text and "tick " in text and str(Path(__file__).parent.parent) not in text
     press(app, pygame.K_RETURN)
     assert app.window.dialogs.dialog is None and not app.window.player.clock.is_running
-    while app.session.is_seeking:
+    while app.session.run.is_seeking:
         app.frame(0.0)
     app.session.advance(5)
-    line, plain = app.session.timeline, make_app(setup(2)).session
+    line, plain = app.session.run.timeline, make_app(setup(2)).session
     plain.advance(6)
     plain.do(EditCells(blocked=(3, 4)))
     plain.advance(line.tick - 6)
-    assert line.world.digest() == plain.world.digest() and line.diverged is None
+    assert line.world.digest() == plain.run.world.digest() and line.diverged is None
 
 
 def break_draw(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,13 +172,13 @@ def break_draw(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def break_tick(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second agent fails in a tick in which the first one has already moved."""
-    fails_once(app.session.world.walkers[1].agent, "advance", monkeypatch)
+    fails_once(app.session.run.world.walkers[1].agent, "advance", monkeypatch)
     app.window.player.play()
     app.frame(0.2)
 
 
 def break_command(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    fails_once(app.session, "branch_here", monkeypatch)
+    fails_once(app.session.run.tree, "branch", monkeypatch)
     press_combination(app, "B")
 
 
@@ -253,10 +253,10 @@ def fails_as_a_full_disk() -> None:
 
 
 def test_what_the_user_gave_is_told_as_such(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
+    def refuse(number: int) -> None:
         raise ConfigError("there is no such thing")
 
-    monkeypatch.setattr(app.session, "branch_here", refuse)
+    monkeypatch.setattr(app.session.run.tree, "branch", refuse)
     press_combination(app, "B")
     assert app.window.dialogs.dialog.problems == ["there is no such thing"] and not app.safety.faults
 

@@ -25,6 +25,7 @@ from ui.draw.theme import DARK, LIGHT, PALETTES
 from ui.film.pictures import save_panel, save_svg, save_window
 from ui.film.replay import Replay
 from ui.film.takes import FOLDER_VARIABLE
+from ui.model import branching
 from ui.model.keys import FIRST, PanelKey
 from ui.model.layers import HeatSetting
 from ui.model.look import Look, MapPart
@@ -201,7 +202,7 @@ def test_a_minus_b_names_the_two_that_it_compares() -> None:
     assert any(re.fullmatch(r"a1 - a0, -[\d-]+ to \+[\d-]+", text or "") for text in texts)
     app = make_app(setup(), (640, 480))
     app.session.advance(6)
-    branch = app.session.branch_here()
+    branch = branching.branch_here(app.session)
     text = panel_svg(app.session.run, PanelKey(branch.number, 0), Look(heat=HeatSetting("difference")))
     assert "a0 (branch 1) - a0 (run), " in text, "the same agent in the branch that it comes from"
 
@@ -266,10 +267,10 @@ def test_pictures_and_drawings_go_to_their_folder_under_their_names(
     ]
     assert [path.name for path in paths] == ["a0-vs-a1-tick-7.png", "a1-tick-7.png", "a0-tick-7.svg", "a0-tick-7-2.svg"]
     texts = png_texts(paths[0].read_bytes())
-    assert texts["Title"] == "Box" and texts["Tick"] == "7" and texts["Digest"] == app.session.world.digest()
+    assert texts["Title"] == "Box" and texts["Tick"] == "7" and texts["Digest"] == app.session.run.world.digest()
     assert texts["Description"] == "Look → here" and "a1: rtb-wa budget=3 weight=2" in texts["Agents"]
     ElementTree.parse(paths[2])
-    app.session.branch_here()
+    branching.branch_here(app.session)
     assert "run " in png_texts(save_window(app.window.dressing).read_bytes())["Branches"]
     assert set(PALETTES) == {"dark", "light"}
 

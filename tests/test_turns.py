@@ -19,7 +19,8 @@ from sim.grid import Grid
 from sim.time.branches import BranchTree
 from sim.time.timeline import Timeline
 from sim.world import World
-from ui.model.beginning import scenario_of
+from ui.model import script
+from ui.model.beginning import done_by_hand, scenario_of
 from ui.model.session import Session
 
 from .conftest import problems
@@ -161,12 +162,14 @@ def test_a_timeline_repeats_what_a_clock_said(problem: Problem, seed: int) -> No
 def test_what_was_served_is_no_work_of_the_user() -> None:
     session = Session(crowd_scenario())
     session.do(commands.SetTickMs(1.0))
-    session.world.clock = SomeClock(1, 0.001)
+    session.run.world.clock = SomeClock(1, 0.001)
     session.advance(20)
-    served = [entry for entry in session.entries() if isinstance(entry.command, commands.Serve)]
-    assert served and len(session.deeds()) == 1
-    assert [type(command) for _, command in session.log] == [commands.SetTickMs]
-    assert not any(mark["tick"] > 0 and mark["kind"] == 0 for mark in session.marks())
+    served = [entry for entry in session.run.timeline.entries() if isinstance(entry.command, commands.Serve)]
+    assert served and len(script.deeds(session.run)) == 1
+    assert [type(command) for _, command in done_by_hand(session.run.timeline)] == [commands.SetTickMs]
+    assert not any(
+        mark["tick"] > 0 and mark["kind"] == 0 for mark in session.run.timeline.marks(0, session.run.recorded_end)
+    )
     assert scenario_of(session.run, keeps_map=True).tick_ms == 1.0
 
 

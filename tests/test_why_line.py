@@ -13,12 +13,12 @@ def test_each_agent_has_a_sentence_and_a_seek_back_gives_the_same_one() -> None:
     said = []
     for _ in range(40):
         press_combination(app, ".")
-        said.append([sentence(app.window.desk, panel) for panel in app.session.panels])
+        said.append([sentence(app.window.desk, panel) for panel in app.session.run.panels])
     assert any("walks back to the fork" in texts[0] for texts in said)
     assert all("waits until its search is done" in texts[2] for texts in said)
     app.session.seek(20)
     settle(app)
-    assert [sentence(app.window.desk, panel) for panel in app.session.panels] == said[19]
+    assert [sentence(app.window.desk, panel) for panel in app.session.run.panels] == said[19]
 
 
 def test_the_sentence_is_made_once_for_a_tick() -> None:

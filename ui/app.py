@@ -107,13 +107,13 @@ class App:
 
     def _let_ticks_pass(self, seconds: float) -> None:
         window, session = self.window, self.session
-        window.state.preparing = tuple(self.preparation.missing(needed_by(session.panels)))
+        window.state.preparing = tuple(self.preparation.missing(needed_by(session.run.panels)))
         tick = session.tick
         if not window.recording.must_wait and not window.state.preparing:
             # no frame of a video is dropped, and no agent begins before the others: else time waits
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
-        if not session.is_seeking and session.tick == tick:  # a tick has measured for itself
-            session.go_on_measuring()
+        if not session.run.is_seeking and session.tick == tick:  # a tick has measured for itself
+            session.run.go_on_measuring()
 
     def _let_guides_look(self) -> None:
         """Notes and lessons wait for what happens; and what one waits for may be the end of the run."""
@@ -140,7 +140,7 @@ class App:
 
     def _tell_hidden(self) -> None:
         """Say it whenever there are more panels without room than before."""
-        hidden = max(0, len(self.session.panels) - MOST_PANELS)
+        hidden = max(0, len(self.session.run.panels) - MOST_PANELS)
         if hidden > self._hidden:
             self.window.say(
                 f"{hidden} of {MOST_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden: "
@@ -204,7 +204,7 @@ class App:
 
     def _has_map_changed(self) -> bool:
         """Whether a map is another since the last frame: the tick and the picture take twice as long then."""
-        before, self._versions = self._versions, [panel.world.grid.version for panel in self.session.panels]
+        before, self._versions = self._versions, [panel.world.grid.version for panel in self.session.run.panels]
         return self._versions != before
 
     def _present_face(self) -> object:
@@ -214,7 +214,7 @@ class App:
             return None
         look = window.surface, window.desk.palette, window.desk.scene.layout, window.dialogs.dialog
         doing = window.player.doing(), window.state.preparing
-        return look, doing, session.generation, session.focused_key, len(session.panels)
+        return look, doing, session.generation, session.focused_key, len(session.run.panels)
 
     def present(self) -> None:
         """Show what was drawn: all of it, or the parts that are new."""

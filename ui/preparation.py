@@ -7,7 +7,7 @@ from contextlib import suppress
 from agents.warm import CROWD, has_kernels, part_key
 from sim.kernels.ready import is_ready
 from ui import child
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.warmup import is_all_ready
 
 

@@ -76,7 +76,7 @@ class Safety:
         window, player = self.window, self.window.player
         player.pause()
         player.is_slow_motion, player.until_command = False, None
-        window.session.run_until(None)
+        window.session.until = None
         window.scene.cells.clear()
         window.session.make_whole()
 

@@ -296,7 +296,7 @@ def _loop(app: App, kept_settings: SettingsKeeper) -> None:
         status.write(app)
         kept_settings.keep()
         pygame.display.set_caption(
-            f"Backmove - {app.session.scenario.title}{' *' if app.session.has_unsaved_edits else ''}"
+            f"Backmove - {app.session.run.scenario.title}{' *' if app.session.has_unsaved_edits else ''}"
         )
         app.present()
         deadline = max(deadline + 1.0 / FRAMES_PER_SECOND, time.perf_counter())

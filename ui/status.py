@@ -16,12 +16,12 @@ VARIABLE = "BACKMOVE_STATUS"
 
 
 def status_of(app: App) -> dict[str, Any]:
-    window, session, grid = app.window, app.session, app.session.world.grid
+    window, session, grid = app.window, app.session, app.session.run.world.grid
     scene, dialog = window.scene, window.dialogs.dialog
     return {
-        "title": session.scenario.title,
+        "title": session.run.scenario.title,
         "tick": session.tick,
-        "digest": session.world.digest(),
+        "digest": session.run.world.digest(),
         "running": window.player.clock.is_running,
         "longest_frame_ms": round(app.longest_frame_ms, 1),
         "dialog": type(dialog).__name__ if dialog else None,
@@ -31,7 +31,7 @@ def status_of(app: App) -> dict[str, Any]:
         "editing": window.state.is_editing,
         "tool": window.state.tool,
         "selection": str(window.state.selection) if window.state.selection is not None else None,
-        "switches": session.world.switch_states(),
+        "switches": session.run.world.switch_states(),
         "unsaved": session.has_unsaved_edits,
         "blocked": int((~grid.free).sum()),
         "messages": window.state.messages.texts(),
@@ -44,7 +44,7 @@ def status_of(app: App) -> dict[str, Any]:
                 "state": w.state_word,
                 "restarts": int(w.metrics[0].restarts),
             }
-            for w in session.world.walkers
+            for w in session.run.world.walkers
         ],
         "panels": [{"map": list(boxes.map), **vars(scene.camera(panel.key, boxes))} for panel, boxes in scene.panels()],
     }

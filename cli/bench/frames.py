@@ -25,6 +25,7 @@ from sim.generate import generate
 from sim.grid import Grid
 from sim.kernels.loading import Loader
 from sim.placing import Drawn, spread
+from ui.model import painting
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -131,21 +132,21 @@ def _add_painting(table: Table, rounds: int, frames: int) -> None:
 def _painting(app: "App", frames: int) -> np.ndarray:
     """Milliseconds of each frame of a stroke that winds over the map."""
     app.session.reset(keeps_map=False)
-    width, each = app.session.world.grid.width, PAINTED_A_SECOND // 60
-    app.session.begin_stroke()
+    width, each = app.session.run.world.grid.width, PAINTED_A_SECOND // 60
+    app.session.history.begin(is_stroke=True)
     ms = np.zeros(frames)
     for frame in range(frames):
         watch, first = Stopwatch(), frame * each
         cells = [(first + i) // (width - 20) * 3 * width + (first + i) % (width - 20) + 10 for i in range(each)]
 
         def paint_and_draw(cells: list[int] = cells) -> None:
-            app.session.paint(cells, block=True)
+            painting.paint(app.session, cells, block=True)
             app.session.advance(1)
             app.draw()
 
         watch.around(paint_and_draw)()
         ms[frame] = watch.ms
-    app.session.end_stroke()
+    app.session.history.end()
     return ms
 
 
@@ -184,7 +185,7 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
     app.draw()
     deadline = time.perf_counter()
     for frame in range(frames):
-        if app.session.is_over:
+        if app.session.run.is_over:
             app.session.reset(keeps_map=False)
             _begin(app, case)
             deadline = time.perf_counter()

@@ -151,7 +151,7 @@ def random_pairs(
 def shrunk(grid: Grid, by: int) -> Grid:
     """The map with squares of `by` x `by` cells made one, free where most of them are; what is over is cut off."""
     height, width = grid.height // by, grid.width // by
-    free = grid.free.reshape(grid.height, grid.width)[: height * by, : width * by]
+    free = grid.free_map[: height * by, : width * by]
     share = free.reshape(height, by, width, by).mean(axis=(1, 3))
     letters = np.where(share > 0.5, ord("."), ord("@")).astype(np.uint8)
     return Grid(letters, grid.movement, f"{grid.name} / {by}")

@@ -254,7 +254,7 @@ def _short(number: float) -> float:
 def _wall_boxes(grid: Grid) -> list[tuple[int, int, int, int]]:
     """x, y, width and height of boxes that cover the blocked cells: runs along a row, put together down the rows."""
     solid = np.zeros((grid.height, grid.width + 2), np.int8)
-    solid[:, 1:-1] = ~grid.free.reshape(grid.height, grid.width)
+    solid[:, 1:-1] = ~grid.free_map
     edges = np.diff(solid, axis=1)
     begin, end = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1)[:, 1].tolist()
     heights: dict[tuple[int, int, int], int] = {}  # (x, y of the top, width) of each box

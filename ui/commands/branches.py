@@ -7,6 +7,7 @@ from ui.commands.window import Window
 from ui.dialogs.split import SplitPolicy
 from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.worst_block import WorstBlock
+from ui.model import branching
 from ui.model.command import RUN, Topic
 
 command = Topic("Branches")
@@ -14,7 +15,7 @@ command = Topic("Branches")
 
 @command("B", "Branch: a second future from this tick on, beside this one", mode=RUN)
 def branch(window: Window) -> None:
-    made = window.session.branch_here()
+    made = branching.branch_here(window.session)
     window.settings.sidebar_tab = "time"
     window.tell(f'"{made.name}" begins at tick {made.at:,}; edits go to the focused branch')
 
@@ -32,14 +33,14 @@ def split_policy(window: Window) -> None:
 
 @command("N", "Focus the next branch", mode=RUN)
 def next_branch(window: Window) -> None:
-    numbers = list(window.session.tree.branches)
-    here = numbers.index(window.session.branch)
-    window.session.show_branch(numbers[(here + 1) % len(numbers)])
+    numbers = list(window.session.run.tree.branches)
+    here = numbers.index(window.session.run.front)
+    branching.show(window.session, numbers[(here + 1) % len(numbers)])
 
 
 @command("Alt+P", "The branch beside its parent, heat A - B")
 def compare_branch(window: Window) -> None:
-    if window.session.compare_with_parent():
+    if branching.compare_with_parent(window.session):
         window.scene.layers.show_heat("difference")
     else:
         window.say("the first branch has no parent")
@@ -47,18 +48,18 @@ def compare_branch(window: Window) -> None:
 
 @command("Alt+H", "Take the focused branch off the screen")
 def hide_branch(window: Window) -> None:
-    window.session.hide_branch(window.session.branch)
+    branching.hide(window.session, window.session.run.front)
 
 
 @command("Alt+N", "Rename the focused branch")
 def rename_branch(window: Window) -> None:
-    session, chosen = window.session, window.session.tree[window.session.branch]
+    session, chosen = window.session, window.session.run.tree[window.session.run.front]
     window.show(
         TextPrompt(
             window.dialogs,
             "Rename the branch",
             chosen.name,
-            partial(session.rename_branch, chosen.number),
+            partial(branching.rename, session, chosen.number),
         )
     )
 
@@ -66,7 +67,7 @@ def rename_branch(window: Window) -> None:
 @command("Alt+Delete", "Delete the focused branch")
 def delete_branch(window: Window) -> None:
     try:
-        window.session.delete_branch(window.session.branch)
+        branching.delete(window.session, window.session.run.front)
     except ConfigError as error:
         window.say(error.problems[0])
 

@@ -3,7 +3,7 @@
 from sim.commands import SetChanges
 from ui.commands.window import Window
 from ui.dialogs.history import HistoryList
-from ui.model import turning
+from ui.model import painting, turning
 from ui.model.command import EDIT, Action, Topic
 
 command = Topic("Editing")
@@ -50,13 +50,13 @@ def undo(window: Window) -> None:
     if window.editor.cancel():
         window.say("the stroke was taken back")
         return
-    done = window.session.undo()
+    done = window.session.history.undo()
     window.tell(f"taken back: {done}" if done else "nothing to undo")
 
 
 @command("Ctrl+Y Ctrl+Shift+Z", "Redo", repeats=True)
 def redo(window: Window) -> None:
-    done = window.session.redo()
+    done = window.session.history.redo()
     window.tell(f"done again: {done}" if done else "nothing to redo")
 
 
@@ -67,13 +67,13 @@ def history(window: Window) -> None:
 
 @command("Ctrl+Delete", "Take all edits back (can be undone)")
 def clear_edits(window: Window) -> None:
-    if not window.session.take_edits_back():
+    if not painting.take_edits_back(window.session):
         window.tell("the map is as it was opened")
 
 
 def _switch(number: int) -> Action:
     def flip(window: Window) -> None:
-        names = list(window.session.world.switches)
+        names = list(window.session.run.world.switches)
         if number <= len(names):
             window.tell(turning.flip_switch(window.session, names[number - 1]))
         else:
@@ -126,7 +126,7 @@ def next_rule(window: Window) -> None:
 
 @command("Alt+C", "Random changes of the map on or off")
 def random_changes(window: Window) -> None:
-    is_on = window.session.world.random_changes.rate > 0
+    is_on = window.session.run.world.random_changes.rate > 0
     window.session.do(SetChanges(window.state.change_interval, 0.0 if is_on else window.state.change_rate))
     window.say(
         "random changes off"

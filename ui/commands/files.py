@@ -76,7 +76,7 @@ def save_map_as(window: Window) -> None:
             window.dialogs,
             "Save the map",
             ".map",
-            window.session.world.grid.name,
+            window.session.run.world.grid.name,
             lambda path: _save(window, lambda: files.save_map(window.session, path), f"saved {path.name}"),
         )
     )
@@ -94,7 +94,7 @@ def save_scenario(window: Window) -> None:
             window.dialogs,
             "Save the scenario",
             ".yaml",
-            window.session.scenario.title,
+            window.session.run.scenario.title,
             lambda path: _save(
                 window,
                 lambda: files.save_session_scenario(window.session, path, window.dressing.as_view()),
@@ -111,7 +111,7 @@ def export_csv(window: Window) -> None:
             window.dialogs,
             "Export the comparison",
             ".csv",
-            f"{window.session.scenario.title} tick {window.session.tick}",
+            f"{window.session.run.scenario.title} tick {window.session.tick}",
             lambda path: _save(window, lambda: tables.export_csv(window.session, path), f"wrote {path.name}"),
         )
     )
@@ -125,7 +125,7 @@ def export_posthoc(window: Window) -> None:
         return
 
     def save(path: Path) -> None:
-        write = posthoc_writer(window.session.timeline, walker.id, path)
+        write = posthoc_writer(window.session.run.timeline, walker.id, path)
         window.dialogs.work("Writing the trace for Posthoc", Job(lambda job: write(job.told)), window.say)
 
     window.show(

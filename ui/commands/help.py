@@ -23,7 +23,7 @@ def help(window: Window) -> None:
 @command("F8", "What this example shows")
 def about(window: Window) -> None:
     """What the author of a scenario has to say about it."""
-    scenario = window.session.scenario
+    scenario = window.session.run.scenario
     if scenario.caption:
         box = MessageBox(window.dialogs, scenario.title, scenario.caption)
         box.command = "about"
@@ -40,8 +40,8 @@ def cancel(window: Window) -> None:
         return
     if window.editor.cancel() or (window.state.notes is not None and window.state.notes.close()):
         return
-    if window.session.has_stop_rule:
-        window.session.run_until(None)
+    if window.session.until is not None:
+        window.session.until = None
         window.player.pause()
     elif window.state.selection is not None:
         window.state.deselect()

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 
+from sim.commands import NameSwitch
 from ui.commands.window import Window
-from ui.model import turning
+from ui.model import script, turning
 from ui.model.keys import PanelKey
 from ui.model.layout import contains
 from ui.model.menu import Menu, MenuItem
+from ui.model.run import Panel
 from ui.model.script import Deed
-from ui.model.session import Panel
 from ui.model.tools import Point
 from ui.model.wording import RunNames
 from ui.panels.scrubber import tick_at
@@ -33,7 +34,7 @@ def menu_at(window: Window, position: Position) -> Menu | None:
         return time_menu(window, position)
     if kind in ("deed", "deed_text"):
         number = int(rest.split(":")[0])
-        deed = next((deed for deed in window.session.deeds() if deed.id == number), None)
+        deed = next((deed for deed in script.deeds(window.session.run) if deed.id == number), None)
         return script_menu(window, deed, position) if deed is not None else None
     return (
         Menu("Charts", [_command(window, "save_charts", "Save the charts ...")], position) if kind == "chart" else None
@@ -64,7 +65,7 @@ def _command(window: Window, command_id: str, label: str, key: PanelKey | None =
 
 
 def cell_menu(window: Window, panel: Panel, point: Point, position: Position) -> Menu | None:
-    grid = window.session.world.grid
+    grid = window.session.run.world.grid
     if not grid.contains(*point):
         return None
     window.session.focus(panel.key)
@@ -118,14 +119,14 @@ def selection_menu(window: Window, position: Position) -> Menu:
 def switch_menu(window: Window, name: str, position: Position) -> Menu | None:
     """What can be done with a switch; None where what was drawn is not there any more."""
     session = window.session
-    cells = session.world.switches.get(name)
+    cells = session.run.world.switches.get(name)
     if cells is None:
         return None
-    word = "Free" if session.world.switch_states()[name] else "Block"
+    word = "Free" if session.run.world.switch_states()[name] else "Block"
     items = [
         MenuItem(word, partial(_say, window, partial(turning.flip_switch, session, name))),
         MenuItem("Select its cells", partial(_say, window, partial(window.editor.selecting.choose_cells, cells))),
-        MenuItem("Let it be no switch any more", partial(session.name_switch, name, ())),
+        MenuItem("Let it be no switch any more", partial(session.do, NameSwitch(name, ()))),
     ]
     return Menu(name, items, position)
 
@@ -169,10 +170,10 @@ def script_menu(window: Window, deed: Deed, position: Position) -> Menu:
     session = window.session
     items = [
         MenuItem("Go there", partial(window.player.seek, deed.tick)),
-        MenuItem("Switch off" if deed.is_enabled else "Switch on", partial(session.toggle_deed, deed)),
-        MenuItem("Ten ticks earlier", partial(session.move_deed, deed, -10)),
-        MenuItem("Ten ticks later", partial(session.move_deed, deed, 10)),
-        MenuItem("Again, ten ticks later", partial(session.duplicate_deed, deed)),
-        MenuItem("Delete", partial(session.delete_deed, deed)),
+        MenuItem("Switch off" if deed.is_enabled else "Switch on", partial(script.toggle, session, deed)),
+        MenuItem("Ten ticks earlier", partial(script.move, session, deed, -10)),
+        MenuItem("Ten ticks later", partial(script.move, session, deed, 10)),
+        MenuItem("Again, ten ticks later", partial(script.duplicate, session, deed)),
+        MenuItem("Delete", partial(script.delete, session, deed)),
     ]
-    return Menu(deed.command.say(RunNames(session.timeline)), items, position)
+    return Menu(deed.command.say(RunNames(session.run.timeline)), items, position)

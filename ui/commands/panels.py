@@ -8,7 +8,7 @@ from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.base import Where
 from ui.dialogs.crowd import CrowdList
 from ui.dialogs.text_prompt import TextPrompt
-from ui.model import turning, wording
+from ui.model import agent_edits, turning, wording
 from ui.model.command import RUN, Action, Topic
 
 command = Topic("Panels")
@@ -16,7 +16,7 @@ command = Topic("Panels")
 
 def _focus_number(number: int) -> Action:
     def focus(window: Window) -> None:
-        panels = window.session.panels
+        panels = window.session.run.panels
         if number <= len(panels):
             window.session.focus(panels[number - 1].key)
 
@@ -28,7 +28,7 @@ for _n in range(1, 9):
 
 
 def _focus_by(window: Window, step: int) -> None:
-    panels = window.session.panels
+    panels = window.session.run.panels
     if panels:
         here = window.session.panel_of(window.session.focused_key)
         window.session.focus(panels[(here + step) % len(panels)].key)
@@ -58,10 +58,10 @@ def rename_agent(window: Window) -> None:
     session, key = window.session, window.session.focused_key
     if session.focused is None:
         window.say("there is no agent to rename")
-    elif session.crowd(key) is not None:
+    elif session.run.crowd(key) is not None:
         window.say("a crowd has its name from its scenario")
     else:
-        name, label = partial(session.name_agent, key), session.label_of(key)
+        name, label = partial(agent_edits.name_agent, session, key), agent_edits.label_of(session, key)
         window.show(TextPrompt(window.dialogs, "Name of the agent", label, name, _too_long, _header(window)))
 
 
@@ -73,14 +73,14 @@ def _too_long(name: str) -> str | None:
 def edit_agent(window: Window) -> None:
     """Of a crowd, the list of its agents."""
     session = window.session
-    if session.focused and session.crowd(session.focused_key) is not None:
+    if session.focused and session.run.crowd(session.focused_key) is not None:
         window.show(CrowdList(window.dialogs, session.focused_key))
     elif session.focused:
         window.show(AgentEditor(window.dialogs, session.focused_key, _panel(window)))
 
 
 def _has_room(window: Window) -> bool:
-    if len(window.session.panels) < 8:
+    if len(window.session.run.panels) < 8:
         return True
     window.say("eight panels are the most; remove one first (Delete)")
     return False
@@ -98,13 +98,13 @@ def duplicate_agent(window: Window) -> None:
     if walker and walker.config.group:
         window.say("a crowd cannot be duplicated: it comes from its scenario")
     elif walker and _has_room(window):
-        label = wording.next_label(walker.label, {other.label for other in window.session.world.walkers})
-        window.session.add_agent(AgentConfig(walker.spec.key, label, dict(walker.params), walker.budget))
+        label = wording.next_label(walker.label, {other.label for other in window.session.run.world.walkers})
+        agent_edits.add(window.session, AgentConfig(walker.spec.key, label, dict(walker.params), walker.budget))
 
 
 @command("Alt+U", "All agents of the focused crowd: find, sort, follow one", name="crowd")
 def list_crowd(window: Window) -> None:
-    if window.session.crowd(window.session.focused_key) is None:
+    if window.session.run.crowd(window.session.focused_key) is None:
         window.say("the focused panel shows one agent, not a crowd")
     else:
         edit_agent(window)
@@ -113,17 +113,17 @@ def list_crowd(window: Window) -> None:
 @command("Delete", "Remove the focused agent", mode=RUN)
 def remove_agent(window: Window) -> None:
     if window.session.focused:
-        window.session.remove_agent(window.session.focused_key)
+        agent_edits.remove(window.session, window.session.focused_key)
 
 
 @command("Ctrl+Shift+Left", "Move the panel one place back")
 def move_panel_left(window: Window) -> None:
-    window.session.move_panel(window.session.focused_key, -1)
+    agent_edits.move_panel(window.session, window.session.focused_key, -1)
 
 
 @command("Ctrl+Shift+Right", "Move the panel one place on")
 def move_panel_right(window: Window) -> None:
-    window.session.move_panel(window.session.focused_key, 1)
+    agent_edits.move_panel(window.session, window.session.focused_key, 1)
 
 
 @command("X", "Show only the focused panel, or all", mode=RUN)
@@ -152,12 +152,12 @@ def lower_weight(window: Window) -> None:
 
 @command("K", "A larger budget for all", mode=RUN, repeats=True)
 def raise_budget(window: Window) -> None:
-    turning.set_budget(window.session, window.session.world.budget * 2)
+    turning.set_budget(window.session, window.session.run.world.budget * 2)
 
 
 @command("Shift+K", "A smaller budget for all", mode=RUN, repeats=True)
 def lower_budget(window: Window) -> None:
-    turning.set_budget(window.session, window.session.world.budget // 2)
+    turning.set_budget(window.session, window.session.run.world.budget // 2)
 
 
 @command("Alt+L", "More trials for agents that learn", repeats=True)

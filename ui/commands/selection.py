@@ -113,5 +113,5 @@ def save_piece(window: Window) -> None:
     def save(path: Path) -> None:
         window.say(f"saved {write(path).name}")
 
-    name = f"{window.session.world.grid.name} {window.state.selection}"
+    name = f"{window.session.run.world.grid.name} {window.state.selection}"
     window.show(SaveFile(window.dialogs, "Save the piece of map", ".map", name, save))

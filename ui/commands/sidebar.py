@@ -50,10 +50,10 @@ def compare_table(window: Window) -> None:
 
 @command("Ctrl+Shift+E", "Save the charts as SVG, PNG or CSV")
 def save_charts(window: Window) -> None:
-    if not window.session.panels:
+    if not window.session.run.panels:
         window.say("there is no agent, and no chart of one")
         return
-    name = f"{window.session.scenario.title} charts"
+    name = f"{window.session.run.scenario.title} charts"
 
     def ask(suffix: str) -> None:
         window.show(SaveFile(window.dialogs, "Save the charts", suffix, name, save))

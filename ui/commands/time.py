@@ -16,9 +16,9 @@ MAIN_MARKS = (MarkKind.EDIT, MarkKind.RESTART, MarkKind.NO_PATH, MarkKind.ARRIVA
 def play(window: Window) -> None:
     if window.player.clock.is_running:
         window.player.pause()
-        window.session.run_until(None)
+        window.session.until = None
     else:
-        if window.session.is_over and window.session.tick:
+        if window.session.run.is_over and window.session.tick:
             window.session.reset(keeps_map=True)
         window.player.play()
 
@@ -28,7 +28,7 @@ def _step(window: Window, ticks: int) -> None:
     if window.state.preparing:
         window.say("an agent is still being prepared")
         return
-    if window.session.advance(ticks) == 0 and window.session.is_over:
+    if window.session.advance(ticks) == 0 and window.session.run.is_over:
         window.say("nothing can happen any more: every agent is at its end")
     window.player.reveal = None
 
@@ -76,7 +76,7 @@ def to_start(window: Window) -> None:
 
 @command("End", "To the end of what was recorded")
 def to_end(window: Window) -> None:
-    window.player.seek(window.session.recorded_end)
+    window.player.seek(window.session.run.recorded_end)
 
 
 def _seek_mark(window: Window, tick: int | None) -> None:
@@ -88,12 +88,12 @@ def _seek_mark(window: Window, tick: int | None) -> None:
 
 @command("[", "Back to the previous edit, restart or end", mode=RUN, repeats=True)
 def previous_mark(window: Window) -> None:
-    _seek_mark(window, window.session.timeline.previous_mark(window.session.tick, MAIN_MARKS))
+    _seek_mark(window, window.session.run.timeline.previous_mark(window.session.tick, MAIN_MARKS))
 
 
 @command("]", "On to the next mark", mode=RUN, repeats=True)
 def next_mark(window: Window) -> None:
-    _seek_mark(window, window.session.timeline.next_mark(window.session.tick, MAIN_MARKS))
+    _seek_mark(window, window.session.run.timeline.next_mark(window.session.tick, MAIN_MARKS))
 
 
 @command("Shift+Space", "Play backwards")

@@ -24,7 +24,8 @@ from ui.model.keys import PanelKey
 from ui.model.layers import LayerState
 from ui.model.layout import MOST_PANELS, Layout
 from ui.model.player import Player
-from ui.model.session import Panel, Session
+from ui.model.run import Panel
+from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.state import State
 from ui.model.tools import Point
@@ -72,7 +73,7 @@ class Window:
 
     def _chosen_panels(self) -> tuple[Panel, ...]:
         """The panels for which there is room on screen."""
-        panels = self.session.panels
+        panels = self.session.run.panels
         if self.state.is_maximised:
             return tuple(panel for panel in panels if panel.key == self.session.focused_key)
         shown = self.state.lesson.shows(self.session) if self.state.lesson is not None else None
@@ -203,7 +204,7 @@ class Window:
 
     def pin(self, point: Point) -> None:
         """Keep a cell of the map in the inspector; the same cell again lets it go."""
-        if self.session.world.grid.contains(*point):
+        if self.session.run.world.grid.contains(*point):
             self.state.pinned = None if self.state.pinned == point else point
             self.settings.sidebar_tab = "inspect"
             self.settings.shows_sidebar = True

@@ -13,6 +13,7 @@ from sim.commands import BUDGET, AgentConfig
 from sim.params import ConfigError, Param, Value
 from sim.walker import Walker
 from ui.dialogs.base import ENTER, FormDialog, Host, Where, nowhere, take_top
+from ui.model import agent_edits
 from ui.model.keys import NOBODY, PanelKey
 from ui.model.layout import GAP, SIDEBAR
 from ui.widgets.canvas import Canvas
@@ -63,7 +64,7 @@ class AgentEditor(FormDialog):
         return left if left.clip(about).width < covered else card
 
     def _walker_of(self, host: Host) -> Walker | None:
-        return host.session.walker(self.panel_key) if self.panel_key is not None else None
+        return host.session.run.walker(self.panel_key) if self.panel_key is not None else None
 
     @property
     def _key(self) -> PanelKey:
@@ -142,7 +143,7 @@ class AgentEditor(FormDialog):
 
     @property
     def shared_budget(self) -> int:
-        return self.host.session.world.budget
+        return self.host.session.run.world.budget
 
     def _chose(self, place: int) -> None:
         """Another kind. While arrow keys go down the list, not every kind on the way is put on the map."""
@@ -170,8 +171,8 @@ class AgentEditor(FormDialog):
         if walker is None or self._kind_rest_s is not None:
             self._check()
             return
-        session, said = self.host.session, len(self.host.session.messages)
-        session.set_param(self._key, name, value, partial(self._was_set, name, value, said))
+        session, said = self.host.session, len(self.host.session.told.messages)
+        agent_edits.set_param(session, self._key, name, value, partial(self._was_set, name, value, said))
 
     def _was_set(self, name: str, value: Value, said: int) -> None:
         """A parameter was changed, or refused; maybe after a while in which another dialog was here."""
@@ -187,9 +188,9 @@ class AgentEditor(FormDialog):
         if walker is None or self._kind_rest_s is not None:
             self._check()
             return
-        session, said = self.host.session, len(self.host.session.messages)
+        session, said = self.host.session, len(self.host.session.told.messages)
         if walker.budget != self.own_budget:
-            session.set_budget(self._key, self.own_budget)
+            agent_edits.set_budget(session, self._key, self.own_budget)
         if walker.budget != self.own_budget:
             self.own_budget = walker.budget
             problem = self._taken_back(said)
@@ -205,7 +206,7 @@ class AgentEditor(FormDialog):
 
     def _taken_back(self, said: int) -> str:
         """What the session has said since, which is shown here instead."""
-        messages = self.host.session.messages
+        messages = self.host.session.told.messages
         problem = " ".join(messages[said:]) or "refused"
         del messages[said:]
         return problem
@@ -221,7 +222,7 @@ class AgentEditor(FormDialog):
     def _check(self) -> bool:
         """Whether the agent as entered is legal; says what is wrong."""
         try:
-            self.host.session.world.check_agent(self._config(), self.spec.name)
+            self.host.session.run.world.check_agent(self._config(), self.spec.name)
         except ConfigError as error:
             self.complain(error.problems[0])
             return False
@@ -234,7 +235,7 @@ class AgentEditor(FormDialog):
         walker = self.walker
         if walker is None or walker.spec.key == self.kind or not self._check():
             return
-        self.host.session.replace_agent(self._key, self._config(), self._was_replaced)
+        agent_edits.replace_agent(self.host.session, self._key, self._config(), self._was_replaced)
 
     def _was_replaced(self) -> None:
         self.panel_key = self.host.session.focused_key
@@ -245,13 +246,13 @@ class AgentEditor(FormDialog):
         walker = self.walker
         self.host.close_dialog()
         if walker is not None:
-            self.host.session.remove_agent(self._key)
+            agent_edits.remove(self.host.session, self._key)
 
     def confirm(self) -> None:
         if self.form.stops():
             return
         if self.is_new:
-            if self._check() and self.host.session.add_agent(self._config()) and self.is_open:
+            if self._check() and agent_edits.add(self.host.session, self._config()) and self.is_open:
                 self.host.close_dialog()
             return
         if self._kind_rest_s is not None:
@@ -287,7 +288,7 @@ class AgentEditor(FormDialog):
         session = self.host.session
         if session.generation != self._generation:
             self._generation = session.generation
-            panels = session.panels
+            panels = session.run.panels
             if self.walker is None:
                 self.panel_key = panels[self._place].key if self._place < len(panels) else None
         walker = self.walker

@@ -10,8 +10,9 @@ from sim.walker import WalkerView
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
 from ui.model import tables
+from ui.model.beginning import done_by_hand
 from ui.model.columns import COLUMNS, params_text
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.widgets.lists import HEAD, TALL_ROW, Col, Item, Rows
 
 _HEIGHT_ROUND_ROWS = HEADING + FOOTER + HEAD + 26
@@ -29,7 +30,7 @@ class ComparisonTable(Dialog):
         self.place_of = 0
         self._rest_s = _REFRESH_S
         self._state: object = None
-        rows = min(8, max(3, len(host.session.panels)))
+        rows = min(8, max(3, len(host.session.run.panels)))
         self.size = (1330, _HEIGHT_ROUND_ROWS + rows * TALL_ROW)
         super().__init__(host)
 
@@ -59,17 +60,17 @@ class ComparisonTable(Dialog):
 
     def _say(self) -> None:
         session = self.host.session
-        optimal = session.world.optimal
-        text = f"{session.scenario.title}, tick {session.tick:,}"
+        optimal = session.run.world.optimal
+        text = f"{session.run.scenario.title}, tick {session.tick:,}"
         if math.isfinite(optimal):
             text += f", optimal cost {optimal:,.2f}"
-        if session.scenario.listed_optimal is not None:
-            text += f" (listed: {session.scenario.listed_optimal:,.2f})"
+        if session.run.scenario.listed_optimal is not None:
+            text += f" (listed: {session.run.scenario.listed_optimal:,.2f})"
         self.set_title(self.title, f"{text}.  Left and right choose a column, the arrows in the head show more")
 
     def _items(self) -> list[Item]:
         session = self.host.session
-        panels = list(session.panels)
+        panels = list(session.run.panels)
         if self.sort_by[0] >= 0:
             column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
             keyed = [(_sort_key(column.value(session.run, panel)), panel) for panel in panels]
@@ -77,7 +78,7 @@ class ComparisonTable(Dialog):
             keyed.sort(key=lambda pair: pair[0][1], reverse=is_descending)
             keyed.sort(key=lambda pair: pair[0][0])
             panels = [panel for _, panel in keyed]
-        self._state = (session.generation, session.tick, len(session.log))
+        self._state = (session.generation, session.tick, len(done_by_hand(session.run.timeline)))
         return [
             Item(
                 tuple(_shown(column.value(session.run, panel), column.digits) for column in SHOWN),
@@ -100,7 +101,11 @@ class ComparisonTable(Dialog):
         super().update(seconds)
         self._rest_s -= seconds
         session = self.host.session
-        if self._rest_s > 0.0 or self._state == (session.generation, session.tick, len(session.log)):
+        if self._rest_s > 0.0 or self._state == (
+            session.generation,
+            session.tick,
+            len(done_by_hand(session.run.timeline)),
+        ):
             return
         self._rest_s = _REFRESH_S
         chosen = self.rows.item.value if self.rows.item else None
@@ -130,7 +135,7 @@ class ComparisonTable(Dialog):
         def save(path: Path) -> None:
             host.say(f"wrote {write(host.session, path).name}")
 
-        name = f"{host.session.scenario.title}{what}"
+        name = f"{host.session.run.scenario.title}{what}"
         self.ask(lambda inner: SaveFile(inner, "Export as CSV", tables.CSV_SUFFIX, name, save))
 
 

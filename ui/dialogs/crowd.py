@@ -42,7 +42,7 @@ class CrowdList(Dialog):
         self.sort_by = (2, True)
         self._rest_s = _REFRESH_S
         self._stamp = -1
-        crowd = host.session.crowd(key)
+        crowd = host.session.run.crowd(key)
         self.title = crowd.name if crowd else "Crowd"
         self.agent = crowd.picked if crowd else None
         super().__init__(host)
@@ -82,7 +82,7 @@ class CrowdList(Dialog):
         self.follow_button.enable(self.rows.item is not None)
 
     def _crowd(self) -> Crowd | None:
-        return self.host.session.crowd(self.panel_key)
+        return self.host.session.run.crowd(self.panel_key)
 
     # --- rows ---------------------------------------------------------------------------------------
 
@@ -136,11 +136,11 @@ class CrowdList(Dialog):
         """Enter follows the agent of the row."""
         if self.rows.item is None:
             return
-        self.host.session.pick(self.panel_key, self.rows.item.value)
+        self.host.session.run.pick(self.panel_key, self.rows.item.value)
         self.host.close_dialog()
 
     def _let_go(self) -> None:
-        self.host.session.pick(self.panel_key, None)
+        self.host.session.run.pick(self.panel_key, None)
         self.host.close_dialog()
 
     # --- the distribution ---------------------------------------------------------------------------

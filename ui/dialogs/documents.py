@@ -148,7 +148,7 @@ class Documents:
         if not needs_data(agents):
             go_on()
             return
-        world = self.session.world
+        world = self.session.run.world
         ground, ends = grid.copy(), (world.start, world.goal)  # the run may go on and edit its own
         job = Job(lambda job: prepare_agents(agents, ground, ends, job.told))
         title = "Computing what the agents need" if len(agents) > 1 else "Computing what the agent needs"
@@ -186,7 +186,7 @@ class Documents:
 
     def with_edits_kept(self, go_on: Callable[[], None]) -> None:
         """Do something that would lose unsaved edits, after asking."""
-        if self.session.would_lose_work:
+        if self.session.unsaved.is_worth_asking:
             self.host.show(UnsavedQuestion(self.host, go_on))
         else:
             go_on()
@@ -200,7 +200,7 @@ class Documents:
             except ConfigError as error:
                 self.host.complain(error, "The session was not saved")
             return
-        name = f"{self.session.scenario.title} session"
+        name = f"{self.session.run.scenario.title} session"
         save = partial(self._save_session_to, then=then)
         self.host.show(SaveFile(self.host, "Save the session", files.SCENARIO_SUFFIXES[0], name, save))
 

@@ -14,6 +14,7 @@ from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import BUTTON_HEIGHT, FormDialog, Host, take_bottom, take_left, take_top
 from ui.dialogs.experiment_plots import Chart, Meter, Plot, SweepTable
 from ui.model import study as studies
+from ui.model.beginning import configs_of
 from ui.model.state import State
 from ui.model.study import Point, Study, setting_of
 from ui.widgets.controls import Field, Text
@@ -46,7 +47,7 @@ class ExperimentSheet(FormDialog):
         self.state = state
         source = LIST if host.problems is not None else PAIRS
         self.values: dict[str, Value] = {"source": source, COUNT.name: COUNT.default, SEED.name: SEED.default}
-        budget = host.session.world.budget
+        budget = host.session.run.world.budget
         self.budgets = " ".join(str(k) for k in sorted({1, max(1, budget // 4), budget, 4 * budget}))
         self.sweep = ["", ""]
         self._rest_s = 0.0
@@ -141,16 +142,16 @@ class ExperimentSheet(FormDialog):
 
     def _sketch(self) -> Sketch:
         session, axes = self.host.session, self._axes()
-        configs = [_bare(config) for config in session.configs()]
+        configs = [_bare(config) for config in configs_of(session.run)]
         if axes:
             walker = session.focused
             configs = [] if walker is None else [AgentConfig(walker.spec.key, params=dict(walker.params))]
         if not configs:
             raise ConfigError("there is no agent to experiment with")
-        grid = session.scenario.grid
+        grid = session.run.scenario.grid
         rows = self.host.problems.rows if self.values["source"] == LIST and self.host.problems is not None else []
         return Sketch(
-            f"{session.scenario.title}: experiment",
+            f"{session.run.scenario.title}: experiment",
             grid,
             tuple(configs),
             read_budgets(self.budgets),
@@ -162,7 +163,7 @@ class ExperimentSheet(FormDialog):
 
     def _with_budgets(self) -> list[str]:
         """Agents that have a budget of their own, and keep it."""
-        configs = self.host.session.configs()
+        configs = configs_of(self.host.session.run)
         return [f"{config.label or config.kind} ({config.budget:,})" for config in configs if config.budget is not None]
 
     def _axes(self) -> tuple[Axis, ...]:

@@ -10,6 +10,7 @@ from sim.params import ConfigError, Value
 from ui.dialogs.base import BUTTON_HEIGHT, FormDialog, Host, take_bottom, take_left, take_right
 from ui.draw.thumb import thumbnail
 from ui.model import files
+from ui.model.beginning import configs_of
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Button, Picture
 from ui.widgets.forms import ParamForm
@@ -144,8 +145,8 @@ class GenerateMap(FormDialog):
         if self.made is None:
             return
         session, made = self.host.session, self.made
-        agents = session.configs() or list(files.DEFAULT_AGENTS)
-        scenario = files.scenario_from_generated(made, agents, session.world.budget, session.scenario.seed)
+        agents = configs_of(session.run) or list(files.DEFAULT_AGENTS)
+        scenario = files.scenario_from_generated(made, agents, session.run.world.budget, session.run.scenario.seed)
         self.host.close_dialog()
         self.host.open_scenario(scenario)
 

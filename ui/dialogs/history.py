@@ -47,7 +47,7 @@ class HistoryList(Dialog):
 
     def _go_to(self, place: int) -> None:
         if place != self._place:
-            self.host.session.go_to(place)
+            self.host.session.history.go_to(place)
             self._refresh()
 
     def _refresh(self) -> None:

@@ -11,6 +11,7 @@ from sim.params import ConfigError
 from ui.dialogs.base import Dialog, Host, take_left, take_top
 from ui.dialogs.message import MessageBox
 from ui.model import files
+from ui.model.beginning import configs_of
 from ui.widgets.controls import Field, Text
 from ui.widgets.lists import Col, Item, Rows
 
@@ -106,10 +107,10 @@ class ProblemList(Dialog):
         if item is None or item.is_dim:
             return
         session = self.host.session
-        agents = session.configs() or list(files.DEFAULT_AGENTS)
+        agents = configs_of(session.run) or list(files.DEFAULT_AGENTS)
         try:
-            scenario = files.scenario_of_row(self.problems, item.value, agents, session.world.budget)
-            scenario = scenario.moved_by(session.world.grid.movement)
+            scenario = files.scenario_of_row(self.problems, item.value, agents, session.run.world.budget)
+            scenario = scenario.moved_by(session.run.world.grid.movement)
         except ConfigError as error:
             reasons = error.problems
             self.ask(lambda host: MessageBox(host, "The problem could not be opened", reasons))

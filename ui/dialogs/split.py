@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import Dialog, Host, take_top
+from ui.model import branching
 from ui.widgets.controls import Text
 from ui.widgets.lists import Col, Item, Rows
 
@@ -21,7 +22,7 @@ class SplitPolicy(Dialog):
         walker = host.session.focused
         assert walker is not None
         self.hint = f"{walker.label}, from the present tick on; later edits go to all"
-        self.choices = choices_of(walker.spec.params, walker.params, walker.budget or host.session.world.budget)
+        self.choices = choices_of(walker.spec.params, walker.params, walker.budget or host.session.run.world.budget)
         super().__init__(host)
 
     def build(self) -> None:
@@ -38,7 +39,7 @@ class SplitPolicy(Dialog):
         if item is None:
             return
         try:
-            futures = self.host.session.split(item.value)
+            futures = branching.split(self.host.session, item.value)
         except ConfigError as error:
             self.complain("\n".join(error.problems))
             return

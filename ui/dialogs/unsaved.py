@@ -18,7 +18,7 @@ class UnsavedQuestion(Question):
 
     def __init__(self, host: Host, go_on: Callable[[], None]) -> None:
         self.go_on = go_on
-        name = host.session.scenario.title
+        name = host.session.run.scenario.title
         answers: list[Answer] = [("Cancel", _nothing, ""), ("Discard", go_on, "danger")]
         if self._is_map_alone(host.session):
             text = f"The map of {name} was edited and is not saved. Going on would lose the edits."
@@ -35,7 +35,7 @@ class UnsavedQuestion(Question):
     def _is_map_alone(session: Session) -> bool:
         """Whether a map is open, and nothing but the map was changed."""
         is_map = session.path is None or session.path.suffix.lower() == MAP_SUFFIX
-        return is_map and session.is_map_alone
+        return is_map and session.unsaved.is_map_alone
 
     def _save_session(self) -> None:
         self.host.save_session(self.go_on)
@@ -48,7 +48,7 @@ class UnsavedQuestion(Question):
             except ConfigError as error:
                 self.host.complain(error, "The map was not saved")
         else:
-            name = self.host.session.world.grid.name
+            name = self.host.session.run.world.grid.name
             self.host.show(SaveFile(self.host, "Save the map", MAP_SUFFIX, name, self._save_map_to))
 
     def _save_map_to(self, path: Path) -> None:
@@ -58,12 +58,12 @@ class UnsavedQuestion(Question):
 
 def _told(session: Session) -> str:
     """What there is to lose, in a few words."""
-    by_hand = {e.id: e for b in session.tree.branches.values() for e in b.timeline.entries() if not e.is_scripted}
+    by_hand = {e.id: e for b in session.run.tree.branches.values() for e in b.timeline.entries() if not e.is_scripted}
     edits = len(deeds_of(by_hand.values()))
-    if not edits and len(session.tree.branches) == 1:
+    if not edits and len(session.run.tree.branches) == 1:
         return ""
     changes = "1 change" if edits == 1 else f"{edits:,} changes"
-    count = len(session.tree.branches)
+    count = len(session.run.tree.branches)
     return changes if count == 1 else f"{changes} in {count} branches"
 
 

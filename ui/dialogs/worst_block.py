@@ -13,6 +13,7 @@ from sim.time.branches import Branch
 from sim.time.worst_block import Result, Task, open_what_if, path_tasks, spread_ticks, switch_tasks
 from sim.time.worst_block import WorstBlock as Search
 from ui.dialogs.base import Dialog, Host, take_top
+from ui.model import branching
 from ui.widgets.controls import Button, Text
 from ui.widgets.lists import Col, Item, Rows
 
@@ -33,7 +34,7 @@ class WorstBlock(Dialog):
         self.agent = host.session.focused_key.agent
         walker = host.session.focused
         self.hint = f"for {walker.label}: what costs it most" if walker else "no agent is focused"
-        self.kind = SWITCHES if host.session.world.switches else CELLS
+        self.kind = SWITCHES if host.session.run.world.switches else CELLS
         self.search: Search | None = None
         self._cancelled = threading.Event()
         self._worker: threading.Thread | None = None
@@ -55,7 +56,7 @@ class WorstBlock(Dialog):
         self.add(self.rows)
         other = "Cells on the path" if self.kind == SWITCHES else "Switches"
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
-        if self.host.session.world.switches:
+        if self.host.session.run.world.switches:
             buttons.append((f"{other} instead", self._change_kind, ""))
         has_results = self.search is not None
         search = ("Search", self._start_or_stop, "" if has_results else "main")
@@ -76,7 +77,7 @@ class WorstBlock(Dialog):
         return self._worker is not None and self._worker.is_alive()
 
     def _tasks(self) -> list[Task]:
-        timeline = self.host.session.timeline
+        timeline = self.host.session.run.timeline
         ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), MOMENTS)
         if self.kind == SWITCHES:
             return switch_tasks(timeline, ticks)
@@ -87,7 +88,7 @@ class WorstBlock(Dialog):
             self._cancelled.set()
         elif self.host.session.focused is not None:
             self._cancelled.clear()
-            self.search = Search(self.host.session.timeline, self.agent, self._tasks())
+            self.search = Search(self.host.session.run.timeline, self.agent, self._tasks())
             self._worker = threading.Thread(target=self._work, args=(self.search,), daemon=True)
             self._worker.start()
         self.rebuild()
@@ -143,11 +144,11 @@ class WorstBlock(Dialog):
         if item is None:
             self._start_or_stop()
             return
-        session, number, result = self.host.session, self.host.session.branch, item.value
+        session, number, result = self.host.session, self.host.session.run.front, item.value
         self.host.close_dialog()
         session.seek(result.tick)
-        make: Callable[[], Branch] = partial(open_what_if, session.tree, number, result)
-        branch = session.add_branch(f"what if: {result.block.name} blocked", make, self.agent)
+        make: Callable[[], Branch] = partial(open_what_if, session.run.tree, number, result)
+        branch = branching.add(session, f"what if: {result.block.name} blocked", make, self.agent)
         self.host.tell(f'"{branch.name}" beside the run it comes from; press Space to watch both')
 
     def close(self) -> None:

@@ -131,17 +131,17 @@ def save_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> Path:
 
 def _arrive(session: Session) -> None:
     """A picture is of one tick: where branches are on their way to it, and not all there, it waits for them."""
-    if session.is_seeking:
+    if session.run.is_seeking:
         session.seek(session.tick)
 
 
 def _check_panel(dressing: Dressing, key: PanelKey) -> None:
-    if all(panel.key != key for panel in dressing.desk.session.panels):
+    if all(panel.key != key for panel in dressing.desk.session.run.panels):
         raise ConfigError("there is no panel to take a picture of: A adds an agent")
 
 
 def _label(dressing: Dressing, panel: PanelKey) -> str:
-    walker = dressing.desk.session.walker(panel)
+    walker = dressing.desk.session.run.walker(panel)
     return walker.label if walker else "map"
 
 

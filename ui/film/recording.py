@@ -97,8 +97,8 @@ class Recording:
     def ask_export(self, first: int = 0, last: int | None = None) -> None:
         """Ask which ticks to export, and how; those marked on the timeline stand in the form."""
         session = self.desk.session
-        end = max(session.recorded_end, session.tick) if last is None else last
-        parent = session.tree[session.branch].parent
+        end = max(session.run.recorded_end, session.tick) if last is None else last
+        parent = session.run.tree[session.run.front].parent
         self.host.show(ExportDialog(self.host, self.export, first, end, parent is not None))
 
     def export(self, values: Values) -> None:
@@ -107,14 +107,14 @@ class Recording:
         first, last = int(values["from_tick"]), int(values["to_tick"])
         if last < first:
             raise ConfigError(f"to tick: expected {first:,} or later, got {last:,}")
-        if session.is_over and first > session.tick:
+        if session.run.is_over and first > session.tick:
             raise ConfigError(f"from tick: expected up to {session.tick:,}, where the run is over, got {first:,}")
         options = options_of(values, desk.scene.layout.size, session.panel_of(session.focused_key))
         branches = None
-        parent = session.tree[session.branch].parent
+        parent = session.run.tree[session.run.front].parent
         look = self.dressing.look()
         if values.get("beside_parent") and parent is not None:
-            branches = [parent, session.branch]
+            branches = [parent, session.run.front]
             look = replace(look, order=())
         target = self._target(values, last)
         self.exports.append(Studio.export(target, replay_of(session.run, branches), (first, last + 1), options, look))

@@ -127,7 +127,7 @@ class Stage:
     # --- what is shown, and where -----------------------------------------------------------------
 
     def _chosen_panels(self) -> Sequence[Panel]:
-        panels = self.session.panels
+        panels = self.session.run.panels
         if self.part.kind == WINDOW:
             only = tuple(panel for panel in panels if panel.key == self.look.only)
             return only or self.session.panels_with_room
@@ -193,7 +193,9 @@ class Stage:
         right = x + width - canvas.px(14)
         canvas.text((right, middle), tick, size=15, face="mono", align="right", middle=True)
         room = right - canvas.text_width(f"tick {session.tick:,}", 15, "mono") - canvas.px(24) - x
-        canvas.text((x + canvas.px(14), middle), session.scenario.title, size=16, face="bold", middle=True, width=room)
+        canvas.text(
+            (x + canvas.px(14), middle), session.run.scenario.title, size=16, face="bold", middle=True, width=room
+        )
 
     # --- legend -----------------------------------------------------------------------------------
 

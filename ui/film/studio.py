@@ -67,7 +67,7 @@ class Studio:
         """Begin to film a session at its present tick."""
         replay = replay_of(session.run)
         studio = cls(FilmJob(os.path.abspath(path), replay, session.run.furthest, options, look))
-        studio._run = session.tree
+        studio._run = session.run.tree
         return studio
 
     @classmethod
@@ -85,7 +85,7 @@ class Studio:
 
     def follow(self, session: Session, look: Look) -> None:
         """Tell the studio what has changed since the last call."""
-        if self.is_stopping or self.report.is_done or session.is_seeking:
+        if self.is_stopping or self.report.is_done or session.run.is_seeking:
             return
         tick = session.run.furthest
         self._follow_run(session, tick)
@@ -105,13 +105,13 @@ class Studio:
         if (named := named_so_far()) != self._named:  # they may be in what comes now
             self._named = named
             self._send(Named(named))
-        if session.tree is not self._run:
-            self._run = session.tree
+        if session.run.tree is not self._run:
+            self._run = session.run.tree
             self._replay = replay_of(session.run)
             self._send(Follow(self._replay, tick, is_same_run=False))
             self._tick = self._first = tick
-        elif states != self._replay.branches or session.branch != self._replay.focused:
-            self._replay = replace(self._replay, branches=states, focused=session.branch)
+        elif states != self._replay.branches or session.run.front != self._replay.focused:
+            self._replay = replace(self._replay, branches=states, focused=session.run.front)
             self._send(Follow(replace(self._replay, scenario=None), tick, is_same_run=True))  # type: ignore[arg-type]
 
     def cut(self) -> None:

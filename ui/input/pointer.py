@@ -10,7 +10,7 @@ from ui.draw.picture import Carried, Hand
 from ui.model.editor import nearest_end
 from ui.model.keys import PanelKey
 from ui.model.layout import PanelBoxes
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.model.tools import Point, clipped
 from ui.widgets.canvas import HotSpot
 from ui.widgets.key_names import usual
@@ -51,7 +51,7 @@ class Pointer:
         window = self.window
         if window.state.has_hand or window.dialogs.dialog is not None or not self.edits_in(panel.key):
             return Hand()
-        editor, grid = window.editor, window.session.world.grid
+        editor, grid = window.editor, window.session.run.world.grid
         if editor.carried is not None:
             kind, point = editor.carried
             inside = clipped([point], grid.width, grid.height)
@@ -87,7 +87,7 @@ class Pointer:
 
     def _cursor_on_map(self) -> int:
         window = self.window
-        grid, world, hover = window.session.world.grid, window.session.world, window.state.hover
+        grid, world, hover = window.session.run.world.grid, window.session.run.world, window.state.hover
         if window.state.has_hand:
             return pygame.SYSTEM_CURSOR_HAND
         if window.editor.selecting.would_move(hover):
@@ -170,7 +170,7 @@ class Pointer:
         agent = None if crowd is None or self.window.state.is_editing else self._unit_at(shown, boxes, position)
         if crowd is None or agent is None:
             return False
-        self.window.session.pick(shown.key, None if crowd.picked == agent else agent)
+        self.window.session.run.pick(shown.key, None if crowd.picked == agent else agent)
         return True
 
     def _unit_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
@@ -181,7 +181,7 @@ class Pointer:
             return None
         grid = shown.snapshot.grid
         agent = shown.crowd.nearest(grid.width, *self._place_at(shown, boxes, position, UNIT_REACH_PX))
-        followed = self.window.session.followed(shown.key)
+        followed = self.window.session.run.followed(shown.key)
         if followed is None or agent == followed.id:
             return agent
         ends = followed.start, shown.world.goal_of(followed)
@@ -220,11 +220,11 @@ class Pointer:
         self.hover_panel = panel[0].key if panel else None
         is_looking = panel is not None and editing is None
         pointed = self._unit_at(*panel, position) if panel and is_looking else None
-        window.session.point_at(self.hover_panel, pointed)
+        window.session.run.point_at(self.hover_panel, pointed)
         window.editor.selecting.point_at(window.state.hover)
         if window.state.hover and window.editor.is_dragging:
             window.editor.move(window.state.hover)
-        if window.state.hover and not window.session.world.grid.contains(*window.state.hover):
+        if window.state.hover and not window.session.run.world.grid.contains(*window.state.hover):
             window.state.hover = None
 
     def _begin_waiting(self, position: Position) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sim.commands import MoveGoal
 from sim.grid import Grid
-from ui.model import tools
+from ui.model import painting, tools
 from ui.model.keys import PanelKey
+from ui.model.run import Panel
 from ui.model.selecting import Selecting
-from ui.model.session import Panel, Session
+from ui.model.session import Session
 from ui.model.state import State
 from ui.model.tools import BRUSH, ERASER, FILL, LINE, RECTANGLE, SELECT, Point
 
@@ -56,16 +58,16 @@ class Editor:
         self.drag = Drag(kind, start, point, blocks)
         if kind in ENDS:
             return
-        self.session.begin_stroke()
+        self.session.history.begin(is_stroke=True)
         if kind in (BRUSH, ERASER):
             self._paint(tools.stroke(start, point, self.state.brush))
         elif kind == FILL:
-            self._paint(tools.flood(self.session.free_map(), point))
+            self._paint(tools.flood(self.session.run.world.grid.free_map, point))
 
     def _kind(self, point: Point, erases: bool, rectangle: bool) -> str:
         if self.state.held is not None:
             return SELECT
-        world = self.session.world
+        world = self.session.run.world
         cell = world.grid.cell(*point)
         if not erases and not rectangle:
             start, goal = self._ends()
@@ -83,13 +85,13 @@ class Editor:
         """The start and the goal that are drawn in the panel: those of its agent; -1 where none are."""
         panel = self._shown()
         if panel is None:
-            return self.session.world.start, self.session.world.goal
+            return self.session.run.world.start, self.session.run.world.goal
         if panel.mind is None and panel.crowd is not None and panel.crowd.has_own_ends:
             return -1, -1
         return panel.subject.start, panel.subject.goal
 
     def _shown(self) -> Panel | None:
-        return next((panel for panel in self.session.panels if panel.key == self.panel), None)
+        return next((panel for panel in self.session.run.panels if panel.key == self.panel), None)
 
     def _own(self) -> int | None:
         """The number of the agent whose own start and goal are drawn in the panel."""
@@ -119,7 +121,7 @@ class Editor:
         else:
             if drag.kind in (LINE, RECTANGLE):
                 self._paint(self._shape(drag), drag.blocks)
-            self.session.end_stroke()
+            self.session.history.end()
             self.last_painted = drag.last
 
     def forget(self) -> None:
@@ -132,17 +134,17 @@ class Editor:
         drag, self.drag, self.panel = self.drag, None, None
         if drag is None:
             return self.selecting.cancel()
-        self.session.cancel_stroke()
+        self.session.history.cancel()
         return True
 
     # --- what it does -----------------------------------------------------------------------------
 
     def _paint(self, cells: list[Point], blocks: bool | None = None) -> None:
-        grid = self.session.world.grid
+        grid = self.session.run.world.grid
         if blocks is None:
             blocks = self.drag is not None and self.drag.blocks
         inside = tools.clipped(cells, grid.width, grid.height)
-        self.session.paint([grid.cell(x, y) for x, y in inside], block=blocks)
+        painting.paint(self.session, [grid.cell(x, y) for x, y in inside], block=blocks)
 
     def _shape(self, drag: Drag) -> list[Point]:
         if drag.kind == LINE:
@@ -172,17 +174,17 @@ class Editor:
         return not self._is_inside(point) or not self._is_free(point)
 
     def drop_goal(self, point: Point) -> None:
-        world = self.session.world
+        world = self.session.run.world
         if self.is_refused(point):
             self._refuse("goal", point)
         elif (agent := self._own()) is not None:
-            self.session.move_own_goal(agent, int(world.grid.cell(*point)))
+            self.session.do(MoveGoal(int(world.grid.cell(*point)), agent))
         elif world.grid.cell(*point) != world.goal:
-            self.session.move_goal(int(world.grid.cell(*point)))
+            painting.move_goal(self.session, int(world.grid.cell(*point)))
 
     def drop_start(self, point: Point) -> None:
         """Another start: the run begins again there, on the map as it is."""
-        world = self.session.world
+        world = self.session.run.world
         if self.is_refused(point):
             self._refuse("start", point)
         elif (agent := self._own()) is not None:
@@ -192,24 +194,24 @@ class Editor:
 
     def _refuse(self, name: str, point: Point) -> None:
         why = "that cell is blocked" if self._is_inside(point) else "that is beside the map"
-        self.session.messages.append(f"the {name} cannot be at {point}: {why}")
+        self.session.told.messages.append(f"the {name} cannot be at {point}: {why}")
 
     def toggle(self, point: Point) -> None:
         """Block or free one cell, for the keyboard."""
         if self._is_inside(point):
-            cell = self.session.world.grid.cell(*point)
-            self.session.paint([cell], block=self._is_free(point))
+            cell = self.session.run.world.grid.cell(*point)
+            painting.paint(self.session, [cell], block=self._is_free(point))
 
     def _is_inside(self, point: Point) -> bool:
-        return self.session.world.grid.contains(*point)
+        return self.session.run.world.grid.contains(*point)
 
     def _is_free(self, point: Point) -> bool:
-        grid = self.session.world.grid
+        grid = self.session.run.world.grid
         return grid.is_free(grid.cell(*point))
 
     def end_near(self, x: float, y: float, reach: float) -> Point | None:
         """The start or the goal of the panel that is nearest to a place of the map, within so many cells."""
-        return nearest_end(self.session.world.grid, self._ends(), x, y, reach)
+        return nearest_end(self.session.run.world.grid, self._ends(), x, y, reach)
 
 
 def nearest_end(grid: Grid, ends: Iterable[int], x: float, y: float, reach: float) -> Point | None:

@@ -58,11 +58,12 @@ def report(fault: Fault, session: Session) -> str:
 
 def _about_run(session: Session) -> list[str]:
     try:
-        kinds = ", ".join(walker.spec.key for walker in session.world.walkers)
-        grid = session.world.grid
+        run = session.run
+        kinds = ", ".join(walker.spec.key for walker in run.world.walkers)
+        grid = run.world.grid
         return [
-            f"Run: {session.scenario.title}, tick {session.tick} of {session.recorded_end}, agents {kinds or 'none'}",
-            f"Map: {grid.width} x {grid.height}; branches: {len(session.tree.branches)}, on screen {session.shown}",
+            f"Run: {run.scenario.title}, tick {session.tick} of {run.recorded_end}, agents {kinds or 'none'}",
+            f"Map: {grid.width} x {grid.height}; branches: {len(run.tree.branches)}, on screen {run.shown}",
         ]
     except Exception as error:  # the run may be what is broken
         return [f"Run: cannot be described: {error!r}"]

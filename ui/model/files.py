@@ -305,8 +305,8 @@ def with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> 
 def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write the map as it is now; returns where."""
     place = with_suffix(path, MAP_SUFFIX)
-    write_map(session.world.grid, place)
-    session.mark_map_saved()
+    write_map(session.run.world.grid, place)
+    session.unsaved.mark_map_saved()
     return place
 
 
@@ -323,8 +323,8 @@ def save_session_scenario(
     """Write map, agents and settings as a scenario, with how the window looks; returns where."""
     place = with_suffix(path, SCENARIO_SUFFIXES)
     save_scenario(replace(scenario_from_session(session), view=dict(view or {})), place)
-    if len(session.tree.branches) == 1:
-        session.mark_saved()
+    if len(session.run.tree.branches) == 1:
+        session.unsaved.mark_saved()
     return place
 
 

@@ -61,6 +61,9 @@ class Holder(Protocol):
 
     def focus(self, key: PanelKey) -> None: ...
 
+    def changed(self) -> None:
+        """Something happened to the run."""
+
 
 @dataclass(eq=False)
 class _Doing:
@@ -203,7 +206,7 @@ class History:
     def _show(self) -> None:
         """The run is on its way through what is left of the log; as far as it gets at once, it is shown."""
         self._holder.run.continue_seek()
-        self._holder.run.changed()
+        self._holder.changed()
 
     def _turn(self, source: list[Done], target: list[Done], forwards: bool) -> Done | None:
         if not source:

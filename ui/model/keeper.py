@@ -42,7 +42,7 @@ class Keeper:
     def keep(self) -> None:
         """Once a frame: a new journal for a new run, how far this one is, and what is on screen."""
         now = time.monotonic()
-        if self.journal is None or self.journal.tree is not self.session.tree:
+        if self.journal is None or self.journal.tree is not self.session.run.tree:
             self._begin()
         elif self.journal.problem and now - self._tried_s >= _RETRY_EVERY_S:
             self._retry(self.journal)
@@ -51,8 +51,8 @@ class Keeper:
         assert journal is not None
         is_due = now - self._noted_s >= _NOTE_EVERY_S
         self._noted_s = now if is_due else self._noted_s
-        journal.progress(self.session.shown, now=is_due)
-        journal.looks(self.session.shown, self.session.branch, self.session.focused_key.agent)
+        journal.progress(self.session.run.shown, now=is_due)
+        journal.looks(self.session.run.shown, self.session.run.front, self.session.focused_key.agent)
         if is_due and self._disk.is_idle and (handle := journal.take_unsynced()) is not None:
             self._disk.do(lambda: _sync(handle))
         if journal.problem and not self._said:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ui.model.session import Panel
+    from ui.model.run import Panel
 
 
 class Switchable(Protocol):

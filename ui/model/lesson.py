@@ -54,7 +54,7 @@ class Playing:
         return self.place == len(self.lesson.steps) - 1
 
     def is_on_its_way(self, session: Session) -> bool:
-        return session.tick < self.tick and not session.is_over
+        return session.tick < self.tick and not session.run.is_over
 
     def begin(self, session: Session, player: Player) -> None:
         self.speed_before = player.speed
@@ -82,8 +82,13 @@ class Playing:
             self._stand(session, player)
 
     def look(self, session: Session, player: Player) -> None:
-        if player.clock.is_running and not player.is_backwards and session.tick == self.tick and not session.is_seeking:
-            session.run_until(None)
+        if (
+            player.clock.is_running
+            and not player.is_backwards
+            and session.tick == self.tick
+            and not session.run.is_seeking
+        ):
+            session.until = None
             player.pause()
 
     def _walk(self, session: Session, player: Player) -> None:
@@ -97,7 +102,7 @@ class Playing:
         player.play()
 
     def _stand(self, session: Session, player: Player) -> None:
-        session.run_until(None)
+        session.until = None
         player.seek(self.tick)
 
     def shows(self, session: Session) -> frozenset[PanelKey] | None:
@@ -105,4 +110,4 @@ class Playing:
         labels = self.lesson.shown_at(self.place)
         if labels is None:
             return None
-        return frozenset(panel.key for panel in session.panels if panel.view.label in labels) or None
+        return frozenset(panel.key for panel in session.run.panels if panel.view.label in labels) or None

@@ -16,7 +16,8 @@ from sim.time.moments import (
 )
 from sim.time.recorded import Record
 from ui.model.keys import PanelKey
-from ui.model.session import Panel, Session
+from ui.model.run import Panel
+from ui.model.session import Session
 from ui.model.wording import RunNames
 
 LEAST_SCRUB = 3
@@ -52,10 +53,10 @@ def first_parting(session: Session) -> Moment | None:
     a, b = session.compared()
     if a == b:
         return None
-    one, other = session.panels[a], session.panels[b]
+    one, other = session.run.panels[a], session.run.panels[b]
     if one.key.branch != other.key.branch:
         return _branches_apart(session, one, other)
-    last = session.recorded_end
+    last = session.run.recorded_end
     found = parting(_record(session, one), _record(session, other), last)
     if found is None:
         return None
@@ -64,21 +65,21 @@ def first_parting(session: Session) -> Moment | None:
 
 
 def _record(session: Session, panel: Panel) -> Record:
-    return session.tree[panel.key.branch].timeline.records[panel.key.agent]
+    return session.run.tree[panel.key.branch].timeline.records[panel.key.agent]
 
 
 def _records(session: Session) -> Iterator[tuple[Panel, Record]]:
-    for panel in session.panels:
+    for panel in session.run.panels:
         if panel.crowd is None:
             yield panel, _record(session, panel)
 
 
 def _at(session: Session, cell: int) -> str:
-    return "({}, {})".format(*session.world.grid.xy(cell))
+    return "({}, {})".format(*session.run.world.grid.xy(cell))
 
 
 def _scrub(session: Session) -> Moment | None:
-    last = session.recorded_end
+    last = session.run.recorded_end
     found = [(scrub, panel) for panel, record in _records(session) if (scrub := largest_scrub(record, last))]
     if not found:
         return None
@@ -90,7 +91,7 @@ def _scrub(session: Session) -> Moment | None:
 
 
 def _tick(session: Session) -> Moment | None:
-    last = session.recorded_end
+    last = session.run.recorded_end
     found = [(tick, panel) for panel, record in _records(session) if (tick := dearest_tick(record, last))]
     if not found:
         return None
@@ -100,7 +101,7 @@ def _tick(session: Session) -> Moment | None:
 
 
 def _restart(session: Session) -> Moment | None:
-    last = session.recorded_end
+    last = session.run.recorded_end
     found = [(restart, panel) for panel, record in _records(session) if (restart := dearest_restart(record, last))]
     if not found:
         return None
@@ -132,7 +133,7 @@ def _marks(marks: int) -> str:
 
 
 def _branches_apart(session: Session, one: Panel, other: Panel) -> Moment | None:
-    branches = session.tree[one.key.branch], session.tree[other.key.branch]
+    branches = session.run.tree[one.key.branch], session.run.tree[other.key.branch]
     last = min(branch.timeline.recorded_end for branch in branches)
     found = first_difference(branches[0].timeline, branches[1].timeline, last)
     if found is None:
@@ -142,7 +143,7 @@ def _branches_apart(session: Session, one: Panel, other: Panel) -> Moment | None
 
 
 def _in_what(session: Session, found: Difference, names: tuple[str, str], one: Panel) -> str:
-    timeline = session.tree[one.key.branch].timeline
+    timeline = session.run.tree[one.key.branch].timeline
     if found.entry is not None:
         return f"only in {names[0 if found.is_own else 1]}: {found.entry.command.say(RunNames(timeline))}"
     assert found.parting is not None

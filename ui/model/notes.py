@@ -77,9 +77,9 @@ class Notes:
         self.shown: Note | None = None
 
     def look(self, session: Session) -> None:
-        if self.shown is None and self.left and not session.is_seeking:
+        if self.shown is None and self.left and not session.run.is_seeking:
             note = self.left[0]
-            views = (panel.view for panel in session.panels if panel.view.label == note.points_at.agent)
+            views = (panel.view for panel in session.run.panels if panel.view.label == note.points_at.agent)
             if any(note.is_due(view) for view in views):
                 self.shown = note
 

@@ -11,6 +11,7 @@ from agents.guarded import VERSION
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, SetParam
 from sim.time.branches import Branch
+from ui.model import agent_edits, branching
 from ui.model.session import Session
 
 _LOOK_EVERY_S = 0.4
@@ -51,38 +52,42 @@ class OwnAgents:
             name = f"{path.name} {which.default}"
             branch = run_anew(self.session, key, str(which.default), name)
             if branch is not None:
-                self.session.messages.append(f"{path.name} was saved: its run is computed anew, beside the old one")
+                self.session.told.messages.append(
+                    f"{path.name} was saved: its run is computed anew, beside the old one"
+                )
 
     def take(self, path: str) -> None:
         """Run a file that a person has dropped or named, and put its agent on the start."""
         spec = own_files.load(path)
         self._is_changed(spec.key)
-        if self.session.add_agent(AgentConfig(spec.key)):
-            self.session.messages.append(f"{spec.name} is on the start; save its file, and its run is computed anew")
+        if agent_edits.add(self.session, AgentConfig(spec.key)):
+            self.session.told.messages.append(
+                f"{spec.name} is on the start; save its file, and its run is computed anew"
+            )
 
     def put_named(self) -> None:
         """Those named on the command line join a run that has none of them."""
-        there = {walker.spec.key for walker in self.session.world.walkers}
+        there = {walker.spec.key for walker in self.session.run.world.walkers}
         for key in own_files.LOADED:
             self._is_changed(key)
             if key not in there:
-                self.session.add_agent(AgentConfig(key))
+                agent_edits.add(self.session, AgentConfig(key))
 
 
 def run_anew(session: Session, key: str, version: str, name: str) -> Branch | None:
     """The focused run once more with this version of an agent from the beginning, up to the present tick, beside it."""
-    before, agent = session.tree[session.branch], session.focused_key.agent
+    before, agent = session.run.tree[session.run.front], session.focused_key.agent
     walkers = [w for w in before.timeline.world.walkers if w.spec.key == key and w.params[VERSION] != version]
     if not walkers:
         return None
 
     def make() -> Branch:
-        branch = session.tree.branch(before.number, 0, name)
+        branch = session.run.tree.branch(before.number, 0, name)
         for walker in walkers:
             branch.timeline.insert(walker.joined, SetParam(walker.id, VERSION, version))
         branch.timeline.settle()
         return branch
 
-    branch = session.add_branch(f"{name} run anew", make, agent)
+    branch = branching.add(session, f"{name} run anew", make, agent)
     session.run.show([before.number, branch.number])
     return branch

@@ -63,7 +63,7 @@ class Player:
         self.play()
 
     def is_running_until(self, command_id: str) -> bool:
-        return self.until_command == command_id and self.session.has_stop_rule
+        return self.until_command == command_id and self.session.until is not None
 
     def step_expansion(self) -> None:
         """Slow motion: show one expansion more of this tick, or go on to the next tick."""
@@ -76,7 +76,7 @@ class Player:
     @property
     def last_expansions(self) -> int:
         """Most expansions of an agent in the last tick."""
-        return max((int(p.view.rows[-1].expanded) for p in self.session.panels if p.view.rows.size), default=0)
+        return max((int(p.view.rows[-1].expanded) for p in self.session.run.panels if p.view.rows.size), default=0)
 
     @property
     def revealed(self) -> int | None:
@@ -94,9 +94,9 @@ class Player:
         """In a word, what time does."""
         if self.word is not None:
             return self.word
-        if self.session.is_seeking:
+        if self.session.run.is_seeking:
             return "winding"
-        if self.session.is_over and self.session.tick:
+        if self.session.run.is_over and self.session.tick:
             return "finished"
         if self.is_backwards:
             return "backwards"
@@ -106,7 +106,7 @@ class Player:
 
     def pass_time(self, seconds: float, most_s: float) -> None:
         """Let the ticks pass that are due, for at most so many seconds of work."""
-        if self.session.is_seeking:
+        if self.session.run.is_seeking:
             self.session.continue_seek()
         elif self.is_backwards:
             self._wind_back(self.clock.advance(seconds))
@@ -114,22 +114,27 @@ class Player:
             for _ in range(self.clock.advance(seconds)):
                 self.step_expansion()
         elif self.clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
-            self.session.advance_for(most_s)
+            advance_for(self.session, most_s)
         else:
             self._put_off = self._put_off + 1 if self._must_wait else 0
             if self._put_off >= PATIENCE:
-                self.session.hurry()
+                self.session.run.hurry()
             self._advance(self.clock.advance(seconds, is_held=self._put_off > 0), most_s)
 
     @property
     def _must_wait(self) -> bool:
         """Whether a tick now would wait for a keyframe, and may come later; on a busy machine not for ever."""
-        return self.may_put_off and self._put_off < MOST_PUT_OFF and self.session.is_being_read
+        return self.may_put_off and self._put_off < MOST_PUT_OFF and self.session.run.is_being_read
 
     def look_for_the_end(self) -> str | None:
         """Stop when there is nothing left to run for; returns what to say about a "run until" that ended."""
-        told = self._end_of_run_until() if self.session.has_stop_rule else None
-        if self.clock.is_running and not self.is_backwards and not self.session.is_seeking and self.session.is_over:
+        told = self._end_of_run_until()
+        if (
+            self.clock.is_running
+            and not self.is_backwards
+            and not self.session.run.is_seeking
+            and self.session.run.is_over
+        ):
             self.pause()
         return told
 
@@ -150,13 +155,26 @@ class Player:
             self.session.begin_seek(self.session.tick - ticks)
 
     def _end_of_run_until(self) -> str | None:
-        session = self.session
-        rule, tick = session.stop_rule, session.stop_tick
-        is_met = session.is_stopped_by_rule()
-        if not is_met and not session.is_over:
+        session, until = self.session, self.session.until
+        is_met = session.is_stopped_by_rule
+        if until is None or not (is_met or session.run.is_over):
             return None
-        session.run_until(None)
+        session.until = None
         self.until_command = None
         self.pause()
-        name = rule.name if rule else f"tick {tick}"
-        return f"stopped at tick {session.tick}: {name}" if is_met else f"the run ended before: {name}"
+        return f"stopped at tick {session.tick}: {until.name}" if is_met else f"the run ended before: {until.name}"
+
+
+def advance_for(session: Session, seconds: float) -> int:
+    """As many ticks as fit into the time."""
+    deadline = time.perf_counter() + seconds
+    passed, bulk = 0, 1
+    while time.perf_counter() < deadline:
+        before = time.perf_counter()
+        done = session.advance(bulk)
+        passed += done
+        if done < bulk:
+            break
+        spent = max(1e-6, time.perf_counter() - before)
+        bulk = max(1, min(2048, int(bulk * 0.5 * (deadline - before) / spent)))
+    return passed

@@ -20,7 +20,7 @@ def _unless(can: Callable[[Session, State], object], why: str) -> Reason:
 
 _SELECTED = _unless(lambda _, state: state.selection, "Nothing is selected: drag over the map with Select")
 _IN_HAND = _unless(lambda _, state: state.selection or state.held, "Nothing is selected, and nothing is in the hand")
-_SECOND = _unless(lambda session, _: len(session.tree.branches) > 1, "There is one branch only; B makes another")
+_SECOND = _unless(lambda session, _: len(session.run.tree.branches) > 1, "There is one branch only; B makes another")
 
 _REASONS: Mapping[str, Reason] = {
     "undo": _unless(lambda session, _: session.history.done, "Nothing was done yet"),
@@ -37,15 +37,15 @@ _REASONS: Mapping[str, Reason] = {
     "turn_right": _IN_HAND,
     "turn_left": _IN_HAND,
     "compare_branch": _unless(
-        lambda session, _: session.tree[session.branch].parent in session.tree.branches,
+        lambda session, _: session.run.tree[session.run.front].parent in session.run.tree.branches,
         "The focused branch has no parent to be compared with",
     ),
-    "hide_branch": _unless(lambda session, _: len(session.shown) > 1, "The only branch on screen stays there"),
+    "hide_branch": _unless(lambda session, _: len(session.run.shown) > 1, "The only branch on screen stays there"),
     "delete_branch": _SECOND,
     "split_policy": _unless(lambda session, _: session.focused, "There is no agent to split"),
     "to_start": _unless(lambda session, _: session.tick > 0, "This is tick 0"),
     "step_back": _unless(lambda session, _: session.tick > 0, "This is tick 0"),
-    "save_charts": _unless(lambda session, _: session.panels, "There is no agent, and no chart"),
-    "export_csv": _unless(lambda session, _: session.panels, "There is no agent, and nothing to export"),
-    "compare_table": _unless(lambda session, _: session.panels, "There is no agent, and nothing to compare"),
+    "save_charts": _unless(lambda session, _: session.run.panels, "There is no agent, and no chart"),
+    "export_csv": _unless(lambda session, _: session.run.panels, "There is no agent, and nothing to export"),
+    "compare_table": _unless(lambda session, _: session.run.panels, "There is no agent, and nothing to compare"),
 }

@@ -225,6 +225,10 @@ class Run:
         """Whether a keyframe of a branch on screen is read at this moment."""
         return any(branch.timeline.is_being_read for branch in self.shown_branches)
 
+    def hurry(self) -> None:
+        """A tick waits for what is read in another thread."""
+        self.tree.store.hurry()
+
     def go_on_measuring(self) -> None:
         """While no tick passes, measure what is still unknown, a little in each frame."""
         went_on = [branch.timeline.go_on_measuring() for branch in self.shown_branches]

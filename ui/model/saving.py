@@ -36,7 +36,7 @@ def save(session: Session, path: Path, view: View | None = None) -> Path:
     """Write everything as one file, with how the window looks; returns where."""
     place = files.with_suffix(path, files.SCENARIO_SUFFIXES)
     session_file.save_session(describe(session.run, view, session.focused_key.agent), place)
-    session.mark_saved()
+    session.unsaved.mark_saved()
     return place
 
 
@@ -47,6 +47,6 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     shown = (*saved.shown, saved.branch)
     session.take(planted(scenario, tree, saved.branch, shown, session.told), saved.focus)
     if path is None:
-        session.mark_unsaved()  # from a journal: nowhere else is it kept
-    session.messages.extend(dict.fromkeys(problems))
-    session.alarms.extend(saved.warnings)
+        session.unsaved.mark_unsaved()  # from a journal: nowhere else is it kept
+    session.told.messages.extend(dict.fromkeys(problems))
+    session.told.alarms.extend(saved.warnings)

@@ -1,12 +1,15 @@
 """The script of edits as a user sees it: a stroke of the brush is one deed, however many commands it took."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from sim import commands
 from sim.commands import Command
 from sim.time.log import Entry
-from sim.time.timeline import Timeline
+from ui.model.run import Run
+from ui.model.session import Session
+from ui.model.wording import RunNames
 
 _AGAIN_AFTER = 10  # ticks until what is done once more is done
 
@@ -58,28 +61,47 @@ def deeds_of(entries: Iterable[Entry]) -> list[Deed]:
     return [Deed(tuple(deed)) for deed in deeds.values()]
 
 
+def deeds(run: Run) -> list[Deed]:
+    """All commands of the branch in front as a user sees them, those of the scenario and those done by hand."""
+    return deeds_of(entry for entry in run.timeline.entries() if not isinstance(entry.command, commands.Serve))
+
+
 # --- changing it: the run is computed anew --------------------------------------------------------
 
 
-def move(timeline: Timeline, deed: Deed, by: int) -> None:
-    """Do it earlier or later; a stroke keeps its shape in time, and none of it goes before tick 0."""
-    offset = max(by, -deed.tick)
-    for entry in deed.entries:
-        timeline.move(entry.id, entry.tick + offset)
+def move(session: Session, deed: Deed, by: int) -> None:
+    """Do it so many ticks later or earlier; a stroke keeps its shape in time, and none of it goes before tick 0."""
+    with _rewriting(session, deed, "moved in time") as there:
+        offset = max(by, -next((entry.tick for entry in there), 0))
+        for entry in there:
+            session.run.timeline.move(entry.id, entry.tick + offset)
 
 
-def toggle(timeline: Timeline, deed: Deed) -> None:
-    for number in deed.ids:
-        timeline.set_enabled(number, not deed.is_enabled)
+def toggle(session: Session, deed: Deed) -> None:
+    with _rewriting(session, deed, "switched off" if deed.is_enabled else "switched on") as there:
+        for entry in there:
+            session.run.timeline.set_enabled(entry.id, not deed.is_enabled)
 
 
-def delete(timeline: Timeline, deed: Deed) -> None:
-    for number in deed.ids:
-        timeline.delete(number)
+def delete(session: Session, deed: Deed) -> None:
+    with _rewriting(session, deed, "deleted") as there:
+        for entry in there:
+            session.run.timeline.delete(entry.id)
 
 
-def duplicate(timeline: Timeline, deed: Deed) -> None:
+def duplicate(session: Session, deed: Deed) -> None:
     """The same once more, a little later."""
     stroke = 0
-    for entry in deed.entries:
-        stroke = timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER, stroke).stroke
+    with _rewriting(session, deed, "done once more") as there:
+        for entry in there:
+            stroke = session.run.timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER, stroke).stroke
+
+
+@contextmanager
+def _rewriting(session: Session, deed: Deed, words: str) -> Iterator[tuple[Entry, ...]]:
+    """Of a deed what the script still has, to be changed as one thing done."""
+    timeline = session.run.timeline
+    known = {entry.id for entry in timeline.entries()}
+    there = tuple(entry for entry in deed.entries if entry.id in known)
+    with session.doing(f"{deed.command.say(RunNames(timeline))}: {words}") if there else nullcontext():
+        yield there

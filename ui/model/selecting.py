@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.commands import MAX_NAME, MAX_SWITCHES, MapEdit, SetTerrain
+from sim.commands import MAX_NAME, MAX_SWITCHES, MapEdit, NameSwitch, SetTerrain
 from sim.grid import Grid
-from ui.model import files, tools
+from ui.model import files, painting, script, tools
 from ui.model.selection import Piece, Selection
 from ui.model.session import Session
 from ui.model.state import State
@@ -45,7 +45,7 @@ class Selecting:
 
     @property
     def grid(self) -> Grid:
-        return self.session.world.grid
+        return self.session.run.world.grid
 
     # --- the mouse --------------------------------------------------------------------------------
 
@@ -138,12 +138,12 @@ class Selecting:
 
     def choose_joined(self, point: Point) -> str:
         """All cells that are joined to one and are free, or blocked, as it is."""
-        self.choose(Selection.of(tools.flood(self.session.free_map(), point), self.grid))
+        self.choose(Selection.of(tools.flood(self.grid.free_map, point), self.grid))
         return self._told()
 
     def choose_last_stroke(self) -> str:
         """The cells that were painted last, by hand."""
-        painted = [deed for deed in self.session.deeds() if isinstance(deed.command, MapEdit)]
+        painted = [deed for deed in script.deeds(self.session.run) if isinstance(deed.command, MapEdit)]
         by_hand = [deed for deed in painted if not deed.entries[0].is_scripted and deed.tick <= self.session.tick]
         if not by_hand:
             return "nothing was painted yet"
@@ -221,7 +221,7 @@ class Selecting:
         chosen = self._chosen()
         if chosen is None:
             return NOTHING
-        self.session.paint(chosen.cells(self.grid).tolist(), block=block)
+        painting.paint(self.session, chosen.cells(self.grid).tolist(), block=block)
         return ""
 
     def _free(self, words: str) -> None:
@@ -250,7 +250,7 @@ class Selecting:
 
     def why_no_switch(self, name: str) -> str | None:
         """What speaks against a switch of this name here, if anything does."""
-        switches = self.session.world.switches
+        switches = self.session.run.world.switches
         if len(name) > MAX_NAME:
             return f"expected at most {MAX_NAME} characters, got {len(name)}"
         if name in switches:
@@ -262,14 +262,14 @@ class Selecting:
         chosen = self._chosen()
         if chosen is None:
             return NOTHING
-        self.session.name_switch(name, chosen.cells(self.grid).tolist())
-        place = list(self.session.world.switches).index(name) + 1
+        self.session.do(NameSwitch(name, tuple(chosen.cells(self.grid).tolist())))
+        place = list(self.session.run.world.switches).index(name) + 1
         key = f", Shift+{place} turns it" if place <= 9 else ""
         return f"{name} is a switch of {chosen.count:,} cells{key}"
 
     def next_name(self) -> str:
         """A name that is not taken."""
-        taken = self.session.world.switches
+        taken = self.session.run.world.switches
         return next(name for n in range(1, MAX_SWITCHES + 2) if (name := f"switch {n}") not in taken)
 
     def saver(self) -> Callable[[str | os.PathLike[str]], Path] | None:

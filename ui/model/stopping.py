@@ -45,3 +45,23 @@ STOP_RULES = {
     "restart": StopRule("next restart", lambda step: bool(step.row["marks"] & log.RESTARTED)),
     "arrival": StopRule("next arrival", lambda step: bool(step.row["marks"] & log.ARRIVED)),
 }
+
+
+@dataclass(frozen=True)
+class Until:
+    """What a "run until" that goes on waits for: that an agent does something, or that a tick is there."""
+
+    rule: StopRule | None
+    tick: int | None
+    since: int  # the tick at which it began: what was there then is not waited for
+
+    @property
+    def name(self) -> str:
+        return self.rule.name if self.rule else f"tick {self.tick}"
+
+    def is_met(self, run: Run, focused: PanelKey, tick: int) -> bool:
+        """Whether that has happened in the last tick."""
+        if tick <= self.since:
+            return False
+        is_there = self.tick is not None and tick >= self.tick
+        return is_there or (self.rule is not None and self.rule.is_met_in(run, focused))

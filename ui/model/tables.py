@@ -21,20 +21,20 @@ TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expande
 def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent on screen, of whatever branch; returns where."""
     header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
-    title, run = session.scenario.title, session.run
+    title, run = session.run.scenario.title, session.run
     rows = ([title, p.branch, run.tick, *(c.value(run, p) for c in COLUMNS)] for p in run.panels)
     return _write_csv(path, header, rows)
 
 
 def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent and tick; returns where."""
-    rows = (row for panel in session.panels for row in _tick_rows(session, panel))
+    rows = (row for panel in session.run.panels for row in _tick_rows(session, panel))
     return _write_csv(path, TICK_COLUMNS, rows)
 
 
 def _tick_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
-    trail, view = session.trails[panel.key], panel.view
-    width = session.world.grid.width
+    trail, view = session.run.trails[panel.key], panel.view
+    width = session.run.world.grid.width
     columns = (
         trail.cells % width,
         trail.cells // width,

@@ -8,6 +8,7 @@ from sim.commands import AgentConfig
 from sim.kernels import octile
 from sim.movement import WORDS, Movement
 from sim.params import Param, Value
+from ui.model import agent_edits
 from ui.model.keys import PanelKey
 from ui.model.session import Session
 from ui.model.state import State
@@ -31,44 +32,44 @@ def neighbour(values: Sequence[float], value: float, step: int) -> float:
 
 def turn_kind(session: Session, key: PanelKey, step: int) -> None:
     """Another algorithm in the same panel, from the start, with its default parameters."""
-    walker = session.walker(key)
+    walker = session.run.walker(key)
     if walker is not None and not walker.config.group:
         order = [spec.key for spec in SPECS]
         kind = order[(order.index(walker.spec.key) + step) % len(order)]
-        session.replace_agent(key, AgentConfig(kind, budget=walker.budget))
+        agent_edits.replace_agent(session, key, AgentConfig(kind, budget=walker.budget))
 
 
 def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
     """The other truth value, or the next choice; False for a number, which has no next one."""
-    walker = session.walker(key)
+    walker = session.run.walker(key)
     if walker is None or param.name not in walker.params:  # what is drawn may be a frame old
         return True
     value = walker.params[param.name]
     if param.kind is bool:
-        session.set_param(key, param.name, not value)
+        agent_edits.set_param(session, key, param.name, not value)
     elif param.kind is str:
         choices = tuple(dict.fromkeys((*param.choices, str(value))))
-        session.set_param(key, param.name, choices[(choices.index(str(value)) + 1) % len(choices)])
+        agent_edits.set_param(session, key, param.name, choices[(choices.index(str(value)) + 1) % len(choices)])
     return param.kind in (bool, str)
 
 
 def turn_param(session: Session, key: PanelKey, param: Param, step: int) -> None:
     """A bit more or less."""
-    walker = session.walker(key)
+    walker = session.run.walker(key)
     if walker is None or param.name not in walker.params or flip_param(session, key, param):
         return
     by = param.step or (1.0 if param.kind is int else 0.1)
     value: Value = round(float(walker.params[param.name]) + step * by, 6)
     value = max(param.low if param.low is not None else value, min(param.high or value, value))
-    session.set_param(key, param.name, value)
+    agent_edits.set_param(session, key, param.name, value)
 
 
 def turn_budget(session: Session, key: PanelKey, step: int) -> None:
     """Half or double, for this agent alone."""
-    walker = session.walker(key)
+    walker = session.run.walker(key)
     if walker is not None:
-        budget = walker.budget or session.tree[key.branch].timeline.world.budget
-        session.set_budget(key, budget * 2 if step > 0 else max(1, budget // 2))
+        budget = walker.budget or session.run.tree[key.branch].timeline.world.budget
+        agent_edits.set_budget(session, key, budget * 2 if step > 0 else max(1, budget // 2))
 
 
 # --- the focused branch ---------------------------------------------------------------------------
@@ -76,28 +77,28 @@ def turn_budget(session: Session, key: PanelKey, step: int) -> None:
 
 def set_budget(session: Session, budget: int) -> None:
     budget = max(1, budget)
-    if budget != session.world.budget:
+    if budget != session.run.world.budget:
         session.do(commands.SetBudget(budget))
 
 
 def flip_switch(session: Session, name: str) -> str:
     """Block or free it; returns what to say."""
-    blocks = not session.world.switch_states()[name]
-    session.flip_switch(name)
-    is_whole = session.world.switch_states()[name] == blocks
+    blocks = not session.run.world.switch_states()[name]
+    session.do(commands.SetSwitch(name, blocks))
+    is_whole = session.run.world.switch_states()[name] == blocks
     state = ("blocked" if is_whole else "blocked, except where somebody stands") if blocks else "open"
     return f"tick {session.tick}: {name} {state}"
 
 
 def turn_change_rate(session: Session, state: State, step: int) -> None:
-    changes = session.world.random_changes
+    changes = session.run.world.random_changes
     state.change_rate = neighbour(CHANGE_RATES, changes.rate or state.change_rate, step)
     if changes.rate > 0:
         session.do(commands.SetChanges(changes.every, state.change_rate))
 
 
 def turn_change_interval(session: Session, state: State, step: int) -> None:
-    changes = session.world.random_changes
+    changes = session.run.world.random_changes
     is_on = changes.rate > 0
     every = neighbour(CHANGE_INTERVALS, changes.every if is_on else state.change_interval, step)
     state.change_interval = int(every)
@@ -107,22 +108,22 @@ def turn_change_interval(session: Session, state: State, step: int) -> None:
 
 def turn_trials(session: Session, step: int) -> str:
     """More or fewer walks of agents that learn; returns what to say."""
-    trials = int(neighbour(TRIAL_COUNTS, session.world.trials, step))
+    trials = int(neighbour(TRIAL_COUNTS, session.run.world.trials, step))
     session.do(commands.SetTrials(trials))
     return f"agents that learn walk {f'up to {trials:,} times' if trials > 1 else 'once'}"
 
 
 def turn_tick_ms(session: Session, step: int) -> None:
     """More or fewer milliseconds for all agents together; the least is none at all: as long as it takes."""
-    session.do(commands.SetTickMs(neighbour(TICK_TIMES, session.world.tick_ms, step)))
+    session.do(commands.SetTickMs(neighbour(TICK_TIMES, session.run.world.tick_ms, step)))
 
 
 def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
     """The cell cursor of the keyboard; it appears where the focused agent stands."""
-    grid = session.world.grid
+    grid = session.run.world.grid
     if state.cursor is None:
         walker = session.focused
-        state.cursor = grid.xy(walker.position if walker else session.world.start)
+        state.cursor = grid.xy(walker.position if walker else session.run.world.start)
     else:
         x, y = state.cursor[0] + dx, state.cursor[1] + dy
         state.cursor = (max(0, min(grid.width - 1, x)), max(0, min(grid.height - 1, y)))
@@ -133,17 +134,17 @@ def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
 
 def set_rule(session: Session, rule: str) -> None:
     """Another movement rule; a diagonal costs what it did, where there are any."""
-    now = session.world.grid.movement
+    now = session.run.world.grid.movement
     session.set_movement(Movement(rule, now.diagonal if now.has_diagonals else octile.DIAGONAL))
 
 
 def turn_rule(session: Session, step: int) -> None:
     rules = list(WORDS)
-    set_rule(session, rules[(rules.index(session.world.grid.movement.rule) + step) % len(rules)])
+    set_rule(session, rules[(rules.index(session.run.world.grid.movement.rule) + step) % len(rules)])
 
 
 def turn_diagonal(session: Session, step: int) -> None:
     """A dearer or a cheaper diagonal."""
-    now = session.world.grid.movement
+    now = session.run.world.grid.movement
     if now.has_diagonals:
         session.set_movement(Movement(now.rule, neighbour(DIAGONALS, now.diagonal, step)))

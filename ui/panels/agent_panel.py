@@ -9,7 +9,7 @@ from ui.draw.theme import Colour, mix
 from ui.model import wording
 from ui.model.crowds import Crowd
 from ui.model.layout import HUD, HUD_ROW, Box, PanelBoxes
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels import minimap, panel_header, pointing
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot

@@ -10,7 +10,7 @@ from ui.draw.theme import mix
 from ui.model import turning
 from ui.model.keys import PanelKey
 from ui.model.layout import Box, PanelBoxes
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
@@ -18,7 +18,7 @@ LEAST_MAP = 240  # a smaller map would be all names
 
 
 def flip(desk: Desk, name: str) -> None:
-    if name in desk.session.world.switch_states():  # what is drawn may be a frame old, and another run open
+    if name in desk.session.run.world.switch_states():  # what is drawn may be a frame old, and another run open
         desk.tell(turning.flip_switch(desk.session, name))
 
 

@@ -18,7 +18,7 @@ from ui.draw.theme import SERIES, mix
 from ui.model import wording
 from ui.model.crowds import Crowd
 from ui.model.layout import Box
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels import mark
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
@@ -46,7 +46,7 @@ class Chart:
 
 def _suboptimality(desk: Desk, panel: Panel) -> Values:
     """Of the present walk, where an agent walks several times: as the panel has it."""
-    trail = desk.session.trails[panel.key]
+    trail = desk.session.run.trails[panel.key]
     begun = np.where(trail.marks & log.TRIAL, trail.cost, 0.0)
     return _over_optimal(trail.cost - np.maximum.accumulate(begun), panel)
 
@@ -63,8 +63,8 @@ def _over_optimal(cost: Values, panel: Panel) -> Values:
 
 def _distances(desk: Desk, panel: Panel) -> Values:
     session = desk.session
-    timeline = session.tree[panel.key.branch].timeline
-    known, cells = desk.distances_of(panel), session.trails[panel.key].cells
+    timeline = session.run.tree[panel.key.branch].timeline
+    known, cells = desk.distances_of(panel), session.run.trails[panel.key].cells
     return known.along(timeline, cells, session.generation, panel.subject.goal)
 
 
@@ -93,21 +93,21 @@ CHARTS = (
         "expansions",
         "Expansions",
         "Cells expanded so far, by tick",
-        lambda desk, panel: desk.session.trails[panel.key].expanded.astype(np.float64),
+        lambda desk, panel: desk.session.run.trails[panel.key].expanded.astype(np.float64),
         wording.whole,
     ),
     Chart(
         "revisits",
         "Revisits",
         "Moves onto cells stood on before, by tick: flat is good, steep is scrubbing",
-        lambda desk, panel: desk.session.trails[panel.key].revisits.astype(np.float64),
+        lambda desk, panel: desk.session.run.trails[panel.key].revisits.astype(np.float64),
         wording.whole,
     ),
 )
 
 
 def shown_charts(desk: Desk) -> list[Chart]:
-    learns = any(panel.view.most_trials > 1 for panel in desk.session.panels)
+    learns = any(panel.view.most_trials > 1 for panel in desk.session.run.panels)
     return [*([TRIALS] if learns else []), *CHARTS]
 
 
@@ -133,11 +133,11 @@ class Line:
 
 def lines_of(desk: Desk, chart: Chart) -> list[Line]:
     lines = []
-    for place, panel in enumerate(desk.session.panels):
+    for place, panel in enumerate(desk.session.run.panels):
         if panel.mind is None:
             continue
         values = chart.values(desk, panel)
-        first = desk.session.trails[panel.key].first_tick if chart.unit == "tick" else chart.first
+        first = desk.session.run.trails[panel.key].first_tick if chart.unit == "tick" else chart.first
         if values.size:
             lines.append(Line(place, panel.mind.label, first, values))
     return lines
@@ -193,7 +193,7 @@ def draw(desk: Desk, box: Box, chart: Chart) -> None:
     lines = lines_of(desk, chart)
     plot = (x + px(GUTTER), y + px(20), width - px(GUTTER), height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    recorded = desk.session.recorded_end if chart.unit == "tick" else 0  # the line of time is as long
+    recorded = desk.session.run.recorded_end if chart.unit == "tick" else 0  # the line of time is as long
     scale = scale_of(lines, plot, px(_PAD), recorded)
     goes = chart.unit == "tick" and scale is not None
     drag = partial(_go_to, desk, scale) if goes and scale is not None else None

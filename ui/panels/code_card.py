@@ -4,7 +4,7 @@ from ui.draw.theme import mix
 from ui.model import wording
 from ui.model.layout import Box
 from ui.model.pseudocode import Reading, read
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels.desk import Desk
 
 LINE, HEAD, PAD, INDENT = 17, 26, 8, 12
@@ -13,10 +13,10 @@ LINE, HEAD, PAD, INDENT = 17, 26, 8, 12
 def reading_of(desk: Desk) -> tuple[Panel, Reading] | None:
     """Of the focused agent; None out of slow motion, and for agents without lines."""
     session = desk.session
-    panel = next((p for p in session.panels if p.key == session.focused_key), None)
-    if panel is None or panel.mind is None or not desk.player.is_slow_motion or session.is_seeking:
+    panel = next((p for p in session.run.panels if p.key == session.focused_key), None)
+    if panel is None or panel.mind is None or not desk.player.is_slow_motion or session.run.is_seeking:
         return None
-    record = session.tree[panel.key.branch].timeline.records.get(panel.mind.id)
+    record = session.run.tree[panel.key.branch].timeline.records.get(panel.mind.id)
     before = record.cell_at(panel.snapshot.tick - 1) if record else panel.mind.position
     reading = read(panel.mind, before, desk.player.revealed, panel.snapshot.tick)
     return (panel, reading) if reading is not None else None

@@ -14,7 +14,8 @@ from ui.model.keys import PanelKey
 from ui.model.layout import Layout, lay_out
 from ui.model.player import Player
 from ui.model.possible import why_not
-from ui.model.session import Panel, Session
+from ui.model.run import Panel
+from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.state import State
 from ui.widgets.canvas import Canvas
@@ -78,11 +79,11 @@ class Desk:
 
     def true_distance(self, panel: Panel, cell: int) -> float | None:
         """From a cell to the goal of an agent; None while it is not known."""
-        timeline = self.session.tree[panel.key.branch].timeline
+        timeline = self.session.run.tree[panel.key.branch].timeline
         return self.distances_of(panel).of_cell(timeline, cell, self.session.generation, panel.subject.goal)
 
     def inspected_cell(self) -> int | None:
-        return self.state.inspected_cell(self.session.world.grid)
+        return self.state.inspected_cell(self.session.run.world.grid)
 
     def edit_agent(self, key: PanelKey) -> None:
         """Ask for all about an agent."""

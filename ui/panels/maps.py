@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ui.draw.picture import Hand
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels import agent_panel, badges, bridges, overlay, sidebar, top_bar, transport
 from ui.panels.desk import Desk
 

@@ -10,7 +10,7 @@ from ui.draw.thumb import thumbnail
 from ui.model.camera import Camera
 from ui.model.keys import PanelKey
 from ui.model.layout import Box, PanelBoxes
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 

@@ -5,7 +5,7 @@ import pygame
 from ui.draw import marks
 from ui.model.layout import Box, PanelBoxes, contains
 from ui.model.notes import Note
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels import pointing
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot

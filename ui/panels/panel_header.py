@@ -12,11 +12,11 @@ from sim.agent_api import Status
 from sim.params import Param, Value
 from sim.walker import WalkerView
 from ui.draw.theme import Colour, mix
-from ui.model import turning, wording
+from ui.model import agent_edits, turning, wording
 from ui.model.crowds import state_of
 from ui.model.keys import PanelKey
 from ui.model.layout import HEADER, HEADER_ROW, Box
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels import mark
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
@@ -136,7 +136,7 @@ def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middl
 
 def _shares_name(desk: Desk, panel: Panel) -> bool:
     """Whether another agent is called the same and differs in what its chips say."""
-    view, others = panel.view, (other.view for other in desk.session.panels if other.key != panel.key)
+    view, others = panel.view, (other.view for other in desk.session.run.panels if other.key != panel.key)
     return any(other.label == view.label and _parameters(other) != _parameters(view) for other in others)
 
 
@@ -187,7 +187,7 @@ def _draw_icons(desk: Desk, right: int, middle: int, panel: Panel, count: int) -
         (
             "remove",
             "close",
-            desk.session.remove_agent,
+            partial(agent_edits.remove, desk.session),
             "Remove all of them" if panel.crowd else "Remove this agent",
             "Delete",
         ),
@@ -291,7 +291,7 @@ def _state_tip(view: WalkerView) -> str:
 def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
     """Budget and parameters; what tells this agent from the others first."""
     view, key = panel.view, panel.key
-    others = [other.view for other in desk.session.panels if other.key != key]
+    others = [other.view for other in desk.session.run.panels if other.key != key]
     alike = [other for other in others if other.spec.key == view.spec.key]
     chips = [
         _Chip(

@@ -5,7 +5,7 @@ import pygame
 from sim.lesson import Highlight
 from sim.measures import MEASURES
 from ui.model.layout import Box, PanelBoxes
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 

@@ -8,6 +8,7 @@ import pygame
 
 from sim.time.recorded import MarkKind
 from ui.draw.theme import Colour, mix
+from ui.model import script
 from ui.model.layout import Box
 from ui.model.script import Deed
 from ui.model.session import Session
@@ -72,7 +73,7 @@ def draw(desk: Desk, box: Box) -> None:
 
 def end_of(desk: Desk) -> int:
     """The last tick of the line."""
-    return max(desk.session.recorded_end, desk.session.tick, 1)
+    return max(desk.session.run.recorded_end, desk.session.tick, 1)
 
 
 def tick_at(desk: Desk, x: int) -> int:
@@ -84,10 +85,10 @@ def tick_at(desk: Desk, x: int) -> int:
 def _draw_deeds(desk: Desk, bar: Box, end: int) -> None:
     """A handle on each line of the script: dragged, it is done at another tick, and the run is computed anew."""
     canvas, px, session = desk.canvas, desk.canvas.px, desk.session
-    for deed in session.deeds()[-MOST_HANDLES:]:
+    for deed in script.deeds(session.run)[-MOST_HANDLES:]:
         at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
         box = (at - px(6), bar[1] - px(11), px(12), px(11))
-        tip = f"{deed.command.say(RunNames(session.timeline))}, tick {deed.tick:,}: drag to another tick"
+        tip = f"{deed.command.say(RunNames(session.run.timeline))}, tick {deed.tick:,}: drag to another tick"
         drop = partial(_drop_deed, desk, deed)
         canvas.spot(HotSpot(f"mark:{deed.id}", box, None, tip, drag=partial(_carry_deed, desk, deed.id), drop=drop))
     if desk.state.carried_deed is not None:
@@ -108,7 +109,7 @@ def _drop_deed(desk: Desk, deed: Deed) -> None:
     if carried is None or abs(carried[1] - deed.tick) <= end_of(desk) * CLICK_REACH:
         desk.player.seek(deed.tick)
     else:
-        desk.session.move_deed(deed, carried[1] - deed.tick)
+        script.move(desk.session, deed, carried[1] - deed.tick)
 
 
 def _drag(desk: Desk, bar: Box, end: int, position: tuple[int, int]) -> None:
@@ -120,7 +121,8 @@ def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
     """At most one mark of a kind in a pixel column: a long run must not cost more to draw."""
     surface = desk.canvas.surface
     px = desk.canvas.px
-    marks = session.marks()
+    timeline = session.run.timeline
+    marks = timeline.marks(0, max(timeline.recorded_end, timeline.horizon))
     x, y, width, height = bar
     if width < 1:
         return  # the window is too narrow for a line of time

@@ -28,7 +28,7 @@ def draw(desk: Desk, selecting: Selecting) -> None:
     if shown is None:
         return
     for panel, boxes in desk.scene.panels():
-        if panel.key.branch == desk.session.branch:
+        if panel.key.branch == desk.session.run.front:
             camera = desk.scene.camera(panel.key, boxes)
             with desk.canvas.clipped(boxes.map):
                 if floating is not None:

@@ -7,7 +7,7 @@ from sim.measures import MEASURE_BY_KEY, OPTIONAL, Measure
 from sim.walker import WalkerView
 from ui.model import turning, wording
 from ui.model.layout import Box
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.panels import charts, mark, stepper
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
@@ -51,7 +51,7 @@ def draw(desk: Desk, box: Box) -> int:
 
 def _draw_whose(desk: Desk, x: int, y: int, width: int) -> int:
     """Whose lines the charts have, where that is one of a crowd."""
-    for text in charts.whose(desk.session.panels):
+    for text in charts.whose(desk.session.run.panels):
         box = (x, y, width, desk.canvas.px(WHOSE))
         y += desk.canvas.wrapped(box, text, size=12, colour=desk.palette.dim) + desk.canvas.px(6)
     return y
@@ -59,7 +59,7 @@ def _draw_whose(desk: Desk, x: int, y: int, width: int) -> int:
 
 def _draw_trials(desk: Desk, x: int, y: int, width: int) -> int:
     """How often agents that learn walk from start to goal."""
-    if not any(panel.view.spec.keeps_h for panel in desk.session.panels):
+    if not any(panel.view.spec.keeps_h for panel in desk.session.run.panels):
         return y
     canvas = desk.canvas
     px = canvas.px
@@ -69,7 +69,7 @@ def _draw_trials(desk: Desk, x: int, y: int, width: int) -> int:
     )
     keys = f"{desk.key_of('more_trials')}, {desk.key_of('fewer_trials')}"
     stepper.draw(
-        canvas, "trials", (x + width, y), f"{desk.session.world.trials:,}", partial(_turn_trials, desk), tip, keys
+        canvas, "trials", (x + width, y), f"{desk.session.run.world.trials:,}", partial(_turn_trials, desk), tip, keys
     )
     return y + px(38)
 
@@ -80,7 +80,7 @@ def _turn_trials(desk: Desk, step: int) -> None:
 
 def _draw_table(desk: Desk, x: int, y: int, width: int) -> int:
     """Columns are as wide as their numbers, so that names have the rest."""
-    canvas, px, panels = desk.canvas, desk.canvas.px, desk.session.panels
+    canvas, px, panels = desk.canvas, desk.canvas.px, desk.session.run.panels
     columns = [_Column(canvas, MEASURE_BY_KEY[key], [panel.view for panel in panels]) for key in COLUMNS]
     rights = _ends([column.width for column in columns], px(COLUMN_GAP), x + width)
     names_end = rights[0] - columns[0].width - px(COLUMN_GAP)
@@ -132,16 +132,16 @@ def _ends(widths: list[int], gap: int, right: int) -> list[int]:
 def _draw_reference(desk: Desk, x: int, y: int, width: int) -> int:
     """What the ratios are over: our own optimum, and the one a problem list states."""
     canvas = desk.canvas
-    if all(panel.view.has_own_ends for panel in desk.session.panels):
+    if all(panel.view.has_own_ends for panel in desk.session.run.panels):
         text = "optimal: between the ends of each agent"
         canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
         return y + canvas.px(24)
-    optimal = desk.session.world.optimal
-    listed = desk.session.scenario.listed_optimal
+    optimal = desk.session.run.world.optimal
+    listed = desk.session.run.scenario.listed_optimal
     text = f"optimal {wording.cost(optimal)}" if optimal < float("inf") else "no path from start to goal"
     if listed is not None:
         text += f", listed {listed:g}"
-    if desk.session.world.grid.version:
+    if desk.session.run.world.grid.version:
         text += " (map as first opened)"
     canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
     return y + canvas.px(24)

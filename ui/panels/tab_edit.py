@@ -120,7 +120,7 @@ def _draw_history(desk: Desk, x: int, y: int, width: int) -> int:
 
 
 def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
-    states = desk.session.world.switch_states()
+    states = desk.session.run.world.switch_states()
     if not states:
         return y
     canvas, palette = desk.canvas, desk.palette
@@ -163,7 +163,7 @@ def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
     """The papers' random dynamics: on or off, how much, how often."""
     canvas = desk.canvas
     px = canvas.px
-    changes = desk.session.world.random_changes
+    changes = desk.session.run.world.random_changes
     is_on = changes.rate > 0
     y = desk.heading(x, y, "Random changes")
     gap, each = px(8), stepper.width(canvas)
@@ -190,7 +190,7 @@ def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
 
 def _draw_tick_ms(desk: Desk, x: int, y: int, width: int) -> int:
     """The milliseconds that a game gives to pathfinding."""
-    canvas, limit = desk.canvas, desk.session.world.tick_ms
+    canvas, limit = desk.canvas, desk.session.run.world.tick_ms
     px = canvas.px
     y = desk.heading(x, y, "Milliseconds a tick, all agents together")
     tip = (
@@ -218,7 +218,7 @@ RULE_TIPS = {
 
 def _draw_movement(desk: Desk, x: int, y: int, width: int) -> int:
     """By which rule agents move, and what a diagonal costs. Another one begins the run again."""
-    canvas, movement = desk.canvas, desk.session.world.grid.movement
+    canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.px
     canvas.text((x + width, y), "begins the run again", size=12, colour=desk.palette.dim, align="right")
     y = desk.heading(x, y, "Movement")
@@ -237,7 +237,7 @@ def _draw_movement(desk: Desk, x: int, y: int, width: int) -> int:
 
 def _draw_rules(desk: Desk, x: int, y: int, width: int) -> int:
     """What the map is, and how the mouse edits."""
-    grid = desk.session.world.grid
+    grid = desk.session.run.world.grid
     canvas = desk.canvas
     canvas.hline(x, y, width)
     text = (

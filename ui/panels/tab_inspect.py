@@ -11,7 +11,7 @@ from ui.draw.layers.records import cells_of, records_of
 from ui.draw.layers.regions import shown_regions
 from ui.model.cell_values import values_of
 from ui.model.layout import Box
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.model.wording import NOT_YET
 from ui.panels import mark, why_line
 from ui.panels.desk import Desk
@@ -36,14 +36,14 @@ def draw(desk: Desk, box: Box) -> int:
     else:
         y = _draw_cell(desk, x, y, width, cell)
     level = desk.scene.layers.region_level
-    for place, panel in enumerate(desk.session.panels):
+    for place, panel in enumerate(desk.session.run.panels):
         facts = [] if cell is None else [*_distance_facts(desk, panel, cell), *cell_facts(panel, cell, level)]
         y = _draw_agent(desk, (x, y, width), panel, place, facts)
     return y
 
 
 def _have_own_goals(desk: Desk) -> bool:
-    return any(panel.subject.goal != panel.world.goal for panel in desk.session.panels)
+    return any(panel.subject.goal != panel.world.goal for panel in desk.session.run.panels)
 
 
 def _distance_facts(desk: Desk, panel: Panel, cell: int) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ def _distance_facts(desk: Desk, panel: Panel, cell: int) -> list[tuple[str, str]
 def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
-    grid = desk.session.world.grid
+    grid = desk.session.run.world.grid
     cx, cy = grid.xy(cell)
     canvas.text((x, y), f"({cx}, {cy})", size=18, face="mono")
     state = _why_shown(desk)
@@ -76,7 +76,7 @@ def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
         f"{int(grid.moves[cell]).bit_count()} of {8 if grid.movement.has_diagonals else 4}",
     )
     if not _have_own_goals(desk):
-        distance = desk.session.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
+        distance = desk.session.run.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
         y = _pair(desk, x, y, width, "true distance to goal", NOT_YET if distance is None else _number(distance))
     return y + px(6)
 

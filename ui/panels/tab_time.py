@@ -4,6 +4,7 @@ from functools import partial
 
 from sim.time.branches import Branch
 from ui.draw.theme import mix
+from ui.model import branching, script
 from ui.model.layout import Box
 from ui.model.script import Deed
 from ui.model.session import Session
@@ -40,14 +41,14 @@ def tree_order(session: Session) -> list[tuple[int, Branch]]:
     found: list[tuple[int, Branch]] = []
 
     def visit(parent: int | None, depth: int) -> None:
-        for branch in session.tree.branches.values():
+        for branch in session.run.tree.branches.values():
             if branch.parent == parent:
                 found.append((depth, branch))
                 visit(branch.number, depth + 1)
 
     visit(None, 0)
     listed = {branch.number for _, branch in found}
-    return found + [(0, b) for b in session.tree.branches.values() if b.number not in listed]
+    return found + [(0, b) for b in session.run.tree.branches.values() if b.number not in listed]
 
 
 def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
@@ -55,13 +56,13 @@ def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branc
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     row = (x, y, width, px(26))
-    is_focused = branch.number == session.branch
-    is_shown = branch.number in session.shown
+    is_focused = branch.number == session.run.front
+    is_shown = branch.number in session.run.shown
     hot = canvas.spot(
         HotSpot(
             f"branch:{branch.number}",
             row,
-            partial(session.show_branch, branch.number),
+            partial(branching.show, session, branch.number),
             f"{branch.name}: show and focus it",
             "N",
         )
@@ -70,7 +71,7 @@ def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branc
         canvas.fill(row, mix(palette.surface, palette.accent, 0.22) if is_focused else palette.hover, 5)
     left = x + px(6) + min(depth, 6) * px(12)
     eye = (left, y + px(3), px(20), px(20))
-    toggle = session.hide_branch if is_shown else session.show_branch
+    toggle = partial(branching.hide if is_shown else branching.show, session)
     canvas.check_box(
         f"show_branch:{branch.number}",
         eye,
@@ -126,7 +127,7 @@ def _draw_buttons(desk: Desk, x: int, y: int, width: int) -> int:
 
 def _draw_divergence(desk: Desk, session: Session, x: int, y: int, width: int) -> int:
     """A run that does not meet its own digests again says so."""
-    tick = session.timeline.diverged
+    tick = session.run.timeline.diverged
     if tick is None:
         return y
     canvas = desk.canvas
@@ -156,8 +157,8 @@ def _draw_divergence(desk: Desk, session: Session, x: int, y: int, width: int) -
 
 def _draw_script(desk: Desk, session: Session, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
-    deeds = session.deeds()
-    complaints = session.timeline.complaints()
+    deeds = script.deeds(session.run)
+    complaints = session.run.timeline.complaints()
     if not deeds:
         hint = (
             "No edits yet. Everything that is done to the run is listed here; it can be switched off, moved in time, "
@@ -179,10 +180,10 @@ def _draw_deed(desk: Desk, session: Session, x: int, y: int, width: int, deed: D
         f"deed:{deed.id}",
         (x, y, px(20), px(20)),
         deed.is_enabled,
-        partial(session.toggle_deed, deed),
+        partial(script.toggle, session, deed),
         tip="Takes part in the run, or not",
     )
-    text = deed.command.say(RunNames(session.timeline))
+    text = deed.command.say(RunNames(session.run.timeline))
     canvas.spot(
         HotSpot(
             f"deed_text:{deed.id}",
@@ -202,12 +203,12 @@ def _draw_deed_buttons(desk: Desk, session: Session, x: int, y: int, deed: Deed)
     canvas = desk.canvas
     px = canvas.px
     actions = (
-        ("-10", partial(session.move_deed, deed, -10), "Ten ticks earlier"),
-        ("-1", partial(session.move_deed, deed, -1), "One tick earlier"),
-        ("+1", partial(session.move_deed, deed, 1), "One tick later"),
-        ("+10", partial(session.move_deed, deed, 10), "Ten ticks later"),
-        ("again", partial(session.duplicate_deed, deed), "The same once more, ten ticks later"),
-        ("delete", partial(session.delete_deed, deed), "Take it out of the script"),
+        ("-10", partial(script.move, session, deed, -10), "Ten ticks earlier"),
+        ("-1", partial(script.move, session, deed, -1), "One tick earlier"),
+        ("+1", partial(script.move, session, deed, 1), "One tick later"),
+        ("+10", partial(script.move, session, deed, 10), "Ten ticks later"),
+        ("again", partial(script.duplicate, session, deed), "The same once more, ten ticks later"),
+        ("delete", partial(script.delete, session, deed), "Take it out of the script"),
     )
     for label, action, tip in actions:
         width = canvas.text_width(label, 12) + px(12)

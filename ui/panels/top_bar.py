@@ -44,9 +44,9 @@ def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
     canvas = desk.canvas
     _, y, _, height = box
     px, middle = canvas.px, y + height // 2
-    caption = desk.session.scenario.caption
-    title = desk.session.scenario.title + (" *" if desk.session.has_unsaved_edits else "")
-    movement = desk.session.world.grid.movement
+    caption = desk.session.run.scenario.caption
+    title = desk.session.run.scenario.title + (" *" if desk.session.has_unsaved_edits else "")
+    movement = desk.session.run.world.grid.movement
     kept = 0 if movement == USUAL else canvas.text_width(movement.rule) + px(14)
     used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left - kept))
     about = partial(desk.run, "about") if caption else None
@@ -65,7 +65,7 @@ def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
 
 def _draw_movement(desk: Desk, left: int, right: int, box: Box) -> int:
     """By which rule agents move, where it is not the usual one; in a word where there is no room for more."""
-    canvas, movement = desk.canvas, desk.session.world.grid.movement
+    canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     if movement == USUAL:
         return left
     words = movement.words if canvas.text_width(movement.words) <= right - left else movement.rule
@@ -78,7 +78,7 @@ def _draw_movement(desk: Desk, left: int, right: int, box: Box) -> int:
 
 def _draw_divergence(desk: Desk, left: int, right: int, box: Box) -> int:
     """A run that is not the one that was saved says so as long as it is open."""
-    canvas, found = desk.canvas, desk.session.timeline.divergence
+    canvas, found = desk.canvas, desk.session.run.timeline.divergence
     if found is None:
         return left
     word = f"DIVERGED at tick {found.tick:,}"

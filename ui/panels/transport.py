@@ -168,7 +168,7 @@ def _revealed(desk: Desk) -> str:
 def _draw_budget(desk: Desk, left: int, y: int, height: int) -> int:
     canvas = desk.canvas
     width = canvas.px(SLIDER)
-    budget = desk.session.world.budget
+    budget = desk.session.run.world.budget
     _label(desk, left, y, "budget per tick")
     canvas.text((left + width, y + canvas.px(7)), f"{budget:,}", size=13, face="mono", align="right")
 

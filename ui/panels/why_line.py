@@ -1,6 +1,6 @@
 """Sidebar, inspector: in a sentence, why each agent did its last move."""
 
-from ui.model.session import Panel
+from ui.model.run import Panel
 from ui.model.why import why
 from ui.panels.desk import Desk
 
@@ -19,11 +19,11 @@ def draw(desk: Desk, x: int, y: int, width: int, panel: Panel) -> int:
 def sentence(desk: Desk, panel: Panel) -> str:
     """Made once for each snapshot: to find a fork takes as many steps as the way there."""
     mind = panel.mind
-    if mind is None or desk.session.is_seeking:
+    if mind is None or desk.session.run.is_seeking:
         return ""
     known = desk.state.whys.get(panel.key)
     if known is None or known[0] is not panel.snapshot or known[1] != mind.id:
-        records = desk.session.tree[panel.key.branch].timeline.records
+        records = desk.session.run.tree[panel.key.branch].timeline.records
         if mind.id not in records:
             return ""
         before = records[mind.id].cell_at(panel.snapshot.tick - 1)

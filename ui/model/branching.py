@@ -1,0 +1,90 @@
+"""What a user does with branches: making, splitting, showing, naming and deleting them. No pygame here."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sim.params import Value
+from sim.time.branches import Branch
+from ui.model.keys import PanelKey
+from ui.model.session import Session
+
+
+def branch_here(session: Session) -> Branch:
+    """Another future from the present tick on, beside the one it comes from."""
+    agent = session.focused_key.agent
+    with session.doing("branch made"):
+        branch = session.run.tree.branch(session.run.front)
+        branch.timeline.settle()
+        _show_beside(session, branch, agent)
+    return branch
+
+
+def add(session: Session, words: str, make: Callable[[], Branch], agent: int) -> Branch:
+    """A future that somebody else makes, beside the focused one."""
+    with session.doing(words):
+        branch = make()
+        _show_beside(session, branch, agent)
+    return branch
+
+
+def _show_beside(session: Session, branch: Branch, agent: int) -> None:
+    session.run.show([*session.run.shown, branch.number])
+    session.focus(PanelKey(branch.number, agent))
+
+
+def split(session: Session, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
+    """One future for each setting of the focused agent; later commands go to all of them."""
+    run, agent = session.run, session.focused_key.agent
+    with session.doing(f"split into {len(variants)} futures"):
+        futures = run.tree.split_policy(run.front, agent, variants)
+        for branch in futures:
+            branch.timeline.settle()
+        run.show(branch.number for branch in futures)
+        first = [PanelKey(number, agent) for number in run.shown]
+        others = [key for key in run.order if key not in first]
+        run.arrange([*first, *others])  # the split first: there may be too many panels
+        session.focus(first[0])
+    return futures
+
+
+def show(session: Session, number: int) -> None:
+    """Put a branch on screen, at the tick of the others, and focus it."""
+    run = session.run
+    if number not in run.shown:
+        run.show([*run.shown, number])
+    run.front = number
+    run.changed()
+    first = next((panel.key for panel in run.panels if panel.key.branch == number), None)
+    if first is not None:
+        session.focus(first)
+
+
+def hide(session: Session, number: int) -> None:
+    """Take a branch off the screen; the last one stays."""
+    shown = session.run.shown
+    if len(shown) > 1 and number in shown:
+        session.run.show(other for other in shown if other != number)
+        session.keep_focus()
+
+
+def rename(session: Session, number: int, name: str) -> None:
+    if name.strip():
+        with session.doing(f'"{session.run.tree[number].name}" renamed'):
+            session.run.tree.rename(number, name.strip())
+
+
+def delete(session: Session, number: int) -> None:
+    with session.doing(f'"{session.run.tree[number].name}" deleted'):
+        session.run.delete(number)
+
+
+def compare_with_parent(session: Session) -> bool:
+    """Put the focused branch and its parent side by side; False when it has none."""
+    run, focused = session.run, session.focused_key
+    parent = run.tree[run.front].parent
+    if parent is None:
+        return False
+    run.show([parent, run.front])
+    run.arrange([])
+    session.focus(focused)
+    session.keep_focus()
+    return True

@@ -1,0 +1,38 @@
+"""What a user does to the map of the focused branch: blocking and freeing cells, moving the goal. No pygame here."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from sim import commands
+from ui.model.session import Session
+
+
+def paint(session: Session, cells: Iterable[int], *, block: bool) -> None:
+    """Block or free cells as part of the stroke that is going on, or as a stroke of their own."""
+    world = session.run.world
+    wanted = tuple(c for c in dict.fromkeys(cells) if world.grid.is_free(c) == block)
+    stood_on = {walker.position: walker.label for walker in world.walkers}
+    if block and wanted and all(cell in stood_on for cell in wanted):  # nothing would come of it
+        session.told.messages.append(f"{world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} stands on it")
+    elif wanted:
+        session.do(commands.EditCells(blocked=wanted) if block else commands.EditCells(freed=wanted))
+
+
+def move_goal(session: Session, cell: int) -> None:
+    world = session.run.world
+    if not world.grid.is_free(cell):
+        session.told.messages.append(f"the goal cannot be at {world.grid.xy(cell)}: that cell is blocked")
+    elif cell != world.goal:
+        session.do(commands.MoveGoal(cell))
+
+
+def take_edits_back(session: Session) -> bool:
+    """The map as it was opened; False where it is that already."""
+    grid = session.run.world.grid
+    changed = np.flatnonzero(grid.terrain.reshape(-1) != grid.original.reshape(-1))
+    if changed.size:
+        letters = bytes(grid.original.reshape(-1)[changed].tolist()).decode("ascii")
+        with session.doing("the map as it was opened"):
+            session.do(commands.SetTerrain(tuple(changed.tolist()), letters))
+    return bool(changed.size)

@@ -1,0 +1,62 @@
+"""What of a run would be lost: what was done since it was saved last. No pygame here."""
+
+from sim import commands
+from sim.commands import Command, MapEdit
+from sim.time.log import Entry
+from sim.time.timeline import Timeline
+from ui.model.beginning import done_by_hand
+from ui.model.run import Run
+
+_OF_AGENTS = (commands.AddAgent, commands.RemoveAgent, commands.NameAgent)
+WORTH_ASKING = (MapEdit, commands.MoveGoal, commands.NameSwitch, *_OF_AGENTS)
+
+Content = tuple[tuple[int, str, tuple[Entry, ...]], ...]
+"""Of each branch its number, its name and its commands."""
+
+
+class Unsaved:
+    """A run that nobody has done anything to yet counts as saved. `saved`: what was there when it was last."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.saved: Content | None = self._content()
+
+    def _content(self) -> Content:
+        return tuple((b.number, b.name, b.timeline.entries()) for b in self._run.tree.branches.values())
+
+    def mark_saved(self) -> None:
+        self.saved = self._content()
+
+    def mark_unsaved(self) -> None:
+        """Whatever there is has not been saved, as after a crash."""
+        self.saved = None
+
+    def mark_map_saved(self) -> None:
+        """The map alone was saved: that is everything if nothing but the map was changed."""
+        if self.is_map_alone:
+            self.mark_saved()
+
+    @property
+    def is_map_alone(self) -> bool:
+        """Whether nothing but the map was changed."""
+        done = done_by_hand(self._run.timeline)
+        return len(self._run.tree.branches) == 1 and all(isinstance(command, MapEdit) for _, command in done)
+
+    @property
+    def is_any(self) -> bool:
+        """Whether something was done since the run was opened or saved that was not taken back."""
+        return self.saved != self._content()
+
+    @property
+    def is_worth_asking(self) -> bool:
+        """Whether to ask before it is lost: settings that are turned by a key are not worth a question."""
+        if not self.is_any:
+            return False
+        branches = self._run.tree.branches.values()
+        done = [command for branch in branches for command in _by_hand(branch.timeline)]
+        return self.saved is None or len(branches) > 1 or any(isinstance(command, WORTH_ASKING) for command in done)
+
+
+def _by_hand(timeline: Timeline) -> list[Command]:
+    """What was done beside the script, also where it is switched off."""
+    return [entry.command for entry in timeline.entries() if not entry.is_scripted]
