@@ -55,6 +55,11 @@ def read_agents(
     return [config]
 
 
+def says_own_end(entry: object, key: str) -> bool:
+    """Whether an entry, right or wrong, gives each of its agents a 'start' or a 'goal' of its own."""
+    return isinstance(entry, Mapping) and (entry.get(key) is not None or "placing" in entry)
+
+
 def _ends_are_right(fields: Mapping[str, Field], config: AgentConfig, grid: Grid | None) -> bool:
     """Whether the start and the goal of an entry, those of each of its agents, are free and said once."""
     wrong = []

@@ -6,7 +6,7 @@ edits.py for the timed commands.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from sim.commands import (
     SetTickMs,
     TimedCommand,
 )
-from sim.files.agents import agent_data, changes_data, read_agents, read_changes
+from sim.files.agents import agent_data, changes_data, read_agents, read_changes, says_own_end
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Problems, require
@@ -235,11 +235,10 @@ class ScenarioReader:
         source = self._map()
         budget = self._integer("budget", BUDGET)
         switches = self._switches()
-        roster, before = Roster(self.specs, budget), len(self.root.problems.found)
+        roster = Roster(self.specs, budget)
         agents = self._agents(roster)
-        are_known = before == len(self.root.problems.found)  # else it is too early to say what they lack
-        start = self._end("start", [config.start for config in agents], are_known)
-        goal = self._end("goal", [config.goal for config in agents], are_known)
+        start = self._end("start", agents[0].start if agents else None)
+        goal = self._end("goal", agents[0].goal if agents else None)
         knows_switches = self.opened is not None or "switches" in self.fields
         edits = self._edits(EditReader(self.width, self.height, switches if knows_switches else None, roster))
         title, caption = self._text("title", 120), self._text("caption", 1000, lines=True)
@@ -315,13 +314,14 @@ class ScenarioReader:
         self.width, self.height = self.opened.grid.width, self.opened.grid.height
         return self.opened.source
 
-    def _end(self, key: str, own: Sequence[Pair | None], are_known: bool) -> Pair | None:
-        """Where those begin or end who have no place of their own; where all have one, that of the first."""
+    def _end(self, key: str, own: Pair | None) -> Pair | None:
+        """Where those begin or end who have no place of their own; where all have one, that of the first: `own`."""
         if key not in self.fields:
             # Not asked for when the map is wrong: it might be one that brings its own.
             given = {"start": self.opened.start, "goal": self.opened.goal}[key] if self.opened else None
-            given = own[0] if given is None and own and None not in own else given
-            if given is None and self.opened and are_known:
+            if given is None and self._all_have_their_own(key):
+                return own
+            if given is None and self.opened:
                 require(self.fields, key, self.root, "a cell as [x, y], which not every agent has of its own")
             return given
         entry = self.fields[key]
@@ -329,6 +329,11 @@ class ScenarioReader:
         if pair and self.opened:
             _check_is_free(entry, self.opened.grid, pair)
         return pair
+
+    def _all_have_their_own(self, key: str) -> bool:
+        """Also where something else about them is wrong."""
+        agents = self.fields["agents"].value if "agents" in self.fields else None
+        return isinstance(agents, list) and bool(agents) and all(says_own_end(agent, key) for agent in agents)
 
     def _switches(self) -> dict[str, tuple[Pair, ...]]:
         if "switches" not in self.fields:
