@@ -45,7 +45,7 @@ class TbBfs(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tb_bfs.STATE)
         cells, width = problem.grid.cells, self.tile_width
-        self.links = new_links(cells, self.state["searches"], problem.reuses_memory, width)
+        self.links = new_links(cells, problem.reuses_memory, width)
         self.route = new_route(cells, problem.reuses_memory, width, self.links)
         self._reset(problem.start)
 
@@ -79,7 +79,7 @@ class TbBfs(BestFirstAgent):
     def stamped(self) -> Iterator[Stamped]:
         yield from super().stamped()
         if not self.search.control[0].reopens:  # else nobody stamps them, and the route has its places there
-            yield stamped_links(self.links, self.state["searches"])
+            yield stamped_links(self.search, self.links)
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.route, self.links, self.state

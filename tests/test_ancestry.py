@@ -27,16 +27,16 @@ def test_every_ancestor_and_every_next_cell_is_found(
     grid = Grid.from_rows(rows)
     search, links, scratch = (
         new_search(grid.cells, *weights),
-        new_links(grid.cells, np.zeros(1, np.int64)),
+        new_links(grid.cells),
         np.zeros(grid.cells, np.int32),
     )
     linked: set[int] = set()
-    for number, (root, aim) in enumerate([(start, goal), (goal, start)], start=1):  # the second forgets the first
+    for root, aim in [(start, goal), (goal, start)]:  # the second forgets the first
         begin(grid.ground, search, root, aim, aim)
         linked.clear()
         while expand(grid.ground, search, slice_size) and (end := int(best_open(grid.ground, search))) >= 0:
             way = chain(grid, search, end)
-            assert link(grid.ground, search, links, number, scratch, end) == len(set(way) - linked)
+            assert link(grid.ground, search, links, scratch, end) == len(set(way) - linked)
             linked.update(way)
             for depth, cell in enumerate(way):
                 assert links[cell].depth == depth
@@ -53,12 +53,12 @@ def test_a_far_ancestor_is_few_jumps_away() -> None:
     grid = Grid(np.full((4, 5000), ord("."), np.uint8))
     search, links, scratch = (
         new_search(grid.cells),
-        new_links(grid.cells, np.zeros(1, np.int64)),
+        new_links(grid.cells),
         np.zeros(grid.cells, np.int32),
     )
     begin(grid.ground, search, 0, 4999, 4999)
     expand(grid.ground, search, grid.cells)
-    link(grid.ground, search, links, 1, scratch, 4999)
+    link(grid.ground, search, links, scratch, 4999)
     for depth in (0, 1, 7, 2500, 4998):
         cell, hops = 4999, 0
         while links[cell].depth > depth:

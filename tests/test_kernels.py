@@ -341,8 +341,7 @@ def test_the_route_is_the_parent_chain_after_every_slice(
     grid = Grid.from_rows(rows)
     run = new_search(grid.cells, *weights, reopens=reopen)
     begin(grid.ground, run, start, goal, goal)
-    number = np.ones(1, np.int64)
-    links = new_links(grid.cells, number)
+    links = new_links(grid.cells)
     route, length = new_route(grid.cells, place=links), 0
     for _ in range(300):
         expand(grid.ground, run, k)
@@ -356,7 +355,7 @@ def test_the_route_is_the_parent_chain_after_every_slice(
             length, steps = trace_whole(grid.ground, run, route, chain[0])
             assert steps == len(chain)
         else:
-            link(grid.ground, run, links, 1, route.scratch, chain[0])
+            link(grid.ground, run, links, route.scratch, chain[0])
             length, steps = trace_linked(grid.ground, run, route, length, chain[0])
             kept = next((i for i, cell in enumerate(chain) if cell in before_cells), len(chain))
             assert steps == kept, "no further than to the first cell that is on the route already"

@@ -58,8 +58,8 @@ def test_touching_changes_nothing_and_makes_pages(tile_width: int) -> None:
     memories = Memories([records.view(np.ndarray).view(np.uint8)])
     if not TouchedPages(memories).entries.size:
         pytest.skip("this system does not tell which pages were touched")
-    put(table, int(cells[1]), (2.5, 7, 3, 1))
+    put(table, int(cells[1]), (2.5, 7, 3, 1, False))
     touch(table, cells)
     assert ((TouchedPages(memories).entries & IS_THERE) != 0).sum() == len(cells)
     rows = in_rows(table)
-    assert rows[cells[1]].tolist() == (2.5, 7, 3, 1) and (rows != np.zeros(1, NODE)).sum() == 1
+    assert rows[cells[1]].tolist() == (2.5, 7, 3, 1, False) and (rows != np.zeros(1, NODE)).sum() == 1

@@ -5,14 +5,15 @@ stands. All it has to know is whether the path to the best open cell leads throu
 neighbour. So every cell on such a path gets a link, once: its depth, and one ancestor to jump to, chosen so that any
 ancestor is a few jumps away (Myers, "An applicative random-access stack", 1983).
 
-Links rest on closed cells keeping their parents; a search that opens closed cells again must not use them.
+Links rest on closed cells keeping their parents; a search that opens closed cells again must not use them. Whether a
+cell has its link says its node, which is read on the way anyhow: so links are half as large, and the search that
+forgets its nodes forgets them too.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.kernels.jit import kernel
-from sim.kernels.search import parent
+from sim.kernels.search import Search, parent, stamped_nodes
 from sim.kernels.stale import Stamped
 from sim.kernels.tiled import Table, new_table
 
@@ -20,32 +21,33 @@ LINK = np.dtype(
     [
         ("depth", "i4"),  # moves from the root
         ("jump", "i4"),  # an ancestor, mostly further up than the parent; the root has itself
-        ("search", "i8"),  # number of the search for which this link holds, from its owner; 0 is none
     ],
     align=True,
 )
 
 
-def new_links(cells: int, number: npt.NDArray[np.int64], is_reused: bool = False, tile_width: int = 0) -> Table:
-    """`number` is the array of one in which the owner counts its searches. `tile_width`: see tiled.py."""
-    links: Table = new_table("links", cells, LINK, tile_width, is_reused, number)
+def new_links(cells: int, is_reused: bool = False, tile_width: int = 0) -> Table:
+    """`tile_width`: see tiled.py."""
+    links: Table = new_table("links", cells, LINK, tile_width, is_reused)
     return links
 
 
-def stamped_links(links: Table, number: npt.NDArray[np.int64]) -> Stamped:
-    """The same table as a keyframe sees it."""
-    return Stamped(links, 0, (1 << 64) - 1, int(number[0]))
+def stamped_links(search: Search, links: Table) -> Stamped:
+    """The links as a keyframe sees them: one counts where the node of its cell is of this search and linked."""
+    nodes = stamped_nodes(search)
+    return nodes._replace(table=links, mask=nodes.mask | 0xFF << 24, number=nodes.number | 1 << 24)
 
 
 @kernel
-def link(ground, search, links, number, scratch, end):
-    """Give `end` and its ancestors their links, as far as they have none of this number. Returns how many got one.
+def link(ground, search, links, scratch, end):
+    """Give `end` and its ancestors their links, as far as they have none. Returns how many got one.
 
-    The parent of `end` must be final: `end` is closed, or the next to be expanded. Writes: links, scratch.
+    The parent of `end` must be final: `end` is closed, or the next to be expanded. Writes: nodes, links, scratch.
     """
     found = 0
     s = np.int64(end)
-    while s >= 0 and links[s].search != number:
+    while s >= 0 and not search.nodes[s].is_linked:
+        search.nodes[s].is_linked = True
         scratch[found] = s
         found += 1
         s = parent(ground, search, s)
@@ -53,7 +55,6 @@ def link(ground, search, links, number, scratch, end):
         up = s
         s = np.int64(scratch[i])
         here = links[s]
-        here.search = number
         if up < 0:
             here.depth = 0
             here.jump = s

@@ -30,6 +30,7 @@ NODE = np.dtype(
         ("place", "i4"),  # place in the heap (with buckets, see there: any value >= 0), or CLOSED
         ("search", "u2"),  # number of the search that wrote this record; 0 is none
         ("came", "u1"),  # direction by which the parent moved here, NOWHERE at the root
+        ("is_linked", "?"),  # an owner that links its tree (ancestry.py) has given this cell its link
     ],
     align=True,
 )
@@ -106,7 +107,7 @@ def new_search(
 
 def stamped_nodes(search: Search) -> Stamped:
     """Its records as a keyframe sees them."""
-    return Stamped(search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
+    return Stamped(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
 
 
 @kernel
@@ -184,6 +185,7 @@ def add_root(ground, search, s, g):
     node.g = g
     node.search = control.search
     node.came = NOWHERE
+    node.is_linked = False
     h = h_of(ground, control, s)
     f = control.wg * g + control.wh * h
     tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
@@ -277,6 +279,7 @@ def _expand_from_heap(ground, search, budget):
                 place = size
                 size += 1
                 known += 1
+                child.is_linked = False
             elif is_greedy or child.g <= g or (place == CLOSED and not reopens):
                 continue
             elif place == CLOSED:
@@ -344,6 +347,7 @@ def _expand_from_buckets(ground, search, budget):
             if child.search != number:
                 size += 1
                 known += 1
+                child.is_linked = False
             elif child.g <= g or child.place == CLOSED:
                 continue
             child.g = g

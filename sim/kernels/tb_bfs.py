@@ -32,7 +32,6 @@ STATE = np.dtype(
         ("found", "i8"),  # the goal has been on top of the open list
         ("marks", "i8"),  # marks for the next row
         ("restarts", "i8"),
-        ("searches", "i8"),  # begun so far; tells the links of one from those of another
         ("gives_up", "i8"),  # without a path: end for good instead of waiting
     ],
     align=True,
@@ -57,7 +56,6 @@ def reset(ground, search, state, start, goal):
 def search_from_here(ground, search, st):
     """InitializeSearch: root the search at the agent. Costs O(1)."""
     begin(ground, search, st.loc, st.goal, st.goal)
-    st.searches += 1
     st.end = -1
     st.length = 0
     st.found = 0
@@ -101,7 +99,7 @@ def plan(ground, search, route, links, st, budget):
             st.found = control.status == GOAL_ON_TOP
             st.end = best_open(ground, search)
             if not control.reopens:
-                traced += link(ground, search, links, st.searches, route.scratch, st.end)
+                traced += link(ground, search, links, route.scratch, st.end)
             if control.reopens or control.is_stale:
                 traced += make_route(ground, search, route, st)
             if not control.is_stale or way_holds(ground, search, route, st.length, st.loc):

@@ -113,7 +113,7 @@ class Taking:
         What no kernel would read again is written over with zeros first, also in the world itself.
         """
         touched = TouchedPages(self._memories)
-        self._stale["page"] = touched.places(self._stale["address"], self._stale["records"] * stale.RECORD)
+        self._stale["page"] = touched.places(self._stale["address"], self._stale["size"])
         stale.wipe_rows(bare(self._stale), touched.entries, mmap.PAGESIZE, self.pace)
         content = pool.kept(self._memories, like.content if like else None, touched, self.pace)
         return Keyframe(self.tick, self.work, self._stream, self._arrays, self._kept, content) if content else None
