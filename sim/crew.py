@@ -147,6 +147,11 @@ class Crew:
             self._change(grid.ground, self._like, self._table, self._rules, *arcs)
         return self._change is not None
 
+    @property
+    def has_acted(self) -> bool:
+        """Whether any of them had something to do in the advance that is going on, or in the last one."""
+        return bool(self._has_rows.any())
+
     def forget_rows(self) -> None:
         """Another advance begins."""
         self.stints.clear()

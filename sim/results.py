@@ -46,10 +46,12 @@ class Proofs:
         self._ticks: dict[int, int] = {}
 
     def look(self, walkers: Iterable[Walker]) -> None:
-        """Note what came of the last advance."""
+        """Note what came of the last advance. Who has arrived is not asked for rows: of a crowd most have, most of the
+        time.
+        """
         for walker in walkers:
-            if walker.is_done and walker.rows.size:
-                self._ticks[walker.id] = walker.rows_tick + walker.rows.size - 1
+            if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.bare_rows.size:
+                self._ticks[walker.id] = walker.rows_tick + walker.bare_rows.size - 1
 
     def tick_of(self, walker: Walker) -> int | None:
         return self._ticks.get(walker.id)
@@ -131,19 +133,22 @@ def group_of(walker: Walker) -> Group:
 
 
 def group_ms(world: World) -> dict[Group, float]:
-    """Milliseconds that each group took in the last advance, changes of the map left out. The world has a clock."""
+    """Milliseconds that each group took in the last advance, changes of the map left out; without those groups of which
+    nobody planned. The world has a clock.
+    """
     seconds: defaultdict[Group, float] = defaultdict(float)
     for crew in world.crews:
-        seconds[group_of(crew.walkers[0])] += crew.seconds
+        if crew.has_acted:
+            seconds[group_of(crew.walkers[0])] += crew.seconds
     for walker in world.walkers:
-        if walker.id in world.alone_s:
+        if walker.id in world.alone_s and walker.bare_rows.size:
             seconds[group_of(walker)] += world.alone_s[walker.id]
     return {group: 1000.0 * spent for group, spent in seconds.items()}
 
 
 @dataclass
 class TickTimes:
-    """Milliseconds of each tick."""
+    """Milliseconds of each tick; of a group only of those in which some of it planned."""
 
     limit: float = 0.0  # what the last tick that had a limit was given for all agents; 0: none had one
     every: list[float] = field(default_factory=list)  # of the whole tick
@@ -167,6 +172,7 @@ def group_lines(world: World, walkers: Iterable[Walker], times: TickTimes) -> It
             "tick_ms": times.limit or None,
             "reproducible": not times.limit,  # else a clock had a say, and nobody else gets the same run
             **_spread("tick_ms", times.every),
+            "group_ticks": len(times.groups[group]),
             **_spread("group_ms", times.groups[group]),
             "world_digest": world.digest(),
         }
@@ -174,14 +180,16 @@ def group_lines(world: World, walkers: Iterable[Walker], times: TickTimes) -> It
 
 def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
     if not ms:
-        return {f"{name}_median": None, f"{name}_p99": None}
+        return {f"{name}_median": None, f"{name}_p99": None, f"{name}_worst": None}
     return {
         f"{name}_median": round(float(np.median(ms)), 3),
         f"{name}_p99": round(float(np.percentile(ms, 99)), 3),
+        f"{name}_worst": round(max(ms), 3),
     }
 
 
 def _group_line(world: World, kind: str, members: Sequence[Walker]) -> dict[str, Any]:
+    outcomes = [outcome_of(world, walker, STUCK) for walker in members]
     every = [world.metrics(walker) for walker in members]
     arrived = [m for m, walker in zip(every, members, strict=True) if walker.has_arrived]
     ratios = [m.suboptimality for m in arrived if m.suboptimality is not None]
@@ -192,7 +200,7 @@ def _group_line(world: World, kind: str, members: Sequence[Walker]) -> dict[str,
         "budget": members[0].budget or world.budget,
         "count": len(members),
         "arrived": len(arrived),
-        "no_path": sum(walker.agent.status is Status.NO_PATH for walker in members),
+        "no_path": sum(outcome in (NO_PATH, WAITING_NO_PATH) for outcome in outcomes),
         "mean_suboptimality": sum(ratios) / len(ratios) if ratios else None,
         "worst_suboptimality": max(ratios, default=None),
         "cost": sum(m.cost for m in every),

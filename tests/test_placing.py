@@ -216,6 +216,27 @@ def test_each_group_has_the_time_that_it_took_itself() -> None:
     assert group_ms(world) == taken, "of the last advance"
 
 
+def test_ticks_in_which_nobody_of_a_group_planned_are_not_among_its_times(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Units that arrived long ago take next to nothing: counted, they would make every group look cheap."""
+    path = tmp_path / "crowd.yaml"
+    crowd = "{kind: tb-wa, label: units, budget: 99, count: 20, placing: {pairs: random}}"
+    late = "{kind: lrta, label: late, count: 2, placing: {pairs: random}}"
+    path.write_text(HEAD + f"  - {crowd}\n  - {late}\n  - {{kind: tba, label: at once, start: [2, 3], goal: [2, 3]}}\n")
+    assert cli_run.main([str(path)]) == 0
+    by_label: dict[str, int] = {}
+    for line in map(json.loads, capsys.readouterr().out.splitlines()):
+        by_label[line["label"].split()[0]] = max(line["ticks"], by_label.get(line["label"].split()[0], 0))
+    assert cli_run.main([str(path), "--summary"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["group_ticks"] for line in lines] == [by_label["units"], by_label["late"], by_label["at"]]
+    assert all(line["ticks"] == max(by_label.values()) > by_label["at"] for line in lines)
+    for line in lines:
+        assert line["tick_ms_worst"] >= line["tick_ms_p99"]
+        assert line["group_ms_worst"] is None or line["group_ms_worst"] >= line["group_ms_p99"]
+
+
 def test_looking_for_places_can_be_given_up() -> None:
     def listen(share: float) -> None:
         raise GivenUpError
