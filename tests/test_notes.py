@@ -100,6 +100,21 @@ def test_a_note_stays_where_it_is_while_the_agent_walks_on(app: App) -> None:
     assert len(places) == 1
 
 
+def test_a_note_makes_way_for_what_it_points_at() -> None:
+    """The goal is at the foot of the map: at the end of the run the note of the best cell lay over the agent."""
+    made = make_app(files.open_any(files.examples()[0]).scenario, (1280, 720))
+    made.window.state.notes = Notes([])
+    heights = set()
+    for _ in range(30):
+        made.session.advance(60)
+        settle(made)
+        note = pygame.Rect(made.window.canvas.spot_named("note").box)
+        panel = made.session.run.panels[0]
+        assert not note.collidepoint(at_cell(made, *made.session.run.world.grid.xy(panel.view.agent.best)))
+        heights.add(note.y)
+    assert len(heights) == 2, "or nothing had to make way"
+
+
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720)])
 def test_a_note_for_which_the_map_is_too_small_covers_no_panel(size: tuple[int, int]) -> None:
     made = make_app(files.open_any(files.examples()[0]).scenario, size)

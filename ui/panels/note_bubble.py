@@ -18,20 +18,27 @@ class NoteBubble:
         self._side: tuple[Note, Box, bool] | None = None  # a note, the map, and whether it stands at the map's foot
 
     def draw(self, desk: Desk, note: Note) -> None:
-        """At the edge of the map that is further from what it points at, or beside a map that it would cover."""
+        """At the edge of the map that is further from what it points at, or beside a map that it would cover. It stays
+        at that edge while what it points at moves about, until it would lie over that.
+        """
         found = next((p for p in desk.scene.panels() if p[0].view.label == note.points_at.agent), None)
         target = _target(desk, *found, note) if found is not None else None
         if found is None or target is None:
             return
         pointing.draw(desk, (note.points_at,))
         around = found[1].map
-        box = _place(desk, around, note.text, self._is_low(note, around, target))
+        ring = pointing.radius(desk, *found)
+        is_low = self._is_low(note, around, target)
+        box = _place(desk, around, note.text, is_low)
+        if pygame.Rect(box).inflate(2 * ring, 2 * ring).collidepoint(target):
+            self._side = note, around, not is_low
+            box = _place(desk, around, note.text, not is_low)
         if contains(around, target) and contains(around, box[:2]):  # else the line would cross other things
-            _draw_line(desk, box, target, pointing.radius(desk, *found))
+            _draw_line(desk, box, target, ring)
         _draw_bubble(desk, box, note.text)
 
     def _is_low(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
-        """As it was when the note came: it stays there while what it points at moves about."""
+        """Whether it stands at the foot of the map: as before, if this note has been drawn."""
         if self._side is None or self._side[:2] != (note, around):
             _, top, _, height = around
             self._side = note, around, target[1] < top + height // 2 or target[1] > top + height
