@@ -22,7 +22,7 @@ from sim.experiments.claims import check, read_claims
 from sim.experiments.columns import MEASURED, PLANNED, TIMES
 from sim.experiments.frame import Frame, Measure, frame_of, measure_of, setting_names
 from sim.experiments.layout import read_figures, read_tables
-from sim.experiments.statistics import bins, bootstrap, compare, pareto, power_law, wilcoxon
+from sim.experiments.statistics import Result, bins, bootstrap, compare, pareto, power_law, unbeaten, wilcoxon
 from sim.experiments.store import open_for_reading, open_for_writing
 from sim.experiments.summary import comparison_table, grouping_table, settings_table
 from sim.experiments.tables import Table, as_csv, as_html, latex, markdown
@@ -30,7 +30,7 @@ from sim.files.fields import Field, Problems
 from sim.files.yaml import read_yaml
 from sim.program import ASSETS
 
-from .experiments import TINY, run_all
+from .experiments import HEAD, TINY, run_all
 
 finite = st.floats(-1e6, 1e6)
 
@@ -90,10 +90,15 @@ def test_comparisons_are_paired() -> None:
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=25))
 def test_the_front_is_what_nothing_beats(points: list[tuple[int, int]]) -> None:
     chosen = pareto([(float(x), float(y)) for x, y in points])
-    front = {points[i] for i in chosen}
     beaten = {p for p in points if any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)}
-    assert front == set(points) - beaten
-    assert len(chosen) == len(front)
+    assert chosen == [i for i, point in enumerate(points) if point not in beaten], "of equal ones all"
+
+
+def test_who_gives_up_is_no_rival() -> None:
+    nan = float("nan")
+    results = [Result(9.0, 1.0, 0.1), Result(5.0, 2.0, 0.9), Result(5.0, 2.0, 0.9), Result(1.0, nan, 1.0)]
+    assert unbeaten(results) == [1, 2]
+    assert unbeaten([Result(1.0, nan, 0.0)]) == [] == unbeaten([])
 
 
 def test_a_power_law_is_found_again() -> None:
@@ -131,6 +136,11 @@ def test_measures() -> None:
     assert values == [20.0, 2.0, 30.0, 20.0]
     assert np.isnan(measured("h_changes").of(frame)) and np.isnan(measured("cost").of(frame.where({"agent": "x"})))
     assert measure_of("cost/foo") == "foo" and measure_of("agent") == "agent"
+
+
+def test_a_sum_by_a_sum_is_over_the_same_runs() -> None:
+    frame = made([{"no_path_tick": 10, "expansions": 20}, {"expansions": 1000}])
+    assert measured("no_path_tick/expansions").of(frame) == 0.5
 
 
 def measured(text: str) -> Measure:
@@ -318,6 +328,54 @@ def test_settings_are_compared_on_the_same_problems() -> None:
     ((name, best, count, difference, wins, losses, p),) = table.rows
     assert (name, best, count, wins, losses, p) == ("lrta", "tba", 30, 0, 30, "< 0.001")
     assert difference.mean == difference.low == difference.high == 5.0  # type: ignore[union-attr]
+
+
+def test_settings_are_compared_with_the_cheapest_of_those_that_arrive_most_often() -> None:
+    """Under the same changes of the map; who was broken off, or gave up in its last trial, is not on that problem."""
+    ways = [(4.0, "reached"), (7.0, "reached"), (5.0, "reached"), (1.0, "stuck")]
+    rows = [
+        {"agent": agent, "start_x": i, "rate": rate, "every": 5, "cost": cost * rate, "outcome": outcome}
+        for rate in (1.0, 2.0)
+        for i, way in enumerate(ways)
+        for agent, (cost, outcome) in (("tba", (6.0, "reached")), ("lrta", way))
+    ]
+    rows += [{**rows[5], "trial": 2, "outcome": "move_limit"}]
+    found = [(*row[:3], *row[4:6]) for row in comparison_table(made(rows), {}).rows]
+    assert found == [("lrta rate=1", "tba rate=1", 2, 1, 1), ("lrta rate=2", "tba rate=2", 3, 2, 1)]
+
+
+def test_all_settings_are_compared() -> None:
+    rows = [{"agent": "tba", "budget": k, "start_x": i, "cost": float(k)} for k in range(60) for i in range(2)]
+    assert len(comparison_table(made(rows), {}).rows) == 59
+
+
+def test_a_way_that_was_broken_off_has_no_cost_by_the_cheapest(tmp_path: Path) -> None:
+    """A* that never sets out would be cheaper than the cheapest way."""
+    text = (
+        HEAD
+        + """
+problems: {generate: {kind: rooms, width: 24, height: 24, seed: 2}, random: 6}
+agents: [astar, tb-gbfs]
+budgets: [2]
+ticks: 30
+"""
+    )
+    run_all(text, tmp_path)
+    with open_for_reading(tmp_path) as store:
+        frame = store.frame()
+        kept = list(store.rows(("agent", "outcome", "suboptimality", "game_time")))
+    assert {outcome for agent, outcome, *_ in kept if agent == "astar"} == {"reached", "stuck"}
+    assert any(ratio < 1 for _, outcome, ratio, _ in kept if outcome == "stuck")
+    for place, name in ((2, "suboptimality"), (3, "game_time")):
+        of_arrived = [row[place] for row in kept if row[0] == "astar" and row[1] == "reached"]
+        assert measured(name).of(frame.where({"agent": "astar"})) == pytest.approx(np.mean(of_arrived))
+    lines = {row[0]: row for row in settings_table(frame, {}).rows}
+    assert [lines[name][2] for name in ("astar", "tb-gbfs")] == [3, 6]
+    assert [lines[name][-1] for name in ("astar", "tb-gbfs")] == ["", "*"]
+    assert front(frame, {}).series[-1].points == tuple(
+        (measured("expansions/moves").of(runs), measured("suboptimality").of(runs))
+        for runs in [frame.where({"agent": "tb-gbfs"})]
+    )
 
 
 # --- figures --------------------------------------------------------------------------------------

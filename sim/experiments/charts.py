@@ -9,7 +9,7 @@ import numpy as np
 from sim.experiments.columns import AXES, NUMBERS, WORDS
 from sim.experiments.frame import KINDS, SETTING, Frame, Measure, Where, measure_of, setting_names
 from sim.experiments.layout import Figure
-from sim.experiments.statistics import bins, bootstrap, pareto
+from sim.experiments.statistics import Result, bins, bootstrap, unbeaten
 from sim.generate import generate
 
 Point = tuple[float, float]
@@ -241,11 +241,17 @@ def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
     """Cost / optimal against expansions a move, and the settings that nothing beats in both."""
     figure = Figure("pareto", "", "scatter", "expansions/moves", "suboptimality", ("agent",), "xy")
     chart = chart_of(figure, frame, agents)
-    points = sorted(point for series in chart.series for point in series.points)
-    best = tuple(points[i] for i in pareto(points))
+    results = [result_of(runs) for _, runs in frame.groups(SETTING)]
+    best = tuple(sorted({(results[i].work, results[i].cost) for i in unbeaten(results)}))
     line = Series("not beaten in both", best, is_quiet=True)
     title = "Quality against work: a point for each setting"
     return Chart("pareto", title, "expansions / move", "cost / optimal", (*chart.series, line), "xy")
+
+
+def result_of(runs: Frame) -> Result:
+    """What is weighed of a setting. One that is disqualified has no cost."""
+    cost = float("nan") if _is_out(runs) else _measure("suboptimality").of(runs)
+    return Result(_measure("expansions/moves").of(runs), cost, _measure("arrived").of(runs))
 
 
 def _varying(frame: Frame) -> list[str]:

@@ -47,6 +47,9 @@ MEASURED = (
 )
 """What a run gives, the same on every machine."""
 
+OF_WHO_ARRIVED = ("suboptimality", "game_time")
+"""What reports take of no other run: a way that was broken off may be shorter than the cheapest one."""
+
 TIMES = (
     Column("planning_ms", float, "processor time of planning"),
     Column("changes_ms", float, "processor time of taking in changes of the map"),

@@ -46,7 +46,10 @@ KINDS: Mapping[str, Callable[[Numbers], float]] = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A number for some runs: `cost` (the mean), `expansions/moves` (sum by sum), or one of KINDS before a column."""
+    """A number for some runs: `cost` (the mean), `expansions/moves` (sum by sum), or one of KINDS before a column.
+
+    Of those in which it is known: a sum by a sum is over the same runs.
+    """
 
     text: str
     kind: str  # mean, ratio, or one of KINDS
@@ -54,8 +57,10 @@ class Measure:
 
     def of(self, frame: "Frame") -> float:
         """The number for all runs of a frame; nan when there are none."""
-        values = [_present(frame.numbers(name)) for name in self.names]
-        if not len(frame) or not values[0].size:
+        columns = [frame.numbers(name) for name in self.names]
+        known = ~np.isnan(columns).any(axis=0)
+        values = [column[known] for column in columns]
+        if not values[0].size:
             return float("nan")
         if self.kind == "ratio":
             whole = float(values[1].sum())
@@ -75,10 +80,6 @@ def measure_of(text: str) -> Measure | str:
     if unknown or len(names) > 2:
         return unknown[0] if unknown else text
     return Measure(text.strip(), kind, tuple(names))
-
-
-def _present(values: Numbers) -> Numbers:
-    return values[~np.isnan(values)]
 
 
 class Frame:

@@ -106,14 +106,34 @@ def _ranks(values: Numbers) -> tuple[Numbers, float]:
     return average[group].astype(np.float64), float((counts.astype(np.float64) ** 3 - counts).sum())
 
 
+@dataclass(frozen=True)
+class Result:
+    """What is weighed of a setting; nan for what nobody knows."""
+
+    work: float
+    cost: float
+    arrived: float  # share of its runs
+
+
+def unbeaten(results: Sequence[Result]) -> list[int]:
+    """The places of settings that no other beats in cost and work.
+
+    Only those that arrive as often as any: who gives up on hard problems is cheap on the rest.
+    """
+    known = [i for i, result in enumerate(results) if result.work == result.work and result.cost == result.cost]
+    most = max((results[i].arrived for i in known), default=0.0)
+    kept = [i for i in known if results[i].arrived == most]
+    return [kept[place] for place in pareto([(results[i].work, results[i].cost) for i in kept])]
+
+
 def pareto(points: Sequence[tuple[float, float]]) -> list[int]:
-    """The places of points that no other is at least as good as in both coordinates; smaller is better."""
+    """The places of points that no other beats: as good in both coordinates, better in one. Smaller is better."""
     order = sorted(range(len(points)), key=lambda i: points[i])
     front: list[int] = []
     best = float("inf")
     for place in order:
-        x, y = points[place]
-        if x == x and y < best:
+        y = points[place][1]
+        if y < best or (front and points[place] == points[front[-1]]):
             front.append(place)
             best = y
     return sorted(front)

@@ -11,7 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from sim.experiments.columns import MEASURED, PLANNED, TIMES, Column
+import numpy as np
+
+from sim.experiments.columns import MEASURED, OF_WHO_ARRIVED, PLANNED, TIMES, Column
 from sim.experiments.frame import Frame, frame_of
 from sim.experiments.plan import code_version, planned_rows
 from sim.experiments.problems import Board
@@ -156,7 +158,7 @@ class Store:
         return {str(row[1]) for row in self._ask(f"PRAGMA table_info({table})")}
 
     def frame(self) -> Frame:
-        """All finished runs as columns."""
+        """All finished runs as columns. How long a way is by the cheapest one is known of those that arrived."""
         names = ["row", *(c.name for c in (*PLANNED, *MEASURED, *TIMES))]
         try:
             frame = frame_of(names, self.rows(names))
@@ -166,6 +168,8 @@ class Store:
         except (ValueError, TypeError) as error:
             raise ConfigError(f"{self.folder / FILE}: cannot be read: {shown(str(error))}") from error
         frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)
+        for name in OF_WHO_ARRIVED:
+            frame.columns[name] = np.where(frame.numbers("arrived") > 0, frame.numbers(name), np.nan)
         return frame
 
 

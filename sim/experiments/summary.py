@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from sim.experiments.charts import labelled, number_of, worded
+from sim.experiments.charts import labelled, number_of, result_of, worded
 from sim.experiments.claims import Verdict
 from sim.experiments.frame import PROBLEM, SETTING, Frame, Measure, setting_names
 from sim.experiments.layout import Grouping
 from sim.experiments.special import Made, limits, number_cell, payoffs
-from sim.experiments.statistics import bootstrap, compare, pareto
+from sim.experiments.statistics import bootstrap, compare, unbeaten
 from sim.experiments.tables import Cell, Table
 
-_MOST_COMPARED = 40
+_CONDITIONS = ("part", "every", "rate")  # settings are compared that met the same changes of the map
 
 
 def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Table:
@@ -112,8 +112,7 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
     has_parts = len(frame.group_rows(["part"])) > 1
     for (part,), rows in frame.groups(["part"]):
         runs_of = list(rows.groups(SETTING))
-        points = [_point(runs) for _, runs in runs_of]
-        best = set(pareto(points))
+        best = set(unbeaten([result_of(runs) for _, runs in runs_of]))
         for place, (key, runs) in enumerate(runs_of):
             head: tuple[Cell, ...] = (str(part or ""),) if has_parts else ()
             lines.append((*head, names[key], *_setting_cells(runs, place in best)))
@@ -130,15 +129,6 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
         "not beaten",
     )
     return Table("settings", "All settings", (("part",) if has_parts else ()) + headings, tuple(lines))
-
-
-def _point(runs: Frame) -> tuple[float, float]:
-    moves = float(np.nansum(runs.numbers("moves")))
-    ratio = runs.numbers("suboptimality")
-    ratio = ratio[~np.isnan(ratio)]
-    if not moves or not ratio.size or runs.numbers("disqualified").max() > 0:
-        return float("nan"), float("nan")
-    return float(np.nansum(runs.numbers("expansions"))) / moves, float(ratio.mean())
 
 
 def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
@@ -158,20 +148,20 @@ def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
 
 
 def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
-    """Every setting against the one that walks cheapest, on the same problems of each part."""
+    """Every setting against the one that walks cheapest of those that arrive most often, on the same problems."""
     names = setting_names(frame, agents)
     lines: list[tuple[Cell, ...]] = []
     has_parts = len(frame.group_rows(["part"])) > 1
-    problem = tuple(name for name in PROBLEM if name not in SETTING)
-    for (part,), rows in frame.groups(["part"]):
-        codes, keys = rows.codes(problem)
+    for (part, *_), rows in frame.groups(_CONDITIONS):
+        codes, keys = rows.codes(PROBLEM)
         groups = rows.group_rows(SETTING)
         costs = {key: _by_problem(rows, chosen, codes, len(keys)) for key, chosen in groups.items()}
-        means = {key: np.nanmean(values) for key, values in costs.items() if not np.isnan(values).all()}
-        if len(means) < 2:
+        found_ways = {key: int(np.count_nonzero(~np.isnan(values))) for key, values in costs.items()}
+        rivals = [key for key, count in found_ways.items() if count]
+        if len(rivals) < 2:
             continue
-        best = min(means, key=lambda key: means[key])
-        for key in list(means)[:_MOST_COMPARED]:
+        best = min(rivals, key=lambda key: (-found_ways[key], np.nanmean(costs[key])))
+        for key in rivals:
             if key == best:
                 continue
             found = compare(costs[key], costs[best])
@@ -179,15 +169,17 @@ def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
             p = "< 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
             lines.append((*head, names[key], names[best], found.count, found.difference, found.wins, found.losses, p))
     headings = ("setting", "against", "problems", "costs more by (95 %)", "cheaper on", "dearer on", "p (signed ranks)")
-    note = "Each setting against the cheapest of its part, by the cost of the walk on the same problems."
+    note = (
+        "Each setting against the cheapest of those that arrive most often, by the cost of the walk on the problems on"
+        " which both arrive."
+    )
     return Table("comparisons", "On the same problems", (("part",) if has_parts else ()) + headings, tuple(lines), note)
 
 
 def _by_problem(frame: Frame, rows: Any, codes: Any, count: int) -> Any:
     """The cost of the last trial on each problem, nan where the goal was not reached."""
     costs = np.full(count, np.nan)
-    arrived = frame.numbers("arrived")[rows] > 0
-    costs[codes[rows][arrived]] = frame.numbers("cost")[rows][arrived]
+    costs[codes[rows]] = np.where(frame.numbers("arrived")[rows] > 0, frame.numbers("cost")[rows], np.nan)
     return costs
 
 

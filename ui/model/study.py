@@ -22,7 +22,7 @@ from sim.experiments import sketch as sketches
 from sim.experiments.again import scenario_of, specification_of
 from sim.experiments.plan import params_text
 from sim.experiments.sketch import BUDGET_AXIS, Axis, Sketch
-from sim.experiments.statistics import pareto
+from sim.experiments.statistics import Result, unbeaten
 from sim.experiments.store import FILE, open_for_reading
 from sim.experiments.totals import Totals
 from sim.files.disk import reason
@@ -128,7 +128,7 @@ class Study:
 
     def front(self) -> list[int]:
         """The places of the settings that no other beats in both cost and work."""
-        return pareto([(point.work, point.cost) for point in self.points])
+        return unbeaten([Result(p.work, p.cost, p.totals.arrived / p.totals.runs) for p in self.points])
 
     def table(self) -> list[list[Point | None]]:
         """Of a sweep: for each value of the first parameter, and there for each of the second, what came out."""
