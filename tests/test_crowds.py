@@ -19,14 +19,14 @@ from sim.placing import Drawn, cheapest_way, spread
 from sim.walker import Walker
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, type_text
-from ui.dialogs.crowd import CrowdList, matches
+from ui.dialogs.crowd import CrowdList, ends_of, matches
 from ui.film.replay import Replay
 from ui.model import agent_edits, branching, painting
 from ui.model.crowds import TAIL, Crowd
 from ui.model.keys import PanelKey
 from ui.model.run import Panel, Run
 from ui.model.session import Session
-from ui.model.wording import crowd_fields
+from ui.model.wording import LONGEST, crowd_fields
 from ui.panels import charts
 
 from .conftest import random_rows
@@ -156,7 +156,17 @@ def test_a_window_times_its_crowds_and_a_picture_does_not() -> None:
     (_, timed), (_, untimed) = crowds_of(session.run)[0], crowds_of(film.run)[0]
     assert timed.tick_ms and timed.longest_ms > 0.0 and not untimed.tick_ms
     shown = [[field.name for field in crowd_fields(crowd)] for crowd in (timed, untimed)]
-    assert "longest" in shown[0] and "longest" not in shown[1]
+    assert LONGEST in shown[0] and LONGEST not in shown[1]
+
+
+def test_agents_that_plan_one_by_one_are_timed_too() -> None:
+    """So are those of a user's own, of a kind that never advances together, or too few for that."""
+    session = Session(crowd_scenario())
+    for _ in range(5):
+        session.advance(1)
+        _ = session.run.panels
+    (_, crowd), *_ = crowds_of(session.run)
+    assert len(crowd.tick_ms) == 5 and crowd.median_ms > 0.0
 
 
 # --- the window -----------------------------------------------------------------------------------
@@ -167,6 +177,26 @@ def crowd_app() -> App:
     app.session.advance(4)
     settle(app)
     return app
+
+
+@pytest.mark.parametrize(("size", "is_beside"), [((1600, 700), True), ((1600, 900), False), ((500, 800), False)])
+def test_a_meter_shows_the_milliseconds_of_a_crowd_wherever_its_numbers_stand(
+    size: tuple[int, int], is_beside: bool
+) -> None:
+    app = make_app(crowd_scenario(), size)
+    app.session.advance(4)
+    press(app, pygame.K_x)
+    settle(app)
+    assert app.window.scene.layout.panels[0].has_side == is_beside
+    (panel, _), *_ = crowds_of(app.session.run)
+    spot = app.window.canvas.spot_named(f"meter:{panel.key}")
+    assert spot is not None and spot.tip.startswith("milliseconds of a tick")
+
+
+def test_units_cheaper_than_optimal_are_among_the_bars() -> None:
+    """A door that opens while they walk makes their ways shorter than the cheapest was when they set out."""
+    assert ends_of(np.array([0.7, 1.2])) == (0.7, 1.2)
+    assert ends_of(np.array([1.0])) == (1.0, 1.05)
 
 
 def following_the_fourth() -> tuple[App, Walker]:

@@ -156,12 +156,17 @@ class CrowdList(Dialog):
         if not ratios.size:
             pen.text((width // 2, height // 2), "nobody yet", size=13, colour=palette.dim, align="centre", middle=True)
             return
-        top = max(1.05, float(ratios.max()))
-        counts, _ = np.histogram(ratios, _BARS, (1.0, top))
+        low, top = ends_of(ratios)
+        counts, _ = np.histogram(ratios, _BARS, (low, top))
         _draw_bars(pen, plot, counts)
-        pen.text((0, height - px(15)), "1.00", size=12, face="mono", colour=palette.dim)
+        pen.text((0, height - px(15)), wording.ratio(low), size=12, face="mono", colour=palette.dim)
         pen.text((width, height - px(15)), wording.ratio(top), size=12, face="mono", colour=palette.dim, align="right")
         pen.text((width, 0), f"most {counts.max():,}", size=12, face="mono", colour=palette.dim, align="right")
+
+
+def ends_of(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """From where to where cost / optimal is drawn. It is below 1 where a way opened while an agent walked."""
+    return min(1.0, float(ratios.min())), max(1.05, float(ratios.max()))
 
 
 def _draw_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray[np.int64]) -> None:

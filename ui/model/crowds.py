@@ -18,7 +18,8 @@ TAIL = 24
 
 _AT_ONCE = 256  # ticks followed one after the other; after more of them everything is counted anew
 _LATELY = 30  # of them, for the median
-_TIMES = 600  # ticks whose times are kept
+TIMES = 600
+"""Ticks whose times are kept."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Follower:
     stamp: int = 0
     visits: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     tails: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), np.int32))
-    times: "deque[float]" = field(default_factory=lambda: deque(maxlen=_TIMES))
+    times: "deque[float]" = field(default_factory=lambda: deque(maxlen=TIMES))
     _generation: int = -1
 
     @property
@@ -86,7 +87,7 @@ class Follower:
             self._begin(timeline, walkers)
         if timeline.tick > self.tick:
             self._go_on(timeline)
-            self._note_time(walkers)
+            self._note_time(timeline.world, walkers)
 
     def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
         self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
@@ -106,11 +107,15 @@ class Follower:
     def _count(self, cells: npt.NDArray[np.int32]) -> None:
         np.add.at(self.visits, cells, np.uint32(1))
 
-    def _note_time(self, walkers: list[Walker]) -> None:
+    def _note_time(self, world: World, walkers: list[Walker]) -> None:
+        """What the ticks of the last advance took: where many pass between two frames, some are not seen."""
         crews = {id(w.seat.crew): w.seat.crew for w in walkers if w.seat is not None}
-        ticks = max((sum(stint.rows.shape[1] for stint in crew.stints) for crew in crews.values()), default=0)
-        if ticks and any(crew.seconds for crew in crews.values()):
-            self.times.append(1000.0 * sum(crew.seconds for crew in crews.values()) / ticks)
+        alone = [walker for walker in walkers if walker.id in world.alone_s]
+        lengths = [sum(stint.rows.shape[1] for stint in crew.stints) for crew in crews.values()]
+        ticks = max([*lengths, *(walker.bare_rows.size for walker in alone)], default=0)
+        seconds = sum(crew.seconds for crew in crews.values()) + sum(world.alone_s[walker.id] for walker in alone)
+        if ticks and seconds:
+            self.times.append(1000.0 * seconds / ticks)
 
     def crowd(self, world: World, walkers: list[Walker]) -> Crowd:
         ends = [world.goal_of(walker) for walker in walkers if walker.has_own_ends]

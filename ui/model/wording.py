@@ -12,10 +12,14 @@ from sim.metrics import Metrics
 from sim.params import Param, Value
 from sim.time.timeline import Timeline
 from sim.walker import WalkerView
-from ui.model.crowds import Crowd
+from ui.model.crowds import TIMES, Crowd
 
 NOTHING = "-"
 SO_FAR = " so far"
+LONGEST = "longest ms"
+_LONGEST_TIP = (
+    f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
+)
 NOT_YET = "..."  # what is being measured: nothing is shown that is not true
 TRIAL_PLACE = 3  # in the foot of a panel: after moves, back-moves and the ratio
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
@@ -144,14 +148,14 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
         ),
         Number("worst", ratio(numbers.worst_ratio), "the worst cost / optimal of those that have arrived"),
         Number("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
-        Number("longest", f"{crowd.longest_ms:.1f}", "the longest of these ticks, in milliseconds"),
+        Number(LONGEST, f"{crowd.longest_ms:.1f}", _LONGEST_TIP, short="longest"),
         Number("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
         Number("expanded", whole(numbers.total("expansions")), "cells expanded by all together", short="exp"),
         Number("max/tick", whole(most), "most cells that one of them expanded in a tick"),
         Number("moves", whole(numbers.total("moves")), "of all together"),
     ]
     if not crowd.tick_ms:  # nobody had a clock
-        fields = [field for field in fields if field.name != "longest"]
+        fields = [field for field in fields if field.name != LONGEST]
     if stuck:
         fields.insert(
             1, Number("no path", f"{stuck:,}", "agents that have proved that there is no way for them now", True)

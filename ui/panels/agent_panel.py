@@ -1,5 +1,6 @@
 """One panel: its header, what is written on its map, and the numbers below it."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import pygame
@@ -127,6 +128,8 @@ def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     """Whose mind is shown in a crowd's panel, in the lower left corner of the map."""
     px = canvas.px
     text = f"{view.label}: {view.state_word}, {wording.ratio(view.metrics.suboptimality)} x optimal"
+    if view.status not in wording.ENDED:
+        text += wording.SO_FAR
     room = min(canvas.text_width(text, 12), box[2] - px(28))
     place = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
     canvas.fill(place, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
@@ -172,14 +175,16 @@ def _draw_list(desk: Desk, box: Box, panel: Panel) -> None:
 
 
 def _draw_foot_meter(desk: Desk, panel: Panel, box: Box) -> int:
-    """The meter of the budget along the foot of a box; returns where it begins."""
-    canvas, view, px = desk.canvas, panel.view, desk.canvas.px
+    """The meter along the foot of a box; returns where it begins."""
+    canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
-    used, budget = spent(desk, view)
+    gauge = _gauge_of(desk, panel)
+    if gauge is None:
+        return y + height
     top = y + height - px(26)
-    canvas.text((x, top), f"{used:,} of {budget:,} this tick", size=12, colour=canvas.palette.dim, width=width)
-    canvas.meter((x, top + px(18), width, px(6)), used / budget, _meter_colour(canvas, view, used > budget))
-    canvas.spot(HotSpot(f"meter:{panel.key}", (x, top, width, px(26)), None, _meter_tip(view, budget)))
+    canvas.text((x, top), gauge.words, size=12, colour=canvas.palette.dim, width=width)
+    canvas.meter((x, top + px(18), width, px(6)), gauge.share, _gauge_colour(canvas, gauge))
+    canvas.spot(HotSpot(f"meter:{panel.key}", (x, top, width, px(26)), None, gauge.tip))
     return top
 
 
@@ -244,82 +249,74 @@ def _ink(canvas: Canvas, field: wording.Number) -> Colour:
 # --- the meter ------------------------------------------------------------------------------------
 
 
-def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
-    """Expansions of the last tick against the budget. Returns its left end."""
-    canvas, view = desk.canvas, panel.view
+@dataclass(frozen=True)
+class _Gauge:
+    """What a meter shows."""
+
+    words: str
+    short: str  # the same where there is little room
+    share: float  # how full it is; more than 1: over
+    is_warning: bool
+    tip: str
+
+
+def _gauge_of(desk: Desk, panel: Panel) -> _Gauge | None:
+    """Expansions of an agent's last tick against its budget, milliseconds of a crowd's last ticks against those of a
+    game; None: nobody had a clock.
+    """
     if panel.crowd is not None:
-        return _draw_ms_meter(canvas, panel, panel.crowd, right, label_y, value_y, panel_width)
+        return _milliseconds(panel, panel.crowd) if panel.crowd.tick_ms else None
+    view = panel.view
     used, budget = spent(desk, view)
-    label = f"{used:,} of {budget:,} this tick"
-    width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
+    is_warning = used > budget or view.metrics.over_budget > 0
+    short = f"{used:,} of {budget:,}"
+    return _Gauge(f"{short} this tick", short, used / budget, is_warning, _meter_tip(view, budget))
+
+
+def _milliseconds(panel: Panel, crowd: Crowd) -> _Gauge:
+    limit = panel.world.tick_ms or GAME_MS
+    tip = "milliseconds of a tick, all agents of this crowd together, the median of the last ticks, against the "
+    tip += f"{limit:g} that "
+    tip += "all crowds are given" if panel.world.tick_ms else "a game gives to pathfinding"
+    words = f"{crowd.median_ms:.1f} / {limit:g} ms"
+    return _Gauge(words, words, crowd.median_ms / limit, crowd.median_ms > limit, tip)
+
+
+def _gauge_colour(canvas: Canvas, gauge: _Gauge) -> Colour:
+    return canvas.palette.warning if gauge.is_warning else canvas.palette.accent
+
+
+def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
+    """Beside the numbers. Returns its left end."""
+    canvas, gauge = desk.canvas, _gauge_of(desk, panel)
+    if gauge is None:
+        return right + canvas.px(12)
+    width = max(canvas.text_width(gauge.words, 12, "mono"), min(canvas.px(110), panel_width // 5))
     left = right - width
-    canvas.text((left, label_y), label, size=12, face="mono", colour=canvas.palette.dim)
+    canvas.text((left, label_y), gauge.words, size=12, face="mono", colour=canvas.palette.dim)
     bar = (left, value_y + canvas.px(6), width, canvas.px(7))
-    canvas.meter(bar, used / budget, _meter_colour(canvas, view, used > budget))
-    canvas.spot(HotSpot(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, _meter_tip(view, budget)))
+    canvas.meter(bar, gauge.share, _gauge_colour(canvas, gauge))
+    canvas.spot(HotSpot(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, gauge.tip))
     return left
 
 
 def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
-    """The same as a bar along the foot of the panel, its numbers at the right. Returns their left end."""
-    canvas, view = desk.canvas, panel.view
+    """A bar along the foot of the panel, its words at the right. Returns their left end."""
+    canvas, gauge = desk.canvas, _gauge_of(desk, panel)
     px = canvas.px
     x, y, width, height = box
-    if panel.crowd is not None:
-        return _draw_thin_ms_meter(canvas, panel, panel.crowd, box, middle)
-    used, budget = spent(desk, view)
-    right, tip = x + width - px(10), _meter_tip(view, budget)
-    label = f"{used:,} of {budget:,}"
+    right = x + width - px(10)
+    if gauge is None:
+        return right
     thick = px(4) if height >= px(50) else px(2)
     bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
-    canvas.meter(bar, used / budget, _meter_colour(canvas, view, used > budget))
-    canvas.spot(HotSpot(f"meter_bar:{panel.key}", bar, None, tip))
-    left = right - canvas.text_width(label, 12, "mono")
+    canvas.meter(bar, gauge.share, _gauge_colour(canvas, gauge))
+    canvas.spot(HotSpot(f"meter_bar:{panel.key}", bar, None, gauge.tip))
     if width < px(150):
         return right
-    canvas.text((left, middle), label, size=12, face="mono", colour=canvas.palette.dim, middle=True)
-    canvas.spot(HotSpot(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, tip))
-    return left
-
-
-def _milliseconds(panel: Panel, crowd: Crowd) -> tuple[str, float, bool, str]:
-    """The last ticks of a crowd against what a game gives: words, how full the meter is, whether it is over, a tip."""
-    limit = panel.world.tick_ms or GAME_MS
-    tip = f"milliseconds of a tick, all agents of this crowd together, against the {limit:g} that "
-    tip += "all crowds are given" if panel.world.tick_ms else "a game gives to pathfinding"
-    is_over = crowd.median_ms > limit
-    return f"{crowd.median_ms:.1f} / {limit:g} ms", crowd.median_ms / limit, is_over, tip
-
-
-def _draw_ms_meter(
-    canvas: Canvas, panel: Panel, crowd: Crowd, right: int, label_y: int, value_y: int, panel_width: int
-) -> int:
-    """Returns its left end."""
-    if not crowd.tick_ms:
-        return right + canvas.px(12)
-    label, share, is_over, tip = _milliseconds(panel, crowd)
-    width = max(canvas.text_width(label, 12, "mono"), min(canvas.px(110), panel_width // 5))
-    left = right - width
-    canvas.text((left, label_y), label, size=12, face="mono", colour=canvas.palette.dim)
-    colour = canvas.palette.warning if is_over else canvas.palette.accent
-    canvas.meter((left, value_y + canvas.px(6), width, canvas.px(7)), share, colour)
-    canvas.spot(HotSpot(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, tip))
-    return left
-
-
-def _draw_thin_ms_meter(canvas: Canvas, panel: Panel, crowd: Crowd, box: Box, middle: int) -> int:
-    """The same as a bar along the foot of the panel. Returns the left end of its words."""
-    px = canvas.px
-    x, y, width, height = box
-    if not crowd.tick_ms:
-        return x + width - px(10)
-    label, share, is_over, tip = _milliseconds(panel, crowd)
-    thick = px(4) if height >= px(50) else px(2)
-    bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
-    canvas.meter(bar, share, canvas.palette.warning if is_over else canvas.palette.accent)
-    canvas.spot(HotSpot(f"meter_bar:{panel.key}", bar, None, tip))
-    left = x + width - px(10) - canvas.text_width(label, 12, "mono")
-    canvas.text((left, middle), label, size=12, face="mono", colour=canvas.palette.dim, middle=True)
+    left = right - canvas.text_width(gauge.short, 12, "mono")
+    canvas.text((left, middle), gauge.short, size=12, face="mono", colour=canvas.palette.dim, middle=True)
+    canvas.spot(HotSpot(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, gauge.tip))
     return left
 
 
@@ -331,10 +328,6 @@ def spent(desk: Desk, view: WalkerView) -> tuple[int, int]:
     if desk.player.is_slow_motion and desk.player.reveal is not None:
         expanded = min(expanded, desk.player.reveal)
     return expanded, view.last_budget
-
-
-def _meter_colour(canvas: Canvas, view: WalkerView, is_over: bool) -> Colour:
-    return canvas.palette.warning if is_over or view.metrics.over_budget else canvas.palette.accent
 
 
 def _meter_tip(view: WalkerView, budget: int) -> str:
