@@ -263,6 +263,11 @@ def make_ahead(owner: int, steps: Iterator[Step]) -> None:
     _MAKER.submit(_make_ahead, owner, number, steps)
 
 
+def give_up_ahead() -> None:
+    """Nobody wants any of it now: the program ends, and would wait for it."""
+    _WANTED.update(dict.fromkeys(_WANTED, 0))
+
+
 def _make_ahead(owner: int, number: int, steps: Iterator[Step]) -> None:
     _IS_MAKER.set(True)
     while _WANTED[owner] == number and next(steps, None) is not None:

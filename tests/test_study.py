@@ -261,6 +261,11 @@ def test_the_sheet_says_what_is_wrong(sheet: ExperimentSheet) -> None:
     assert "weight twice" in sheet.problem
 
 
+def test_enter_starts_what_was_not_started_yet(sheet: ExperimentSheet) -> None:
+    sheet.confirm()
+    assert sheet.study is not None and not sheet.problem
+
+
 def test_settings_are_told_apart_by_what_differs(tmp_path: Path) -> None:
     agents = AgentConfig("tb-wa", params={"weight": 1.0}), AgentConfig("tb-wa", params={"weight": 3.0}), AGENTS[1]
     points = done(a_sketch(agents=agents, budgets=(4,)), tmp_path).points

@@ -82,6 +82,8 @@ class App:
             self.keyboard.handle(event)
         elif not window.dialogs.handle(event):
             self.pointer.handle(event)
+        elif event.type == pygame.MOUSEBUTTONUP:
+            self.pointer.let_go()
 
     def _only_looks(self, event: pygame.event.Event) -> bool:
         """Whether the mouse goes from a place on a map to another: nothing but maps and inspector can heed that."""

@@ -19,11 +19,12 @@ from sim.files.scenario import Scenario
 from sim.kernels.loading import Loader
 from sim.kernels.ready import Part, make_ready
 from sim.params import ConfigError
+from sim.prepared import give_up_ahead
 from sim.program import NAME, ROOT
 from ui.app import FRAMES_PER_SECOND, App
 from ui.draw.theme import PALETTES
 from ui.model import files
-from ui.model.job import Job
+from ui.model.job import Job, give_up_all
 from ui.model.keeper import Keeper, SettingsKeeper
 from ui.model.notes import Notes
 from ui.model.preparing import agents_of, needs_data, prepare
@@ -199,8 +200,9 @@ def run(path: Path | None = None) -> int:
     surface = open_window(settings)  # before anything that may have to be compiled
     try:
         opened, path, stopped = _opened_and_ready(surface, settings, path)
-    except ConfigError:
+    except (ConfigError, SystemExit):
         pygame.quit()
+        give_up_all()
         raise
     app = App(Session(opened.scenario), settings, surface)
     _begin(app, opened, path, stopped or complaint)
@@ -210,15 +212,15 @@ def run(path: Path | None = None) -> int:
     except Exception as error:
         app.safety.caught("a frame came to its end", error)
         return _end_in_despair(app)
+    except KeyboardInterrupt:  # in the terminal; the journal stays, as after a kill
+        _end_what_goes_on(app)
+        raise
     if app.safety.is_hopeless:
         return _end_in_despair(app)
-    app.preparation.close()
-    app.window.stop_study()
-    app.window.recording.close()
+    kept_settings.close()
     if app.keeper is not None:
         app.keeper.close()
-    kept_settings.close()
-    pygame.quit()
+    _end_what_goes_on(app)
     return 0
 
 
@@ -269,10 +271,16 @@ def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str |
 def _end_in_despair(app: App) -> int:
     """Frame after frame fails. The journal is left as it is after a kill, so that the next start offers the session."""
     app.safety.last_words()
-    for close in (app.preparation.close, app.window.stop_study, app.window.recording.close, pygame.quit):
-        with suppress(Exception):  # they may be what failed
-            close()
+    _end_what_goes_on(app)
     return 1
+
+
+def _end_what_goes_on(app: App) -> None:
+    """The window goes, and what goes on beside it ends; a recording finishes its file by itself."""
+    beside = app.preparation.close, app.window.stop_study, app.window.recording.close
+    for end in (*beside, pygame.quit, give_up_ahead, give_up_all):
+        with suppress(Exception):  # it may be what failed
+            end()
 
 
 def wait_until(deadline: float, loader: Loader) -> None:

@@ -12,6 +12,7 @@ from sim.prepared import SHELF
 from ui.dialogs.base import Dialog
 from ui.dialogs.documents import Documents
 from ui.dialogs.host import Dialogs
+from ui.dialogs.unsaved import RunningQuestion
 from ui.draw.scene import Scene
 from ui.draw.theme import PALETTES
 from ui.film.recording import Recording
@@ -108,7 +109,14 @@ class Window:
         self.dialogs.complain(error)
 
     def quit(self) -> None:
-        self.documents.with_edits_kept(self._close)
+        self.documents.with_edits_kept(self._close_after_study)
+
+    def _close_after_study(self) -> None:
+        study = self.state.study
+        if study is not None and study.is_running:
+            self.show(RunningQuestion(self.dialogs, study, self._close))
+        else:
+            self._close()
 
     def _close(self) -> None:
         self.is_open = False

@@ -240,8 +240,11 @@ class ExperimentSheet(FormDialog):
         self.host.open_scenario(scenario)
 
     def confirm(self) -> None:
+        """Enter means the button that stands out: it starts the experiment, then opens a run of it."""
         item = self.rows.item
-        if item is None:
+        if self.study is None:
+            self._start()
+        elif item is None:
             self.complain("no run is there to be opened yet")
         else:
             self.open(item.value)

@@ -11,6 +11,7 @@ from ui.dialogs.question import Answer, Question
 from ui.model import files
 from ui.model.script import deeds_of
 from ui.model.session import Session
+from ui.model.study import Study
 
 
 class UnsavedQuestion(Question):
@@ -54,6 +55,17 @@ class UnsavedQuestion(Question):
     def _save_map_to(self, path: Path) -> None:
         files.save_map(self.host.session, path)
         self.go_on()
+
+
+class RunningQuestion(Question):
+    """An experiment runs beside the window, which would end with it."""
+
+    def __init__(self, host: Host, study: Study, go_on: Callable[[], None]) -> None:
+        study.poll()
+        far = f"{study.done:,} of {study.whole:,} runs are done" if study.whole else "no run is done yet"
+        text = f"An experiment is running beside the window: {far}. Quitting stops it; what is done stays in\n"
+        answers: list[Answer] = [("Quit", go_on, "danger"), ("Let it run", _nothing, "main")]
+        super().__init__(host, "Experiment", f"{text}{study.results}", answers)
 
 
 def _told(session: Session) -> str:

@@ -188,15 +188,27 @@ class Pointer:
         return None if nearest_end(grid, ends, *self._place_at(shown, boxes, position, END_REACH_PX)) else agent
 
     def _button_up(self, button: int) -> None:
-        held, self.window.canvas.held = self.window.canvas.held, None
-        if held is not None and held.drop is not None:
-            held.drop()
-        waiting, self._panning, self._waiting = self._waiting, None, None
+        waiting = self._waiting
+        self._let_go_of_controls()
         if waiting is not None and button == waiting[2] == RIGHT:
             self.window.state.menu = menu_at(self.window, waiting[1])
         if button in (LEFT, RIGHT):
-            self.window.editor.release()
-            self.window.editor.panel = None
+            self._end_stroke()
+
+    def let_go(self) -> None:
+        """A button came up over a dialog, which has the click: what was pressed before that is over all the same."""
+        self._let_go_of_controls()
+        self._end_stroke()
+
+    def _let_go_of_controls(self) -> None:
+        held, self.window.canvas.held = self.window.canvas.held, None
+        if held is not None and held.drop is not None:
+            held.drop()
+        self._panning = self._waiting = None
+
+    def _end_stroke(self) -> None:
+        self.window.editor.release()
+        self.window.editor.panel = None
 
     # --- motion and wheel ---------------------------------------------------------------------------
 

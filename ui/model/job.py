@@ -1,13 +1,20 @@
 """Work that takes longer than a frame, in a thread of its own: large files, long exports. No pygame here."""
 
 import threading
+import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 T = TypeVar("T")
 
 PATIENCE_S = 0.12
 """How long the window waits for a piece of work before it shows that it is going on."""
+
+
+_ENDING_S = 2.0  # how long jobs are waited for that nobody wants any more
+
+_BEGUN: "WeakSet[Job[Any]]" = WeakSet()
 
 
 class GivenUpError(Exception):
@@ -23,6 +30,7 @@ class Job(Generic[T]):
         self._error: BaseException | None = None
         self._is_given_up = threading.Event()
         self._thread = threading.Thread(target=self._run, name="job", daemon=True)
+        _BEGUN.add(self)
         self._thread.start()
 
     def _run(self) -> None:
@@ -56,3 +64,12 @@ class Job(Generic[T]):
         if self._error is not None:
             raise self._error
         return self._result[0]
+
+
+def give_up_all() -> None:
+    """The program ends. Jobs that hear of it in time leave no half-written files, and no threads that go on."""
+    deadline = time.monotonic() + _ENDING_S
+    for job in (jobs := list(_BEGUN)):
+        job.give_up()
+    for job in jobs:
+        job.wait(max(0.0, deadline - time.monotonic()))

@@ -1,0 +1,176 @@
+"""What an unlucky user does: lets go in the wrong place, closes at the wrong moment."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pygame
+import pytest
+
+from sim import prepared
+from sim.prepared import Step
+from tests.test_app import setup
+from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
+from ui import start
+from ui.dialogs.unsaved import RunningQuestion, UnsavedQuestion
+from ui.model.job import Job
+
+LONG_S = 30.0  # only a fault takes so long
+
+# --- letting go -------------------------------------------------------------------------------------------
+
+
+def blocked(app: App) -> int:
+    return int((~app.session.run.world.grid.free).sum())
+
+
+def move(app: App, to: tuple[int, int]) -> None:
+    pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=to, rel=(0, 0), buttons=(0, 0, 0)))
+    settle(app)
+
+
+def let_go(app: App, at: tuple[int, int]) -> None:
+    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at))
+    settle(app)
+
+
+def over_a_card_beside_the_map(app: App) -> None:
+    press_combination(app, "E")
+    drag(app, at_cell(app, 3, 3), at_cell(app, 4, 3), release=False)
+    let_go(app, app.window.dialogs.dialog.card.center)
+
+
+def over_a_dialog_that_has_come_up(app: App) -> None:
+    drag(app, at_cell(app, 3, 3), at_cell(app, 4, 3), release=False)
+    press_combination(app, "?")
+    let_go(app, app.window.dialogs.dialog.card.center)
+
+
+@pytest.mark.parametrize("let_go_there", [over_a_card_beside_the_map, over_a_dialog_that_has_come_up])
+def test_a_stroke_ends_when_the_button_comes_up_over_a_dialog(let_go_there: Callable[[App], None]) -> None:
+    app = make_app(setup(1))
+    before = blocked(app)
+    let_go_there(app)
+    app.window.dialogs.close_dialog()
+    painted = blocked(app)
+    assert painted > before, "the stroke has begun"
+    move(app, at_cell(app, 3, 5))
+    move(app, at_cell(app, 6, 5))
+    assert blocked(app) == painted
+    app.window.run("undo")
+    assert blocked(app) == before, "it was one stroke"
+
+
+def test_a_slider_is_let_go_over_a_dialog() -> None:
+    app = make_app(setup(1))
+    spot = next(spot for spot in app.window.canvas.spots if spot.id == "speed")
+    drag(app, pygame.Rect(spot.box).center, pygame.Rect(spot.box).midleft, release=False)
+    press_combination(app, "?")
+    let_go(app, app.window.dialogs.dialog.card.center)
+    app.window.dialogs.close_dialog()
+    speed = app.window.player.clock.ticks_per_second
+    move(app, pygame.Rect(spot.box).midright)
+    assert app.window.player.clock.ticks_per_second == speed
+
+
+# --- closing ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def over() -> Iterator[threading.Event]:
+    """Set at the end, so that a fault holds up no other test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def endless(over: threading.Event) -> Callable[[Job[Any]], None]:
+    def work(job: Job[Any]) -> None:
+        while not over.is_set():
+            job.told(0.5)
+
+    return work
+
+
+def test_closing_gives_up_work_that_nobody_will_want(over: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It went on without a window, or held a dead one on the screen, until it was done."""
+    monkeypatch.setattr(pygame, "quit", lambda: None)
+    app = make_app(setup(1))
+    job, begun = Job(endless(over)), threading.Event()
+
+    def steps() -> Iterator[Step]:
+        while not over.is_set():
+            begun.set()
+            yield Step("", 0.5)
+
+    prepared.make_ahead(-1, steps())
+    assert begun.wait(LONG_S)
+    start._end_what_goes_on(app)
+    prepared._MAKER.submit(lambda: None).result(LONG_S)
+    assert job.wait(LONG_S)
+
+
+def test_closing_while_the_first_run_is_prepared_gives_it_up(
+    over: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: list[str] = []
+    jobs: list[Job[None]] = []
+
+    def closed_meanwhile(*given: object) -> None:
+        jobs.append(Job(endless(over)))
+        raise SystemExit(0)
+
+    monkeypatch.setattr(pygame, "quit", lambda: gone.append("window"))
+    monkeypatch.setattr(start, "open_window", lambda settings: None)
+    monkeypatch.setattr(start, "_opened_and_ready", closed_meanwhile)
+    with pytest.raises(SystemExit):
+        start.run(None)
+    assert gone and jobs[0].wait(LONG_S)
+
+
+class Running:
+    """An experiment that goes on until it is stopped."""
+
+    is_running, done, whole, results = True, 12, 1240, Path("/somewhere/results")
+    stopped = False
+
+    def poll(self) -> bool:
+        return False
+
+    def cancel(self) -> None:
+        self.stopped = True
+
+
+def test_quitting_asks_before_it_stops_an_experiment() -> None:
+    app = make_app(setup(1))
+    app.window.state.study = Running()  # type: ignore[assignment]
+    app.window.run("quit")
+    asked = app.window.dialogs.dialog
+    assert isinstance(asked, RunningQuestion)
+    assert "12 of 1,240 runs" in asked.text and "/somewhere/results" in asked.text
+    press(app, pygame.K_RETURN)
+    assert app.window.is_open and app.window.dialogs.dialog is None, "the main answer lets it run"
+    app.window.run("quit")
+    press(app, pygame.K_LEFT), press(app, pygame.K_RETURN)
+    assert not app.window.is_open
+
+
+def test_quitting_asks_for_edits_first_and_then_for_the_experiment() -> None:
+    app = make_app(setup(1))
+    app.window.state.study = Running()  # type: ignore[assignment]
+    drag(app, at_cell(app, 3, 3), at_cell(app, 4, 3))
+    app.window.run("quit")
+    assert isinstance(app.window.dialogs.dialog, UnsavedQuestion)
+    for key in (pygame.K_LEFT, pygame.K_LEFT, pygame.K_RETURN):  # "Discard"
+        press(app, key)
+    assert isinstance(app.window.dialogs.dialog, RunningQuestion) and app.window.is_open
+
+
+def test_an_experiment_that_is_over_is_not_asked_about() -> None:
+    app = make_app(setup(1))
+    study = Running()
+    study.is_running = False
+    app.window.state.study = study  # type: ignore[assignment]
+    app.window.run("quit")
+    assert not app.window.is_open
