@@ -378,6 +378,50 @@ ticks: 30
     )
 
 
+TRIALS = (
+    HEAD
+    + """
+problems: {generate: {kind: corner, size: [8, 9, 10]}}
+agents: [k-lrta, {kind: lrta, depth: 2}]
+budgets: [12]
+trials: 8
+seeds: [0, 1]
+tables: [{rows: agent, values: [trial, converged], where: {last_trial: 1}}]
+"""
+)
+
+
+def test_runs_of_several_trials_are_told_by_their_last(tmp_path: Path) -> None:
+    run_all(TRIALS, tmp_path)
+    columns = ("row", "agent", "trial", "suboptimality", "h_changes", "moves", "planning_ms")
+    with open_for_reading(tmp_path) as store:
+        frame, report = store.frame(), report_of(store)
+        kept = [dict(zip(columns, values, strict=True)) for values in store.rows(columns)]
+    last = {line["row"]: line for line in kept}
+    assert len(kept) > 2 * len(last) and len({line["trial"] for line in last.values()}) > 1
+    table = report.usual[0]
+    lines = {str(row[0]): dict(zip(table.headings, row, strict=True)) for row in table.rows}
+    for name, key in (("K LRTA*", "k-lrta"), ("LRTA*", "lrta")):
+        runs = [line for line in last.values() if line["agent"] == key]
+        line = lines[name]
+        assert line["runs"] == line["arrived"] == 6
+        assert line["trials"] == pytest.approx(np.mean([run["trial"] for run in runs]))
+        assert line["converged"] == pytest.approx(np.mean([run["h_changes"] == 0 for run in runs]))
+        assert line["cost / optimal (95 %)"].mean == pytest.approx(np.mean([run["suboptimality"] for run in runs]))  # type: ignore[union-attr]
+        spent = sum(line["planning_ms"] for line in last.values() if line["agent"] == key)
+        moves = sum(line["moves"] for line in kept if line["agent"] == key)
+        assert measured("planning_ms/moves").of(frame.where({"agent": key})) == pytest.approx(spent / moves)
+    assert [row[1:] for row in report.tables[0].rows] == [(x["trials"], x["converged"]) for x in lines.values()]
+    assert "by its last trial" in table.note and "2 of 2 settings walk the same with every seed" in table.note
+
+
+def test_seeds_that_draw_other_lots_are_other_evidence() -> None:
+    rows = [{"seed": seed, "start_x": i, "digest": f"{seed} {i}"} for seed in (1, 2) for i in range(3)]
+    assert settings_table(made(rows), {}).note == ""
+    assert settings_table(made([{**row, "digest": "0"} for row in rows]), {}).note
+    assert settings_table(made([{**row, "seed": 1} for row in rows]), {}).note == ""
+
+
 # --- figures --------------------------------------------------------------------------------------
 
 

@@ -54,8 +54,9 @@ def report_of(store: Store, is_short: bool = False) -> Report:
     charts = [chart_of(figure, frame, NAMES) for figure in spec.figures]
     more: list[Table | None] = []
     if not is_short:
-        more = [settings_table(frame, NAMES), cutoff_table(frame, spec.cutoff, NAMES), comparison_table(frame, NAMES)]
-        charts += usual(frame, NAMES)
+        last = frame.where({"last_trial": 1})
+        more = [settings_table(last, NAMES), cutoff_table(last, spec.cutoff, NAMES), comparison_table(last, NAMES)]
+        charts += usual(last, NAMES)
     problems = len(frame.group_rows([*PROBLEM]))
     summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
     usual_tables = [table for table in more if table is not None and table.rows]

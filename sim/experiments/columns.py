@@ -50,6 +50,9 @@ MEASURED = (
 OF_WHO_ARRIVED = ("suboptimality", "game_time")
 """What reports take of no other run: a way that was broken off may be shorter than the cheapest one."""
 
+OF_WHOLE_RUNS = ("planning_ms", "changes_ms")
+"""What nobody measures trial by trial."""
+
 TIMES = (
     Column("planning_ms", float, "processor time of planning"),
     Column("changes_ms", float, "processor time of taking in changes of the map"),
@@ -70,6 +73,8 @@ DERIVED = {
     "total_ms": "planning_ms + changes_ms",
     "disqualified": "1 if some tick is above the specification's cut-off",
     "arrived": "1 if it reached the goal",
+    "last_trial": "1 on the last line of a run, its only one without `trials`",
+    "converged": "1 if the trial taught the agent nothing",
 }
 """Numbers that follow from others; reports know them, files do not hold them."""
 

@@ -133,6 +133,11 @@ class Frame:
                     return self.numbers("planning_ms") + self.numbers("changes_ms")
                 case "arrived":
                     return np.asarray(self.column("outcome") == "reached", np.float64)
+                case "last_trial":
+                    return np.asarray(np.diff(self.numbers("row"), append=-1) != 0, np.float64)
+                case "converged":
+                    learned = self.numbers("h_changes")
+                    return np.where(np.isnan(learned), np.nan, (learned == 0) & (self.numbers("arrived") > 0))
         values = np.array([params.get(name) for params in self.params] + [None], object)
         return values[self.column("params").astype(np.int64)] if self.params else np.full(len(self), None, object)
 
@@ -183,6 +188,16 @@ class Frame:
         columns = [self.column(name) for name in names]
         keys = [tuple(_plain(column[row]) for column in columns) for row in first.tolist()]
         return codes.astype(np.int64), keys
+
+
+def shared_out(frame: Frame, name: str) -> Numbers:
+    """What is known of a whole run and stands on the line of each of its trials, by the cells that each expanded."""
+    last = frame.numbers("last_trial") > 0
+    if last.all():
+        return frame.numbers(name)
+    run: npt.NDArray[np.int64] = np.cumsum(last) - last
+    work = frame.numbers("expansions") + 1e-9  # of a run without any, all trials have the same
+    return np.asarray(frame.numbers(name) * work / np.bincount(run, work)[run], np.float64)
 
 
 def _coded(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:

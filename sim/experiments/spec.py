@@ -22,7 +22,7 @@ from sim.agent_api import AgentSpec
 from sim.changes import EVERY, RATE, RandomChanges
 from sim.commands import BUDGET, MAX_NAME, TRIALS
 from sim.experiments.claims import Claim, read_claims
-from sim.experiments.columns import MEASURED, PLANNED
+from sim.experiments.columns import DERIVED, MEASURED, PLANNED
 from sim.experiments.layout import CUT_OFF, Figure, Grouping, read_figures, read_tables
 from sim.experiments.problems import SEED, Case, Places, read_problems
 from sim.experiments.words import check_words
@@ -208,7 +208,7 @@ class _Reader:
         if self.root.problems.found or not settings:
             return
         params = (name for setting in settings for name in setting.params)
-        attributes = dict.fromkeys([*(column.name for column in (*PLANNED, *MEASURED)), *params])
+        attributes = dict.fromkeys([*(column.name for column in (*PLANNED, *MEASURED)), *DERIVED, *params])
         values = {
             "agent": {setting.kind for setting in settings},
             "label": {setting.label for setting in settings},

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from sim.experiments.columns import MEASURED, OF_WHO_ARRIVED, PLANNED, TIMES, Column
-from sim.experiments.frame import Frame, frame_of
+from sim.experiments.columns import MEASURED, OF_WHO_ARRIVED, OF_WHOLE_RUNS, PLANNED, TIMES, Column
+from sim.experiments.frame import Frame, frame_of, shared_out
 from sim.experiments.plan import code_version, planned_rows
 from sim.experiments.problems import Board
 from sim.experiments.spec import Specification
@@ -170,6 +170,8 @@ class Store:
         frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)
         for name in OF_WHO_ARRIVED:
             frame.columns[name] = np.where(frame.numbers("arrived") > 0, frame.numbers(name), np.nan)
+        for name in OF_WHOLE_RUNS:
+            frame.columns[name] = shared_out(frame, name)
         return frame
 
 

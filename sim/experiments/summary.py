@@ -13,6 +13,11 @@ from sim.experiments.special import Made, limits, number_cell, payoffs
 from sim.experiments.statistics import bootstrap, compare, unbeaten
 from sim.experiments.tables import Cell, Table
 
+_MEANS = {"trials": Measure("trial", "mean", ("trial",)), "converged": Measure("converged", "mean", ("converged",))}
+_LAST_TRIAL = (
+    "Each run by its last trial; the largest tick is that of all. Converged: the share of runs whose last trial taught"
+    " the agent nothing."
+)
 _CONDITIONS = ("part", "every", "rate")  # settings are compared that met the same changes of the map
 
 
@@ -106,8 +111,9 @@ def _plain(value: Any) -> Cell:
 
 
 def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
-    """A line for each setting of each part."""
+    """A line for each setting of each part. `frame`: the last trial of each run."""
     names = setting_names(frame, agents)
+    learning = ("trials", "converged") if frame.numbers("trial").max() > 1 else ()
     lines: list[tuple[Cell, ...]] = []
     has_parts = len(frame.group_rows(["part"])) > 1
     for (part,), rows in frame.groups(["part"]):
@@ -115,7 +121,8 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
         best = set(unbeaten([result_of(runs) for _, runs in runs_of]))
         for place, (key, runs) in enumerate(runs_of):
             head: tuple[Cell, ...] = (str(part or ""),) if has_parts else ()
-            lines.append((*head, names[key], *_setting_cells(runs, place in best)))
+            taught = tuple(_MEANS[name].of(runs) for name in learning)
+            lines.append((*head, names[key], *_setting_cells(runs, place in best), *taught))
     headings = (
         "setting",
         "runs",
@@ -127,8 +134,23 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
         "planning us / move",
         "disqualified",
         "not beaten",
+        *learning,
     )
-    return Table("settings", "All settings", (("part",) if has_parts else ()) + headings, tuple(lines))
+    note = " ".join(text for text in (_LAST_TRIAL if learning else "", _said_of_seeds(frame)) if text)
+    return Table("settings", "All settings", (("part",) if has_parts else ()) + headings, tuple(lines), note)
+
+
+def _said_of_seeds(frame: Frame) -> str:
+    """Where nothing is drawn by lot, another seed is the same run once more, and no other evidence."""
+    settings = [runs for _, runs in frame.groups(("part", *SETTING)) if len(runs.group_rows(["seed"])) > 1]
+    problem = [name for name in PROBLEM if name != "seed"]
+    same = sum(len(runs.group_rows(problem)) == len(runs.group_rows([*problem, "digest"])) for runs in settings)
+    if not same:
+        return ""
+    return (
+        f"{same:,} of {len(settings):,} settings walk the same with every seed: nothing is drawn by lot there."
+        " Intervals and p-values take these runs for different ones, and are too narrow; leave `seeds` out."
+    )
 
 
 def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
