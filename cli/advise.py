@@ -12,7 +12,17 @@ from cli.progress import Progress
 from cli.report.figures import save
 from cli.warm import warm_up
 from sim.commands import BUDGET, AgentConfig
-from sim.experiments.advice import Candidate, Need, best_three, candidates, front, job_for
+from sim.experiments.advice import (
+    MOST_TOGETHER,
+    Candidate,
+    Need,
+    best_three,
+    candidates,
+    front,
+    job_for,
+    walk_together,
+    worth_a_crowd,
+)
 from sim.experiments.charts import Chart, Series
 from sim.experiments.problems import Case, board_of, random_pairs
 from sim.experiments.runs import do_job
@@ -30,6 +40,7 @@ BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds of a frame for the plan
 SECONDS = Param("seconds", float, 20.0, "how long to measure", 0.5, 100_000)
 _MOST_PROBLEMS = 500
 _FEWEST = 3  # problems that are measured whatever the time
+_FEWEST_TOGETHER = 8  # settings of which many units walk, whatever the time
 
 
 def main(argv: Sequence[str]) -> int:
@@ -44,8 +55,9 @@ def main(argv: Sequence[str]) -> int:
     check_folder(folder)  # before anything is measured
     tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
     progress = Progress()
-    warm_up([AgentConfig(c.kind, params=c.params) for c in tried], progress)
-    count = measure(tried, cases, given.seconds, progress)
+    warm_up([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
+    count = measure(tried, cases, given.seconds / 2, progress)
+    measure_together(tried, cases, given.units, given.seconds / 2, progress)
     answer(tried, need, given, count)
     write(tried, need, cases[0], Path(given.map), folder)
     return 0
@@ -81,24 +93,47 @@ def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, p
     return len(cases)
 
 
+def measure_together(
+    tried: Sequence[Candidate], cases: Sequence[Case], units: int, seconds: float, progress: Progress
+) -> None:
+    """As many units as asked for at once, in the settings that promise most, and in others while there is time."""
+    chosen = worth_a_crowd(tried)
+    began = time.monotonic()
+    for place, candidate in enumerate(chosen):
+        spent = time.monotonic() - began
+        if spent > seconds and place >= _FEWEST_TOGETHER:
+            return
+        progress.show(f"{min(units, MOST_TOGETHER):,} units at once, {candidate.name}", min(1.0, spent / seconds))
+        candidate.together = walk_together(candidate, cases, BY_KEY, units, time.thread_time)
+
+
 # --- the answer -----------------------------------------------------------------------------------
 
 
 def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int) -> None:
-    print(f"{given.map}: {count} random problems, {len(tried)} settings, measured on one processor of this machine")
+    units = "one unit" if need.units == 1 else f"{min(need.units, MOST_TOGETHER):,} units at once"
+    print(f"{given.map}: {count} random problems, {len(tried)} settings; times are those of {units}")
     print("Not beaten in both cost and time, the cheapest walk first:\n")
     _print_table(table_of(front(tried), need))
     out = [candidate.name for candidate in tried if candidate.is_out]
     if out:
         print(f"\nFar too long on some problem: {', '.join(out)}")
     best = best_three(tried, need)
-    if best and not need.fits(best[0]):
-        most = int(1000 * need.budget_ms / min(c.tick_us for c in tried if c.is_measured))
-        print(f"\nNothing fits {need.units:,} units into {need.budget_ms:g} ms; the quickest fits {most:,}.")
-    elif best:
-        most = int(1000 * need.budget_ms / best[0].tick_us)
-        taken = f"{need.units:,} units take {number(need.units * best[0].tick_us / 1000)} of {need.budget_ms:g} ms"
-        print(f"\nUse {best[0].name}: {taken} a frame in the mean; {most:,} would fit.")
+    if best:
+        print(f"\n{_advice(best[0], tried, need)}")
+
+
+def _advice(best: Candidate, tried: Sequence[Candidate], need: Need) -> str:
+    if not need.fits(best):
+        most = max(need.most(c) for c in tried if c.together)
+        return f"Nothing fits {need.units:,} units into {need.budget_ms:g} ms; the quickest fits about {most:,}."
+    taken = f"{need.units:,} units take {number(need.frame_ms(best))} of {need.budget_ms:g} ms"
+    longest = need.longest_ms(best)
+    text = f"Use {best.name}: {taken} a frame in the mean; about {need.most(best):,} would fit."
+    text += f"\nThe longest frame, when all set out at once, takes {number(longest)} ms"
+    if longest <= need.budget_ms:
+        return text + "."
+    return text + f'; with "tick_ms: {need.budget_ms:g}" in a scenario they plan in turn.'
 
 
 def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
@@ -108,7 +143,7 @@ def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
         "back-moves in 100",
         "most in a tick",
         "us / tick",
-        "worst tick us",
+        "longest ms",
         "fits",
     )
     rows = tuple(
@@ -117,8 +152,8 @@ def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
             candidate.cost,
             100.0 * candidate.totals.back_moves / max(1, candidate.totals.moves),
             candidate.totals.most,
-            candidate.tick_us,
-            candidate.totals.worst_us,
+            candidate.unit_us,
+            need.longest_ms(candidate),
             "yes" if need.fits(candidate) else "no",
         )
         for candidate in chosen
@@ -139,12 +174,12 @@ def _print_table(table: Table) -> None:
 
 def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
     """Cost against time, a colour for each agent; the front, and where the frame is full."""
-    measured = [candidate for candidate in tried if candidate.is_measured]
+    measured = [candidate for candidate in tried if candidate.together]
     series = []
     for name in dict.fromkeys(c.name.rsplit(" k=", 1)[0] for c in measured):
-        points = sorted((c.tick_us, c.cost) for c in measured if c.name.rsplit(" k=", 1)[0] == name)
+        points = sorted((c.unit_us, c.cost) for c in measured if c.name.rsplit(" k=", 1)[0] == name)
         series.append(Series(name, tuple(points)))
-    best = sorted((c.tick_us, c.cost) for c in front(tried))
+    best = sorted((c.unit_us, c.cost) for c in front(tried))
     series.append(Series("not beaten in both", tuple(best), is_line=False, is_quiet=True))
     limit = number(1000 * need.budget_ms / need.units)
     return Chart(

@@ -1,5 +1,6 @@
 """What `advise` says of a map."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -8,7 +9,17 @@ import pytest
 
 import main
 from agents.registry import BY_KEY
-from sim.experiments.advice import Candidate, Need, best_three, candidates, front
+from sim.experiments.advice import (
+    Candidate,
+    Need,
+    Together,
+    best_three,
+    candidates,
+    front,
+    walk_together,
+    worth_a_crowd,
+)
+from sim.experiments.problems import Case, board_of
 from sim.experiments.totals import Totals
 from sim.files.map import write_map
 from sim.files.scenario import load_scenario
@@ -17,18 +28,44 @@ from sim.grid import Grid
 
 
 def made(name: str, cost: float, tick_us: float, kind: str = "tba") -> Candidate:
+    """Of a unit that takes as long among others as alone."""
     totals = Totals(1, 1, cost, 100, 5, 100, 400, 9, tick_us / 10)
-    return Candidate(kind, {"name": len(name)}, 4, name, totals)
+    return Candidate(kind, {"name": len(name)}, 4, name, totals, together=Together(10, tick_us / 10, 100, tick_us))
 
 
 def test_the_front_and_what_fits() -> None:
     tried = [made("a", 1.1, 50), made("bb", 1.5, 10), made("ccc", 1.6, 20), made("dddd", 3.0, 2)]
     assert [c.name for c in front(tried)] == ["a", "bb", "dddd"]
-    assert tried[0].tick_us == pytest.approx(50)
+    assert tried[0].alone_us == tried[0].unit_us == pytest.approx(50)
     assert [c.name for c in best_three(tried, Need(1, 1.0))] == ["a", "bb", "ccc"]
     assert [c.name for c in best_three(tried, Need(100, 1.0))] == ["bb", "dddd", "a"]
-    tried[1].is_out = True
+    tried[1].is_out, tried[1].together = True, None
+    assert [c.name for c in worth_a_crowd(tried)] == ["a", "ccc", "dddd"]
     assert [c.name for c in front(tried)] == ["a", "ccc", "dddd"]
+
+
+def test_what_fits_is_what_units_take_among_others() -> None:
+    """Alone a unit is many times as quick: its memory stays at hand."""
+    quick, slow = made("a", 1.1, 10), made("bb", 1.5, 20)
+    assert worth_a_crowd([slow, quick]) == [quick, slow]
+    quick.together = Together(200, 6000.0, 100_000, 23.0)
+    need = Need(50, 2.0)
+    assert quick.alone_us == pytest.approx(10) and quick.unit_us == pytest.approx(60)
+    assert not need.fits(quick) and need.fits(slow) and best_three([quick, slow], need)[0] is slow
+    assert (need.most(quick), need.most(slow)) == (33, 100)
+    assert need.frame_ms(quick) == pytest.approx(3.0) and need.longest_ms(quick) == 23.0
+    assert Need(400, 2.0).longest_ms(quick) == 46.0, "twice as many as were measured"
+
+
+def test_units_at_once_are_counted_in_ticks_that_they_live() -> None:
+    """By a clock that strikes whenever somebody looks at it: every frame takes a second, whatever is in it."""
+    grid = Grid.from_rows(["." * 9] * 3)
+    cases = [Case(board_of("a", grid), (0, 0), (x, 2), None, x) for x in (4, 8)]
+    candidate, strikes = Candidate("lrta", {}, 1, "LRTA*"), itertools.count()
+    for units, walks, lives in ((2, 16, 4 + 8), (5, 7, 0)):
+        found = walk_together(candidate, cases, BY_KEY, units, lambda: float(next(strikes)))
+        assert (found.units, found.longest_ms, found.frames_ms) == (units, 1000.0, walks * 8 * 1000.0)
+        assert found.unit_ticks == (walks * lives or 18 * 4 + 17 * 8)
 
 
 def test_a_budget_keeps_only_what_it_allows() -> None:
@@ -41,7 +78,9 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     write_map(generate("caves", {"width": 48, "height": 48, "seed": 3}).grid, "caves.map")
     assert main.main(["advise", "--map", "caves.map", "--units", "10", "--seconds", "0.5", "--budget-ms", "50"]) == 0
     out = capfd.readouterr().out
-    assert re.search(r"Use .*: 10 units take [\d.e-]+ of 50 ms a frame in the mean; [\d,]+ would fit\.", out), out
+    assert re.search(r"Use .*: 10 units take [\d.e-]+ of 50 ms a frame in the mean; about [\d,]+ would fit\.", out), out
+    assert "times are those of 10 units at once" in out
+    assert re.search(r"when all set out at once, takes [\d.e-]+ ms", out), out
     assert "cost / optimal" in out and "python main.py caves-advice/best.yaml" in out
     scenario = load_scenario("caves-advice/best.yaml", BY_KEY)
     assert len(scenario.agents) == 3 and len({agent.label for agent in scenario.agents}) == 3

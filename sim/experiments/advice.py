@@ -1,10 +1,12 @@
 """What to use on a map: candidates tried on random problems of it, and what is worth saying of them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from typing import Any
 
 from sim.agent_api import AgentSpec
+from sim.commands import AgentConfig
 from sim.experiments.columns import MEASURED, TIMES
 from sim.experiments.plan import Job, Walk
 from sim.experiments.problems import Case
@@ -12,6 +14,7 @@ from sim.experiments.runs import Line
 from sim.experiments.statistics import pareto
 from sim.experiments.totals import Totals
 from sim.params import Value, parse_params
+from sim.world import World
 
 BUDGETS = (4, 16, 64, 256)
 _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
@@ -25,7 +28,27 @@ _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("da-rtaa", {}),
 )
 _PATIENCE = 100  # moves for each move of an optimal path, after which a candidate is given up
+MOST_TOGETHER = 200
+"""Units that are measured together: of more each takes as long, once their memories fill the caches."""
+
+_TOUCHED = 20  # ticks that units walk first: in a game their memory has been there before, and is used again here
+_FEWEST_TOGETHER = 32  # units on whom a mean is built; fewer walk several times, each time on other ways
 _NAMES = [column.name for column in (*MEASURED, *TIMES)]
+
+
+@dataclass
+class Together:
+    """What the frames took of units that walked at the same time, each with memory of its own, told to go at once."""
+
+    units: int
+    frames_ms: float = 0.0
+    unit_ticks: int = 0  # ticks that all of them lived, added up
+    longest_ms: float = 0.0
+
+    @property
+    def unit_us(self) -> float:
+        """Mean processor time of a tick of one of them."""
+        return 1000.0 * self.frames_ms / max(1, self.unit_ticks)
 
 
 @dataclass
@@ -38,6 +61,7 @@ class Candidate:
     name: str
     totals: Totals = field(default_factory=Totals)
     is_out: bool = False  # some problem took it too long
+    together: Together | None = None  # nobody has let many walk yet
 
     def take(self, line: Line) -> None:
         found: dict[str, Any] = dict(zip(_NAMES, line[1:], strict=True))
@@ -55,9 +79,14 @@ class Candidate:
         return self.totals.cost
 
     @property
-    def tick_us(self) -> float:
-        """Mean processor time of a tick of one unit."""
+    def alone_us(self) -> float:
+        """Mean processor time of a tick of one unit that has the machine to itself."""
         return self.totals.tick_us
+
+    @property
+    def unit_us(self) -> float:
+        """The same of one of many; infinite where that was not measured."""
+        return self.together.unit_us if self.together else float("inf")
 
     @property
     def walk(self) -> Walk:
@@ -83,6 +112,48 @@ def job_for(candidate: Candidate, case: Case, length: float) -> Job:
     return Job(case.start, case.goal, case.number, None, 1, most, 20 * most, False, (candidate.walk,))
 
 
+def walk_together(
+    candidate: Candidate, cases: Sequence[Case], specs: Mapping[str, AgentSpec], units: int, clock: Callable[[], float]
+) -> Together:
+    """Let so many units of a setting walk over the map at once, until the last of them has arrived."""
+    found = Together(min(units, MOST_TOGETHER))
+    ways = cycle(cases)
+    for _ in range(-(-_FEWEST_TOGETHER // found.units)):
+        _add_frames(found, candidate, list(islice(ways, found.units)), specs, clock)
+    return found
+
+
+def _add_frames(
+    found: Together,
+    candidate: Candidate,
+    cases: Sequence[Case],
+    specs: Mapping[str, AgentSpec],
+    clock: Callable[[], float],
+) -> None:
+    _peopled(candidate, cases, specs).advance(_TOUCHED)
+    world = _peopled(candidate, cases, specs)
+    while not world.is_over:  # each of them has arrived on problems like these, or its setting would be out
+        before = clock()
+        world.advance(1)
+        frame_ms = 1000.0 * (clock() - before)
+        found.frames_ms += frame_ms
+        found.longest_ms = max(found.longest_ms, frame_ms)
+    every = [world.metrics(walker) for walker in world.walkers]
+    found.unit_ticks += sum(metrics.moves + metrics.waits for metrics in every)
+
+
+def _peopled(candidate: Candidate, cases: Sequence[Case], specs: Mapping[str, AgentSpec]) -> World:
+    """A world with a unit for each of these problems."""
+    grid = cases[0].board.grid
+    world = World(
+        grid, grid.cell(*cases[0].start), grid.cell(*cases[0].goal), specs, budget=candidate.budget, measures=False
+    )
+    for case in cases:
+        world.add(AgentConfig(candidate.kind, params=candidate.params, start=case.start, goal=case.goal))
+    world.prepare()
+    return world
+
+
 @dataclass(frozen=True)
 class Need:
     """How many units share how many milliseconds of a frame."""
@@ -90,21 +161,41 @@ class Need:
     units: int
     budget_ms: float
 
+    def frame_ms(self, candidate: Candidate) -> float:
+        """What a frame takes in the mean in which all units are on their way."""
+        return self.units * candidate.unit_us / 1000.0
+
+    def longest_ms(self, candidate: Candidate) -> float:
+        """What the longest frame takes when all units set out at once; of very many by what fewer took."""
+        together = candidate.together
+        return together.longest_ms * max(1.0, self.units / together.units) if together else float("inf")
+
+    def most(self, candidate: Candidate) -> int:
+        """How many units take as long as they may in the mean."""
+        return int(1000.0 * self.budget_ms / candidate.unit_us)
+
     def fits(self, candidate: Candidate) -> bool:
         """Whether all units plan in time in the mean."""
-        return self.units * candidate.tick_us <= 1000.0 * self.budget_ms
+        return self.frame_ms(candidate) <= self.budget_ms
+
+
+def worth_a_crowd(tried: Iterable[Candidate]) -> list[Candidate]:
+    """Those that arrived on every problem: first whom nobody beats in both time and cost, the cheapest walk first."""
+    measured = sorted((c for c in tried if c.is_measured), key=lambda candidate: candidate.cost)
+    best = pareto([(candidate.alone_us, candidate.cost) for candidate in measured])
+    return [measured[i] for i in sorted(best)] + [c for i, c in enumerate(measured) if i not in best]
 
 
 def front(tried: Iterable[Candidate]) -> list[Candidate]:
     """Candidates that no other beats in both time and cost, the cheapest walk first."""
-    measured = [candidate for candidate in tried if candidate.is_measured]
-    chosen = pareto([(candidate.tick_us, candidate.cost) for candidate in measured])
+    measured = [candidate for candidate in tried if candidate.together]
+    chosen = pareto([(candidate.unit_us, candidate.cost) for candidate in measured])
     return sorted((measured[i] for i in chosen), key=lambda candidate: candidate.cost)
 
 
 def best_three(tried: Iterable[Candidate], need: Need) -> list[Candidate]:
     """Those that fit, the cheapest walk first; of each agent and its parameters only the best."""
-    measured = sorted((c for c in tried if c.is_measured), key=lambda c: (not need.fits(c), c.cost, c.tick_us))
+    measured = sorted((c for c in tried if c.together), key=lambda c: (not need.fits(c), c.cost, c.unit_us))
     return list(_different(measured))[:3]
 
 

@@ -51,8 +51,3 @@ class Totals:
     def tick_us(self) -> float:
         """Mean processor time of a tick."""
         return 1000.0 * self.planning_ms / max(1, self.ticks)
-
-    @property
-    def worst_us(self) -> float:
-        """Of a tick with the most expansions, at the mean time of an expansion."""
-        return 1000.0 * self.planning_ms / max(1, self.expansions) * self.most
