@@ -3,6 +3,7 @@
 import mmap
 import pickle
 import subprocess
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -137,6 +138,19 @@ def test_restoring_in_pieces_gives_the_same():
         steps += 1
     assert steps > 5
     assert_equal(restoring.result(), world)
+
+
+def test_a_restore_that_is_given_up_before_it_began_takes_no_memory():
+    """Hundreds are, where a script gets a line for each agent of a crowd: each sets out for the present anew."""
+    frame = take(big_world("tba", "tb-wa"))
+    tracemalloc.start()
+    try:
+        given_up = [Restoring(frame) for _ in range(10)]
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < sum(frame.content.sizes) / 10
+    assert_equal(restore(frame), restore(given_up[0].frame))
 
 
 def test_a_world_that_was_restored_shares_nothing_with_another():

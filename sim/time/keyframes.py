@@ -27,6 +27,7 @@ import mmap
 import pickle
 import sys
 from bisect import bisect_right
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -259,12 +260,15 @@ class Restoring:
 
     def __init__(self, frame: Keyframe) -> None:
         self.frame = frame
-        # Not kernels.memory.zeros: pages of 4 KB, one by one, take a seek from 9 ms to 25 ms.
-        self._memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
-        self._copying = frame.content.copy_into(self._memories)
+        self._memories: list[Bytes] = []
+        self._copying: Iterator[int] | None = None  # None: not begun, and it costs nothing to give it up
 
     def step(self, most_bytes: int = 1 << 62) -> bool:
         """Copy about so many bytes; whether all are copied now."""
+        if self._copying is None:
+            # Not kernels.memory.zeros: pages of 4 KB, one by one, take a seek from 9 ms to 25 ms.
+            self._memories = [np.zeros(size, np.uint8) for size in self.frame.content.sizes]
+            self._copying = self.frame.content.copy_into(self._memories)
         copied = 0
         for length in self._copying:
             copied += length
