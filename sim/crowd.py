@@ -70,6 +70,11 @@ class CrowdNumbers:
     def without_path(self) -> int:
         return int((self.statuses == Status.NO_PATH).sum())
 
+    @property
+    def stopped(self) -> int:
+        """Those that the referee has stopped, or that gave up without a proof."""
+        return int((self.statuses == Status.GAVE_UP).sum())
+
     @cached_property
     def ratios(self) -> npt.NDArray[np.float64]:
         """Cost / optimal of those that have arrived and had a way."""

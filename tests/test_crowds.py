@@ -1,6 +1,7 @@
 """Crowds: all agents of a group in one panel. What it shows is what its agents come to, whatever way led there."""
 
 import random
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -20,9 +21,10 @@ from sim.walker import Walker
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, type_text
 from ui.dialogs.crowd import CrowdList, ends_of, matches
+from ui.draw.layers.agent import STUCK, kinds_of
 from ui.film.replay import Replay
 from ui.model import agent_edits, branching, painting
-from ui.model.crowds import TAIL, Crowd
+from ui.model.crowds import TAIL, Crowd, as_one
 from ui.model.keys import PanelKey
 from ui.model.run import Panel, Run
 from ui.model.session import Session
@@ -167,6 +169,28 @@ def test_agents_that_plan_one_by_one_are_timed_too() -> None:
         _ = session.run.panels
     (_, crowd), *_ = crowds_of(session.run)
     assert len(crowd.tick_ms) == 5 and crowd.median_ms > 0.0
+
+
+def test_units_that_were_stopped_are_counted_and_stand_as_crosses() -> None:
+    """Those of a user's own that fail would look as if they were on their way."""
+    session = Session(crowd_scenario())
+    session.advance(3)
+    (panel, crowd), *_ = crowds_of(session.run)
+    world, leader = panel.world, panel.world.walkers[0]
+    ends = {
+        (Status.GAVE_UP,): ("6", Status.GAVE_UP),
+        (Status.GAVE_UP, Status.AT_GOAL): ("3", Status.GAVE_UP),
+        (Status.GAVE_UP, Status.NO_PATH): ("3", Status.NO_PATH),
+        (Status.GAVE_UP, Status.NO_PATH, Status.ACTIVE): ("2", Status.ACTIVE),
+    }
+    assert "stopped" not in {field.name for field in crowd_fields(crowd)}
+    for statuses, (count, status) in ends.items():
+        numbers = replace(crowd.numbers, statuses=np.resize(np.array(statuses, np.int8), 6))
+        some = replace(crowd, numbers=numbers)
+        (stopped,) = [field for field in crowd_fields(some) if field.name == "stopped"]
+        assert stopped.value == count and stopped.is_warning and as_one(world, leader, some).status is status
+        drawn = kinds_of(numbers).tolist()
+        assert [kind == STUCK for kind in drawn] == [s in (Status.GAVE_UP, Status.NO_PATH) for s in numbers.statuses]
 
 
 # --- the window -----------------------------------------------------------------------------------

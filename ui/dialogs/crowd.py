@@ -19,7 +19,7 @@ _CHART = 110
 _BARS = 40
 _HINT = "12: agent 12    or words of the state: no path, on its way"
 _UP_AND_DOWN = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
-_STATES = {Status.ACTIVE: "on its way", Status.AT_GOAL: "at goal", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}
+_STATES = {Status.ACTIVE: "on its way", Status.AT_GOAL: "at goal", Status.NO_PATH: "no path", Status.GAVE_UP: "stopped"}
 
 _COLUMNS = (
     Col("Agent"),
@@ -208,5 +208,5 @@ def _item(crowd: Crowd, values: list[npt.NDArray[np.float64]], place: int) -> It
     state = _state(crowd, place)
     counted = tuple(f"{int(column[place]):,}" for column in values[3:])
     cells = (crowd.labels[place], state, f"{values[2][place]:.3f}", *counted)
-    roles = {1: "warning"} if crowd.numbers.statuses[place] == Status.NO_PATH else {}
+    roles = {1: "warning"} if crowd.numbers.statuses[place] in (Status.NO_PATH, Status.GAVE_UP) else {}
     return Item(cells, crowd.agents[place], roles=roles)

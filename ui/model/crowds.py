@@ -138,10 +138,19 @@ def state_of(arrived: int, count: int) -> str:
     return f"{arrived:,} of {count:,} there"
 
 
+def _status_of(numbers: CrowdNumbers) -> Status:
+    """That of all together: there is one who still walks, or nobody does."""
+    left = numbers.count - numbers.arrived
+    if not left:
+        return Status.AT_GOAL
+    if left > numbers.without_path + numbers.stopped:
+        return Status.ACTIVE
+    return Status.NO_PATH if numbers.without_path else Status.GAVE_UP
+
+
 def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
     """The crowd as tables and headers show an agent: under its own name, with the numbers of all together."""
     numbers = crowd.numbers
-    arrived, left = numbers.arrived, numbers.count - numbers.arrived
     return WalkerView(
         leader.id,
         crowd.name,
@@ -149,8 +158,8 @@ def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
         leader.params,
         leader.budget or world.budget,
         leader.position,
-        Status.AT_GOAL if not left else Status.NO_PATH if left == numbers.without_path else Status.ACTIVE,
-        state_of(arrived, numbers.count),
+        _status_of(numbers),
+        state_of(numbers.arrived, numbers.count),
         numbers.metrics(),
         crowd.visits,
         log.new_log(0),

@@ -160,6 +160,13 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
         fields.insert(
             1, Number("no path", f"{stuck:,}", "agents that have proved that there is no way for them now", True)
         )
+    if numbers.stopped:
+        fields.insert(
+            1,
+            Number(
+                "stopped", f"{numbers.stopped:,}", "agents that failed, broke a rule or gave up: they stand still", True
+            ),
+        )
     return fields
 
 

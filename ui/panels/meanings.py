@@ -36,7 +36,7 @@ GROUPS = {
 }
 """The marks of agents, by sim.agent_api.GROUP_NAMES."""
 
-CROWD = "Dots: agents on their way and arrived; crosses: without a path; tails: where each was lately"
+CROWD = "Dots: agents on their way and arrived; crosses: without a path, or stopped; tails: where each was lately"
 NUMBERS = "Numbers in cells: g at the upper left, h at the upper right, f below"
 STEP = "Dot in a cell, in slow motion: the cell that was expanded last"
 

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.agent_api import Status
+from sim.crowd import CrowdNumbers
 from sim.walker import WalkerView
 from ui.draw import marks
 from ui.draw.drawing import Drawing
@@ -30,12 +32,16 @@ def draw(picture: Picture) -> None:
 
 def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
     """A dot for each, those that walk above those that stand."""
-    numbers = crowd.numbers
-    kinds = np.where(numbers.has_arrived, THERE, np.where(numbers.statuses == Status.NO_PATH, STUCK, WALKING))
-    kinds, glide = kinds.astype(np.uint8), float(picture.extras.glide)
+    kinds, glide = kinds_of(crowd.numbers), float(picture.extras.glide)
     for kind, name in ((THERE, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
         for mask, colour in marks.marker(name, picture.zoom, picture.ui_scale, picture.palette):
             stamp_some(picture.frame, mask, crowd.tails, glide, kinds, kind, colour)
+
+
+def kinds_of(numbers: CrowdNumbers) -> npt.NDArray[np.uint8]:
+    """How each is drawn: who walks, who has arrived, and who stands still without that."""
+    kinds = np.where(numbers.has_arrived, THERE, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
+    return kinds.astype(np.uint8)
 
 
 def _place(picture: Picture, walker: WalkerView) -> tuple[float, float]:
