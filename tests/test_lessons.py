@@ -293,6 +293,25 @@ def test_without_a_sidebar_the_step_stands_over_the_maps(app: App) -> None:
     assert app.window.state.lesson is None
 
 
+def test_on_a_projector_the_step_stands_beside_the_maps_and_says_why_an_answer_is_wrong() -> None:
+    """1024 x 768 with texts at 150 %: over the maps it hid what it speaks of."""
+    app = make_app(files.open_any(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1024, 768), scale=1.5)
+    app.window.documents.open_path(ROOT / "assets" / "lessons" / "why-agents-scrub.yaml")
+    settle(app)
+    box = app.window.scene.layout.sidebar
+    assert box is not None and box[0] >= app.window.scene.layout.panels[0].whole[0] + 480
+    for _ in range(2):
+        press_combination(app, "Ctrl+PageDown")
+        press_combination(app, "Ctrl+PageDown")
+    playing, scroll = app.window.state.lesson, app.window.state.sidebar_scroll
+    assert playing is not None and playing.waits_for_answer and not scroll.get(f"lesson {playing.place}")
+    press_combination(app, "Alt+1")
+    settle(app)
+    assert 0 < scroll[f"lesson {playing.place}"] == app.window.state.sidebar_hidden
+    press_combination(app, "Ctrl+PageDown")
+    assert not scroll.get(f"lesson {playing.place}"), "the next step is read from its beginning"
+
+
 def test_a_step_shows_its_part_of_the_map_forwards_and_backwards(app: App) -> None:
     """Three moves of an agent on a map of 64 x 64 are seen only from near."""
 

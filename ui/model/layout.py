@@ -29,6 +29,7 @@ NARROW_HEADER = 200  # has no room in one row for name, state and what tells it 
 LEGIBLE = 130  # a narrower panel cuts names, states and numbers: its map must be larger by as much to be worth that
 MOST_PANELS = 8
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
+NARROWEST_IN_LESSON = 320  # the same while a lesson stands in it: over the maps it would hide what it speaks of
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def lay_out(
     map_size: tuple[int, int] = (4, 3),
     shows_sidebar: bool = True,
     bare: bool = False,
+    in_lesson: bool = False,
 ) -> Layout:
     """The whole window. `bare` hides everything but the panels (F10)."""
 
@@ -75,7 +77,8 @@ def lay_out(
     top = 0 if bare else px(TOP_BAR)
     has_time_row = width < px(ONE_ROW_FROM) and height >= px(TIME_ROW_FROM)
     foot = 0 if bare else px(TRANSPORT + TIME_ROW if has_time_row else TRANSPORT)
-    side = px(SIDEBAR) if shows_sidebar and not bare and width >= px(SIDEBAR + NARROWEST_PANELS) else 0
+    beside = NARROWEST_IN_LESSON if in_lesson else NARROWEST_PANELS
+    side = px(SIDEBAR) if shows_sidebar and not bare and width >= px(SIDEBAR + beside) else 0
     gap = px(GAP)
     area = (gap, top + gap, width - side - gap * (3 if side else 2), height - top - foot - 2 * gap)
     sidebar = (width - side - gap, top + gap, side, area[3]) if side else None

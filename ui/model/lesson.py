@@ -23,6 +23,7 @@ class Playing:
     ticks: tuple[int, ...]
     place: int = 0
     answers: dict[int, int] = field(default_factory=dict)  # given to questions, by step
+    is_reason_new: bool = False  # an answer has been given, and why it is right or wrong was not brought into view
     speed_before: int = 0  # the user's own, while a step has its say
 
     @property
@@ -68,6 +69,7 @@ class Playing:
     def answer(self, place: int) -> None:
         if self.step.question is not None and self.answered is None:
             self.answers[self.place] = place
+            self.is_reason_new = True
 
     def go_on(self, session: Session, player: Player) -> None:
         if self.is_on_its_way(session):

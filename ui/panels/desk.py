@@ -102,4 +102,12 @@ class Desk:
 def window_layout(
     size: tuple[int, int], scale: float, panels: int, map_size: tuple[int, int], settings: Settings, state: State
 ) -> Layout:
-    return lay_out(size, scale, panels, map_size=map_size, shows_sidebar=settings.shows_sidebar, bare=state.is_bare)
+    return lay_out(
+        size,
+        scale,
+        panels,
+        map_size=map_size,
+        shows_sidebar=settings.shows_sidebar,
+        bare=state.is_bare,
+        in_lesson=state.lesson is not None,
+    )

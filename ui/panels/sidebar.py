@@ -73,11 +73,16 @@ def _draw_tab(desk: Desk, box: Box, key: str, name: str) -> None:
 
 
 def _draw_lesson(desk: Desk, box: Box, playing: Playing) -> None:
-    """Its step, and the buttons below: always to be seen, however long the text is."""
+    """Its step, and the buttons below: always to be seen, however long the text is. What an answer is told stands at
+    the end, and comes into view.
+    """
     x, y, width, height = box
-    foot = lesson_card.foot_height(desk)
+    foot, key = lesson_card.foot_height(desk), f"lesson {playing.place}"
     step = partial(lesson_card.draw_step, playing=playing)
-    bottom = _draw_body(desk, (x, y, width, height - foot), "lesson", step)
+    bottom = _draw_body(desk, (x, y, width, height - foot), key, step)
+    if playing.is_reason_new:
+        desk.state.sidebar_scroll[key] = desk.state.sidebar_hidden
+        playing.is_reason_new = False
     gap = desk.canvas.px(11)
     lesson_card.draw_buttons(desk, x + gap, min(bottom, y + height - foot), width - 2 * gap, playing)
 
