@@ -117,6 +117,43 @@ figures: [{name: f, kind: lines, x: wait, y: cost, by: outcome, levels: {agent: 
     ]
 
 
+@pytest.mark.parametrize(
+    "more, told",
+    [
+        ("claims: [{claim: x, value: cost, falls: weight, rises: budget}]", "claims[0]: expected a claim with one of"),
+        ("claims: [{claim: x, value: cost, ratio: [{budget: 1}, {budget: 16}]}]", "expected between beside ratio"),
+        ("claims: [{claim: x, value: cost, power: budget}]", "expected exponent or factor beside power"),
+        ("claims: [{claim: x, value: cost, falls: budget, within: 3}]", "claims[0].within: goes with printed only"),
+        ("claims: [{claim: x, value: cost, between: [2, 1]}]", "the smaller first, got [2, 1]"),
+        ("claims: [{claim: x, value: cost, printed: {1: 0}, over: budget}]", "claims[0].printed.1: expected a number"),
+        ("claims: [{claim: x, value: cost, falls: budget, expect: nope}]", "claims[0].expect: expected true or false"),
+        ("tables: [{rows: budget, values: [cost, moves], printed_rows: {TBA*: {move: 3}}}]", "did you mean 'moves'?"),
+        ("figures: [{name: f, x: moves, y: cost}, {name: F, x: moves, y: cost}]", "another figure is called 'F'"),
+        (
+            "figures: [{name: f, kind: lines, x: agent, y: cost}]",
+            "figures[0].x: expected an attribute that is a number",
+        ),
+        ("figures: [{name: f, kind: histogram, x: expansions/moves}]", "figures[0].x: expected a column"),
+        ("parts: {}", "parts: expected parts by name"),
+        ("parts: {one: {}}\nsmall: {parts: {on: {budgets: 1}}}", "small.parts.on: no such part; did you mean 'one'?"),
+        ("small: {problems: {radnom: 2}}", "small.problems.radnom: no such key; did you mean 'random'?"),
+        ("small: {problems: {optimal: [1, 9]}}", "small.problems.optimal: takes the place of nothing"),
+    ],
+)
+def test_what_would_be_passed_over_is_told(more: str, told: str) -> None:
+    """A claim that always holds, a figure of something else, a small size that is not small."""
+    with pytest.raises(ConfigError) as caught:
+        spec_of(TINY + more + "\n")
+    (text,) = caught.value.problems
+    assert text.startswith("x.yaml:") and told in text
+
+
+def test_a_key_of_the_small_size_is_heeded_that_the_full_one_leaves_out() -> None:
+    text = TINY.replace("budgets: [1, 16]\n", "") + "small: {budgets: [4], ticks: 9}\n"
+    (part,) = spec_of(text, "small").parts
+    assert {setting.budget for setting in part.settings} == {4} and part.ticks == 9
+
+
 def test_grids_of_parameters_budgets_and_seeds_multiply() -> None:
     spec = spec_of(TINY + "seeds: [0, 7]\nchanges: {every: 10, rate: [1, 5]}\n")
     (part,) = spec.parts
@@ -148,11 +185,13 @@ def test_the_keys_that_the_docs_say_are_lists_multiply() -> None:
                 spec_of(f"{once}{text}\n")
 
 
-def test_the_small_size_replaces_only_what_is_there() -> None:
-    text = TINY + "small: {problems: {random: 2, each: 1}, budgets: [4], trials: 3}\n"
-    assert spec_of(text).count == 12 * 8
+def test_the_small_size_replaces_what_problems_have() -> None:
+    """Of problems that are drawn in another way in each part, each takes the keys that it has."""
+    other = "parts: {a: {}, b: {problems: {generate: {kind: corner, size: [8, 9]}}}}\n"
+    text = TINY + other + "small: {problems: {random: 2}, budgets: [4]}\n"
+    assert spec_of(text).count == (12 + 2) * 8
     small = spec_of(text, "small")
-    assert small.count == 6 * 4 and small.parts[0].trials == 1
+    assert [len(part.cases) for part in small.parts] == [6, 2] and small.count == (6 + 2) * 4
 
 
 def test_parts_have_what_all_share_and_their_own() -> None:

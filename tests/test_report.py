@@ -260,6 +260,7 @@ def test_printed_numbers_stand_beside_ours() -> None:
     table = table_of(text, frame)
     assert table.headings == ("budget", "TBA*", "printed", "off by", "lrta")
     assert table.rows[0] == (1, 40.0, "50", "-20.0 %", 80.0)
+    assert table_of(text.replace("1: 50", "1: 0"), frame).rows[0][2:4] == ("0", "")
     assert table.rows[1] == (4, 20.0, "", "", 60.0)
 
 
@@ -513,11 +514,14 @@ def test_a_picture_of_a_map() -> None:
 
 
 def test_every_figure_of_a_report_shows_the_numbers_of_the_table(tmp_path: Path) -> None:
-    text = TINY + "figures: [{name: mine, kind: lines, x: budget, y: suboptimality, by: [agent, weight], log: xy}]\n"
+    text = TINY + "figures: [{name: mine, kind: lines, x: budget, y: suboptimality, by: [agent, weight], log: xy},"
+    text += "{name: Pareto, kind: lines, x: weight, y: cost}]\n"
     run_all(text, tmp_path)
     with open_for_reading(tmp_path) as store:
         report, frame = report_of(store), store.frame()
     assert len(report.charts) >= 6
+    names = [chart.name.casefold() for chart in report.charts]
+    assert names[:2] == ["mine", "pareto"] and "usual-pareto" in names and len(set(names)) == len(names)
     for chart in report.charts:
         assert_drawn(chart)
     mine = report.charts[0]

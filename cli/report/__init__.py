@@ -1,7 +1,8 @@
 """`report`: what came out of an experiment, as a page, tables and figures."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agents.registry import BY_KEY
@@ -9,7 +10,7 @@ from cli.arguments import Arguments
 from cli.progress import Progress
 from cli.report.figures import save
 from cli.report.page import Report, page, section
-from sim.experiments.charts import chart_of, usual
+from sim.experiments.charts import Chart, chart_of, usual
 from sim.experiments.claims import check
 from sim.experiments.frame import PROBLEM
 from sim.experiments.spec import presentation_of
@@ -56,12 +57,17 @@ def report_of(store: Store, is_short: bool = False) -> Report:
     if not is_short:
         last = frame.where({"last_trial": 1})
         more = [settings_table(last, NAMES), cutoff_table(last, spec.cutoff, NAMES), comparison_table(last, NAMES)]
-        charts += usual(last, NAMES)
+        charts += _apart(usual(last, NAMES), {chart.name.casefold() for chart in charts})
     problems = len(frame.group_rows([*PROBLEM]))
     summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
     usual_tables = [table for table in more if table is not None and table.rows]
     words = (_file_of(store), spec.title or spec.name, spec.paper, spec.note, summary)
     return Report(*words, verdicts, tables, usual_tables, charts, store.failures())
+
+
+def _apart(charts: Sequence[Chart], taken: Collection[str]) -> list[Chart]:
+    """With other names than the figures of the specification, whose files they would be."""
+    return [replace(chart, name=f"usual-{chart.name}") if chart.name in taken else chart for chart in charts]
 
 
 def _file_of(store: Store) -> str:

@@ -23,6 +23,7 @@ from sim.experiments.frame import Frame, Measure, Where
 from sim.experiments.layout import attributes, is_number, measure, sides, text_of, where_of
 from sim.experiments.statistics import power_law
 from sim.files.fields import Field, require
+from sim.params import Param
 
 KINDS = ("printed", "less", "falls", "rises", "ratio", "power", "crossing", "between")
 CLAIM_KEYS = (
@@ -41,6 +42,17 @@ CLAIM_KEYS = (
     "why",
 )
 _WHAT = "a claim such as {claim: early is cheaper, less: [{agent: tba}, {agent: delayed-astar}], value: cost}"
+_EXPECT = Param("expect", bool, True, "whether it is known to hold here")
+_ONLY_WITH = {
+    "between": ("between", "ratio", "crossing"),
+    "within": ("printed",),
+    "slack": ("less", "falls", "rises"),
+    "along": ("crossing",),
+    "from": ("power",),
+    "exponent": ("power",),
+    "factor": ("power",),
+}
+_NEEDED = {"ratio": ("between",), "crossing": ("between",), "power": ("exponent", "factor")}
 _ENDLESS = (-float("inf"), float("inf"))
 
 Range = tuple[float, float]
@@ -89,12 +101,9 @@ def read_claims(entry: Field) -> tuple[Claim, ...]:
 
 def _read_claim(part: Field) -> Claim | None:
     fields = part.keys(CLAIM_KEYS, _WHAT)
-    kinds = [kind for kind in KINDS if kind in fields]  # "between" is the last: others have it as a range
-    kind = kinds[0] if kinds else ""
+    kind = _kind_of(part, fields)
     text = require(fields, "claim", part, "the claim in words") if fields else None
     value = require(fields, "value", part, "a measure such as suboptimality") if fields else None
-    if fields and not kind:
-        part.complain(f"expected a claim with one of {', '.join(KINDS)}")
     chosen = measure(value) if value else None
     if text is None or chosen is None or not kind:
         return None
@@ -113,9 +122,31 @@ def _read_claim(part: Field) -> Claim | None:
         _number(fields, "from", 0.0),
         _range(fields, "exponent"),
         _range(fields, "factor"),
-        fields["expect"].value is not False if "expect" in fields else True,
+        fields["expect"].parse(_EXPECT) is not False if "expect" in fields else True,
         text_of(fields, "why"),
     )
+
+
+def _kind_of(part: Field, fields: Mapping[str, Field]) -> str:
+    """What is claimed. A key that means nothing there, or without which every result would do, is a mistake."""
+    kinds = [kind for kind in KINDS if kind in fields]
+    if len(kinds) > 1 and kinds[-1] == "between":  # the range of another kind
+        kinds.pop()
+    if len(kinds) != 1:
+        if fields:
+            part.complain(
+                f"expected a claim with one of {', '.join(KINDS)}, got {' and '.join(kinds) or 'none of them'}"
+            )
+        return kinds[0] if kinds else ""
+    for key, allowed in _ONLY_WITH.items():
+        if key in fields and kinds[0] not in allowed:
+            fields[key].complain(f"goes with {' or '.join(allowed)} only")
+    needed = _NEEDED.get(kinds[0], ())
+    if needed and not any(key in fields for key in needed):
+        part.complain(
+            f"expected {' or '.join(needed)} beside {kinds[0]}, got nothing: whatever came out, it would hold"
+        )
+    return kinds[0]
 
 
 def _along(fields: Mapping[str, Field], kind: str, part: Field) -> str:
@@ -128,7 +159,11 @@ def _along(fields: Mapping[str, Field], kind: str, part: Field) -> str:
 
 def _numbers(entry: Field) -> dict[str, float]:
     parts = entry.any_keys("printed numbers such as {10: 3.83, 25: 2.1}")
-    return {key: float(part.value) for key, part in parts.items() if is_number(part)}
+    found = {key: float(part.value) for key, part in parts.items() if is_number(part)}
+    for key in [key for key, number in found.items() if not number]:
+        parts[key].expect("a number that others can be percents of")
+        del found[key]
+    return found
 
 
 def _number(fields: Mapping[str, Field], key: str, default: float) -> float:
@@ -140,8 +175,8 @@ def _range(fields: Mapping[str, Field], key: str) -> Range:
         return _ENDLESS
     parts = fields[key].items("two numbers such as [0.9, 1.1]")
     ends = [float(part.value) for part in parts if is_number(part)]
-    if len(parts) != 2 or len(ends) != 2:
-        fields[key].expect("two numbers such as [0.9, 1.1]")
+    if len(parts) != 2 or len(ends) != 2 or ends[0] > ends[1]:
+        fields[key].expect("two numbers such as [0.9, 1.1], the smaller first")
         return _ENDLESS
     return ends[0], ends[1]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from sim.experiments.columns import NUMBERS
+from sim.experiments.columns import NUMBERS, WORDS
 from sim.experiments.frame import Measure, Where, measure_of
 from sim.files.fields import Field, require
 from sim.generate import generate
@@ -77,7 +77,16 @@ def read_tables(entry: Field) -> tuple[Grouping, ...]:
 
 def read_figures(entry: Field) -> tuple[Figure, ...]:
     what = "a figure such as {kind: lines, x: budget, y: suboptimality, by: agent}"
-    return _read_all(entry, "a list of figures", FIGURE_KEYS, what, _read_figure)
+    names: set[str] = set()
+
+    def read(part: Field, fields: dict[str, Field]) -> Figure | None:
+        figure = _read_figure(part, fields)
+        if figure and figure.name.casefold() in names:
+            fields["name"].complain(f"another figure is called {figure.name!r}, and its files")
+        names.update([figure.name.casefold()] if figure else [])
+        return figure
+
+    return _read_all(entry, "a list of figures", FIGURE_KEYS, what, read)
 
 
 def _read_all(
@@ -101,7 +110,7 @@ def _read_table(part: Field, fields: dict[str, Field]) -> Grouping | None:
         where_of(fields),
         _printed_table(fields["printed"]) if "printed" in fields else {},
         text_of(fields, "note"),
-        _printed_table(fields["printed_rows"]) if "printed_rows" in fields else {},
+        _printed_rows(fields["printed_rows"], values) if "printed_rows" in fields else {},
         sides(fields["of"]) if "of" in fields else (),
         measure(fields["limit"]) if "limit" in fields else None,
         where_of(fields, "against") if "against" in fields else None,
@@ -120,9 +129,11 @@ def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
         return None
     for axis in (x, y):
         if axis is not x or kind != "lines":
-            measure(axis)
-        else:
-            attributes(axis)
+            found = measure(axis)
+            if kind == "histogram" and found and found.kind != "mean":
+                axis.expect("a column, of which each run has a number")
+        elif set(attributes(axis)) & WORDS:
+            axis.expect("an attribute that is a number, such as budget")
     return Figure(
         _file_name(name),
         text_of(fields, "title"),
@@ -180,6 +191,14 @@ def _printed_table(entry: Field) -> dict[str, dict[str, float]]:
         column: {row: float(cell.value) for row, cell in part.any_keys("rows and numbers").items() if is_number(cell)}
         for column, part in entry.any_keys("columns, each with rows and numbers").items()
     }
+
+
+def _printed_rows(entry: Field, values: Field) -> dict[str, dict[str, float]]:
+    """Rows of a paper: of the measures that the table has."""
+    known = [str(piece.value) for piece in pieces(values)]
+    for row in entry.any_keys("rows, each with measures and numbers").values():
+        row.keys(known, "measures and numbers")
+    return _printed_table(entry)
 
 
 def _printed_points(entry: Field) -> dict[str, tuple[tuple[float, float], ...]]:

@@ -24,6 +24,7 @@ from sim.commands import BUDGET, MAX_NAME, TRIALS
 from sim.experiments.claims import Claim, read_claims
 from sim.experiments.columns import DERIVED, MEASURED, PLANNED
 from sim.experiments.layout import CUT_OFF, Figure, Grouping, read_figures, read_tables
+from sim.experiments.problems import KEYS as PROBLEM_KEYS
 from sim.experiments.problems import SEED, Case, Places, read_problems
 from sim.experiments.words import check_words
 from sim.files.agent_text import parse_agent
@@ -71,6 +72,7 @@ KEYS = (
     "tables",
     "figures",
 )
+_WHAT_PARTS_ARE = "parts by name, such as {rooms: {problems: ...}, games: {problems: ...}}"
 _WHAT_AGENTS_ARE = "a list of agents such as ['tb-wa:weight=1', {kind: tb-wa, weight: [1.4, 3]}, lrta]"
 
 
@@ -179,10 +181,13 @@ class _Reader:
         self.notes: list[str] = []
         self._check_format()
         self.small = self._small()
+        self._spare: dict[tuple[str | int, ...], dict[str, Field]] = {}
 
     def read(self, text: str, has_parts: bool = True) -> Specification:
         """Everything; without `parts`, only what a report needs to know."""
         parts = tuple(self._parts()) if has_parts else ()
+        if has_parts and self.size == "small":
+            self._check_small()
         if self.size == "full" and parts:
             self._check_words(parts)
         return Specification(
@@ -245,7 +250,9 @@ class _Reader:
         if entry is None:
             yield self._part("", self.root, shared)
             return
-        named = entry.any_keys("parts by name, such as {rooms: {problems: ...}, games: {problems: ...}}")
+        named = entry.any_keys(_WHAT_PARTS_ARE)
+        if entry.value == {}:
+            entry.expect(_WHAT_PARTS_ARE)
         for name, part in named.items():
             Field(part.problems, part.path, name).text(MAX_NAME)
             own = part.keys(PART_KEYS, "what this part has of its own")
@@ -279,13 +286,31 @@ class _Reader:
             parts = self.small["parts"].any_keys("parts by name")
             if name in parts:
                 smaller |= parts[name].keys(PART_KEYS, "what is different in this part")
-        found = dict(fields)
-        for key, part in smaller.items():
-            if key == "problems" and key in fields:
-                found[key] = _overlaid(fields[key], part)
-            elif key in fields:
-                found[key] = part
+        found = {**fields, **smaller}
+        if "problems" in smaller and "problems" in fields:
+            found["problems"] = _overlaid(fields["problems"], smaller["problems"])
+            self._note_overlay(fields["problems"], smaller["problems"])
         return found
+
+    def _note_overlay(self, entry: Field, other: Field) -> None:
+        """Remember which keys of problems in the small size have taken no place yet."""
+        keys = other.keys(PROBLEM_KEYS, "what is different of the problems") if other.path not in self._spare else {}
+        spare = self._spare.setdefault(other.path, keys)
+        for key in [key for key in spare if entry.is_mapping and key in entry.value]:
+            del spare[key]
+
+    def _check_small(self) -> None:
+        """Whether everything that the small size says takes the place of something."""
+        parts = self.fields["parts"].value if "parts" in self.fields else {}
+        below = self.small["parts"].value if "parts" in self.small else {}
+        if isinstance(parts, dict) and isinstance(below, dict):
+            for name in below.keys() - parts.keys():
+                owner = self.small["parts"]
+                place = Field(owner.problems, (*owner.path, name), name)
+                place.complain(f"no such part{did_you_mean(str(name), list(parts))}")
+        for spare in self._spare.values():
+            for entry in spare.values():
+                entry.complain("takes the place of nothing: the problems of the full size do not have it")
 
     def _list(self, fields: Mapping[str, Field], key: str, param: Param) -> list[int]:
         if key not in fields:

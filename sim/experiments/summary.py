@@ -86,7 +86,7 @@ def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) 
             cells.append(number_cell(value, found) if not grouping.of else None if np.isnan(found) else found)
             if (printed := grouping.printed.get(_place(grouping, column, value))) is not None:
                 given = printed.get(row)
-                cells += [f"{given:g}", f"{100 * (found / given - 1):+.1f} %"] if given else ["", ""]
+                cells += ["" if given is None else f"{given:g}", f"{100 * (found / given - 1):+.1f} %" if given else ""]
     return cells
 
 
