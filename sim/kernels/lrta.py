@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.jit import kernel
+from sim.kernels.jit import inlined, kernel
 from sim.kernels.labels import count_expansion
 from sim.kernels.learned import h_of, learn
 from sim.kernels.learner import has_no_way, move_to, write_step
@@ -43,7 +43,7 @@ def new_ball(cells: int, is_watched: bool, is_reused: bool = False) -> Ball:
 # --- depth 1 --------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def run_classic(ground, learned, state, rows):
     """Depth 1 for up to len(rows) ticks: the same as run() with that depth, without its bookkeeping."""
     st = state[0]
@@ -60,7 +60,7 @@ def run_classic(ground, learned, state, rows):
     return rows.size
 
 
-@kernel
+@inlined
 def step_classic(ground, learned, st):
     """Expand the agent's cell, learn, move. Returns expansions and phase."""
     s = np.uint64(st.loc)

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.distance import UNKNOWN, true_distance
-from sim.kernels.jit import kernel
+from sim.kernels.jit import inlined, kernel
 from sim.kernels.octile import direction_between
 from sim.kernels.tiled import Table, put
 
@@ -59,7 +59,7 @@ def mix(metrics, value):
     m.digest_b = (m.digest_b * _BASE_B + value + 1) % _PRIME_B
 
 
-@kernel
+@inlined
 def judge(ground, rows, count, tick, budget, metrics, visits):
     """Check and count the first `count` rows, the first of them being world tick `tick`.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sim.kernels import buckets
 from sim.kernels.buckets import Buckets, new_buckets
-from sim.kernels.jit import kernel
+from sim.kernels.jit import inlined, kernel
 from sim.kernels.memory import scratch, zeros
 from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, h0, inverse_of, row_of
 from sim.kernels.openlist import ENTRY, HEAP_BEGINS, key_of, sift_down, sift_up, tie_of
@@ -224,7 +224,7 @@ def note(search, control, s):
         control.noted += 1
 
 
-@kernel
+@inlined
 def expand(ground, search, budget):
     """Expand up to `budget` cells, best first. Returns how many; the control record says how it stands."""
     if search.control[0].is_bucketed:

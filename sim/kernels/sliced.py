@@ -8,7 +8,7 @@ of its neighbours.
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.jit import kernel
+from sim.kernels.jit import inlined, kernel
 from sim.kernels.route import adopt, place_on
 from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, expand, parent
 from sim.kernels.tb_bfs import opens_a_way
@@ -72,7 +72,7 @@ def run(ground, search, route, state, expansions, budget, trace_rate, rows):
     return rows.size
 
 
-@kernel
+@inlined
 def plan(ground, search, route, st, expansions, budget, trace_rate):
     used = 0
     if not st.found:

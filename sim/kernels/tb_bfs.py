@@ -17,7 +17,7 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.ancestry import link, next_towards
-from sim.kernels.jit import kernel
+from sim.kernels.jit import inlined, kernel
 from sim.kernels.octile import h0_cells
 from sim.kernels.route import place_on, trace_linked, trace_whole, way_cost, way_holds
 from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, best_open, expand, is_known, parent
@@ -69,7 +69,7 @@ def restart(ground, search, st):
     st.marks |= log.RESTARTED
 
 
-@kernel
+@inlined
 def run(ground, search, route, links, state, budget, rows):
     """Plan and act for up to len(rows) ticks. Returns the ticks done; fewer when the agent is at its end."""
     st = state[0]
@@ -83,7 +83,7 @@ def run(ground, search, route, links, state, budget, rows):
     return rows.size
 
 
-@kernel
+@inlined
 def plan(ground, search, route, links, st, budget):
     """Spend at most `budget` expansions, then take the path. Returns expansions and parent pointers followed."""
     control = search.control[0]

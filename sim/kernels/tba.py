@@ -13,7 +13,7 @@ the place left is noted before the move, not after; a trace ends early where the
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.jit import kernel
+from sim.kernels.jit import inlined, kernel
 from sim.kernels.route import adopt, place_on
 from sim.kernels.search import (
     EMPTY,
@@ -100,7 +100,7 @@ def search_from_here(ground, search, st):
     st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
 
 
-@kernel
+@inlined
 def run(ground, search, detour, path, trace, state, budget, rows):
     """Plan and act for up to len(rows) ticks. Returns the ticks done; fewer when the agent is at its end."""
     st = state[0]
@@ -114,7 +114,7 @@ def run(ground, search, detour, path, trace, state, budget, rows):
     return rows.size
 
 
-@kernel
+@inlined
 def plan(ground, search, detour, path, trace, st, budget):
     """One slice. Returns expansions and trace steps; expansions + steps / c never exceed the budget."""
     control = search.control[0]
