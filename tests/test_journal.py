@@ -262,7 +262,7 @@ def test_a_folder_that_cannot_be_written_is_one_message(tmp_path: Path):
     (tmp_path / "file").write_text("")
     tree = tree_of()
     writer = Journal(RIVER, tree, folder=tmp_path / "file" / "below")
-    assert writer.problem == "what you do is not kept for a restart any more: Not a directory"
+    assert writer.problem == f"what you do is not kept for a restart: {tmp_path / 'file' / 'below'}: Not a directory"
     tree.do(0, EditCells((5,)))
     tree[0].timeline.advance(300)
     writer.progress([0])

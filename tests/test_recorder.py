@@ -622,7 +622,7 @@ def test_a_place_that_cannot_be_written_is_told_in_the_form(tmp_path: Path, key:
     dialog.values |= {"size": "640 x 360"}
     press(app, pygame.K_RETURN)
     assert app.window.dialogs.dialog is dialog and dialog.values["size"] == "640 x 360"
-    assert dialog.problem == f"{tmp_path / 'recordings'}: expected a folder for recordings, got a file"
+    assert dialog.problem == f"{tmp_path / 'recordings'}: expected a folder, got a file"
     assert not app.window.recording.is_on and not app.window.recording.exports and not app.window.state.messages.waiting
     (tmp_path / "recordings").unlink()
     (tmp_path / "recordings").mkdir()

@@ -91,6 +91,24 @@ def test_parts_of_the_wrong_kind(tmp_path: Path, text: str) -> None:
     assert settings == Settings() and message
 
 
+@pytest.mark.parametrize("content", ["[1, 2", "keys: {undo: Alt+U}\ntheme: drak\n"])
+def test_what_was_not_understood_is_kept_beside_what_is_written_anew(tmp_path: Path, content: str) -> None:
+    place = tmp_path / "settings.yaml"
+    place.write_text(content)
+    settings, message = load_settings(place)
+    assert save_settings(settings, place) is None and load_settings(place) == (settings, None)
+    aside = tmp_path / "settings-before.yaml"
+    assert aside.read_text() == content and message and aside.name in message
+
+
+def test_where_nothing_can_be_kept_beside_nothing_is_promised(tmp_path: Path) -> None:
+    place = tmp_path / "settings.yaml"
+    place.write_text("theme: drak")
+    (tmp_path / "settings-before.yaml").mkdir()
+    settings, message = load_settings(place)
+    assert settings == Settings() and message and "settings-before" not in message
+
+
 def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
     settings, message = load_settings(tmp_path)
     assert settings == Settings() and message

@@ -95,6 +95,7 @@ class Journal(Watcher):
     ) -> None:
         self.problem: str | None = None
         self.path: Path | None = None
+        self._folder = folder or state_folder()
         self.tree, self._width = tree, scenario.grid.width
         self._file: int | None = None
         self._lock: int | None = None
@@ -102,7 +103,7 @@ class Journal(Watcher):
         self._noted: dict[int, int] = {}  # tick of each branch that is written down
         self._looked: tuple[tuple[int, ...], int, int] | None = None
         try:
-            self._begin(folder or state_folder())
+            self._begin(self._folder)
         except OSError as error:
             self._give_up(error)
         self._write(_header(scenario))
@@ -145,7 +146,7 @@ class Journal(Watcher):
             self.tree.watcher = None
 
     def _give_up(self, error: OSError) -> None:
-        self.problem = f"what you do is not kept for a restart any more: {reason(error)}"
+        self.problem = f"what you do is not kept for a restart: {self._folder}: {reason(error)}"
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.files.disk import write_atomically
+from sim.files.disk import make_folder, write_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError
 from sim.walker import WalkerView
@@ -163,10 +163,7 @@ def save_svg(dressing: Dressing, panel: PanelKey) -> Path:
 def _write(data: bytes, name: str) -> Path:
     """Write a file under a name in the usual folder, or under a free one like it."""
     folder = recordings_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
+    make_folder(folder)
     place = free_name(folder / name)
     write_atomically(place, data)
     return place

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pygame
 
+from sim.files.disk import make_folder
 from sim.params import ConfigError, Value
 from ui.dialogs.base import Host
 from ui.dialogs.question import Question
@@ -67,11 +68,7 @@ class Recording:
         desk = self.desk
         first = desk.session.tick if last is None else int(values["from_tick"])
         folder = takes.recordings_folder()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            got = "a file" if folder.is_file() else str(error.strerror or error).lower()
-            raise ConfigError(f"{folder}: expected a folder for recordings, got {got}") from None
+        make_folder(folder)
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in desk.scene.shown_panels]
         promised = {studio.report.path for studio in (*self.exports, *self._finishing)}  # not all are there yet

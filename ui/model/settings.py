@@ -16,9 +16,11 @@ from sim.files.yaml import Inline, read_yaml, write_yaml
 from sim.params import ConfigError, Param
 from sim.prepared import DISK_MB, MEMORY_MB
 from ui.model.clock import AS_FAST_AS_POSSIBLE, SPEEDS
+from ui.model.clock import nearest as nearest_speed
 from ui.model.layers import HEAT_COLOUR_NAMES, HEAT_KINDS, HeatSetting
 
 FILE_NAME = "settings.yaml"
+ASIDE_NAME = "settings-before.yaml"
 MOST_RECENT_FILES = 12
 MAX_BYTES = 1 << 20
 SIDEBAR_TABS = ("layers", "edit", "inspect", "compare", "time")
@@ -122,13 +124,24 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
     try:
         data = _read(place)
     except (ConfigError, OSError, ValueError) as error:
-        return Settings(), f"settings not read, defaults used: {_one_line(error)}"
+        return Settings(), f"settings not read, defaults used: {_one_line(error)}{_set_aside(place)}"
     reader = _SettingsReader(data)
     settings = reader.settings()
     if reader.problems:
         more = f" (and {len(reader.problems) - 1} more)" if len(reader.problems) > 1 else ""
-        return settings, f"{place}: {reader.problems[0]}{more}; the default is used"
+        return settings, f"{place}: {reader.problems[0]}{more}; the default is used{_set_aside(place)}"
     return settings, None
+
+
+def _set_aside(place: Path) -> str:
+    """The next change of a setting writes the file anew, without what was not understood: keep it as it is beside it.
+    Returns words that say so.
+    """
+    try:
+        write_atomically(place.with_name(ASIDE_NAME), read_file(place, MAX_BYTES, place.suffix))
+    except (ConfigError, OSError):
+        return ""
+    return f"; the file as it was is kept as {ASIDE_NAME}"
 
 
 def _read(place: Path) -> Mapping[str, Any]:
@@ -163,7 +176,7 @@ class _SettingsReader:
             layers=self._layers(),
             heat=self._heat(),
             linked_cameras=self._value(self.data, LINKED, base.linked_cameras),
-            speed=speed if speed in (*SPEEDS, AS_FAST_AS_POSSIBLE) else base.speed,
+            speed=nearest_speed(speed),
             window_size=self._window_size(base.window_size),
             sidebar_tab=self._value(self.data, TAB, base.sidebar_tab),
             shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
