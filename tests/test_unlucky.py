@@ -13,6 +13,7 @@ from sim.prepared import Step
 from tests.test_app import setup
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
 from ui import start
+from ui.dialogs.own_agent import OwnAgentQuestion
 from ui.dialogs.unsaved import RunningQuestion, UnsavedQuestion
 from ui.model.job import Job
 
@@ -174,3 +175,57 @@ def test_an_experiment_that_is_over_is_not_asked_about() -> None:
     app.window.state.study = study  # type: ignore[assignment]
     app.window.run("quit")
     assert not app.window.is_open
+
+
+# --- dropping files -----------------------------------------------------------------------------------------
+
+SMALL = "type octile\nheight 3\nwidth {}\nmap\n" + 3 * "{}\n"
+
+
+def drop(app: App, *files: Path) -> None:
+    for file in files:
+        pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(file)))
+    settle(app)
+
+
+def a_map(folder: Path, width: int) -> Path:
+    path = folder / f"map-{width}.map"
+    path.write_text(SMALL.format(width, *[width * "."] * 3))
+    return path
+
+
+def test_of_several_files_dropped_at_once_one_run_is_opened_and_that_is_said(tmp_path: Path) -> None:
+    app = make_app(setup(1))
+    drop(app, a_map(tmp_path, 4), a_map(tmp_path, 5), tmp_path / "none.map")
+    for _ in range(3):
+        settle(app)
+    assert app.session.run.world.grid.width == 4 and app.window.dialogs.dialog is None
+    assert app.window.state.messages.texts() == ["3 files were dropped at once: one can be open, map-4.map"]
+
+
+def test_every_agent_that_is_dropped_is_asked_about_after_the_run_is_open(tmp_path: Path) -> None:
+    """The question about one took the place of the one before, and gave up the opening of the run."""
+    app = make_app(setup(1))
+    agents = tmp_path / "mine.py", tmp_path / "yours.py"
+    for path in agents:
+        path.write_text("pass")
+    drop(app, agents[0], a_map(tmp_path, 6), agents[1])
+    assert app.session.run.world.grid.width == 6
+    for path in agents:
+        settle(app)
+        asked = app.window.dialogs.dialog
+        assert isinstance(asked, OwnAgentQuestion) and path.name in asked.text
+        press(app, pygame.K_ESCAPE)
+    settle(app)
+    assert app.window.dialogs.dialog is None
+
+
+def test_a_file_that_was_read_is_named_once_above_its_problems(tmp_path: Path) -> None:
+    app = make_app(setup(1))
+    wrong, none = tmp_path / "wrong.yaml", tmp_path / "none.yaml"
+    wrong.write_text("format: backmove-scenario\nversion: 1\nbudget: none\n")
+    drop(app, wrong)
+    problems = app.window.dialogs.dialog.problems
+    assert len(problems) > 1 and all(problem.startswith("line ") for problem in problems)
+    drop(app, none)
+    assert str(none) in app.window.dialogs.dialog.problems[0], "where it was looked for"

@@ -2,7 +2,6 @@
 
 import os
 import time
-from pathlib import Path
 
 os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")  # no GPU: presenting through llvmpipe costs 7 ms a frame
 
@@ -12,6 +11,7 @@ from sim.params import ConfigError
 from ui import safety
 from ui.commands.table import COMMANDS
 from ui.commands.window import Window
+from ui.input.drops import Drops
 from ui.input.keyboard import Keyboard
 from ui.input.pointer import Pointer
 from ui.model.keeper import Keeper
@@ -35,6 +35,7 @@ class App:
         self.window.apply_limits()
         self.keyboard = Keyboard(self.window)
         self.pointer = Pointer(self.window)
+        self.drops = Drops(self.window)
         self.tooltip = overlay.Tooltip()
         self.minimap = Minimap()
         self.note = NoteBubble()
@@ -61,6 +62,7 @@ class App:
         for event in pygame.event.get():
             is_untouched = is_untouched and self._only_looks(event)
             run(safety.COMMAND, self.handle, event)
+        run(safety.COMMAND, self.drops.open)
         before = time.perf_counter()
         run(safety.TICK, self.pass_time, seconds)
         run(safety.DRAW, self.draw, is_untouched)
@@ -77,7 +79,7 @@ class App:
         elif event.type == pygame.VIDEORESIZE:
             window.resized(pygame.display.get_surface() or window.surface)
         elif event.type == pygame.DROPFILE:
-            window.documents.open_path(Path(event.file))
+            self.drops.take(event.file)
         elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
             self.keyboard.handle(event)
         elif not window.dialogs.handle(event):

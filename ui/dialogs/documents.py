@@ -33,6 +33,14 @@ def _nothing() -> None:
     """There is nothing to go on with."""
 
 
+def named_once(path: Path, problems: Sequence[str]) -> list[str]:
+    """Problems in the lines of a file, told under its name: which line, without the file each time."""
+    head = f"{printable(str(path))}:"
+    texts = [problem.removeprefix(head) for problem in problems]
+    pairs = zip(problems, texts, strict=True)
+    return [f"line {text}" if problem != text and text[:1].isdigit() else problem for problem, text in pairs]
+
+
 class Documents:
     def __init__(self, desk: Desk, dressing: Dressing, host: Host) -> None:
         self.desk, self.dressing, self.host = desk, dressing, host
@@ -84,7 +92,10 @@ class Documents:
     @staticmethod
     def _opened_with_data(path: Path, job: Job[files.Opened]) -> files.Opened:
         with telling(job.told):
-            opened = files.open_any(path)
+            try:
+                opened = files.open_any(path)
+            except ConfigError as error:
+                raise ConfigError(named_once(path, error.problems)) from error
         prepare(opened.scenario, job.told)
         return opened
 
