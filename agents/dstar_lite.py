@@ -16,13 +16,20 @@ import numpy as np
 
 from agents.best_first import BestFirstAgent
 from agents.sliced import MODE
-from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.agent_api import AgentSpec, AgentView, Problem, Status, noted
 from sim.grid import MapChange
 from sim.kernels import crew, dstar_lite
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.labels import new_labels
 from sim.kernels.search import Search
 from sim.params import Value
+
+_DID = {
+    dstar_lite.HEEDED: "change",
+    dstar_lite.LOWERED: "lower",
+    dstar_lite.RAISED: "raise",
+    dstar_lite.SETTLED: "settled",
+}
 
 
 class DstarLite(BestFirstAgent):
@@ -82,6 +89,7 @@ class DstarLite(BestFirstAgent):
             path=self.way(),
             groups={"inconsistent": self.memory.queue["cell"][:queued].astype(np.int32)},
             numbers={"inconsistent": float(queued), "km": float(st.km), "keys renewed": float(st.rekeyed)},
+            notes=noted(_DID, st.did),
         )
 
 

@@ -96,7 +96,8 @@ class DtLrta(DepthChooser):
 
     def numbers(self) -> dict[str, float]:
         features = dict(zip(FEATURES, self.history.features.tolist(), strict=True))
-        return super().numbers() | {"pre-search": float(self.history.record[0].probed)} | features
+        probed, now = self.history.record[0].probed, self.probe.search.control[0].expansions
+        return super().numbers() | {"pre-search": float(probed), "of these for this move": float(now)} | features
 
 
 def dmax_param(default: int) -> Param:

@@ -15,7 +15,7 @@ import numpy as np
 
 from agents.best_first import BestFirstAgent
 from agents.sliced import MODE
-from sim.agent_api import AgentSpec, AgentView, Problem
+from sim.agent_api import AgentSpec, AgentView, Problem, noted
 from sim.grid import MapChange
 from sim.kernels import ida
 from sim.kernels.distance import UNLIMITED
@@ -25,6 +25,7 @@ from sim.kernels.search import Search
 from sim.params import Param, Value
 
 _NONE = np.empty(0, np.int32)
+_DID = {ida.ROSE: "limit", ida.WENT_BACK: "back", ida.ENDED_BACK: "ended back"}
 
 
 class IdaStar(BestFirstAgent):
@@ -69,6 +70,7 @@ class IdaStar(BestFirstAgent):
             groups={"new contour": np.flatnonzero(contours == st.limit).astype(np.int32) if st.iteration else _NONE},
             numbers=numbers,
             contours=contours,
+            notes=noted(_DID, st.did),
         )
 
     def _contours(self) -> np.ndarray:

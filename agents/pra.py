@@ -20,7 +20,7 @@ from agents.databased import Abstracted, after_change, prepare_abstraction
 from agents.kernel_agent import KernelAgent
 from agents.sliced import MODE
 from sim.abstraction import region_map
-from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.agent_api import AgentSpec, AgentView, Problem, Status, noted
 from sim.grid import MapChange
 from sim.kernels import log, pra
 from sim.kernels.distance import UNLIMITED
@@ -36,6 +36,15 @@ ABSTRACT_COST = Param(
     "how long arcs between regions are, and the heuristic between them: octile distance or straight line",
     choices=("octile", "straight"),
 )
+
+_DID = {
+    pra.BEGAN: "begin",
+    pra.DID_WITHOUT: "without data",
+    pra.REFINED: "refine",
+    pra.ENDED_AMONG: "ended among",
+    pra.TOOK: "path",
+    pra.STOOD: "rebuild",
+}
 
 
 class Pra(Abstracted, KernelAgent):
@@ -120,10 +129,15 @@ class Pra(Abstracted, KernelAgent):
             path=self.path[:length],
             head=int(st.head) if length else 0,
             groups={"corridor": inside},
-            numbers={"level": float(st.level), "first level": float(st.top_level)},
+            numbers={
+                "level": float(st.level),
+                "first level": float(st.top_level),
+                "among regions in this tick": float(st.among),
+            },
             regions=region_map(self.abstraction, max(1, int(st.top_level))),
             prepared=self.prepared,
             is_stale=self.is_stale,
+            notes=noted(_DID, st.did),
         )
 
 

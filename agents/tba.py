@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from agents.best_first import BestFirstAgent
-from sim.agent_api import AgentSpec, AgentView, Problem
+from sim.agent_api import AgentSpec, AgentView, Problem, noted
 from sim.grid import MapChange
 from sim.kernels import crew, tba
 from sim.kernels.route import new_route
@@ -97,7 +97,7 @@ class Tba(BestFirstAgent):
             tracing=self.trace.cells[: 0 if st.trace_done else int(st.trace_length)],
             detour=self.detour if self.params["shortcut"] else None,
             numbers={"shortcuts": int(st.shortcuts)},
-            notes=frozenset(word for mark, word in _DID.items() if int(st.did) & mark),
+            notes=noted(_DID, st.did),
         )
 
 

@@ -124,6 +124,11 @@ class AgentView:
             object.__setattr__(self, "search", None)
 
 
+def noted(words: Mapping[int, str], did: int) -> frozenset[str]:
+    """The notes of a view, from the marks in which a kernel has kept what its last tick did."""
+    return frozenset(word for mark, word in words.items() if did & mark)
+
+
 class Agent(Protocol):
     """The contract. `tests/test_contract.py` holds every registered agent to it."""
 

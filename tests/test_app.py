@@ -9,6 +9,7 @@ import numpy as np
 import pygame
 import pytest
 
+from agents.contract import settings_of
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, NameSwitch, SetSwitch
 from sim.files.scenario import Scenario, build_world, load_scenario
@@ -22,17 +23,18 @@ from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.draw.theme import RED, SERIES
 from ui.model import agent_edits, branching, files, painting, saving, script, turning
+from ui.model.algorithms import lines_of
 from ui.model.beginning import configs_of, done_by_hand
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
-from ui.model.layout import lay_out
+from ui.model.layout import SIDEBAR, lay_out
 from ui.model.player import MOST_PUT_OFF, PATIENCE, Player
 from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
 from ui.model.turning import turn_budget
 from ui.model.wording import hud_fields, next_label
-from ui.panels import agent_panel, charts, meanings, overlay, sidebar, tab_layers, top_bar, transport
+from ui.panels import agent_panel, charts, code_card, meanings, overlay, sidebar, tab_layers, top_bar, transport
 from ui.panels.badges import BADGE_COLOURS
 from ui.widgets.canvas import RENEWED_EVERY
 from ui.widgets.controls import Field
@@ -1998,6 +2000,16 @@ def test_where_not_all_lines_of_an_algorithm_have_room_the_one_at_hand_is_seen(m
     app.window.run("slow_motion")
     texts = drawn_texts(app, monkeypatch)
     assert "move to b" in texts and "every tick, standing on s, heading for y:" not in texts
+
+
+@pytest.mark.parametrize("scale", [0.75, 1.0, 1.5, 2.0])
+def test_the_sidebar_has_room_for_every_line_of_an_algorithm(scale):
+    canvas = make_app(setup(), (1280, 800), scale=scale).window.canvas
+    for kind, spec in BY_KEY.items():
+        for setting in settings_of(spec):
+            for line in lines_of(kind, {p.name: p.default for p in spec.params} | setting):
+                room = canvas.px(SIDEBAR) - code_card.left_of(canvas, line) - canvas.px(code_card.MARGIN)
+                assert canvas.text_width(line.text, code_card.SIZE) <= room, f"{kind}: {line.text}"
 
 
 def test_over_its_lines_the_name_of_an_algorithm_stands_once(monkeypatch):

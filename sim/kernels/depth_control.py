@@ -224,10 +224,18 @@ def predict(tree, features):
 
 @kernel
 def note_probe(ball, probe):
-    """Note the expansions of the pre-search in the search that somebody looks at."""
+    """Note the expansions of the pre-search in the search that somebody looks at, before those of the lookahead."""
+    search, more = ball.search, probe.search.control[0].expansions
+    noted = search.control[0].noted
     i = 0
-    for _ in range(probe.search.control[0].expansions):
+    for _ in range(more):
         while probe.search.nodes[probe.cells[i]].place != CLOSED:
             i += 1
-        count_expansion(ball.search, probe.cells[i])
+        count_expansion(search, probe.cells[i])
         i += 1
+    if search.control[0].noted == noted + more:  # else the notes were full, and have begun again
+        for _ in range(more):
+            last = search.order[noted + more - 1]
+            for k in range(noted + more - 1, 0, -1):
+                search.order[k] = search.order[k - 1]
+            search.order[0] = last

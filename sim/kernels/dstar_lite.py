@@ -33,9 +33,17 @@ STATE = np.dtype(
         ("found", "i8"),  # compute has ended since the last change: the way by g is optimal
         ("km", "f8"),  # what keys made later have to be larger by, since the agent has moved
         ("rekeyed", "i8"),  # entries of U that were given a newer key
+        ("did", "i8"),  # in its last tick: HEEDED, LOWERED, RAISED, SETTLED
+        ("has_news", "i8"),  # arcs came or went since then
     ],
     align=True,
 )
+
+# What a tick did, for those who show it. None of it is asked again by the search.
+HEEDED = 1  # before it, the map changed
+LOWERED = 2  # a g that was too large was brought down to rhs
+RAISED = 4  # a g that was too small became infinite
+SETTLED = 8  # nothing was left to repair of what matters
 
 
 class Memory(NamedTuple):
@@ -61,6 +69,8 @@ def reset(ground, search, memory, state, start, goal):
     st.found = 0
     st.km = 0.0
     st.rekeyed = 0
+    st.did = 0
+    st.has_news = 0
     st.status = log.AT_GOAL if start == goal else log.ACTIVE
     forget(ground, search, goal, start)
     search.control[0].root = goal
@@ -75,6 +85,8 @@ def run(ground, search, memory, state, expansions, rows):
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
+        st.did = HEEDED if st.has_news else 0
+        st.has_news = 0
         used = 0 if st.found else compute(ground, search, memory, st, expansions)
         phase = log.SEARCHING
         if st.found and rhs_of(search, memory, st.loc) == np.inf:
@@ -126,6 +138,7 @@ def compute(ground, search, memory, st, expansions):
     while True:
         if not is_work_left(search, memory, st):
             st.found = 1
+            st.did |= SETTLED
             break
         if used >= expansions:
             break
@@ -163,9 +176,11 @@ def expand(ground, search, memory, st, u):
     node = search.nodes[u]
     if node.g > memory.rhs[u]:
         node.g = memory.rhs[u]
+        st.did |= LOWERED
         fix(ground, search, memory, st, u)
     else:
         node.g = np.inf
+        st.did |= RAISED
         redo(ground, search, memory, st, u)
     for d in range(8):  # for p in pred(u): moves are undirected
         if ground.moves[u] >> d & 1:
@@ -309,6 +324,7 @@ def on_change(ground, search, memory, state, tails, rose):
         if not rose[i] and st.status == log.NO_PATH:
             st.status = log.ACTIVE
     st.found = 0
+    st.has_news = 1
 
 
 @kernel

@@ -37,9 +37,15 @@ STATE = np.dtype(
         ("most", "i8"),  # expansions after which the search is given up
         ("marks", "i8"),
         ("restarts", "i8"),
+        ("did", "i8"),  # in its last tick: ROSE, WENT_BACK, ENDED_BACK
     ],
     align=True,
 )
+
+# What a tick did, for those who show it. None of it is asked again by the search.
+ROSE = 1  # the limit rose
+WENT_BACK = 2  # a cell was taken off the stack
+ENDED_BACK = 4  # ... after the last expansion
 
 
 class Stack(NamedTuple):
@@ -106,6 +112,7 @@ def run(ground, labels, stack, route, state, expansions, rows):
         if st.status != log.ACTIVE:
             return tick
         used = 0
+        st.did = 0
         if not st.found:
             used = search_on(ground, labels, stack, st, expansions)
             if st.found:
@@ -128,6 +135,7 @@ def search_on(ground, labels, stack, st, room):
             if used == room:
                 break
             st.limit, st.next_limit = st.next_limit, np.inf
+            st.did |= ROSE if st.iteration else 0
             st.iteration += 1
             enter(labels, stack, st, st.root, NOWHERE, 0.0)
             used += 1
@@ -137,8 +145,7 @@ def search_on(ground, labels, stack, st, room):
             break
         d = next_child(ground, stack, st)
         if d < 0:
-            st.depth -= 1
-            stack.holds[stack.cells[st.depth]] = 0
+            go_back(stack, st)
             continue
         top = st.depth - 1
         t = stack.cells[top] + ground.step[d]
@@ -162,6 +169,7 @@ def enter(labels, stack, st, s, came, g):
     stack.g[st.depth] = g
     stack.holds[s] = 1
     st.depth += 1
+    st.did &= ~ENDED_BACK
     labels.control[0].most_known = max(labels.control[0].most_known, st.depth)  # its memory is the stack alone
     node = labels.nodes[s]
     if not is_known(labels, s):
@@ -173,6 +181,14 @@ def enter(labels, stack, st, s, came, g):
         node.g = g
         node.came = came
     count_expansion(labels, s)
+
+
+@kernel
+def go_back(stack, st):
+    """Take the cell on top off the stack."""
+    st.depth -= 1
+    stack.holds[stack.cells[st.depth]] = 0
+    st.did |= WENT_BACK | ENDED_BACK
 
 
 @kernel

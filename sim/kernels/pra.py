@@ -48,9 +48,19 @@ STATE = np.dtype(
         ("is_wide", "i8"),  # neighbours of a way belong to the corridor
         ("uses_levels", "i8"),  # 0: plain A*, while the abstraction is not that of the map
         ("arc_diagonal", "f8"),  # of arcs between nodes, see levels.py
+        ("did", "i8"),  # in its last tick: BEGAN, DID_WITHOUT, REFINED, ENDED_AMONG, TOOK, STOOD
+        ("among", "i8"),  # expansions of that tick among regions
     ],
     align=True,
 )
+
+# What a tick did, for those who show it. None of it is asked again by the search.
+BEGAN = 1  # a plan, on the level that was chosen for it
+DID_WITHOUT = 2  # ... on the map alone, as the regions are of another one
+REFINED = 4  # a way among regions was found, and the search on the level below begun
+ENDED_AMONG = 8  # the last expansion was among regions, and no way was found since
+TOOK = 16  # the path was found
+STOOD = 32  # it waited while the regions are made anew
 
 
 @kernel
@@ -73,6 +83,7 @@ def run(ground, levels, nodes, corridor, search, path, state, budget, rows):
         if st.status != log.ACTIVE:
             return tick
         used = np.int64(0)
+        st.did = st.among = 0
         if st.length == 0:
             used = plan(ground, levels, nodes, corridor, search, path, st, budget)
         phase = log.WAITING if st.status != log.ACTIVE else log.SEARCHING
@@ -98,7 +109,10 @@ def plan(ground, levels, nodes, corridor, search, path, st, budget):
     while st.is_planning:
         if st.level > 0:
             end = ancestor(levels, st.goal, st.level)
-            used += expand_nodes(levels, nodes, end, st.end_parent, st.mark, st.arc_diagonal, budget - used, search)
+            more = expand_nodes(levels, nodes, end, st.end_parent, st.mark, st.arc_diagonal, budget - used, search)
+            used += more
+            st.among += more
+            st.did |= ENDED_AMONG if more else 0
             status = nodes.search.control[0].status
             if status == GOAL_ON_TOP:
                 refine(ground, levels, nodes, corridor, search, st)
@@ -126,6 +140,7 @@ def begin_plan(ground, levels, nodes, corridor, search, st):
     st.top_level = 0
     st.is_planning = 1
     common = common_level(levels, st.loc, st.goal) if st.uses_levels else 0
+    st.did |= BEGAN if st.uses_levels else DID_WITHOUT
     if common < 0:
         st.is_planning = 0
         st.status = log.NO_PATH
@@ -149,6 +164,7 @@ def is_coarse(levels, level):
 @kernel
 def refine(ground, levels, nodes, corridor, search, st):
     """The way on this level is found: begin the search on the one below, inside it."""
+    st.did = (st.did | REFINED) & ~ENDED_AMONG
     length = trace_nodes(nodes, nodes.search.control[0].goal)
     st.end_parent = -1
     if length > st.keep + 1:
@@ -205,6 +221,7 @@ def take_path(ground, search, path, st):
     st.length = way_to(ground, search, search.control[0].goal, path)
     st.head = 0
     st.is_planning = 0
+    st.did |= TOOK
 
 
 @kernel
@@ -214,6 +231,7 @@ def wait(state, rows):
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
+        st.did, st.among = STOOD, 0
         log.write_row(rows[tick], st.loc, 0, 0, st.marks, log.WAITING)
         st.marks = 0
     return rows.size

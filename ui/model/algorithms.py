@@ -27,9 +27,16 @@ _WALK = (
 )
 _UNTIL_THEN = Line("", "until then: wait", 1)
 _ANEW = (
-    Line("", "when the map changes, wherever that is:", 0),
+    Line("", "when map, goal or parameters change:", 0),
     Line("restart", "begin the search anew at the agent", 1),
 )
+_GO_ON = (
+    Line("restart", "when the map or the goal changes: begin anew", 0),
+    Line("", "if the goal has moved (all h is forgotten),", 1),
+)
+_WAKE = Line("", "or if no path was and one may be now (h kept)", 1)
+_FORGET = Line("", "or if new arcs are in reach (h forgotten, too)", 1)
+_CUT = Line("", "or if the way ahead is cut", 1)
 _CHEAPER = (
     Line("", "for each neighbour t of s that is not closed:", 1),
     Line("", "if t is new, or g(s) + cost is less than g(t):", 2),
@@ -39,13 +46,16 @@ _FIRST_COME = (
     Line("", "for each neighbour t of s that is new:", 1),
     Line("", "t is open, and s its parent", 2),
 )
+_WITH_PATH = (
+    Line("", "every tick with a path:", 0),
+    Line("follow", "move to the next cell of the path", 1),
+)
 _FOUND = (
     _NO_PATH,
     Line("found", "if the best open cell is the goal:", 1),
     Line("path", "path := parents from the goal to the root", 2),
     _UNTIL_THEN,
-    Line("", "every tick with a path:", 0),
-    Line("follow", "move to the next cell of the path", 1),
+    *_WITH_PATH,
     *_ANEW,
 )
 _DELAYED_ASTAR = (
@@ -92,6 +102,7 @@ _TBA = (
 )
 _LONGER = Line("path", "at the root or agent: new path, if not shorter", 1)
 _SHORTCUT = Line("shortcut", "off the goal's path: search from it to the agent", 1)
+_HOPELESS = Line("no_path", "no way on, or h(s) above any path: no path", 1)
 _LOOK = Line("expand", "look at all cells that d moves lead to", 1)
 _CHOOSE = Line("choose", "b := the one of the rim with least cost + h", 1)
 _MOVE = Line("move", "move one step towards b", 1)
@@ -100,8 +111,29 @@ _LRTA = (
     _LOOK,
     _CHOOSE,
     Line("learn", "h(s) := that cost + h, if it is more", 1),
-    Line("no_path", "if h(s) is more than any path can cost: no path", 1),
+    _HOPELESS,
     _MOVE,
+)
+_P_LRTA = (
+    Line("", "every tick, standing on s:", 0),
+    Line("expand", "m := least cost + h of a neighbour of s", 1),
+    Line("learn", "h(s) := m, if it is more", 1),
+    Line("", "and then queue the neighbours: the more it", 2),
+    Line("", "rose, the more urgent (at most Q of them)", 2),
+    Line("spread", "do the same for the most urgent of the queue,", 1),
+    Line("", "till none is left (at most Q, and k - 1)", 2),
+    _HOPELESS,
+    Line("choose", "b := the neighbour with least cost + h", 1),
+    Line("move", "move to b", 1),
+)
+_LEAVE_QUEUE = Line("", "(cells without moves leave the queue)", 1)
+_TREE = (
+    Line("probe", "look at all cells that q moves lead to", 1),
+    Line("ask", "d := what the tree says of that, at most dmax", 1),
+)
+_ORACLE = (
+    Line("ask", "try dmax, then less: d := the last depth that", 1),
+    Line("", "leads to the same move (not charged for)", 2),
 )
 _BY_COST = Line("expand", "look at all cells up to a cost of gmax", 1)
 _RIBS = (
@@ -130,7 +162,7 @@ _ADAPTIVE = Line("learn", "h(t) of these := least f of an open cell - g(t)", 1)
 _LEAST_LEARNED = Line("choose", "b := the goal if it is best, or least h - h0", 1)
 _STALE = Line("without data", "while the map is another: d := 1", 1)
 _LOOK_UP = Line("look up", "else d := what the database has for s", 1)
-_BEYOND = Line("", "if h(s) is more than any path can cost:", 1)
+_BEYOND = Line("", "if no way leads on, or h(s) is above any path:", 1)
 _NO_PATH_TO_GOAL = Line("no_path", "y is the goal: there is no path", 2)
 _LEARN = Line("learn", "h(s), toward y, := that, if it is more", 1)
 _D_LRTA = (
@@ -172,6 +204,52 @@ _KNN_LRTA = (
     Line("move", "move to b", 1),
 )
 _ASK_AT_ONCE = Line("ask", "try the M most similar records:", 2)
+_FIRST_LIMIT = Line("", "at first: T := h of the root", 0)
+_IDA = (
+    Line("expand", "go on to the next neighbour with f <= T", 1),
+    Line("", "that is not on the way from the root", 2),
+    Line("found", "if that is the goal, the way is the path", 1),
+    Line("back", "where no such is left: back to the cell before", 1),
+    Line("limit", "back before the root: T := least f beyond T", 1),
+    Line("", "that was met, and begin at the root again", 2),
+    Line("no_path", "if there was none: there is no path", 1),
+    Line("give up", "after so many expansions: it gives up", 1),
+    _UNTIL_THEN,
+    *_WITH_PATH,
+    *_ANEW,
+)
+_KEY_OF_U = Line("", "key of t: m + h(s, t) + km; m := min(g, rhs)", 0)
+_DSTAR_LITE = (
+    Line("expand", "u := the cell of U with the least key", 1),
+    Line("lower", "if g(u) is more than rhs(u): g(u) := rhs(u)", 1),
+    Line("raise", "else g(u) := infinity", 1),
+    Line("", "rhs of its neighbours := least cost + g", 1),
+    Line("", "U := all cells with g other than rhs", 1),
+    Line("settled", "settled: rhs(s) <= g(s), no key in U below s's", 1),
+    Line("no_path", "if rhs(s) is infinite then: there is no path", 1),
+    Line("", "every tick with s settled:", 0),
+    Line("follow", "move to the neighbour with least cost + g", 1),
+    Line("", "when arcs of the map come or go:", 0),
+    Line("change", "rhs of their cells := least cost + g; km grows", 1),
+    Line("", "by h from where s was to where s is", 2),
+    Line("", "when the goal moves:", 0),
+    Line("restart", "begin the search anew, from the goal", 1),
+)
+_MADE_ANEW = Line("rebuild", "on another map: regions are made anew, wait", 1)
+_PRA = (
+    Line("without data", "while the map is another: l := 0", 1),
+    Line("begin", "else l := half the level on which one region", 1),
+    Line("", "has both s and the goal, rounded down", 2),
+    Line("no_path", "if none has both: there is no path", 1),
+    Line("expand", "A* among regions of level l, to the goal's", 1),
+    Line("refine", "found: l := l - 1, only inside the regions", 1),
+    Line("", "of the way and their neighbours", 2),
+    Line("cells", "where l = 0: A* among cells, to the goal", 1),
+    Line("path", "found: that is the path", 1),
+    _UNTIL_THEN,
+    *_WITH_PATH,
+    *_ANEW,
+)
 _PR_LRTA = (
     Line("", "every tick without a leg, on s in region r:", 0),
     Line("without data", "while the map is another: one step of LRTA*", 1),
@@ -195,6 +273,11 @@ def lines_of(kind: str, params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 def _without(lines: tuple[Line, ...], *keys: str) -> tuple[Line, ...]:
     return tuple(line for line in lines if line.key not in keys)
+
+
+def _before(key: str, lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
+    place = next(i for i, line in enumerate(lines) if line.key == key)
+    return (*lines[:place], *others, *lines[place:])
 
 
 def _with(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
@@ -223,15 +306,20 @@ def _lazy(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
         *(() if is_greedy else _OR_SHORTER),
         Line("restart", "begin the search anew at the agent", 2),
         Line("", "(later too, if a path leads over such an arc)", 1),
+        Line("", "(for another goal or parameter in any case)", 1),
     )
 
 
 def _waiting(params: Mapping[str, Value], order: str, children: tuple[Line, ...] = _CHEAPER) -> tuple[Line, ...]:
     """A search whose agent waits for its end; `children`: what an expansion does with the neighbours."""
-    is_instant = params["mode"] == "instant"
-    head = "in one tick, until there is a path:" if is_instant else "every tick without a path, k times:"
-    lines = Line("", head), Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND
-    return tuple(line for line in lines if line is not _UNTIL_THEN) if is_instant else lines
+    return _in_slices(params, (Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND))
+
+
+def _in_slices(params: Mapping[str, Value], lines: tuple[Line, ...], end: str = "there is a path") -> tuple[Line, ...]:
+    """The lines of a search that is gone on with in every tick until its end, or does everything in one tick."""
+    if params["mode"] == "instant":
+        return Line("", f"in one tick, until {end}:", 0), *(line for line in lines if line != _UNTIL_THEN)
+    return Line("", f"every tick until {end}, k times:", 0), *lines
 
 
 def _wastar(params: Mapping[str, Value]) -> tuple[Line, ...]:
@@ -245,13 +333,61 @@ def _tba(params: Mapping[str, Value]) -> tuple[Line, ...]:
     return (*lines[:place], _SHORTCUT, *lines[place:]) if params["shortcut"] else lines
 
 
+def _ida(params: Mapping[str, Value]) -> tuple[Line, ...]:
+    lines = _reworded(_IDA, "after so many expansions", f"after {params['most']:,} expansions")
+    return _FIRST_LIMIT, *_in_slices(params, lines)
+
+
+def _dstar_lite(params: Mapping[str, Value]) -> tuple[Line, ...]:
+    return _KEY_OF_U, *_in_slices(params, _DSTAR_LITE, "s is settled")
+
+
+def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
+    lines: tuple[Line, ...] = _PRA
+    if params["after_change"] == "rebuild":
+        lines = (*_reworded(_without(lines, "without data"), "else l :=", "l :="), _MADE_ANEW)
+    if params["level"]:
+        lines = _reworded(lines, "half the level on which one region", f"{params['level']}, but no more than the level")
+        lines = _reworded(lines, "has both s and the goal, rounded down", "with both s and the goal in one region")
+    if params["enough"]:
+        lines = _before("no_path", lines, Line("", "or less, to have 2 sqrt(cells) regions", 2))
+    if not params["wide"]:
+        lines = _reworded(lines, "of the way and their neighbours", "of the way")
+    if params["keep"]:
+        lines = _reworded(lines, "of the way", "of its first K steps")
+        lines = _reworded(
+            _reworded(lines, "to the goal's", "to their end"), "cells, to the goal", "cells, to their end"
+        )
+    return _in_slices(params, lines)
+
+
+def _when_changed(params: Mapping[str, Value], is_cut: bool = False) -> tuple[Line, ...]:
+    """What a change does to one that learns; `is_cut`: it has a way to follow, which a change may cut."""
+    return (*_GO_ON, _FORGET if params["on_unblock"] == "reset" else _WAKE, *((_CUT,) if is_cut else ()))
+
+
+def _looking_ahead(params: Mapping[str, Value], *control: Line) -> tuple[Line, ...]:
+    """LRTA*, whose depth or goal these lines say."""
+    return (_LRTA[0], *control, *_LRTA[1:], *_when_changed(params))
+
+
 def _lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    return _with(_LRTA, _BY_COST) if params["lookahead_by"] == "cost" else _LRTA
+    lines = _looking_ahead(params)
+    return _with(lines, _BY_COST) if params["lookahead_by"] == "cost" else lines
+
+
+def _p_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
+    most = params["updates"] or "Q"
+    lines = _reworded(_P_LRTA, "(at most Q, and", f"(at most {most}, and")
+    return (*lines, *_when_changed(params), _LEAVE_QUEUE)
 
 
 def _local_search(params: Mapping[str, Value], *others: Line) -> tuple[Line, ...]:
     lines = _with(_LOCAL_SEARCH, *others)
-    return lines if params.get("moves") == "all" else _reworded(lines, "every tick, if no way is left,", "every tick,")
+    walks_all = params.get("moves") == "all"
+    if not walks_all:
+        lines = _reworded(lines, "every tick, if no way is left,", "every tick,")
+    return (*lines, *_when_changed(params, walks_all))
 
 
 def _ribs(params: Mapping[str, Value]) -> tuple[Line, ...]:
@@ -266,10 +402,11 @@ def _controls(params: Mapping[str, Value]) -> tuple[bool, bool]:
 def _d_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     has_goals, has_depths = _controls(params)
     if not has_goals:
-        return (_LRTA[0], *((_STALE, _LOOK_UP) if has_depths else ()), *_LRTA[1:])
+        return _looking_ahead(params, *((_STALE, _LOOK_UP) if has_depths else ()))
     lines = _with(_D_LRTA, _FOR_GOOD) if params["reentrance"] == "for good" else _D_LRTA
     if params["reentrance"] == "never":
         lines = _with(_without(_D_LRTA, "again"), _NEVER)
+    lines = (*lines, *_when_changed(params))
     if has_depths:
         return lines
     return _reworded(_reworded(lines, "y, d := subgoal and depth", "y := the subgoal"), ", d := c", "")
@@ -278,12 +415,13 @@ def _d_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
 def _knn_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     left_out = {"straight": not params["direct"], "second": not params["skip_first"], "choosing": not params["spread"]}
     lines = _without(_KNN_LRTA, *(key for key, is_out in left_out.items() if is_out))
-    return lines if params["direct"] else _with(lines, _ASK_AT_ONCE)
+    return (*(lines if params["direct"] else _with(lines, _ASK_AT_ONCE)), *_when_changed(params))
 
 
 def _pr_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     has_goals, has_depths = _controls(params)
     lines = _PR_LRTA if params["gamma"] == 1.0 else _reworded(_PR_LRTA, " with least cost", ": least gamma cost")
+    lines = (*lines, *_when_changed(params, is_cut=True))
     if not has_goals:
         lines = _reworded(_reworded(_without(lines, "reenter"), ", toward y,", ""), "y, d", "d")
     if not has_depths:
@@ -297,6 +435,7 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "astar": lambda params: _waiting(params, "f = g + h"),
     "wastar": _wastar,
     "gbfs": lambda params: _waiting(params, "h", _FIRST_COME),
+    "ida": _ida,
     "delayed-astar": lambda _: _DELAYED_ASTAR,
     "tb-wa": lambda params: (*_tb_wa(params), *_ANEW),
     "tb-gbfs": lambda _: (*_TB_GBFS, *_ANEW),
@@ -304,13 +443,18 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "rtb-gbfs": lambda params: _repeated(params, _TB_GBFS, is_greedy=True),
     "tba": _tba,
     "lrta": _lrta,
+    "p-lrta": _p_lrta,
     "k-lrta": _local_search,
     "lss-lrta": _local_search,
     "rtaa": lambda params: _local_search(params, _ADAPTIVE),
     "da-rtaa": lambda params: _local_search(params, _ADAPTIVE, _LEAST_LEARNED),
     "ribs": _ribs,
+    "dstar-lite": _dstar_lite,
     "d-lrta": _d_lrta,
+    "dt-lrta": lambda params: _looking_ahead(params, *_TREE),
+    "oracle-lrta": lambda params: _looking_ahead(params, *_ORACLE),
     "knn-lrta": _knn_lrta,
+    "pra": _pra,
     "pr-lrta": _pr_lrta,
 }
 KINDS = tuple(_BY_KIND)

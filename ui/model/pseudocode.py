@@ -61,10 +61,19 @@ def _so_far(view: WalkerView, keys: list[str], shown: int) -> list[str]:
 def _expanding(view: WalkerView, keys: list[str]) -> list[tuple[str, int]]:
     """The lines that expand something, and how much."""
     expanded = int(view.rows[-1].expanded) if view.rows.size else 0
-    if view.spec.key == "pr-lrta" and "refine" in keys:
-        among = int(view.agent.numbers["of these for this leg"])
-        return [("expand", among), ("refine", expanded - among)]
-    return [(key, expanded) for key in keys if key in ("expand", "inside", "without data")][-1:]
+    if view.spec.key in _IN_TWO and all(key in keys for key in _IN_TWO[view.spec.key][:2]):
+        first, second, share = _IN_TWO[view.spec.key]
+        return [(first, share(view)), (second, expanded - share(view))]
+    return [(key, expanded) for key in keys if key in ("expand", "cells", "inside", "without data")][-1:]
+
+
+_IN_TWO: dict[str, tuple[str, str, Callable[[WalkerView], int]]] = {
+    "p-lrta": ("expand", "spread", lambda _: 1),
+    "dt-lrta": ("probe", "expand", lambda view: int(view.agent.numbers["of these for this move"])),
+    "pra": ("expand", "cells", lambda view: int(view.agent.numbers["among regions in this tick"])),
+    "pr-lrta": ("expand", "refine", lambda view: int(view.agent.numbers["of these for this leg"])),
+}
+"""Agents that may expand at two lines in a tick: both, and how much at the first."""
 
 
 def _expanded(view: WalkerView) -> list[str]:
@@ -72,11 +81,28 @@ def _expanded(view: WalkerView) -> list[str]:
 
 
 def _lrta(view: WalkerView, before: int) -> list[str]:
-    """A tick that expands and does not move has proved that there is no path, or to its subgoal none."""
+    """A tick that expands and does not move has proved that there is no path, or to its subgoal none; it may have seen
+    no cell to choose.
+    """
     if not int(view.rows[-1].expanded):
         return ["no_path"] if view.status is Status.NO_PATH else []
     how = "move" if view.position != before else "no_path" if view.status is Status.NO_PATH else "drop"
-    return ["expand", "choose", "learn", how]
+    return ["expand", *(["choose", "learn"] if view.agent.best >= 0 else []), how]
+
+
+def _p_lrta(view: WalkerView, before: int) -> list[str]:
+    """The first update is that of its own cell, all others are of cells that were queued."""
+    updates = int(view.rows[-1].expanded)
+    if not updates:
+        return ["no_path"] if view.status is Status.NO_PATH else []
+    done = ["expand", "learn", *(["spread"] if updates > 1 else [])]
+    return [*done, "no_path"] if view.status is Status.NO_PATH else [*done, "choose", "move"]
+
+
+def _choosing_depth(view: WalkerView, before: int) -> list[str]:
+    """LRTA* that finds out first how deep to look; only the tree looks around for that, at a price."""
+    asked = ["probe", "ask"] if view.spec.key == "dt-lrta" else ["ask"]
+    return [*(asked if _expanded(view) else []), *_lrta(view, before)]
 
 
 def _noted(view: WalkerView, *keys: str) -> list[str]:
@@ -174,6 +200,40 @@ def _waiting(view: WalkerView, before: int) -> list[str]:
     return [*_expanded(view), *found, *traced, *made, *moved]
 
 
+def _ended(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
+    """What was done, and how the tick ended: without a path, by a move, or at what there is to do on."""
+    if view.status is Status.NO_PATH:
+        return [*done, "no_path"]
+    return [*done, *(walked or _expanded(view))]
+
+
+def _ida(view: WalkerView, before: int) -> list[str]:
+    """Its limit rises, and it goes back, between expansions: before the last one, unless it says otherwise."""
+    done = [*_expanded(view), *_noted(view, "limit", "back")]
+    if view.status is Status.GAVE_UP:
+        return [*done, "give up"]
+    if view.agent.path.size:
+        return [*done, *(["found"] if done else []), *_walk(view, before)]
+    return _ended(view, done, ["back"] if "ended back" in view.agent.notes else [])
+
+
+def _dstar_lite(view: WalkerView, before: int) -> list[str]:
+    done = [*_noted(view, "change"), *_expanded(view), *_noted(view, "lower", "raise", "settled")]
+    return _ended(view, done, _walk(view, before))
+
+
+def _pra(view: WalkerView, before: int) -> list[str]:
+    """First among regions, then among cells; plans can begin and end in one tick."""
+    among = int(view.agent.numbers["among regions in this tick"])
+    on_map = ["cells"] if int(view.rows[-1].expanded) > among else []
+    on_regions = ["expand"] if among else []
+    done = [*_noted(view, "rebuild", "without data", "begin"), *on_regions, *_noted(view, "refine")]
+    if view.status is Status.NO_PATH:
+        return [*done, *on_map, "no_path"]
+    last = on_regions if "ended among" in view.agent.notes else []
+    return [*done, *last, *on_map, *_noted(view, "path"), *_walk(view, before)]
+
+
 def _walk(view: WalkerView, before: int) -> list[str]:
     if view.position == before:
         return []
@@ -184,15 +244,21 @@ _BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
     "astar": _waiting,
     "wastar": _waiting,
     "gbfs": _waiting,
+    "ida": _ida,
     "delayed-astar": _waiting,
     "tba": _tba,
     "lrta": _lrta,
+    "p-lrta": _p_lrta,
     "k-lrta": _local_search,
     "lss-lrta": _local_search,
     "rtaa": _local_search,
     "da-rtaa": _local_search,
     "ribs": _ribs,
+    "dstar-lite": _dstar_lite,
     "d-lrta": _d_lrta,
+    "dt-lrta": _choosing_depth,
+    "oracle-lrta": _choosing_depth,
     "knn-lrta": _knn_lrta,
+    "pra": _pra,
     "pr-lrta": _pr_lrta,
 }

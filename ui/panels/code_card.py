@@ -2,12 +2,15 @@
 
 from ui.draw.theme import mix
 from ui.model import wording
+from ui.model.algorithms import Line
 from ui.model.layout import Box
 from ui.model.pseudocode import Reading, read
 from ui.model.run import Panel
 from ui.panels.desk import Desk
+from ui.widgets.canvas import Canvas
 
 LINE, HEAD, PAD, INDENT = 17, 26, 8, 12
+SIZE, MARGIN = 11.5, 4  # of the text of a line, and what stays free at its right
 
 
 def reading_of(desk: Desk) -> tuple[Panel, Reading] | None:
@@ -24,6 +27,11 @@ def reading_of(desk: Desk) -> tuple[Panel, Reading] | None:
 
 def height_of(desk: Desk, reading: Reading) -> int:
     return desk.canvas.px(HEAD + len(reading.lines) * LINE + 2 * PAD)
+
+
+def left_of(canvas: Canvas, line: Line) -> int:
+    """How far from the left a line begins, behind the mark that it was carried out."""
+    return canvas.px(14) + line.depth * canvas.px(INDENT)
 
 
 def first_line(reading: Reading, room: int) -> int:
@@ -48,8 +56,7 @@ def draw(desk: Desk, box: Box, panel: Panel, reading: Reading) -> None:
         ink = palette.text if is_done or place == reading.at else palette.dim
         if is_done:
             canvas.fill((x + px(6), y + px(6), px(4), px(4)), palette.accent, 2)
-        left = x + px(14) + line.depth * px(INDENT)
-        canvas.text(
-            (left, y + px(LINE) // 2), line.text, size=11.5, colour=ink, middle=True, width=x + width - left - px(4)
-        )
+        left = left_of(canvas, line)
+        middle, room = (x + left, y + px(LINE) // 2), width - left - px(MARGIN)
+        canvas.text(middle, line.text, size=SIZE, colour=ink, middle=True, width=room)
         y += px(LINE)
