@@ -192,3 +192,12 @@ def test_the_name_of_a_door_at_the_edge_of_the_map_leaves_another_free():
     usual = bridges._beside(desk, area, "north door", place, [])
     other = pygame.Rect(bridges._beside(desk, area, "north door", place, [usual]))
     assert pygame.Rect(area).contains(other) and not other.colliderect(pygame.Rect(usual))
+
+
+def test_a_short_name_is_there_beside_the_buttons_that_leave_it_its_room():
+    """ "A*" is narrower than the least of a long name that says anything: it was left out beside two buttons."""
+    kinds = ("lrta", "tba", "tb-wa", "tb-gbfs", "rtaa", "dstar-lite", "astar", "ribs")
+    app = make_app(replace(setup(), agents=tuple(AgentConfig(kind) for kind in kinds)), (800, 600))
+    for width in range(760, 1000, 12):
+        app.window.resized(pygame.display.set_mode((width, 600)))
+        assert "A*" in [words for words, _ in drawn(app)], width

@@ -28,7 +28,7 @@ _WHOLE = "All agents of this crowd: sort them, and follow one"
 STATE_PAD = 16  # of the chip around a state's word
 STATE_GAP = 8
 NAME_GAP = 7
-LEAST_NAME = 24  # less of a name says nothing
+LEAST_NAME = 24  # less of a name says nothing, where that is not all of it
 LEAST_LABEL = 40  # of a name that others have, too, beside what tells them apart
 MOST_LABEL = 110  # of a long name, before the buttons of the panel give way
 
@@ -152,7 +152,7 @@ def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, 
     """The label, cut if need be, and the algorithm that it does not name, if it fits; where the next may begin."""
     canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
     room = right - left - canvas.px(NAME_GAP)
-    if room < canvas.px(LEAST_NAME):
+    if room < min(canvas.px(LEAST_NAME), canvas.text_width(view.label, 15, "bold")):
         return left
     end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
     if not wording.names_algorithm(view) and end + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right:
