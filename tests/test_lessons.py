@@ -21,6 +21,7 @@ from ui.model.job import GivenUpError
 from ui.model.lesson import Playing
 from ui.model.player import Player
 from ui.model.session import Session
+from ui.panels import code_card
 
 LESSONS = files.lessons()
 SMALL = """format: backmove-lesson
@@ -310,6 +311,17 @@ def test_on_a_projector_the_step_stands_beside_the_maps_and_says_why_an_answer_i
     assert 0 < scroll[f"lesson {playing.place}"] == app.window.state.sidebar_hidden
     press_combination(app, "Ctrl+PageDown")
     assert not scroll.get(f"lesson {playing.place}"), "the next step is read from its beginning"
+
+
+def test_on_a_projector_slow_motion_shows_the_algorithm() -> None:
+    app = make_app(files.open_any(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1024, 768), scale=1.5)
+    assert app.window.scene.layout.sidebar is None
+    press_combination(app, "S")
+    settle(app)
+    assert app.window.scene.layout.sidebar is not None and code_card.reading_of(app.window.desk) is not None
+    press_combination(app, "S")
+    settle(app)
+    assert app.window.scene.layout.sidebar is None
 
 
 def test_a_step_shows_its_part_of_the_map_forwards_and_backwards(app: App) -> None:

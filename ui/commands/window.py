@@ -70,7 +70,10 @@ class Window:
 
     def _places(self, count: int) -> Layout:
         size, scene = self.surface.get_size(), self.scene
-        return window_layout(size, scene.scale, count, scene.map_size, self.settings, self.state)
+        is_slow = self.player.is_slow_motion
+        return window_layout(
+            size, scene.scale, count, scene.map_size, self.settings, self.state, is_slow_motion=is_slow
+        )
 
     def _chosen_panels(self) -> tuple[Panel, ...]:
         """The panels for which there is room on screen."""

@@ -29,7 +29,7 @@ NARROW_HEADER = 200  # has no room in one row for name, state and what tells it 
 LEGIBLE = 130  # a narrower panel cuts names, states and numbers: its map must be larger by as much to be worth that
 MOST_PANELS = 8
 NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
-NARROWEST_IN_LESSON = 320  # the same while a lesson stands in it: over the maps it would hide what it speaks of
+NARROWEST_READ = 320  # the same while there is something in it to read beside the maps
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,11 @@ def lay_out(
     map_size: tuple[int, int] = (4, 3),
     shows_sidebar: bool = True,
     bare: bool = False,
-    in_lesson: bool = False,
+    is_read: bool = False,
 ) -> Layout:
-    """The whole window. `bare` hides everything but the panels (F10)."""
+    """The whole window. `bare` hides everything but the panels (F10). `is_read`: what stands in the sidebar speaks of
+    the maps: a lesson, which over them would hide what it speaks of, or the algorithm in slow motion.
+    """
 
     def px(units: float) -> int:
         return round(units * scale)
@@ -77,7 +79,7 @@ def lay_out(
     top = 0 if bare else px(TOP_BAR)
     has_time_row = width < px(ONE_ROW_FROM) and height >= px(TIME_ROW_FROM)
     foot = 0 if bare else px(TRANSPORT + TIME_ROW if has_time_row else TRANSPORT)
-    beside = NARROWEST_IN_LESSON if in_lesson else NARROWEST_PANELS
+    beside = NARROWEST_READ if is_read else NARROWEST_PANELS
     side = px(SIDEBAR) if shows_sidebar and not bare and width >= px(SIDEBAR + beside) else 0
     gap = px(GAP)
     area = (gap, top + gap, width - side - gap * (3 if side else 2), height - top - foot - 2 * gap)

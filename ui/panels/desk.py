@@ -100,7 +100,14 @@ class Desk:
 
 
 def window_layout(
-    size: tuple[int, int], scale: float, panels: int, map_size: tuple[int, int], settings: Settings, state: State
+    size: tuple[int, int],
+    scale: float,
+    panels: int,
+    map_size: tuple[int, int],
+    settings: Settings,
+    state: State,
+    *,
+    is_slow_motion: bool = False,
 ) -> Layout:
     return lay_out(
         size,
@@ -109,5 +116,5 @@ def window_layout(
         map_size=map_size,
         shows_sidebar=settings.shows_sidebar,
         bare=state.is_bare,
-        in_lesson=state.lesson is not None,
+        is_read=is_slow_motion or state.lesson is not None,
     )
