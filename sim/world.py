@@ -284,8 +284,9 @@ class World:
             if self._apply_due() and self.is_over:
                 break
             if self._is_limited or self._served_now is not None:
-                passed += 1
+                before = self.tick
                 has_ended = not self._run_in_turn() or self.is_over
+                passed += self.tick - before
             else:
                 passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
                 has_ended = self.is_over
@@ -371,13 +372,16 @@ class World:
         end = self.clock() + self.tick_ms / 1000.0 if most is None and self.clock else None
         for crew in turns.crews:
             crew.begin(self.budget, 1)
-        served = 0
+        served = acted = 0
         while served < (len(queue) if most is None else min(most, len(queue))):
-            served += self._serve(queue[served:most][:_AT_ONCE], turns)
+            count, done = self._serve(queue[served:most][:_AT_ONCE], turns)
+            served, acted = served + count, acted + done
             if end is not None and self.clock is not None and self.clock() >= end:
                 break
         for crew in turns.crews:
-            self._take_in(crew, crew.end(self.tick))
+            acted += int(self._take_in(crew, crew.end(self.tick)).done.sum())
+        if not acted and self.is_over:
+            return True  # whoever was left was stopped before it did anything: no tick, as where none is limited
         for walker in (*idle, *queue[served:]):
             walker.metrics[0].waits += 1
         if served < len(queue):
@@ -395,15 +399,17 @@ class World:
         first = next((i for i, walker in enumerate(waiting) if walker.id >= self._next_turn), 0)
         return waiting[first:] + waiting[:first]
 
-    def _serve(self, queue: list[Walker], turns: Turns) -> int:
-        """Let the first of a queue have its turn, and those after it that stand beside it in its crew."""
+    def _serve(self, queue: list[Walker], turns: Turns) -> tuple[int, int]:
+        """Let the first of a queue have its turn, and those after it that stand beside it in its crew.
+
+        Returns how many that are, and how many of those in no crew did anything.
+        """
         count = turns.side_by_side(queue)
         if not count:
-            self._run_timed(queue[0], 1)
-            return 1
+            return 1, self._run_timed(queue[0], 1)
         crew, first = turns.seats[queue[0].id]
         crew.serve(self.grid, self.tick, slice(first, first + count), self.clock)
-        return count
+        return count, 0
 
     def _run_crew(self, crew: Crew, ticks: int) -> Stint:
         """Let those advance who can do it together."""

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from sim import crew
 from sim.agent_api import Status
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, NameAgent, RemoveAgent
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.placing import Drawn, cheapest_way, spread
 from sim.walker import Walker
-from tests.runs import scenario_on
+from tests.runs import changed, scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, type_text
 from ui.dialogs.crowd import CrowdList, ends_of, matches
 from ui.draw.layers.agent import STUCK, kinds_of
@@ -386,3 +386,21 @@ def test_heat_of_a_crowd_is_that_of_all_its_visits() -> None:
     bands = app.window.scene.cells[panel.key].bands
     assert ((bands > 0) == (crowd.visits > 0)).all()
     assert app.window.scene.heat_scale.peak >= crowd.visits.max()
+
+
+def test_a_crowd_keeps_its_panel_and_its_agents_their_names_whatever_tick_was_looked_at_first() -> None:
+    """Its first agent leaves, another one is renamed: the panel went to the end, and the list had the old name."""
+    script = ((6, RemoveAgent(0)), (8, NameAgent(2, "other")))
+    scenario = changed(crowd_scenario(), script)
+    forwards, backwards = Session(scenario), Session(scenario)
+    backwards.seek(10)
+    want = [
+        (["lazy", "TBA*", "eager"], ("lazy 1", "lazy 2", "other")),
+        (["lazy", "TBA*", "eager"], ("lazy 2", "other")),
+    ]
+    for session, ticks in ((forwards, (5, 10)), (backwards, (10, 5)), (forwards, (5, 10))):
+        for tick in ticks:
+            session.seek(tick)
+            found = [panel.view.label for panel in session.run.panels]
+            (_, crowd), *_ = crowds_of(session.run)
+            assert (found, crowd.labels[: 3 - (tick == 10)]) == want[tick == 10]

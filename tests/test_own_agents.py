@@ -26,7 +26,7 @@ from cli.new_agent import EXAMPLE
 from cli.own_agents import OPTION
 from cli.progress import Progress
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells
+from sim.commands import AgentConfig, EditCells, SetBudget
 from sim.experiments.plan import Job, Task, Walk, code_version
 from sim.experiments.problems import board_of, packed
 from sim.files import journal
@@ -173,6 +173,21 @@ FAILURES = {
     "        exit(3)\n": "SystemExit: 3",
     "        raise GeneratorExit\n": "mine.py:6: GeneratorExit",
 }
+
+
+def test_a_run_that_ends_with_a_failure_ends_at_the_same_tick_however_its_time_is_limited(tmp_path: Path) -> None:
+    """A tick in which the last agent fails does not pass: a limited run is the same when it is repeated without."""
+    own_files.load(written(tmp_path, f"{HEAD}        if self.left and self.budget == 4: raise ValueError\n"))
+    ends = []
+    for tick_ms, step in ((0.0, 1), (0.0, 50), (1000.0, 1), (1000.0, 50)):
+        world = world_of("mine", 5, tick_ms=tick_ms)
+        world.clock = lambda: 0.0
+        world.remove_agent(1)
+        world.submit(SetBudget(4), 7)
+        passed = [world.advance(step) for _ in range(10)]
+        ends.append((world.tick, sum(passed), world.digest(), world.metrics(world.walkers[0]), world.is_over))
+    assert ends[0][:2] == (7, 7) and ends[0][-1]
+    assert ends.count(ends[0]) == len(ends)
 
 
 @pytest.mark.parametrize("body, told", FAILURES.items())

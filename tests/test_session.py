@@ -397,6 +397,20 @@ def test_a_reset_run_goes_as_the_first_one() -> None:
     assert session.run.world.digest() == digest
 
 
+def test_a_run_that_nobody_has_touched_begins_again_as_it_was() -> None:
+    """Also where a file mixes the agents of its groups: their numbers say which lots they draw."""
+    groups = ("left", "right", "", "left", "right")
+    agents = [AgentConfig("rtb-wa" if group else "tba", str(i), group=group) for i, group in enumerate(groups)]
+    scenario = setup(agents=tuple(agents))
+    session = Session(scenario)
+    session.advance(5)
+    digest = session.run.world.digest()
+    session.reset(keeps_map=False)
+    assert session.run.scenario == scenario
+    session.advance(5)
+    assert session.run.world.digest() == digest
+
+
 SCRIPT = (
     (4, commands.SetSwitch("gate", True)),
     (5, commands.SetParam(1, "weight", 3.0)),
@@ -636,6 +650,75 @@ def test_the_trail_of_an_agent_that_a_script_adds_begins_when_it_joins() -> None
     trail = session.run.trails[session.run.panels[-1].key]
     assert trail.first_tick == 6 and len(trail) == 5
     assert trail.cells[0] == START and trail.cells[-1] == session.run.world.walkers[-1].position
+
+
+def columns_of(trail: Trail) -> list[object]:
+    """All that charts, the comparison and its CSV take from a trail."""
+    names = ("cells", "marks", "expanded", "cost", "revisits")
+    return [trail.first_tick, *(getattr(trail, name).tolist() for name in names)]
+
+
+def test_a_trail_is_of_the_past_as_it_is_now_also_where_the_same_cells_are_walked() -> None:
+    """Charts and their CSV kept the expansions of the run before a command was put into its past, or taken out."""
+    corridor = scenario_on(Grid.from_rows(["." * 40]), 0, 39, [AgentConfig("tba", budget=10)])
+    session, straight = Session(corridor), Session(corridor)
+    session.advance(20)
+    before = columns_of(session.run.trails[session.focused_key])
+    budget = session.run.timeline.insert(1, commands.SetBudget(30, 0))
+    arrive(session)
+    straight.advance(1)
+    straight.do(commands.SetBudget(30, 0))
+    straight.advance(19)
+    after = columns_of(session.run.trails[session.focused_key])
+    assert after == columns_of(straight.run.trails[straight.focused_key]) != before
+    session.run.timeline.delete(budget.id)
+    arrive(session)
+    assert columns_of(session.run.trails[session.focused_key]) == before
+
+
+def test_what_is_shown_at_a_tick_does_not_depend_on_what_came_later() -> None:
+    """Of an agent that had arrived and was sent on later the comparison said that it arrived at the tick shown."""
+    agents = [AgentConfig("tba"), AgentConfig("lrta"), AgentConfig("tba", goal=(29, 0))]
+    session = Session(scenario_on(Grid.from_rows(["." * 30]), 0, 5, agents))
+    session.advance(9)
+
+    def seen() -> list[object]:
+        return [(arrived_at(session.run, p), columns_of(session.run.trails[p.key])) for p in session.run.panels]
+
+    shown = {}
+    for tick in range(10):
+        session.seek(tick)
+        shown[tick] = seen()
+    assert [arrived for arrived, _ in shown[9]] == [5, 5, None]  # type: ignore[misc]
+    session.do(commands.MoveGoal(12))
+    session.advance(5)
+    for tick in range(9):
+        session.seek(tick)
+        assert seen() == shown[tick]
+
+
+def test_panels_keep_their_order_where_their_agents_come_and_go() -> None:
+    """An agent that took the place of another one stood last after a look at the time before it."""
+    session = Session(setup())
+    session.advance(10)
+    first = [panel.key.agent for panel in session.run.panels]
+    agent_edits.replace_agent(session, PanelKey(0, 1), AgentConfig("lrta"))
+    replaced = [panel.key.agent for panel in session.run.panels]
+    assert first == [0, 1, 2] and replaced == [0, 3, 2]
+    for tick, want in ((4, first), (10, replaced)):
+        session.seek(tick)
+        assert [panel.key.agent for panel in session.run.panels] == want
+    agent_edits.move_panel(session, PanelKey(0, 2), -2)
+    for tick, want in ((4, [2, 0, 1]), (10, [2, 0, 3])):
+        session.seek(tick)
+        assert [panel.key.agent for panel in session.run.panels] == want
+    session.seek(4)
+    session.history.go_to(0)
+    arrive(session)
+    assert [panel.key.agent for panel in session.run.panels] == first
+    session.history.go_to(2)
+    session.seek(10)
+    assert [panel.key.agent for panel in session.run.panels] == [2, 0, 3]
 
 
 # --- run until ------------------------------------------------------------------------------------

@@ -290,6 +290,21 @@ def test_after_a_seek_the_rows_are_those_of_the_last_tick():
             assert not tick or walker.rows_tick == tick - 1
 
 
+def test_at_the_end_of_a_run_the_rows_are_those_of_its_last_tick_whatever_was_asked_for():
+    """A run that was played a little further than it goes showed nothing of its last moves: no reason, no lines."""
+    line = Timeline(long_world)
+    line.advance(10**6)
+    assert line.is_over
+    rows = [
+        walker.rows[-1:].tolist() for walker in line.world.walkers if walker.rows_tick + len(walker.rows) == line.tick
+    ]
+    assert rows
+    line.advance(5)
+    line.seek(line.tick - 1)
+    line.seek(line.tick + 1)
+    assert [walker.rows.tolist() for walker in line.world.walkers if walker.rows.size] == rows
+
+
 # --- what is shown while a seek is under way ------------------------------------------------------
 
 

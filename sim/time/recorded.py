@@ -4,6 +4,7 @@ A record is kept once for the whole run, so trails, charts and marks need no rep
 agent.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from enum import IntEnum
 
@@ -42,6 +43,7 @@ class Record:
         self.joined = joined
         self.start = start  # the cell it was put on
         self.spans: list[tuple[int, int]] = []  # ticks (from, to) in which it was active
+        self.cuts = 0  # how often something of it was forgotten: in between rows are only added
         self._rows = log.new_bare_log(256)
         self._count = 0
 
@@ -90,10 +92,12 @@ class Record:
 
     def last_active(self, tick: int) -> int:
         """The end of its last active time before `tick`, 0 when there is none."""
-        return max((min(end, tick) for begin, end in self.spans if begin < tick), default=0)
+        place = bisect_left(self.spans, (tick,))  # behind those that began before it
+        return min(self.spans[place - 1][1], tick) if place else 0
 
     def truncate(self, tick: int) -> None:
         """Forget `tick` and all that follows."""
+        self.cuts += 1
         self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
         self._count = self.spans[-1][1] - self.joined if self.spans else 0
 

@@ -340,7 +340,8 @@ class Timeline:
                 self._set_keyframe(head)
             self._apply(head)
             left = min(work - (head.work - begin), SPACING / 2)
-            done = self._stretch(head, min(ticks - passed, max(1, int(left / head.rate))))
+            most = min(ticks - passed, max(1, int(left / head.rate)))
+            done = 0 if head.world.is_over else self._stretch(head, most)  # the rows of the last tick stay to be seen
             if not done:
                 self._meet_end(head)
                 break

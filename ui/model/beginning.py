@@ -144,8 +144,12 @@ def _renumbered(
 
 
 def _in_order_of_panels(run: Run, agents: Mapping[int, AgentConfig]) -> list[int]:
-    """Their numbers; one who has no panel now stands before the next one by number."""
+    """Their numbers. Where panels were moved, a crowd stands together, and one who has no panel now before the next
+    one by number.
+    """
     place = {key.agent: i for i, key in enumerate(run.order) if key.branch == run.front}
+    if list(place) == sorted(place):
+        return sorted(agents)
     leaders = {key: members[0].id for key, members in groups_of(run.world.walkers).items()}
     seats = {n: place.get(leaders.get((config.group, config.kind), n)) for n, config in agents.items()}
     line = sorted((n for n in seats if seats[n] is not None), key=lambda n: (seats[n], n))

@@ -81,7 +81,7 @@ class Follower:
         """Come to the tick of the timeline, which is under way to nowhere."""
         agents = tuple(walker.id for walker in walkers)
         if agents != self.agents:
-            self.agents, self.labels, self._generation = agents, tuple(walker.label for walker in walkers), -1
+            self.agents, self._generation = agents, -1
         is_on = self._generation == timeline.generation and 0 <= timeline.tick - self.tick <= _AT_ONCE
         if not is_on:
             self._begin(timeline, walkers)
@@ -91,6 +91,7 @@ class Follower:
 
     def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
         self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
+        self.labels = tuple(walker.label for walker in walkers)
         self.visits = np.zeros(timeline.world.grid.cells, np.uint32)
         starts = np.array([walker.start for walker in walkers], np.int32)
         self._count(starts)

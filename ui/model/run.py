@@ -102,7 +102,7 @@ class Run:
         self.told = told or Told()
         self.front = front if front in tree.branches else next(iter(tree.branches))
         self.shown = [number for number in dict.fromkeys(shown) if number in tree.branches] or [self.front]
-        self.order: list[PanelKey] = []
+        self.order: list[PanelKey] = []  # of all panels that there ever were
         self.trails: dict[PanelKey, Trail] = {}
         self._followers: dict[PanelKey, Follower] = {}  # of crowds
         self._trail_of: dict[PanelKey, int | None] = {}  # of crowds: whose trail their panel has
@@ -118,8 +118,8 @@ class Run:
 
     def state(self) -> RunState:
         """All of it as plain values."""
-        order = tuple(panel.key for panel in self.panels)
-        groups = tuple(map(tuple, self.tree.groups()))
+        _ = self.panels  # those that have come get a place in the order
+        groups, order = tuple(map(tuple, self.tree.groups())), tuple(self.order)
         return RunState(self.scenario, tuple(self.tree.states()), groups, self.front, tuple(self.shown), order)
 
     # --- branches ---------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ class Run:
         record = timeline.history.record(walker.id)
         if trail is None or (trail.first_tick, trail.cells[0]) != (record.joined, record.start):
             trail = self.trails[key] = Trail(record.start, record.joined, timeline.world.grid)
-        trail.follow(record.rows, record.rows_before(timeline.tick).size)
+        trail.follow(record, timeline.tick)
 
     # --- crowds -----------------------------------------------------------------------------------
 
@@ -359,10 +359,19 @@ class Run:
     def panels(self) -> tuple[Panel, ...]:
         if self._panels is None:
             found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of(branch)}
-            self.order = [key for key in self.order if key in found]
-            self.order += [key for key in found if key not in self.order]
-            self._panels = tuple(found[key] for key in self.order)
+            for key in found:
+                if key not in self.order:
+                    self.order.insert(self._place_of_new(key), key)
+            self._panels = tuple(found[key] for key in self.order if key in found)
         return self._panels
+
+    def _place_of_new(self, key: PanelKey) -> int:
+        """The last place; of a crowd whose first agent has left, or is back after a seek, the one that it had."""
+        members = set(follower.agents if (follower := self._followers.get(key)) else ())
+        for place, other in enumerate(self.order):
+            if other.branch == key.branch and other in self._followers and members & {*self._followers[other].agents}:
+                return place + 1
+        return len(self.order)
 
     def has_own_panel(self, key: PanelKey) -> bool:
         """Whether an agent has a panel for itself. This can be said without making the panels, which takes a look at
@@ -385,6 +394,9 @@ class Run:
     def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
         crowd = self._follower(branch, members).crowd(world, members)
+        if names := branch.timeline.given_names():
+            labels = (names.get(walker.id, walker.label) or walker.spec.name for walker in members)
+            crowd = replace(crowd, labels=tuple(labels))
         # Looking at an agent may write to its memory, which nobody may do while a keyframe is read.
         chosen = None if branch.timeline.is_being_read else crowd.shown
         shown = next((world.view(walker) for walker in members if walker.id == chosen), None)
@@ -392,8 +404,14 @@ class Run:
         return Panel(key, world, snapshot, view, name, crowd, shown)
 
     def arrange(self, order: Sequence[PanelKey]) -> None:
-        """The panels in this order, others after them."""
-        self.order = list(order)
+        """The panels in this order, others after them. Those that are not there at this tick keep their place, behind
+        the one that they followed: a seek brings them back.
+        """
+        there, before, self.order = {panel.key for panel in self.panels}, self.order, list(order)
+        for place, key in enumerate(before):
+            if key not in there and key not in self.order:
+                followed = [other for other in before[:place] if other in self.order]
+                self.order.insert(self.order.index(followed[-1]) + 1 if followed else 0, key)
         self._panels = None
 
     def panel_of(self, key: PanelKey) -> int:

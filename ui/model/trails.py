@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import log
+from sim.time.recorded import Record
 
 
 class Trail:
@@ -16,6 +17,7 @@ class Trail:
         self.first_tick = tick
         self._count = 1
         self._shown: int | None = None  # entries to be seen, when the clock shows an earlier tick
+        self._followed: tuple[Record, int] | None = None  # the record that it was made from, see Record.cuts
         self._width, self._diagonal = grid.width, grid.diagonal
         self._seen = np.zeros(grid.cells, np.bool_)
         self._seen[start] = True
@@ -42,16 +44,22 @@ class Trail:
         self._revisits[old:new] = self._revisits[old - 1] + np.cumsum(self._is_revisit(old, new))
         self._count = new
 
-    def follow(self, rows: Any, shown: int) -> None:
-        """Take in what is new in a record of ticks, and show only the first `shown` of them."""
-        taken = self._count - 1
-        if taken > rows.size or not np.array_equal(self._cells[1 : self._count], rows["cell"][:taken]):
+    def follow(self, record: Record, tick: int) -> None:
+        """Take in what is new in a record of ticks, and show what had happened when the clock showed `tick`. Who was at
+        its end by then has no entries for the ticks in which it waited for what came later.
+
+        What was taken in stays right until the record forgets something: the same cells may be walked with other
+        expansions and marks then.
+        """
+        followed = (record, record.cuts)
+        if followed != self._followed:
             self._seen[:] = False
             self._seen[self._cells[0]] = True
-            self._count, taken = 1, 0
-        if taken < rows.size:
-            self.append(rows[taken:].view(np.recarray))
-        self._shown = 1 + shown
+            self._count, self._followed = 1, followed
+        taken = self._count - 1
+        if taken < record.rows.size:
+            self.append(record.rows[taken:].view(np.recarray))
+        self._shown = 1 + record.rows_before(record.last_active(tick)).size
 
     def _wait(self, ticks: int) -> None:
         """Ticks in which nothing happened. There is room for them."""

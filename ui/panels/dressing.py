@@ -90,7 +90,7 @@ class Dressing:
             follows=self.cameras.follows,
             scale=desk.scene.scale,
             tab=desk.settings.sidebar_tab if desk.settings.shows_sidebar else None,
-            order=tuple(panel.key for panel in session.run.panels),
+            order=tuple(session.run.order),
             front=session.panel_of(session.focused_key),
             only=session.focused_key if desk.state.is_maximised else None,
             speed=desk.player.speed,
