@@ -18,9 +18,10 @@ import pytest
 import main
 from agents.registry import BY_KEY
 from cli import replay
+from cli.report import report_of
 from sim.commands import AgentConfig
 from sim.experiments import plan
-from sim.experiments.columns import MEASURED, TIMES
+from sim.experiments.columns import MEASURED, PLANNED, TIMES
 from sim.experiments.files import write_lab, write_parquet, write_tables
 from sim.experiments.plan import batches, find_row, job_of, planned_rows, tasks
 from sim.experiments.runs import world_of
@@ -339,7 +340,7 @@ def test_every_row_is_found_again() -> None:
         for row in planned[:: max(1, spec.count // 50)]:
             batch, case, setting = find_row(spec, row[0])
             key = plan.Keys(batch).of(case)[batch.settings.index(setting)]
-            assert key == row[1] and setting.kind == row[10]
+            assert key == row[1] and setting.kind == row[2 + [column.name for column in PLANNED].index("agent")]
 
 
 @pytest.mark.parametrize(
@@ -434,6 +435,18 @@ def test_the_data_that_was_computed_before_is_counted_as_a_whole(tmp_path: Path)
             else:
                 assert int(row["entries"]) == data[0].tables.cells.size
     assert rows[-1]["entries"] == rows[-1]["build_expansions"] == times[-1]["build_ms"] == ""
+
+
+def test_results_say_by_which_rule_agents_moved(tmp_path: Path) -> None:
+    recipe = "generate: {kind: corner, size: 8}"
+    text = HEAD + f"agents: [astar]\nparts: {{a: {{problems: {{{recipe}, movement: four}}}},"
+    text += f" b: {{problems: {{{recipe}, movement: eight-cut, diagonal: 1.5}}}}}}\n"
+    text += "tables: [{rows: [movement, diagonal], values: optimal}]\n"
+    rows = rows_of(run_all(text, tmp_path))
+    assert [(row["movement"], row["diagonal"]) for row in rows] == [("four", "2.0"), ("eight-cut", "1.5")]
+    with open_for_reading(tmp_path) as store:
+        (table,) = report_of(store, is_short=True).tables
+    assert [row[:2] for row in table.rows] == [("four", 2), ("eight-cut", 1.5)]
 
 
 def test_trials_have_a_line_each(tmp_path: Path) -> None:

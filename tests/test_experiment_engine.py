@@ -16,7 +16,7 @@ import pytest
 
 import main
 from cli.experiment import engine as engine_module
-from cli.experiment import pools
+from cli.experiment import pools, worker
 from cli.experiment.engine import Engine
 from cli.progress import Progress
 from sim.experiments.files import write_tables
@@ -277,3 +277,22 @@ def test_no_scheduler_is_one_message(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=120)
     assert process.returncode == 2 and "no scheduler answers at tcp://127.0.0.1:9" in err.splitlines()[-1], err
     assert not (tmp_path / "out").exists()
+
+
+def test_agents_walk_before_they_are_timed_once_for_each_of_their_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those in which only numbers differ, one; nobody twice in a process."""
+    text = TINY.replace("lrta]", "lrta, {kind: tba, shortcut: [true, false]}]").replace("[1, 16]", "[16, 32]")
+    done: list[str] = []
+
+    def do_task(task: Task, *_: object) -> tuple[list[object], list[object]]:
+        done.append("task")
+        return [], []
+
+    monkeypatch.setattr(worker, "_WARM", set())
+    monkeypatch.setattr(worker, "walk", lambda config: done.append(f"{config.kind} {config.params.get('shortcut')}"))
+    monkeypatch.setattr(worker, "do_task", do_task)
+    for task in tasks(spec_of(text), set()):
+        worker.work(task)
+    walks = [word for word in done if word != "task"]
+    assert walks == ["tb-wa None", "lrta None", "tba True", "tba False"]
+    assert all(done[done.index(word) + 1] == "task" for word in walks) and done.count("task") > 2 * len(walks)

@@ -21,6 +21,8 @@ PLANNED = (
     Column("goal_y", int, ""),
     Column("listed", float, "the optimal length that the problem's file states"),
     Column("states", int, "free cells of the map"),
+    Column("movement", str, "by which rule agents move on it"),
+    Column("diagonal", float, "cost of a diagonal move; 2 where there are none"),
     Column("agent", str, "the key of the agent"),
     Column("params", str, "all of its parameters"),
     Column("label", str, "what the specification calls it"),

@@ -156,7 +156,8 @@ def planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
             tail = (setting.kind, params, setting.label, setting.budget, batch.seed, every, rate)
             for place, (found, case) in enumerate(lines):
                 board = case.board
-                head = (batch.part.name, board.name, *case.start, *case.goal, case.listed, board.states)
+                of_map = (board.states, board.grid.movement.rule, board.grid.diagonal)
+                head = (batch.part.name, board.name, *case.start, *case.goal, case.listed, *of_map)
                 yield (batch.row(place, number), found[number], *head, *tail)
 
 
