@@ -241,6 +241,10 @@ def test_default_names_say_who_and_when() -> None:
     assert kind_of(takes.default_name(["w = 1.4"], 7, "")) == "folder"
     assert takes.default_name(["a"], 10, ".gif", 30) == "a-ticks-10-30.gif"
     assert len(takes.default_name(["x" * 300], 1)) < 120
+    assert takes.default_name(["\u65e5" * 90], 1) == "\u65e5" * 26 + "-tick-1.mp4", "255 bytes are the most on a disk"
+    assert takes.default_name(["x" * 40, "y" * 34, "z"], 1) == f"{'x' * 40}-vs-{'y' * 34}-tick-1.mp4", (
+        "no -vs- of nobody"
+    )
 
 
 def test_kinds_of_targets(tmp_path: Path) -> None:

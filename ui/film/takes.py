@@ -20,7 +20,7 @@ from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
 
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
-_LONGEST_NAME = 80
+_LONGEST_NAME = 80  # bytes: a name of letters that take three or four would be too long for a disk
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -64,10 +64,13 @@ def check_place(path: str | os.PathLike[str]) -> None:
 def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int | None = None) -> str:
     """A name that says who is in it and when: lazy-vs-eager-tick-66.mp4, lazy-vs-eager-ticks-10-30.gif."""
     words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
-    who = "-vs-".join(word for word in words if word) or "run"
+    words = [word for word in words if word]
+    while len(words) > 1 and len("-vs-".join(words).encode()) > _LONGEST_NAME:
+        words.pop()
+    who = "-vs-".join(words).encode()[:_LONGEST_NAME].decode(errors="ignore").rstrip("-") or "run"
     who = who if suffix else who.replace(".", "-")  # what follows a dot would be taken for a kind of file
     when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
-    return f"{who[:_LONGEST_NAME].rstrip('-')}-{when}{suffix}"
+    return f"{who}-{when}{suffix}"
 
 
 @dataclass
