@@ -14,7 +14,7 @@ from sim.params import Value
 from sim.walker import WalkerView
 from sim.world import World
 from ui.model.algorithms import KINDS, lines_of
-from ui.model.pseudocode import Reading, read
+from ui.model.pseudocode import READ_KINDS, Reading, read
 
 from .conftest import board_of, drawn, make_world, problems, random_rows
 from .naive import BestFirst, Board, DelayedAstar, Place, Row, Tba, TbBfs
@@ -430,7 +430,7 @@ def test_the_first_tick_of_a_trial_has_no_line_nor_has_an_agent_at_its_end(
 
 
 def test_every_agent_that_ships_has_lines() -> None:
-    assert set(KINDS) == set(BY_KEY)
+    assert set(KINDS) == set(READ_KINDS) == set(BY_KEY)
 
 
 def test_no_key_stands_twice() -> None:

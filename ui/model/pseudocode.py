@@ -45,7 +45,7 @@ def keys_of(view: WalkerView, before: int) -> list[str]:
     if int(row.marks) & log.TRIAL:
         return []  # put back on its start, it has done nothing itself
     restarted = ["restart"] if int(row.marks) & log.RESTARTED else []
-    return [*restarted, *_BY_KIND.get(view.spec.key, _time_bounded)(view, before)]
+    return [*restarted, *_BY_KIND[view.spec.key](view, before)]
 
 
 def _so_far(view: WalkerView, keys: list[str], shown: int) -> list[str]:
@@ -247,6 +247,7 @@ _BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
     "ida": _ida,
     "delayed-astar": _waiting,
     "tba": _tba,
+    **dict.fromkeys(("tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs"), _time_bounded),
     "lrta": _lrta,
     "p-lrta": _p_lrta,
     "k-lrta": _local_search,
@@ -262,3 +263,5 @@ _BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
     "pra": _pra,
     "pr-lrta": _pr_lrta,
 }
+READ_KINDS = tuple(_BY_KIND)
+"""The agents whose ticks can be read."""
