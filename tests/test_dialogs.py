@@ -662,7 +662,14 @@ def test_saving_does_not_begin_among_the_shipped_files(host: FakeHost) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("a/b: c?", "a-b- c"), ("  ..", "untitled"), ("x.map", "x"), ("ä" * 200, "ä" * 100)]
+    ("name", "expected"),
+    [
+        ("a/b: c?", "a-b- c"),
+        ("  ..", "untitled"),
+        ("x.map", "x"),
+        ("ä" * 200, "ä" * 100),
+        ("\u65e5" * 100, "\u65e5" * 66),
+    ],
 )
 def test_names_are_made_fit_for_files(name: str, expected: str) -> None:
     assert clean_name(name, ".map") == expected

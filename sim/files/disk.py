@@ -71,6 +71,11 @@ def check_place(path: str | os.PathLike[str]) -> None:
         raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
 
 
+def shortened(name: str, most: int) -> str:
+    """The beginning of a name, of so many bytes: that is what disks count, and a letter may take four of their 255."""
+    return name.encode(errors="ignore")[:most].decode(errors="ignore")
+
+
 def _draft_name(target: str) -> str:
     return os.path.join(os.path.dirname(target), f".backmove-{secrets.token_hex(8)}.part")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pygame
 
+from sim.files.disk import shortened
 from sim.files.examples import EXAMPLES
 from sim.params import ConfigError, nearest
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
@@ -338,7 +339,7 @@ def clean_name(name: str, suffix: str) -> str:
     """A name that every system takes for a file, without its ending."""
     stem = name[: -len(suffix)] if name.lower().endswith(suffix) else name
     kept = "".join("-" if char in _FORBIDDEN or not char.isprintable() else char for char in stem)
-    return kept.strip(" .-")[:100] or "untitled"
+    return shortened(kept.strip(" .-")[:100], 200) or "untitled"
 
 
 def _looks_like_path(text: str) -> bool:

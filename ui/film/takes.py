@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sim.files.disk import shortened
 from sim.files.folders import config_folder
 from sim.files.locks import lock
 from sim.params import ConfigError
@@ -20,7 +21,7 @@ from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
 
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
-_LONGEST_NAME = 80  # bytes: a name of letters that take three or four would be too long for a disk
+_LONGEST_NAME = 80  # bytes
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -67,7 +68,7 @@ def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int 
     words = [word for word in words if word]
     while len(words) > 1 and len("-vs-".join(words).encode()) > _LONGEST_NAME:
         words.pop()
-    who = "-vs-".join(words).encode()[:_LONGEST_NAME].decode(errors="ignore").rstrip("-") or "run"
+    who = shortened("-vs-".join(words), _LONGEST_NAME).rstrip("-") or "run"
     who = who if suffix else who.replace(".", "-")  # what follows a dot would be taken for a kind of file
     when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
     return f"{who}-{when}{suffix}"
