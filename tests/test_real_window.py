@@ -216,8 +216,8 @@ def test_an_agent_of_ones_own_is_broken_and_mended_while_it_walks(window, tmp_pa
     before = w.until(lambda s: s["tick"] == 6)
     time.sleep(0.5)  # the file has been looked at
     path.write_text(works.replace("best, second, target = inf, inf, None", "best, second, target = inf, 1 / 0, None"))
-    broken = w.until(lambda s: mine(s)["state"] == "failed")
-    assert broken["tick"] == 6 and len(broken["panels"]) == 2 * panels, "beside the run before"
+    broken = w.until(lambda s: mine(s)["state"] == "failed" and len(s["panels"]) == 2 * panels)  # beside the run before
+    assert broken["tick"] == 6
     if shot := os.environ.get("BACKMOVE_SHOT"):
         subprocess.run(["import", "-window", "root", shot], env=w.environment, check=True)
     path.write_text(works.replace("weight of the heuristic", "the weight of h"))
