@@ -147,7 +147,7 @@ def of_a_tree(naive: NotingChooser) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("kind, depth_of", [("oracle-lrta", of_the_oracle), ("dt-lrta", of_a_tree)])
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(small, st.sampled_from([2, 4]), st.sampled_from(["keep", "reset"]), seeds)
 def test_those_that_choose_a_depth_ask_for_it_first(
     kind: str, depth_of: Any, problem: Problem, dmax: int, unblock: str, seed: int
@@ -260,13 +260,13 @@ class NaiveIda(Sliced):
         return {*done, "follow", *({"expand"} if done else ())}, "follow", used
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(problems(side=6, water=False), st.sampled_from([1, 3, 50]), st.sampled_from(["sliced", "instant"]), seeds)
 def test_ida_star_goes_on_and_back_where_its_oracle_does(problem: Problem, budget: int, mode: str, seed: int) -> None:
     run = Changing(problem, "ida", budget, seed, mode=mode)
     goal = run.board.at(run.world.goal)
     naive, restarted = NaiveIda(run.board, run.board.at(run.world.start), goal), False
-    for gone, came in run.changes(60):
+    for gone, came in run.changes(40):
         wakes = naive.status == "no path" and run.walker.agent.status is Status.ACTIVE
         if wakes or (naive.status == "active" and naive.has_begun and (gone or came)):
             naive, restarted = NaiveIda(run.board, naive.loc, goal), True
@@ -302,14 +302,14 @@ class NotingG(dict[Place, float]):
         super().__setitem__(s, value)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(small, st.sampled_from([1, 3, 30]), st.sampled_from(["sliced", "instant"]), seeds)
 def test_dstar_lite_repairs_where_its_oracle_does(problem: Problem, budget: int, mode: str, seed: int) -> None:
     run = Changing(problem, "dstar-lite", budget, seed, mode=mode)
     naive = DstarLite(run.board, run.board.at(run.world.start), run.board.at(run.world.goal))
     g = naive.g = NotingG()
     has_changed = False
-    for gone, came in run.changes(60):
+    for gone, came in run.changes(40):
         naive.board = run.board
         naive.change(gone, came)
         has_changed |= bool(gone or came)
@@ -379,7 +379,7 @@ SLOW_NAMES = {"wide": "is_wide", "enough": "has_enough"}
 
 
 @pytest.mark.parametrize("params", PLANS, ids=str)
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(
     problems(side=13, low=5, water=False), st.sampled_from([1, 4, 1000]), st.sampled_from(["sliced", "instant"]), seeds
 )
