@@ -19,7 +19,7 @@ pytestmark = [
         any(shutil.which(name) is None for name in NEEDED), reason=f"needs {', '.join(NEEDED)} (see README)"
     ),
 ]
-PATIENCE_S = 40
+PATIENCE_S = 120
 
 
 class Window:
