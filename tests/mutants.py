@@ -74,6 +74,11 @@ session = _in(M + "session.py", "session")
 keeper = _in(M + "keeper.py", "keeper", "history")
 undo = _in(M + "history.py", "history")
 branches = _in(T + "branches.py", "history", "branches")
+recorded = _in(T + "recorded.py", "session")
+trails = _in(M + "trails.py", "session")
+run = _in(M + "run.py", "session", "crowds")
+beginning = _in(M + "beginning.py", "beginning", "session")
+unsaved = _in(M + "unsaved.py", "beginning", "session")
 
 MUTANTS = (
     # kernels
@@ -158,6 +163,20 @@ MUTANTS = (
     undo("doing.stroke = stroke if doing.is_stroke else 0", "doing.stroke = 0"),
     undo("return (*now[: self.place], *new, *now[end:])", "return (*now[: self.place], *now[end:], *new)"),
     branches("branch.parent, branch.at = state.parent, state.at\n", "pass\n"),
+    # what is shown, and beginning again
+    recorded("        self.cuts += 1\n", ""),
+    trails("record.rows_before(record.last_active(tick)).size", "record.rows_before(tick).size"),
+    timeline("done = 0 if head.world.is_over else ", "done = "),
+    run("self.order.index(followed[-1]) + 1 if followed else 0", "len(self.order)"),
+    run("                return place + 1\n", "                return len(self.order)\n"),
+    beginning("entry.tick <= tick or isinstance(command, NameAgent)", "entry.tick <= tick"),
+    beginning("is_theirs = entry.is_enabled and not", "is_theirs = not"),
+    beginning("and entry.id not in refused:", "and True:"),
+    beginning("following = max(following, number + 1)", "following = number"),
+    beginning("            if old not in numbers:\n                continue\n", ""),
+    beginning("    if list(place) == sorted(place):\n", "    if False:\n"),
+    unsaved("len(self._run.tree.branches) == 1 and all", "all"),
+    unsaved("self.saved is None or len", "len"),
 )
 
 

@@ -1,0 +1,148 @@
+"""Beginning again: what the user has done stays, what was refused, switched off or lies ahead does not."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from agents.registry import BY_KEY
+from sim import commands
+from sim.commands import AgentConfig, Command, TimedCommand
+from sim.grid import Grid
+from tests.runs import changed, scenario_on
+from tests.test_session import arrive, setup
+from tests.test_session import stroke as painted
+from ui.model import branching, files, script
+from ui.model.session import Session
+
+from .conftest import random_rows
+
+SIDE = 9
+AGENTS = (
+    AgentConfig("tba", budget=10),
+    AgentConfig("rtb-wa", "lazy", {"weight": 2.0}),
+    *(AgentConfig("tb-wa", f"crowd {i}", {"weight": 3.0}, group="crowd") for i in range(3)),
+    AgentConfig("lrta", goal=(0, 0)),
+)
+
+
+def settings_of(session: Session) -> list[object]:
+    """All that a run begins with but its map, as its world has it."""
+    world, names = session.run.world, session.run.timeline.given_names()
+    agents = [
+        (w.spec.key, names.get(w.id, w.config.label), w.params, w.budget, w.config.group, w.start, world.goal_of(w))
+        for w in sorted(world.walkers, key=lambda walker: walker.id)
+    ]
+    changes = world.random_changes if world.random_changes.rate else None
+    return [agents, world.budget, world.goal, world.switches, changes, world.trials, world.tick_ms]
+
+
+def some_command(chance: random.Random, cells: int) -> Command:
+    """One that means nothing for the map; half of those about an agent are refused."""
+    agent, cell = chance.randrange(9), chance.randrange(cells)
+    setting = chance.choice(
+        [
+            commands.SetBudget(chance.choice([None, 1, 12]), agent),
+            commands.SetParam(agent, "weight", chance.choice([1.5, 4.0, 0.5])),
+            commands.SetParam(agent, "restart", chance.choice(["eager", "lazy", "never"])),
+            commands.RemoveAgent(agent),
+        ]
+    )
+    return chance.choice(
+        [
+            setting,
+            setting,
+            commands.ToGroup(chance.choice(["crowd", "nobody"]), setting),
+            commands.MoveGoal(cell),
+            commands.MoveGoal(cell, agent),
+            commands.SetBudget(chance.choice([1, 2, 30])),
+            commands.NameAgent(agent, chance.choice(["", "other"])),
+            commands.AddAgent(AgentConfig("tb-gbfs", start=chance.choice([None, (4, 4)]))),
+            commands.NameSwitch(chance.choice(["gate", "new"]), chance.choice([(), (cell,)])),
+            commands.SetChanges(4, chance.choice([0.0, 20.0])),
+            commands.SetTrials(chance.choice([1, 5])),
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_run_begins_again_as_its_world_was_set(seed: int) -> None:
+    chance = random.Random(seed)
+    rows = random_rows(seed, SIDE, SIDE, 0.2)
+    rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
+    session = Session(scenario_on(Grid.from_rows(rows), 0, SIDE * SIDE - 1, AGENTS, switches={"gate": (5, 6)}))
+    for _ in range(chance.randint(1, 9)):
+        session.advance(chance.randrange(3))
+        session.do(some_command(chance, SIDE * SIDE))
+    for deed in script.deeds(session.run):
+        if chance.random() < 0.2:
+            script.toggle(session, deed)
+    arrive(session)
+    session.seek(chance.randint(0, session.tick))
+    want = settings_of(session)
+    session.reset(keeps_map=False)
+    assert settings_of(session) == want
+    scenario = session.run.scenario  # a file says only what matters
+    assert scenario.changes is None or scenario.changes.rate
+    for config in scenario.agents:
+        defaults = {param.name: param.default for param in BY_KEY[config.kind].params}
+        assert not config.params.items() & defaults.items()
+
+
+# --- what a script does -----------------------------------------------------------------------------------
+
+
+def test_whom_the_user_has_removed_the_script_neither_adds_nor_tells_of() -> None:
+    edits = (
+        (2, commands.AddAgent(AgentConfig("tba", "first"), 7)),
+        (2, commands.AddAgent(AgentConfig("tba", "second"), 4)),
+        (3, commands.AddAgent(AgentConfig("lrta", "third"))),
+        (4, commands.SetBudget(9, 8)),
+        (5, commands.ToGroup("crowd", commands.SetBudget(9, 0))),
+    )
+    session = Session(changed(scenario_on(Grid.from_rows(["." * SIDE] * SIDE), 0, 80, AGENTS), edits))
+    session.advance(6)
+    assert {w.label: w.budget for w in session.run.world.walkers}["third"] == 9
+    session.do(commands.RemoveAgent(7))
+    session.do(commands.ToGroup("crowd", commands.RemoveAgent(0)))
+    session.reset(keeps_map=False)
+    session.advance(6)
+    assert {w.label: w.budget for w in session.run.world.walkers} == {
+        "TBA*": 10,
+        "lazy": None,
+        "LRTA*": None,
+        "second": None,
+        "third": 9,
+    }
+    assert not session.run.timeline.notes()
+
+
+def test_one_without_a_panel_keeps_its_place_among_the_others() -> None:
+    """Before the next one by number: the script has removed it for now, and the user has moved the others."""
+    edits = (TimedCommand(2, commands.RemoveAgent(1)),)
+    session = Session(changed(setup(), [(edit.tick, edit.command) for edit in edits]))
+    session.seek(3)
+    session.run.arrange([panel.key for panel in session.run.panels[::-1]])
+    session.reset(keeps_map=False)
+    assert [config.kind for config in session.run.scenario.agents] == ["rtb-wa", "tb-gbfs", "tba"]
+
+
+# --- what would be lost -----------------------------------------------------------------------------------
+
+
+def test_a_saved_map_is_not_all_where_there_is_another_branch(tmp_path: Path) -> None:
+    session = Session(setup())
+    session.advance(3)
+    branching.branch_here(session)
+    painted(session, [100], True)
+    files.save_map(session, tmp_path / "mine")
+    assert session.has_unsaved_edits
+
+
+def test_after_a_crash_the_least_setting_is_worth_a_question_and_what_a_script_does_is_not() -> None:
+    session = Session(setup(script=((1, commands.AddAgent(AgentConfig("tba"))),)))
+    session.advance(3)
+    session.do(commands.SetBudget(9))
+    assert session.unsaved.is_any and not session.unsaved.is_worth_asking
+    session.unsaved.mark_unsaved()
+    assert session.unsaved.is_worth_asking
