@@ -6,6 +6,7 @@ from inspect import getmembers
 import numpy as np
 import pytest
 
+from agents.registry import BY_KEY
 from sim.kernels.learned import excess
 from sim.measures import IN_PANEL, MEASURE_BY_KEY, MEASURES
 from sim.metrics import Metrics
@@ -14,7 +15,7 @@ from sim.results import result, trial_result
 from sim.walker import Walker
 from sim.world import World
 from ui.model.columns import COLUMNS
-from ui.model.wording import hud_fields
+from ui.model.wording import hud_fields, param_chip
 
 from .conftest import drawn, make_world
 from .filming import setup
@@ -100,3 +101,10 @@ def test_what_should_not_be_is_orange_in_panels_and_in_the_table() -> None:
     assert view.metrics.back_moves
     assert {field.name for field in hud_fields(view) if field.is_warning} == {"back-moves"}
     assert {column.key for column in COLUMNS if column.is_warning(view)} == {"back_moves"}
+
+
+def test_numbers_of_parameters_in_headers_are_read_as_they_are_set() -> None:
+    def chips(kind: str) -> list[str]:
+        return [param_chip(param, param.default) for param in BY_KEY[kind].params]
+
+    assert "most 1,000,000" in chips("ida") and "w 1" in chips("tb-wa")

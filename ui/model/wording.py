@@ -52,7 +52,7 @@ def param_chip(param: Param, value: Value) -> str:
         return param.name.replace("_", " ")
     if param.kind is str:
         return str(value)
-    number = f"{value:g}"
+    number = f"{value:g}" if isinstance(value, float) else f"{value:,}"
     return f"{param.symbol or param.name.replace('_', ' ')} {number}"
 
 
