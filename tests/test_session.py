@@ -652,6 +652,28 @@ def test_the_trail_of_an_agent_that_a_script_adds_begins_when_it_joins() -> None
     assert trail.cells[0] == START and trail.cells[-1] == session.run.world.walkers[-1].position
 
 
+def test_the_first_panel_cannot_go_further_to_the_left() -> None:
+    session = Session(setup())
+    agent_edits.move_panel(session, PanelKey(0, 0), -1)
+    assert [panel.key.agent for panel in session.run.panels] == [0, 1, 2] and not session.history.done
+
+
+def test_a_stroke_done_once_more_is_one_deed_and_its_pieces_are_on_or_off() -> None:
+    session = Session(setup(density=0.0))
+    stroke(session, [100, 101, 102], True)
+    script.duplicate(session, script.deeds(session.run)[0])
+    arrive(session)
+    assert [(deed.tick, len(deed.entries)) for deed in script.deeds(session.run)] == [(0, 3), (10, 3)]
+    last = script.deeds(session.run)[1]
+    session.run.timeline.set_enabled(last.ids[0], False)
+    arrive(session)
+    assert [(len(deed.entries), deed.is_enabled) for deed in script.deeds(session.run)] == [
+        (3, True),
+        (1, False),
+        (2, True),
+    ]
+
+
 def columns_of(trail: Trail) -> list[object]:
     """All that charts, the comparison and its CSV take from a trail."""
     names = ("cells", "marks", "expanded", "cost", "revisits")
