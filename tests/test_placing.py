@@ -166,6 +166,24 @@ def test_what_cannot_be_placed_is_said_with_its_line(agent: str, words: str) -> 
     assert any(words in problem for problem in problems) and all(p.startswith("crowd.yaml:13: ") for p in problems)
 
 
+def test_a_crowd_that_is_wrong_is_all_that_is_told() -> None:
+    """Not that nobody of it is there, whom later lines name by its group, its name or its number."""
+    text = HEAD + "  - {kind: tb-wa, label: units, count: 999999, placing: {pairs: random}}\nedits:\n"
+    for line in (
+        "group: units, budget: 9",
+        "agent: units 3, set: {weight: 2}",
+        "remove: units 4",
+        "agent: 7, budget: 3",
+    ):
+        text += f"  - {{tick: 4, {line}}}\n"
+    with pytest.raises(ConfigError, match="count") as caught:
+        parse_scenario(text, "crowd.yaml", BY_KEY)
+    assert len(caught.value.problems) == 1
+    with pytest.raises(ConfigError, match="no agent 'unit 3'; did you mean 'units'") as caught:
+        parse_scenario(text.replace("agent: units 3", "agent: unit 3"), "crowd.yaml", BY_KEY)
+    assert len(caught.value.problems) == 2
+
+
 def test_a_crowd_survives_writing_and_reading(tmp_path: Path) -> None:
     made = read("{kind: lrta, count: 5, budget: 3, placing: {pairs: random}}", "{kind: tba, goal: [4, 3]}")
     again = parse_scenario(dump_scenario(made), "again.yaml", BY_KEY, tmp_path)

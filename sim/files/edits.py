@@ -30,6 +30,11 @@ class Member:
     is_gone: bool = False
     group: str = ""
 
+    @property
+    def may_be_many(self) -> bool:
+        """Whether it stands for a group that could not be read."""
+        return self.spec is None and bool(self.group)
+
 
 @dataclass
 class Roster:
@@ -48,7 +53,10 @@ class Roster:
     def join_unread(self, entry: object, number: int | None = None) -> None:
         """Keep the place and the name of an agent whose entry is wrong, so that no later line is blamed for it."""
         given = entry if isinstance(entry, dict) else {}
-        self._take_place(Member(str(given.get("label", "")), str(given.get("kind", "")), None, {}, None), number)
+        label, kind, group = (str(given.get(key, "")) for key in ("label", "kind", "group"))
+        if any(key in given for key in CROWD_KEYS):
+            group = label or kind
+        self._take_place(Member(label, kind, None, {}, None, group=group), number)
 
     def _take_place(self, member: Member, number: int | None) -> None:
         place = self.next_number if number is None else number
@@ -59,10 +67,14 @@ class Roster:
         return number in self.members and not self.members[number].is_gone
 
     def find(self, name: object) -> int | str:
-        """The number of the agent that a file calls `name`, or what is wrong with that name."""
+        """The number of the agent that a file calls `name`, or what is wrong with that name.
+
+        What may be one of a crowd that could not be read goes by the place of that crowd.
+        """
         if isinstance(name, int) and not isinstance(name, bool):
             known = ", ".join(map(str, self.members)) or "none"
-            return self._still_there(name) if name in self.members else f"no agent {name}; known: {known}"
+            place = name if name in self.members else self._unread_crowd()
+            return f"no agent {name}; known: {known}" if place is None else self._still_there(place)
         for names in ({n: m.label for n, m in self.members.items()}, {n: m.kind for n, m in self.members.items()}):
             found = [number for number, known in names.items() if known == name]
             present = [number for number in found if self.is_taken(number)]
@@ -70,7 +82,17 @@ class Roster:
                 return f"agents {', '.join(map(str, present))} are called {shown(name)}; say which by its number"
             if found:
                 return self._still_there((present or found)[0])
+        if (place := self._unread_crowd(name)) is not None:
+            return self._still_there(place)
         return f"no agent {shown(name)}{did_you_mean(name, [m.label or m.kind for m in self.members.values()])}"
+
+    def _unread_crowd(self, name: object = None) -> int | None:
+        """The place of a group whose entry is wrong, of one that has an agent of this name."""
+        for number, member in self.members.items():
+            words = str(name).removeprefix(f"{member.group} ")
+            if member.may_be_many and (name is None or (words != name and words.isdigit())):
+                return number
+        return None
 
     def _still_there(self, number: int) -> int | str:
         member = self.members[number]
@@ -163,7 +185,8 @@ class EditReader(Reader):
         return config, place
 
     def leaves(self, agent: int) -> None:
-        self.roster.members[agent].is_gone = True
+        member = self.roster.members[agent]
+        member.is_gone = not member.may_be_many
 
     def all_leave(self, group: str) -> None:
         for member in self.roster.members.values():
