@@ -1239,6 +1239,16 @@ def test_panels_without_room_are_counted():
 # --- slow motion, cameras, captions -----------------------------------------------------------------
 
 
+@pytest.mark.parametrize("size", [(800, 600), (1280, 720)])
+def test_slow_motion_says_where_there_is_no_room_for_the_algorithm(size):
+    app = make_app(setup(1), size, scale=1.5)
+    press_combination(app, "S")
+    settle(app)
+    has_room = app.window.scene.layout.sidebar is not None
+    assert has_room == (size[0] > 800)
+    assert any("too narrow for the lines" in text for text in app.window.state.messages.texts()) == (not has_room)
+
+
 def test_slow_motion_says_how_far_it_has_got(monkeypatch):
     app = make_app(setup(1, budget=16))
     for n in (1, 2, 3):

@@ -19,8 +19,7 @@ def _tab(key: str) -> Action:
         is_same = window.settings.sidebar_tab == key and window.settings.shows_sidebar
         window.settings.shows_sidebar = not is_same
         window.settings.sidebar_tab = key
-        if window.settings.shows_sidebar and not window.state.is_bare and window.scene.layout.sidebar is None:
-            window.say("the window is too narrow for the sidebar at this text size")
+        window.say_if_too_narrow()
 
     return choose
 

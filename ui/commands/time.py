@@ -124,6 +124,8 @@ def full_speed(window: Window) -> None:
 def slow_motion(window: Window) -> None:
     window.player.is_slow_motion = not window.player.is_slow_motion
     window.player.reveal = None
+    if window.player.is_slow_motion:
+        window.say_if_too_narrow("the lines of the algorithm")
 
 
 @command("Ctrl+.", "One expansion forward (slow motion)", repeats=True)

@@ -105,6 +105,11 @@ class Window:
     def tell(self, text: str) -> None:
         self.desk.tell(text)
 
+    def say_if_too_narrow(self, what: str = "the sidebar") -> None:
+        """Where the sidebar is wanted, and this size of window and texts leaves it out."""
+        if self.settings.shows_sidebar and not self.state.is_bare and self.scene.layout.sidebar is None:
+            self.say(f"the window is too narrow for {what} at this text size")
+
     def show(self, dialog: Dialog) -> None:
         self.dialogs.show(dialog)
 
