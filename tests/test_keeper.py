@@ -6,13 +6,14 @@ from pathlib import Path
 import pygame
 import pytest
 
+from agents.registry import BY_KEY
 from sim.files import journal as journal_file
 from sim.files.journal import Journal, find_crashed
 from tests.test_app import setup
 from tests.test_saved_session import busy_session, digests, settled
 from tests.window import make_app, press
 from ui.dialogs.crashed import CrashedQuestion
-from ui.model import painting
+from ui.model import agent_edits, painting, saving
 from ui.model.keeper import Keeper, SettingsKeeper
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
@@ -29,6 +30,21 @@ def kill(keeper: Keeper) -> None:
         assert journal is not None
         for file in (journal._file, journal._lock):
             os.close(file)
+
+
+def test_panels_stand_in_their_order_after_a_kill() -> None:
+    session = busy_session()
+    keeper = Keeper(session)
+    keeper.keep()
+    agent_edits.move_panel(session, session.run.panels[-1].key, -2)
+    keeper._noted_s = 0.0
+    keeper.keep()
+    order = [panel.key for panel in session.run.panels]
+    kill(keeper)
+    [crashed] = find_crashed()
+    saving.restore(session, journal_file.restore(crashed.path, BY_KEY))
+    settled(session)
+    assert [panel.key for panel in session.run.panels] == order != sorted(order)
 
 
 def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:

@@ -38,12 +38,13 @@ def test_a_file_name_that_is_no_text_is_opened_drawn_saved_and_opened_again(tmp_
 @pytest.mark.parametrize("focus", [None, -1, 10**30, "9" * 5000, [0], True, 1.5])
 def test_any_view_of_a_session_opens(tmp_path: Path, shown: object, focus: object) -> None:
     session = Session(begun())
-    path = saving.save(session, tmp_path / "session.yaml", {"branches": shown, "focus": focus})
+    view = {"branches": shown, "focus": focus, "panels": [shown, [0, focus], [99, 0], [0]] if focus else focus}
+    path = saving.save(session, tmp_path / "session.yaml", view)
     text = path.read_text()
     assert "view:" in text
     saved = files.open_any(path).saved
     assert saved is not None
-    saved = replace(saved, scenario=replace(saved.scenario, view={"branches": shown, "focus": focus}))
+    saved = replace(saved, scenario=replace(saved.scenario, view=view))
     assert saved.shown in ((), (0,)) and saved.focus == 0
     saving.restore(session, saved, path)
     assert session.run.shown == [0]

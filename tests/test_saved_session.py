@@ -13,9 +13,11 @@ from sim.params import ConfigError
 from tests.test_app import setup
 from tests.window import ROOT, make_app, press, press_combination
 from ui.dialogs.crashed import CrashedQuestion
+from ui.draw.layers import LAYER_BY_KEY
 from ui.model import agent_edits, branching, files, painting, saving, turning
 from ui.model.keeper import Keeper
 from ui.model.keys import PanelKey
+from ui.model.look import look_from_view
 from ui.model.session import Session
 from ui.model.turning import flip_switch
 
@@ -56,6 +58,20 @@ def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
     assert digests(other) == digests(session) and other.focused_key == session.focused_key
     assert [b.name for b in other.run.tree.branches.values()] == [b.name for b in session.run.tree.branches.values()]
     assert [e.command for e in other.run.timeline.entries()] == [e.command for e in session.run.timeline.entries()]
+
+
+def test_panels_open_in_the_order_in_which_they_stood(tmp_path: Path):
+    session = busy_session()
+    agent_edits.move_panel(session, session.run.panels[-1].key, -2)
+    order = [panel.key for panel in session.run.panels]
+    assert order != sorted(order)
+    other = Session(setup())
+    opened = files.open_any(saving.save(session, tmp_path / "mine"))
+    saving.restore(other, opened.saved)
+    settled(other)
+    assert [panel.key for panel in other.run.panels] == order
+    film = look_from_view(opened.scenario.view, LAYER_BY_KEY)
+    assert [key for key in film.order if key in order] == order
 
 
 def test_a_session_opens_as_it_looked(tmp_path: Path):

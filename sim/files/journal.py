@@ -18,7 +18,7 @@ nothing, a crash of the machine perhaps the last seconds. A last line that was t
     {"branch": 0, "tick": 50, "set": [{"id": 4, "tick": 50, "block": [[3, 4]]}], "gone": [7]}
     {"progress": 0, "tick": 160, "horizon": 160, "digest": "..."}
     {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}
-    {"shown": [0, 1], "front": 1, "agent": 0}
+    {"shown": [0, 1], "front": 1, "agent": 0, "panels": [[0, 1], [0, 0]]}
 """
 
 import errno
@@ -46,6 +46,7 @@ from sim.files.scenario import Scenario, dump_scenario, parse_scenario
 from sim.files.session import (
     FOCUS_KEY,
     NUMBER,
+    ORDER_KEY,
     SHOWN_KEY,
     Digest,
     Saved,
@@ -101,7 +102,7 @@ class Journal(Watcher):
         self._lock: int | None = None
         self._is_unsynced = False
         self._noted: dict[int, int] = {}  # tick of each branch that is written down
-        self._looked: tuple[tuple[int, ...], int, int] | None = None
+        self._looked: dict[str, Any] = {}
         try:
             self._begin(self._folder)
         except OSError as error:
@@ -173,11 +174,14 @@ class Journal(Watcher):
             if far >= PROGRESS_EVERY or (now and far):
                 self._write(self._progress(number))
 
-    def looks(self, shown: Sequence[int], front: int, agent: int = 0) -> None:
-        """Note which branches are on screen, and which of them and which agent has the focus, if that is new."""
-        if (tuple(shown), front, agent) != self._looked:
-            self._looked = tuple(shown), front, agent
-            self._write({"shown": list(shown), "front": front, "agent": agent})
+    def looks(self, shown: Sequence[int], front: int, agent: int = 0, panels: Sequence[tuple[int, int]] = ()) -> None:
+        """Note which branches are on screen, which of them and which agent has the focus, and the order of the panels,
+        each by its branch and its agent, if that is new.
+        """
+        looked = {"shown": list(shown), "front": front, "agent": agent, "panels": [list(key) for key in panels]}
+        if looked != self._looked:
+            self._looked = looked
+            self._write(looked)
 
     def _progress(self, number: int) -> dict[str, Any]:
         timeline = self.tree[number].timeline
@@ -383,6 +387,7 @@ class _JournalReader:
         self.front = ROOT
         self.shown: list[int] = []  # branches on screen
         self.agent = 0  # the one with the focus
+        self.panels: list[list[int | None]] = []  # in their order, each by its branch and its agent
 
     def take(self, part: Field) -> None:
         fields = part.any_keys("a line of a journal")
@@ -469,6 +474,8 @@ class _JournalReader:
         numbers = [part.integer(NUMBER) for part in fields["shown"].items("numbers of branches")]
         self.shown = [number for number in numbers if number in self.lines]
         self.agent = (fields["agent"].integer(NUMBER) if "agent" in fields else None) or 0
+        pairs = fields["panels"].items("branches and agents") if "panels" in fields else []
+        self.panels = [[part.integer(NUMBER) for part in pair.items("a branch and an agent")] for pair in pairs]
         front = fields["front"].integer(NUMBER) if "front" in fields else None
         self.front = front if front in self.lines and front is not None else self.front
 
@@ -485,9 +492,8 @@ class _JournalReader:
             branches = (SavedBranch(BranchState(ROOT, "run", None, 0, 0, 0, ())),)
         front = self.front if self.front in self.lines else branches[0].state.number
         shown = [number for number in self.shown if number in self.lines]
-        scenario = replace(
-            self.scenario, view={**self.scenario.view, **({SHOWN_KEY: shown, FOCUS_KEY: self.agent} if shown else {})}
-        )
+        seen = {SHOWN_KEY: shown, FOCUS_KEY: self.agent, ORDER_KEY: self.panels} if shown else {}
+        scenario = replace(self.scenario, view={**self.scenario.view, **seen})
         return Saved(scenario, branches, self.linked, front, warnings)
 
 

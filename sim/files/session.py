@@ -16,6 +16,8 @@ A session file has the keys of a scenario and these:
          digests: {every: 100, values: [...], last: [120, ...], agents: [[0, ...]]}}
     linked: [[0, 1]]                            branches that get the same commands
     branch: 0                                   the one that was in front
+    view: {branches: [0, 1], focus: 2, panels: [[0, 2], [0, 1]]}
+                                                what was on screen, who had the focus, the order
 
 Numbers up to that of the last of the scenario's `edits` mean those, in their order; the log continues from there.
 A run is not stored but run again. If its digests are not those of the file, the timeline says so: `diverged`.
@@ -62,6 +64,9 @@ SHOWN_KEY = "branches"
 FOCUS_KEY = "focus"
 """And the number of the agent that has the focus."""
 
+ORDER_KEY = "panels"
+"""And the panels in their order, each by the numbers of its branch and its agent."""
+
 NUMBER = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
@@ -96,10 +101,16 @@ class Saved:
         return tuple(dict.fromkeys(sound))
 
     @property
+    def order(self) -> tuple[tuple[int, int], ...]:
+        """The panels in their order, each as branch and agent."""
+        there = {branch.state.number for branch in self.branches}
+        return tuple(pair for pair in panels_in(self.scenario.view) if pair[0] in there)
+
+    @property
     def focus(self) -> int:
         """The number of the agent that had the focus."""
-        agent = self.scenario.view.get(FOCUS_KEY)
-        return agent if type(agent) is int and 0 <= agent <= int(AGENT.high or 0) else 0
+        agent: Any = self.scenario.view.get(FOCUS_KEY)
+        return int(agent) if _is_number(agent) else 0
 
     def setup(self, specs: Mapping[str, AgentSpec], **world_options: Any) -> Callable[[], World]:
         """What makes the world of tick 0."""
@@ -118,6 +129,18 @@ class Saved:
         for group in self.linked:
             tree.link(group)
         return tree
+
+
+def panels_in(view: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
+    """The panels in the order that a view says, each as branch and agent."""
+    listed = view.get(ORDER_KEY)
+    pairs = [pair for pair in listed if isinstance(pair, list)] if isinstance(listed, list) else []
+    return tuple(dict.fromkeys((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and all(map(_is_number, pair))))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether an agent could have it."""
+    return type(value) is int and 0 <= value <= int(AGENT.high or 0)
 
 
 def describe(scenario: Scenario, tree: BranchTree, branch: int = ROOT) -> Saved:

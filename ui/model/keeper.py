@@ -52,7 +52,8 @@ class Keeper:
         is_due = now - self._noted_s >= _NOTE_EVERY_S
         self._noted_s = now if is_due else self._noted_s
         journal.progress(self.session.run.shown, now=is_due)
-        journal.looks(self.session.run.shown, self.session.run.front, self.session.focused_key.agent)
+        run = self.session.run
+        journal.looks(run.shown, run.front, self.session.focused_key.agent, run.order)
         if is_due and self._disk.is_idle and (handle := journal.take_unsynced()) is not None:
             self._disk.do(lambda: _sync(handle))
         if journal.problem and not self._said:

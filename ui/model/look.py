@@ -19,6 +19,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sim.files.session import panels_in
 from sim.params import ConfigError, Param, did_you_mean, shown
 from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
 from ui.model.keys import PanelKey
@@ -32,7 +33,7 @@ CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a p
 REGION_LEVEL = Param("region_level", int, 0, "level of the regions drawn; 0: that of each agent", 0, 30)
 
 KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar", "speed")
-OTHER_KEYS = ("branches", "focus")  # what a session keeps there (ui/model/saving.py)
+OTHER_KEYS = ("branches", "focus", "panels")  # what a session keeps there (ui/model/saving.py)
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ class _LookReader:
         return Look(
             theme=self._value(view, THEME, base.theme),
             visible=self._layers(view.get("layers", {})),
+            order=tuple(PanelKey(*pair) for pair in panels_in(view)),
             heat=self._heat(view.get("heat", {})),
             region_level=self._value(view, REGION_LEVEL, base.region_level),
             part=part,

@@ -8,8 +8,9 @@ from typing import Any
 from agents.registry import BY_KEY
 from sim.files import session as session_file
 from sim.files.scenario import Scenario
-from sim.files.session import FOCUS_KEY, SHOWN_KEY, Saved
+from sim.files.session import FOCUS_KEY, ORDER_KEY, SHOWN_KEY, Saved
 from ui.model import files
+from ui.model.keys import PanelKey
 from ui.model.run import Run, planted, with_versions, world_maker
 from ui.model.session import Session
 
@@ -22,8 +23,8 @@ def describe(run: Run, view: View | None = None, agent: int = 0) -> Saved:
 
 
 def looking_at(run: Run, view: View | None = None, agent: int = 0) -> Scenario:
-    """What the run began with, and in its view what is on screen, and which agent has the focus."""
-    shown = {SHOWN_KEY: list(run.shown), FOCUS_KEY: agent}
+    """What the run began with, and in its view what is on screen, in which order, and which agent has the focus."""
+    shown = {SHOWN_KEY: list(run.shown), FOCUS_KEY: agent, ORDER_KEY: [list(key) for key in run.order]}
     return replace(run.scenario, view={**(run.scenario.view if view is None else view), **shown})
 
 
@@ -45,7 +46,9 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     scenario, problems = with_versions(files.titled(saved.scenario, path)), list[str]()
     tree = saved.plant(BY_KEY, setup=world_maker(scenario, problems))
     shown = (*saved.shown, saved.branch)
-    session.take(planted(scenario, tree, saved.branch, shown, session.told), saved.focus)
+    run = planted(scenario, tree, saved.branch, shown, session.told)
+    run.arrange([PanelKey(*pair) for pair in saved.order])
+    session.take(run, saved.focus)
     if path is None:
         session.unsaved.mark_unsaved()  # from a journal: nowhere else is it kept
     session.told.messages.extend(dict.fromkeys(problems))
