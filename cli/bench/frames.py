@@ -24,6 +24,7 @@ from sim.files.scenario import Scenario
 from sim.generate import generate
 from sim.grid import Grid
 from sim.kernels.loading import Loader
+from sim.kernels.ready import make_ready
 from sim.placing import Drawn, spread
 from ui.model import painting
 
@@ -102,6 +103,8 @@ def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> 
     table = Table(
         f"frames: events, tick, drawing and presenting in one; up to {frames:,} frames, changes each 10 ticks"
     )
+    setup.progress.show("frames: preparing")
+    _prepare()
     for case in cases:
         setup.progress.show(f"frames: {case.name}")
         _add_rows(table, case, measured(case, max(20, int(frames * case.share))))
@@ -115,6 +118,15 @@ def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> 
         f"painting: a frame with a piece of a stroke of {PAINTED_A_SECOND:,} cells a second, a tick and a picture"
     )
     return table
+
+
+def _prepare() -> None:
+    """Compile what a window compiles beside itself while it shows "preparing". A frame that is lost all the same, the
+    first time this runs on a machine, is one that a user loses.
+    """
+    from ui.warmup import all_parts
+
+    make_ready(all_parts())
 
 
 def _add_painting(table: Table, rounds: int, frames: int) -> None:
