@@ -66,7 +66,7 @@ class IdaStar(BestFirstAgent):
             search=self.search,
             root=int(st.root),
             path=self.route.cells[: int(st.length)],
-            tracing=_NONE if st.found else self.stack.cells[: int(st.depth)][::-1],
+            tracing=_NONE if st.found else np.ascontiguousarray(self.stack.cells[: int(st.depth)][::-1]),
             groups={"new contour": np.flatnonzero(contours == st.limit).astype(np.int32) if st.iteration else _NONE},
             numbers=numbers,
             contours=contours,

@@ -61,7 +61,7 @@ class Ribs(BestFirstAgent):
         return AgentView(
             search=self.search,
             root=int(st.root),
-            path=chain[:length][::-1],
+            path=np.ascontiguousarray(chain[:length][::-1]),
             head=length - 1,
             groups={
                 "dead": self.memory.dead[: int(st.dead_count)],

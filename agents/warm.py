@@ -7,8 +7,10 @@ from agents.registry import BY_KEY, SPECS
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.crew import FEWEST
+from sim.generate import largest_component, regions
 from sim.grid import Grid
 from sim.kernels.ready import Part
+from sim.movement import SQUEEZE, Movement
 from sim.params import Value
 from sim.time.keyframes import restore, take
 from sim.world import World
@@ -19,6 +21,7 @@ _WALL = 19
 _MORE: dict[str, tuple[dict[str, Value], ...]] = {
     "tba": ({"open_list": "buckets", "shortcut": True, "switch": "longer"},),
     "lrta": ({"on_unblock": "reset"},),
+    "d-lrta": ({"goal_control": "global"},),
     "p-lrta": ({"on_unblock": "reset"},),
 }
 """Settings of agents that call kernels which the default settings never come by."""
@@ -44,7 +47,10 @@ def world_part() -> Part:
 def _make_worlds() -> None:
     frame = take(tiny_world(watched=True))
     world = restore(frame)
-    take(world, like=frame)
+    take(world, like=frame)  # it is gone at once, and its room in the pool is given back
+    assert frame.content.pool.held
+    regions(Grid.from_rows(list(_ROWS), movement=Movement(SQUEEZE)))
+    largest_component(world.grid.free.reshape(world.grid.height, -1))
 
 
 def beginnings_part() -> Part:

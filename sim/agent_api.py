@@ -94,7 +94,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class AgentView:
-    """What there is to draw of an agent. Arrays are the agent's own: read them, until the next tick."""
+    """What there is to draw of an agent. Arrays are the agent's own: read them, until the next tick.
+
+    Lists of cells lie one behind the other in memory: for others, what draws them would be compiled once more.
+    """
 
     search: Search | None = None  # open and closed cells, parents, g; None as long as none has begun
     best: int = -1  # the open cell that would be expanded next

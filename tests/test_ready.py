@@ -290,6 +290,40 @@ def test_two_starts_at_the_same_time(tmp_path: Path) -> None:
     assert all(cache._unsealed(file.read_bytes()) is not None for file in tmp_path.rglob("*.nb[ci]"))
 
 
+EVERY_EXAMPLE = """
+import json
+from sim.kernels.jit import KERNELS
+from sim.kernels.ready import make_ready
+from ui.warmup import all_parts
+make_ready(all_parts())
+def compiled():
+    return {f"{k.__module__}.{k.__name__}": sum(k.stats.cache_misses.values()) for k in KERNELS}
+before = compiled()
+from tests.window import make_app
+from ui.model import files
+for path in files.examples():
+    app = make_app(files.open_any(path).scenario)
+    app.window.run("generate")
+    app.window.run("cancel")
+    for tick in (1, 2, 40, 3, 60):
+        app.window.player.seek(tick)
+        for _ in range(4):
+            app.frame(0.05)
+print(json.dumps([name for name, count in compiled().items() if count != before.get(name, 0)]))
+"""
+
+
+@compiles
+@pytest.mark.slow
+def test_nothing_is_compiled_while_a_window_is_open(tmp_path: Path) -> None:
+    """After all that it prepares beside itself, on a machine that never saw the program, in every example."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "SDL_VIDEODRIVER": "dummy"}
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY_EXAMPLE], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize("watched", [False, True])
 def test_every_agent_can_take_the_short_walk(watched: bool) -> None:
     for spec in SPECS:
