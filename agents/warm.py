@@ -50,7 +50,7 @@ def _make_worlds() -> None:
     take(world, like=frame)  # it is gone at once, and its room in the pool is given back
     assert frame.content.pool.held
     regions(Grid.from_rows(list(_ROWS), movement=Movement(SQUEEZE)))
-    largest_component(world.grid.free.reshape(world.grid.height, -1))
+    largest_component(world.grid.free_map)
 
 
 def beginnings_part() -> Part:

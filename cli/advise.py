@@ -20,7 +20,7 @@ from sim.experiments.advice import (
     candidates,
     front,
     job_for,
-    walk_together,
+    measured_together,
     worth_a_crowd,
 )
 from sim.experiments.charts import Chart, Series
@@ -40,7 +40,7 @@ BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds of a frame for the plan
 SECONDS = Param("seconds", float, 20.0, "how long to measure", 0.5, 100_000)
 _MOST_PROBLEMS = 500
 _FEWEST = 3  # problems that are measured whatever the time
-_FEWEST_TOGETHER = 8  # settings of which many units walk, whatever the time
+_FEWEST_CROWDS = 8  # settings of which many units walk, whatever the time
 
 
 def main(argv: Sequence[str]) -> int:
@@ -101,10 +101,10 @@ def measure_together(
     began = time.monotonic()
     for place, candidate in enumerate(chosen):
         spent = time.monotonic() - began
-        if spent > seconds and place >= _FEWEST_TOGETHER:
+        if spent > seconds and place >= _FEWEST_CROWDS:
             return
         progress.show(f"{min(units, MOST_TOGETHER):,} units at once, {candidate.name}", min(1.0, spent / seconds))
-        candidate.together = walk_together(candidate, cases, BY_KEY, units, time.thread_time)
+        candidate.together = measured_together(candidate, cases, BY_KEY, units, time.thread_time)
 
 
 # --- the answer -----------------------------------------------------------------------------------

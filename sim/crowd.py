@@ -1,6 +1,6 @@
 """Many agents of one group as one: what they come to together, in arrays. No window here."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.agent_api import Status
+from sim.agent_api import AgentSpec, Status
+from sim.commands import AgentConfig
+from sim.grid import Grid
 from sim.kernels.referee import METRICS
 from sim.metrics import Metrics, OwnCounts, TrialCounts, read_metrics
 from sim.walker import Walker
@@ -20,6 +22,16 @@ _MOST = ("max_expansions", "longest_stay")
 
 Key = tuple[str, str]
 """The group's name and the key of its algorithm."""
+
+
+def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentConfig], budget: int) -> World:
+    """A world with agents that all have ends of their own, ready to walk. Its own start and goal nobody uses."""
+    nobodys = int(grid.free.nonzero()[0][0])
+    world = World(grid, nobodys, nobodys, specs, budget=budget, measures=False)
+    for config in configs:
+        world.add(config)
+    world.prepare()
+    return world
 
 
 def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:

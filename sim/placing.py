@@ -125,7 +125,7 @@ def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]
 
 def _free_cells(grid: Grid, zone: Zone | None) -> Sequence[int]:
     (x0, x1), (y0, y1) = (sorted(p) for p in zip(*zone, strict=True)) if zone else ((0, grid.width), (0, grid.height))
-    ys, xs = grid.free.reshape(grid.height, grid.width)[y0 : y1 + 1, x0 : x1 + 1].nonzero()
+    ys, xs = grid.free_map[y0 : y1 + 1, x0 : x1 + 1].nonzero()
     cells: list[int] = ((ys + y0) * grid.width + xs + x0).tolist()
     if not cells:
         where = f"the zone {[list(pair) for pair in zone]}" if zone else "the map"

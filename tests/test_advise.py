@@ -16,7 +16,7 @@ from sim.experiments.advice import (
     best_three,
     candidates,
     front,
-    walk_together,
+    measured_together,
     worth_a_crowd,
 )
 from sim.experiments.problems import Case, board_of
@@ -63,7 +63,7 @@ def test_units_at_once_are_counted_in_ticks_that_they_live() -> None:
     cases = [Case(board_of("a", grid), (0, 0), (x, 2), None, x) for x in (4, 8)]
     candidate, strikes = Candidate("lrta", {}, 1, "LRTA*"), itertools.count()
     for units, walks, lives in ((2, 16, 4 + 8), (5, 7, 0)):
-        found = walk_together(candidate, cases, BY_KEY, units, lambda: float(next(strikes)))
+        found = measured_together(candidate, cases, BY_KEY, units, lambda: float(next(strikes)))
         assert (found.units, found.longest_ms, found.frames_ms) == (units, 1000.0, walks * 8 * 1000.0)
         assert found.unit_ticks == (walks * lives or 18 * 4 + 17 * 8)
 

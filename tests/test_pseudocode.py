@@ -241,7 +241,7 @@ class Noting:
 
     def set_h(self, s: Place, value: float) -> None:
         self.learns = True
-        super().set_h(s, value)  # type: ignore[misc]
+        super().set_h(s, value)
 
 
 # --- with data computed before the run --------------------------------------------------------------------

@@ -408,7 +408,7 @@ def test_runs_of_several_trials_are_told_by_their_last(tmp_path: Path) -> None:
         assert line["runs"] == line["arrived"] == 6
         assert line["trials"] == pytest.approx(np.mean([run["trial"] for run in runs]))
         assert line["converged"] == pytest.approx(np.mean([run["h_changes"] == 0 for run in runs]))
-        assert line["cost / optimal (95 %)"].mean == pytest.approx(np.mean([run["suboptimality"] for run in runs]))  # type: ignore[union-attr]
+        assert line["cost / optimal (95 %)"].mean == pytest.approx(np.mean([run["suboptimality"] for run in runs]))
         spent = sum(line["planning_ms"] for line in last.values() if line["agent"] == key)
         moves = sum(line["moves"] for line in kept if line["agent"] == key)
         assert measured("planning_ms/moves").of(frame.where({"agent": key})) == pytest.approx(spent / moves)

@@ -711,7 +711,7 @@ def test_what_is_shown_at_a_tick_does_not_depend_on_what_came_later() -> None:
     for tick in range(10):
         session.seek(tick)
         shown[tick] = seen()
-    assert [arrived for arrived, _ in shown[9]] == [5, 5, None]  # type: ignore[misc]
+    assert [arrived for arrived, _ in shown[9]] == [5, 5, None]
     session.do(commands.MoveGoal(12))
     session.advance(5)
     for tick in range(9):
@@ -753,7 +753,7 @@ def first_tick(begun: Scenario, after: int, has_happened: object, most: int = 20
     for _ in range(most):
         if not session.advance(1):
             break
-        if any(w.rows.size and has_happened(session, w) for w in session.run.world.walkers):  # type: ignore[operator]
+        if any(w.rows.size and has_happened(session, w) for w in session.run.world.walkers):
             return session.tick
     raise AssertionError("it does not happen")
 
@@ -841,7 +841,7 @@ def test_the_futures_of_a_split_come_first() -> None:
 
 
 def compared_keys(session: Session) -> tuple[int, int]:
-    return tuple(session.run.panels[place].key for place in session.compared())  # type: ignore[return-value]
+    return tuple(session.run.panels[place].key for place in session.compared())
 
 
 def test_an_agent_is_compared_with_itself_in_the_branch_it_comes_from() -> None:

@@ -145,7 +145,7 @@ class Running:
 
 def test_quitting_asks_before_it_stops_an_experiment() -> None:
     app = make_app(setup(1))
-    app.window.state.study = Running()  # type: ignore[assignment]
+    app.window.state.study = Running()
     app.window.run("quit")
     asked = app.window.dialogs.dialog
     assert isinstance(asked, RunningQuestion)
@@ -159,7 +159,7 @@ def test_quitting_asks_before_it_stops_an_experiment() -> None:
 
 def test_quitting_asks_for_edits_first_and_then_for_the_experiment() -> None:
     app = make_app(setup(1))
-    app.window.state.study = Running()  # type: ignore[assignment]
+    app.window.state.study = Running()
     drag(app, at_cell(app, 3, 3), at_cell(app, 4, 3))
     app.window.run("quit")
     assert isinstance(app.window.dialogs.dialog, UnsavedQuestion)
@@ -172,7 +172,7 @@ def test_an_experiment_that_is_over_is_not_asked_about() -> None:
     app = make_app(setup(1))
     study = Running()
     study.is_running = False
-    app.window.state.study = study  # type: ignore[assignment]
+    app.window.state.study = study
     app.window.run("quit")
     assert not app.window.is_open
 

@@ -18,7 +18,7 @@ class FramedMap:
         self.width = grid.width + 2
         blocked_row = [False] * self.width
         self.free = list(blocked_row)
-        for row in grid.free.reshape(grid.height, grid.width).tolist():
+        for row in grid.free_map.tolist():
             self.free += [False, *row, False]
         self.free += blocked_row
 

@@ -17,12 +17,12 @@ from cli.bench.problems import by_map
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
 from sim.commands import AgentConfig, EditCells
+from sim.crowd import peopled
 from sim.generate import generate
 from sim.grid import Grid
 from sim.kernels.memory import POOL
 from sim.params import Value
 from sim.placing import Drawn, spread
-from sim.world import World
 
 SIZES = (10, 100, 500, 1000)
 TICKS = 220
@@ -112,7 +112,7 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
     gc.collect()
     POOL.empty()  # nobody finds pages that others have touched
     before = resident_mb()
-    world = _peopled(grid, case, placed)
+    world = peopled(grid, BY_KEY, placed, case.budget)
     ms = np.zeros(ticks)
     for tick in range(ticks):
         begun = time.thread_time()
@@ -125,14 +125,14 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
 
 def _in_bulk(case: Case, grid: Grid, size: int, ticks: int) -> float:
     """Milliseconds of all ticks where nobody waits for the others."""
-    world = _peopled(grid, case, _placed(case, grid, size))
+    world = peopled(grid, BY_KEY, _placed(case, grid, size), case.budget)
     return _ms(lambda: world.advance(ticks))
 
 
 def _edit_rows(grid: Grid, size: int) -> list[Row]:
     case = Case("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
     grid = Grid(grid.terrain.copy())
-    world, chance = _peopled(grid, case, _placed(case, grid, size)), np.random.default_rng(7)
+    world, chance = peopled(grid, BY_KEY, _placed(case, grid, size), case.budget), np.random.default_rng(7)
     rows = []
     for count in EDITS:
         world.advance(20)
@@ -153,21 +153,6 @@ def _ms(work: Callable[[], object]) -> float:
 
 def _placed(case: Case, grid: Grid, size: int) -> list[AgentConfig]:
     return spread(AgentConfig(case.kind, params=case.params, budget=case.budget), size, Drawn(7, MIN_COST), grid)
-
-
-def _peopled(grid: Grid, case: Case, placed: list[AgentConfig]) -> World:
-    """A world with all of them, ready to walk."""
-    world = _world(grid, case)
-    for config in placed:
-        world.add(config)
-    world.prepare()
-    return world
-
-
-def _world(grid: Grid, case: Case) -> World:
-    """A world whose own start and goal nobody uses."""
-    free = int(grid.free.nonzero()[0][0])
-    return World(grid, free, free, BY_KEY, budget=case.budget, measures=False)
 
 
 def fitting(sizes: tuple[int, ...], medians: list[float]) -> float:

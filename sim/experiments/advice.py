@@ -7,6 +7,7 @@ from typing import Any
 
 from sim.agent_api import AgentSpec
 from sim.commands import AgentConfig
+from sim.crowd import peopled
 from sim.experiments.columns import MEASURED, TIMES
 from sim.experiments.plan import Job, Walk
 from sim.experiments.problems import Case
@@ -14,7 +15,6 @@ from sim.experiments.runs import Line
 from sim.experiments.statistics import pareto
 from sim.experiments.totals import Totals
 from sim.params import Value, parse_params
-from sim.world import World
 
 BUDGETS = (4, 16, 64, 256)
 _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
@@ -112,7 +112,7 @@ def job_for(candidate: Candidate, case: Case, length: float) -> Job:
     return Job(case.start, case.goal, case.number, None, 1, most, 20 * most, False, (candidate.walk,))
 
 
-def walk_together(
+def measured_together(
     candidate: Candidate, cases: Sequence[Case], specs: Mapping[str, AgentSpec], units: int, clock: Callable[[], float]
 ) -> Together:
     """Let so many units of a setting walk over the map at once, until the last of them has arrived."""
@@ -130,8 +130,10 @@ def _add_frames(
     specs: Mapping[str, AgentSpec],
     clock: Callable[[], float],
 ) -> None:
-    _peopled(candidate, cases, specs).advance(_TOUCHED)
-    world = _peopled(candidate, cases, specs)
+    grid, kind, params = cases[0].board.grid, candidate.kind, candidate.params
+    units = [AgentConfig(kind, params=params, start=case.start, goal=case.goal) for case in cases]
+    peopled(grid, specs, units, candidate.budget).advance(_TOUCHED)
+    world = peopled(grid, specs, units, candidate.budget)
     while not world.is_over:  # each of them has arrived on problems like these, or its setting would be out
         before = clock()
         world.advance(1)
@@ -140,18 +142,6 @@ def _add_frames(
         found.longest_ms = max(found.longest_ms, frame_ms)
     every = [world.metrics(walker) for walker in world.walkers]
     found.unit_ticks += sum(metrics.moves + metrics.waits for metrics in every)
-
-
-def _peopled(candidate: Candidate, cases: Sequence[Case], specs: Mapping[str, AgentSpec]) -> World:
-    """A world with a unit for each of these problems."""
-    grid = cases[0].board.grid
-    world = World(
-        grid, grid.cell(*cases[0].start), grid.cell(*cases[0].goal), specs, budget=candidate.budget, measures=False
-    )
-    for case in cases:
-        world.add(AgentConfig(candidate.kind, params=candidate.params, start=case.start, goal=case.goal))
-    world.prepare()
-    return world
 
 
 @dataclass(frozen=True)
