@@ -19,7 +19,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sim.files.session import panels_in
+from sim.files.session import FOCUS_KEY, ORDER_KEY, SHOWN_KEY, panels_in
 from sim.params import ConfigError, Param, did_you_mean, shown
 from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
 from ui.model.keys import PanelKey
@@ -33,7 +33,7 @@ CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a p
 REGION_LEVEL = Param("region_level", int, 0, "level of the regions drawn; 0: that of each agent", 0, 30)
 
 KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar", "speed")
-OTHER_KEYS = ("branches", "focus", "panels")  # what a session keeps there (ui/model/saving.py)
+OTHER_KEYS = (SHOWN_KEY, FOCUS_KEY, ORDER_KEY)  # what a session keeps there (ui/model/saving.py)
 
 
 @dataclass(frozen=True)
