@@ -15,6 +15,7 @@ from numba.extending import intrinsic
 from sim.kernels import dstar_lite, log, lrta, referee, tb_bfs, tba
 from sim.kernels.jit import kernel
 from sim.kernels.search import parent
+from sim.kernels.tiled import ask_for
 
 RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
 """Of each agent: what it may expand a tick, and then the ticks it did, those that were legal, how it stands."""
@@ -118,7 +119,7 @@ def read_positions(like, table, cells):
 
 # --- changes of the map ---------------------------------------------------------------------------
 
-AT_ONCE = 32
+AT_ONCE = 64
 """Agents whose routes are made side by side."""
 
 
@@ -126,8 +127,9 @@ AT_ONCE = 32
 def make_routes(ground, like, table, rules, first, beyond):
     """Make the routes of lazy agents that have none yet, as trace_linked would, but a cell of each in turn.
 
-    From one cell to the next, one alone would wait for memory that nobody has looked at for long. Thirty-two wait
-    together: the first edit under 500 agents takes two thirds of the time. Writes: rules, everything at the addresses.
+    From one cell to the next, one alone would wait for memory that nobody has looked at for long. Here each says which
+    cell it wants next and lets the others have their turn while that comes: the first edit under 500 agents takes four
+    tenths of the time. Writes: rules, everything at the addresses.
     """
     for i in range(first, beyond):
         rule = rules[i]
@@ -150,6 +152,8 @@ def make_routes(ground, like, table, rules, first, beyond):
                 rule.cell = parent(ground, search, rule.cell)
                 rule.place -= 1
                 left += 1
+                if rule.cell >= 0:
+                    ask_for(search.nodes, rule.cell)
 
 
 @kernel

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
 from numba.core import types
-from numba.extending import overload, register_jitable
+from numba.extending import intrinsic, overload, register_jitable
 
 from sim.kernels.jit import HAS_RECORDS, kernel
 from sim.kernels.memory import scratch, stamped, zeros
@@ -84,6 +85,8 @@ def in_tiles(records: npt.NDArray[Any], cells: int, width: int) -> Tiled:
     return Tiled(records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side))
 
 
+_TO_READ, _TO_KEEP, _IS_DATA = 0, 3, 1  # what LLVM calls reading, keeping in all caches, and no code
+
 _OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # as jit.py has them
 
 
@@ -95,6 +98,10 @@ def _slot(table: Any, s: Any, bits: Any) -> Any:
     x = s - y * table.width
     side = (1 << bits) - 1
     return np.uint64(((y >> bits) * table.across + (x >> bits)) << 2 * bits | (y & side) << bits | x & side)
+
+
+def ask_for(table: Table, s: int) -> None:
+    """Say that the entry of cell s is wanted soon: meanwhile a kernel that waits for many can ask for the others."""
 
 
 def put(table: Table, s: int, value: object) -> None:
@@ -151,6 +158,32 @@ def _bits_of(table: Any) -> int | None:
         return None
     dtype: Any = cast(Any, table).types[0].dtype
     return tile_bits(dtype.size if isinstance(dtype, types.Record) else dtype.bitwidth // 8)
+
+
+def _fetch(typing: Any, records: Any, place: Any) -> Any:
+    """Have the processor fetch the line of memory in which an entry lies."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        byte = builder.bitcast(builder.gep(array.data, [args[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte.type, number, number, number])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte.type], kind)
+        builder.call(fetch, [byte, number(_TO_READ), number(_TO_KEEP), number(_IS_DATA)])
+        return context.get_dummy_value()
+
+    return types.void(records, types.uint64), generate
+
+
+_prefetch: Any = intrinsic(_fetch)
+
+
+@overload(ask_for, jit_options=_OPTIONS, strict=False)
+def _ask_for(table: Any, s: Any) -> Any:
+    bits = _bits_of(table)
+    if bits is None:
+        return lambda table, s: _prefetch(table, np.uint64(s))
+    return lambda table, s: _prefetch(table.records, _slot(table, s, bits))
 
 
 @overload(operator.getitem, jit_options=_OPTIONS, strict=False)
