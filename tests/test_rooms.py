@@ -19,7 +19,7 @@ ORDER = (
     ("commands",),
     ("input",),
     ("warmup", "preparation", "safety", "app"),
-    ("status", "start"),
+    ("status", "pace", "start"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 

@@ -44,6 +44,7 @@ class App:
         self.safety = Safety(self.window, self._is_kept)
         self.keeper: Keeper | None = None  # writes the journal, where there is one
         self.frame_ms = self.longest_frame_ms = 0.0
+        self._was_touched = True  # the system or the user had something to say in the last frame
         self._hidden = 0  # panels for which there is no room
         self._face: object = None  # how the window stood in the last frame, where it may rest in the next
         self._is_whole = True  # whether all of it was drawn
@@ -59,7 +60,9 @@ class App:
     def frame(self, seconds: float) -> None:
         run = self.safety.run
         is_untouched = seconds > 0.0
+        self._was_touched = False
         for event in pygame.event.get():
+            self._was_touched = True
             is_untouched = is_untouched and self._only_looks(event)
             run(safety.COMMAND, self.handle, event)
         run(safety.COMMAND, self.drops.open)
@@ -69,6 +72,20 @@ class App:
         self.safety.end_frame()
         self.frame_ms = (time.perf_counter() - before) * 1000.0
         self.longest_frame_ms = max(self.longest_frame_ms, self.frame_ms)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the next picture would be like this one, unless somebody does something."""
+        window = self.window
+        goes_on = (
+            self._was_touched
+            or window.player.is_going
+            or window.state.preparing
+            or window.state.selection is not None  # its outline moves
+            or window.recording.is_busy
+            or self.session.run.is_measuring
+        )
+        return not goes_on and window.dialogs.is_still
 
     # --- events -----------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,12 +15,11 @@ import pygame
 from agents.warm import CROWD, world_part
 from sim.commands import AddAgent
 from sim.files.scenario import Scenario
-from sim.kernels.loading import Loader
 from sim.kernels.ready import Part, make_ready
 from sim.params import ConfigError
 from sim.prepared import give_up_ahead
 from sim.program import NAME, ROOT
-from ui.app import FRAMES_PER_SECOND, App
+from ui.app import App
 from ui.draw.theme import PALETTES
 from ui.model import files
 from ui.model.job import Job, give_up_all
@@ -30,6 +28,7 @@ from ui.model.notes import Notes
 from ui.model.preparing import agents_of, needs_data, prepare
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
+from ui.pace import Pace
 from ui.status import StatusFile
 from ui.warmup import Painter, first_parts
 from ui.widgets.canvas import Canvas
@@ -39,9 +38,6 @@ _FRAME_PX = 72
 
 LEAST_WINDOW = (480, 360)
 """Smaller, nothing in it can be read."""
-
-_LOAD_S = 0.008
-"""What a frame has to leave over for another kernel to be read: nine in ten take less."""
 
 WINDOW_CLASS = "backmove"
 _UNCOVERED = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
@@ -283,29 +279,15 @@ def _end_what_goes_on(app: App) -> None:
             end()
 
 
-def wait_until(deadline: float, loader: Loader) -> None:
-    """Wait for the next frame; while there is time enough, read a kernel that may be wanted later."""
-    while deadline - time.perf_counter() > _LOAD_S and loader.load_next():
-        pass
-    time.sleep(max(0.0, deadline - time.perf_counter()))
-
-
 def _loop(app: App, kept_settings: SettingsKeeper) -> None:
-    """Frames at an even pace: sleep to a deadline, because Clock.tick rounds to whole milliseconds."""
     app.draw()  # the first picture stands before time begins
-    loader = Loader("ui.draw")
-    last = time.perf_counter()
-    deadline = last
-    status = StatusFile()
+    pace, status = Pace(), StatusFile()
     while app.window.is_open and not app.safety.is_hopeless:
-        now = time.perf_counter()
-        app.frame(now - last)
-        last = now
+        app.frame(pace.begin_frame())
         status.write(app)
         kept_settings.keep()
         pygame.display.set_caption(
             f"Backmove - {app.session.run.scenario.title}{' *' if app.session.has_unsaved_edits else ''}"
         )
         app.present()
-        deadline = max(deadline + 1.0 / FRAMES_PER_SECOND, time.perf_counter())
-        wait_until(deadline, loader)
+        pace.end_frame(is_idle=app.is_idle)

@@ -186,7 +186,7 @@ def measured(case: Case, frames: int) -> Frames:
 
 
 def _run(app: "App", case: Case, frames: int) -> Frames:
-    from ui.start import wait_until
+    from ui.pace import wait_until
 
     found, loader = Frames(), Loader("ui.draw")
     app.window.player.set_speed(case.speed)

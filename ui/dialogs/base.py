@@ -175,6 +175,14 @@ class Dialog:
         for control in self.controls:
             control.update(seconds)
 
+    @property
+    def is_still(self) -> bool:
+        """Whether it stays as it is until somebody does something. What shows work that goes on says otherwise."""
+        if self.inner is not None:
+            return self.inner.is_still
+        has_caret = self._is_typing
+        return not has_caret and not any(control.is_moving for control in self.controls)
+
     def ask(self, make: "Callable[[Host], Dialog]") -> None:
         """Put a dialog on top of this one. `make` gets the host that closes it again."""
         self.inner = make(_InnerHost(self))

@@ -198,6 +198,10 @@ class ExperimentSheet(FormDialog):
             self.rebuild()
         self._say()
 
+    @property
+    def is_still(self) -> bool:
+        return super().is_still and not self._says_running
+
     _says_running = False  # the words and buttons are those of an experiment under way
 
     def _say(self) -> None:

@@ -161,8 +161,12 @@ class _Cards(Scrolled):
         place = self._shown_place
         return self.examples[place] if 0 <= place < len(self.examples) else None
 
+    @property
+    def is_moving(self) -> bool:
+        return len(self.examples) < len(self.paths)
+
     def update(self, seconds: float) -> None:
-        if len(self.examples) < len(self.paths):
+        if self.is_moving:
             self.examples.append(example(self.paths[len(self.examples)]))
             self.element.refresh()
             if len(self.examples) - 1 == self._shown_place:

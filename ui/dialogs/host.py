@@ -82,6 +82,11 @@ class Dialogs:
         """Whether nothing else can be clicked."""
         return self.dialog is not None and self.dialog.veils
 
+    @property
+    def is_still(self) -> bool:
+        """Whether nothing in the dialog moves by itself; where there is none, nothing does."""
+        return self.dialog is None or self.dialog.is_still
+
     def handle(self, event: pygame.event.Event) -> bool:
         """Whether the dialog has used an event."""
         return self.dialog is not None and self.dialog.handle(event)

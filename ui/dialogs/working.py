@@ -52,6 +52,7 @@ class Working(Dialog):
 
 class _Bar(Control):
     can_focus = False
+    is_moving = True
     element: Drawn
 
     def __init__(self, dialog: Working, rect: pygame.Rect) -> None:

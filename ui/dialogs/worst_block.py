@@ -76,6 +76,10 @@ class WorstBlock(Dialog):
     def _is_running(self) -> bool:
         return self._worker is not None and self._worker.is_alive()
 
+    @property
+    def is_still(self) -> bool:
+        return super().is_still and not self._is_running
+
     def _tasks(self) -> list[Task]:
         timeline = self.host.session.run.timeline
         ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), MOMENTS)

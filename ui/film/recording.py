@@ -44,6 +44,11 @@ class Recording:
         return self.filming is not None
 
     @property
+    def is_busy(self) -> bool:
+        """Whether a studio is at work, or has not been taken leave of."""
+        return self.is_on or bool(self.exports or self._finishing or self._ending)
+
+    @property
     def must_wait(self) -> bool:
         """Whether the simulation should let no tick pass until the studio has caught up."""
         return self.filming is not None and self.filming.must_wait

@@ -90,6 +90,11 @@ class Player:
             return self.held_glide
         return 1.0 if self.is_slow_motion else self.clock.fraction
 
+    @property
+    def is_going(self) -> bool:
+        """Whether another tick will be shown without anybody asking for it."""
+        return self.clock.is_running or self.session.run.is_seeking
+
     def doing(self) -> str:
         """In a word, what time does."""
         if self.word is not None:

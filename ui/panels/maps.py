@@ -40,7 +40,8 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
             agent_panel.draw_over(desk, boxes, panel)
         desk.canvas.renewed.append(boxes.map)
     if not scene.shown_panels:
-        overlay.draw_no_agents(desk, scene.layout)
+        box = overlay.panel_area(scene.layout)
+        desk.canvas.part("no agents", box, partial(overlay.draw_no_agents, desk, box))
 
 
 def draw_bars(desk: Desk, indicator: Indicator | None = None) -> None:

@@ -123,11 +123,17 @@ class Tooltip:
             self.box = canvas.tooltip(spot)
 
 
-def draw_no_agents(desk: Desk, plan: Layout) -> None:
-    """In the middle of where panels would stand."""
+def panel_area(plan: Layout) -> Box:
+    """Where panels would stand."""
+    top = plan.top_bar[3]
+    return 0, top, plan.sidebar[0] if plan.sidebar else plan.size[0], (plan.transport[1] or plan.size[1]) - top
+
+
+def draw_no_agents(desk: Desk, box: Box) -> None:
+    """In place of panels."""
     canvas = desk.canvas
-    x = (plan.sidebar[0] if plan.sidebar else plan.size[0]) // 2
-    y = (plan.top_bar[3] + (plan.transport[1] or plan.size[1])) // 2
+    canvas.fill(box, desk.palette.window)
+    x, y = box[0] + box[2] // 2, box[1] + box[3] // 2
     canvas.text((x, y - canvas.px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True)
     width = canvas.px(220)
     canvas.button(

@@ -54,6 +54,11 @@ class Control:
     def update(self, seconds: float) -> None:
         """Once a frame."""
 
+    @property
+    def is_moving(self) -> bool:
+        """Whether it will look otherwise soon, though nobody does anything."""
+        return False
+
     def set_focused(self, has_focus: bool) -> None:
         self.has_focus = has_focus
 

@@ -1,0 +1,184 @@
+"""Frames come sixty times a second while anything moves, and five times while nothing does."""
+
+import threading
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
+
+import pygame
+import pytest
+
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from tests.runs import scenario_on
+from tests.window import make_app, press_combination
+from ui import pace as module
+from ui.app import App
+from ui.commands.table import COMMANDS
+from ui.dialogs.working import Working
+from ui.film.studio import Studio
+from ui.model.job import Job
+from ui.model.selection import Selection
+from ui.model.state import MOST_MESSAGE_S
+from ui.pace import AWAKE_S, FRAME_S, RESTING_S, Pace
+
+AS_MANY_AS_TAKE_TURNS = 4  # frames after which all parts of a resting window have been drawn once more
+
+
+class Clock:
+    """Time passes only where somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(module, "Loader", lambda _: SimpleNamespace(load_next=lambda: False))
+    return clock
+
+
+def frames(clock: Clock, pace: Pace, seconds: float, is_idle: Callable[[], bool]) -> list[tuple[float, float]]:
+    """When each frame began, and how long it said that the one before was ago."""
+    begun, end = [], clock.now + seconds
+    while clock.now < end:
+        since = pace.begin_frame()
+        begun.append((clock.now, since))
+        pace.end_frame(is_idle=is_idle())
+    return begun
+
+
+@pytest.fixture
+def events(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """When something happens, by the clock; nothing does where this is empty."""
+    return []
+
+
+@pytest.fixture
+def pace(clock: Clock, events: list[float], monkeypatch: pytest.MonkeyPatch) -> Pace:
+    monkeypatch.setattr(module.pygame.event, "peek", lambda: any(at <= clock.now for at in events))
+    return Pace()
+
+
+def test_while_something_moves_there_are_sixty_frames_a_second(clock: Clock, pace: Pace) -> None:
+    assert len(frames(clock, pace, 10.0, lambda: False)) == pytest.approx(600, abs=1)
+
+
+def test_while_nothing_moves_there_are_few_and_none_knows_less_of_time(clock: Clock, pace: Pace) -> None:
+    begun = frames(clock, pace, 10.0, lambda: True)
+    assert len(begun) == pytest.approx(AWAKE_S / FRAME_S + (10.0 - AWAKE_S) / RESTING_S, rel=0.1)
+    assert sum(since for _, since in begun) == pytest.approx(begun[-1][0] - 100.0)
+    assert max(since for _, since in begun) < RESTING_S + 2 * FRAME_S
+
+
+def test_whoever_wakes_it_waits_for_one_frame_and_owes_nothing_for_the_rest(
+    clock: Clock, pace: Pace, events: list[float]
+) -> None:
+    events.append(clock.now + 5.07)
+    frames(clock, pace, 5.0, lambda: True)
+    begun = frames(clock, pace, 0.2, lambda: False)
+    assert 0.0 <= begun[0][0] - events[0] <= FRAME_S + 1e-6
+    assert begun[0][1] <= FRAME_S + 1e-6, "a run that begins now must not begin with a leap"
+    assert len(begun) == pytest.approx(0.2 / FRAME_S, abs=2), "from then on all of them come"
+
+
+# --- what is idle -----------------------------------------------------------------------------------------
+
+
+def make() -> App:
+    grid = Grid.from_rows(["........"] * 6)
+    app = make_app(scenario_on(grid, 0, 47, [AgentConfig("tba"), AgentConfig("lrta")], budget=1))
+    app.window.player.pause()
+    still(app)
+    return app
+
+
+def still(app: App) -> bool:
+    """Whether it comes to rest within a second of frames."""
+    return any((app.frame(FRAME_S), app.is_idle)[1] for _ in range(60))
+
+
+def test_a_window_that_is_paused_or_at_the_end_is_idle() -> None:
+    app = make()
+    assert app.is_idle
+    press_combination(app, "Space")
+    app.frame(FRAME_S)
+    assert not app.is_idle, "it runs"
+    for _ in range(600):
+        app.frame(0.1)
+    assert app.session.run.is_over and app.is_idle, "the run is at its end"
+    press_combination(app, "Home")
+    assert not app.is_idle, "it was touched"
+    assert still(app)
+
+
+def test_what_moves_by_itself_keeps_the_window_awake() -> None:
+    app = make()
+    press_combination(app, "Ctrl+K")
+    app.frame(FRAME_S)
+    assert not app.is_idle, "a caret blinks"
+    press_combination(app, "Escape")
+    assert still(app)
+    app.window.state.is_editing = True
+    app.window.state.put_selection(Selection.of([(3, 0), (4, 0)], app.session.run.world.grid))
+    app.frame(FRAME_S)
+    assert not app.is_idle, "the outline of a selection moves"
+    app.window.state.deselect()
+    assert still(app)
+
+
+def test_work_that_goes_on_beside_the_window_keeps_it_awake() -> None:
+    app, may_end = make(), threading.Event()
+    app.window.show(Working(app.window.dialogs, "Reading", Job(lambda _: may_end.wait()), lambda _: None))
+    app.frame(FRAME_S)
+    assert not app.is_idle, "a bar sweeps"
+    may_end.set()
+    assert still(app)
+
+    app.window.state.preparing = ("tba",)
+    assert not app.is_idle, "an agent is not ready yet"
+    app.window.state.preparing = ()
+    app.window.recording.exports.append(cast(Studio, object()))
+    assert not app.is_idle, "an export says how far it is"
+    app.window.recording.exports.clear()
+    app.session.run.world.measuring.allowance = 0
+    app.session.advance(1)
+    assert app.session.run.is_measuring and not app.is_idle, "numbers are still to come"
+
+
+OPENING = [
+    command.id
+    for command in COMMANDS
+    if not command.id.startswith(("picture", "quit", "full_screen")) and command.id not in ("cancel", "begin_lesson")
+]
+
+
+def test_what_is_idle_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After any command, with the dialog that it opens: while hours pass, nothing is drawn otherwise."""
+    now, tried = [1000.0], 0
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    for command in OPENING:
+        app = make()
+        app.window.run(command)
+        if not still(app) or not app.window.is_open:
+            continue
+        now[0] += MOST_MESSAGE_S
+        for _ in range(AS_MANY_AS_TAKE_TURNS):
+            app.frame(FRAME_S)
+        before = pygame.image.tobytes(app.window.surface, "RGB")
+        for _ in range(AS_MANY_AS_TAKE_TURNS):
+            now[0] += RESTING_S
+            app.frame(RESTING_S)
+        assert pygame.image.tobytes(app.window.surface, "RGB") == before, command
+        app.window.dialogs.close_dialog()
+        tried += 1
+    assert tried > len(OPENING) // 2
