@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sim import changes
 from sim.agent_api import AgentSpec, Learner, Problem, Specs, Status
 from sim.changes import NO_EVENT, RandomChanges
-from sim.commands import MAX_SWITCHES, AgentConfig, Command
+from sim.commands import MAX_AGENTS, MAX_SWITCHES, AgentConfig, Command
 from sim.crew import Crew, Stint, touch_ahead
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log, referee
@@ -138,6 +138,7 @@ class World:
 
         It gets the number `agent_id`, by default the next one. A number that was asked for is used up in any case.
         """
+        self.check_room()
         number = self._next_id if agent_id is None else agent_id
         if self.walker(number) is not None:
             raise ConfigError(f"agent: there is an agent {number} already")
@@ -169,6 +170,11 @@ class World:
         self.walkers.append(walker)
         self.planning_s[walker.id] = self.changing_s[walker.id] = 0.0
         return walker
+
+    def check_room(self) -> None:
+        """A ConfigError where no other agent can join: no file would tell of so many."""
+        if len(self.walkers) >= MAX_AGENTS:
+            raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
 
     def _problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
         """Of a group nobody watches each single one: what that takes, five hundred could not have."""

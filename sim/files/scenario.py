@@ -33,6 +33,7 @@ from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import SCENARIO, check_kind
 from sim.files.map_source import (
+    MAX_PATH,
     MapFile,
     MapRecipe,
     MapRows,
@@ -49,11 +50,12 @@ from sim.files.map_source import (
 from sim.files.yaml import MAX_BYTES, Inline, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.movement import USUAL, Movement
-from sim.params import ConfigError, Param, did_you_mean, shown
+from sim.params import ConfigError, Param, did_you_mean, printable, shown
 from sim.world import World
 
 FORMAT, VERSION = SCENARIO.format, 1
 SUFFIX = ".yaml"
+MAX_TITLE, MAX_CAPTION = 120, 1000  # characters
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
 LISTED_OPTIMAL = Param("listed_optimal", float, 0.0, "length of the cheapest path, as a problem list states it", 0.0)
@@ -153,6 +155,11 @@ class Scenario:
                 return name
 
 
+def title_from(text: str) -> str:
+    """A text, such as the name of a file, as a title: what a scenario keeps, and reads again."""
+    return printable(text)[:MAX_TITLE]
+
+
 # --- from a scenario to a world -------------------------------------------------------------------
 
 
@@ -241,7 +248,7 @@ class ScenarioReader:
         goal = self._end("goal", agents[0].goal if agents else None)
         knows_switches = self.opened is not None or "switches" in self.fields
         edits = self._edits(EditReader(self.width, self.height, switches if knows_switches else None, roster))
-        title, caption = self._text("title", 120), self._text("caption", 1000, lines=True)
+        title, caption = self._title(), self._text("caption", MAX_CAPTION, lines=True)
         seed, changes, view = self._integer("seed", SEED), self._changes(), self._view()
         trials, tick_ms, listed = self._integer("trials", TRIALS), self._tick_ms(), self._listed_optimal()
         if source is None or start is None or goal is None or self.opened is None:
@@ -279,6 +286,10 @@ class ScenarioReader:
 
     def _text(self, key: str, longest: int, lines: bool = False) -> str:
         return (self.fields[key].text(longest, lines) or "") if key in self.fields else ""
+
+    def _title(self) -> str:
+        """Older versions wrote into a session the whole name of a file, however long."""
+        return title_from(self._text("title", MAX_PATH)) if self.is_saved else self._text("title", MAX_TITLE)
 
     def _tick_ms(self) -> float:
         value = self.fields["tick_ms"].parse(TICK_MS) if "tick_ms" in self.fields else None

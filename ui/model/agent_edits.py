@@ -32,6 +32,7 @@ def _put(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool
     """Do this as soon as what the agent needs is there; False (and a message) when it is not legal."""
     world = session.run.world
     try:
+        world.check_room()
         world.check_agent(config)
     except ConfigError as error:
         session.told.messages.extend(error.problems)
