@@ -367,6 +367,15 @@ class TimedCommand:
     command: Command
 
 
+@dataclass(frozen=True)
+class Note:
+    """Something to tell the user, such as an edit that was refused."""
+
+    tick: int
+    text: str
+    command: Command | None = None  # the one that it is about
+
+
 def together(commands: Iterable[Command]) -> list[Command]:
     """What was done at once, with the many pieces of a stroke as one."""
     found: list[Command] = []

@@ -43,7 +43,7 @@ import numpy.typing as npt
 
 from sim import commands
 from sim.agent_api import Status
-from sim.commands import Command, NameAgent
+from sim.commands import Command, NameAgent, Note
 from sim.kernels import log
 from sim.measuring import A_TICK
 from sim.time.history import DIGEST_EVERY, Divergence, History
@@ -51,7 +51,7 @@ from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track, taking
 from sim.time.log import Entry, Numbers, edit_marks, end_of, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
 from sim.walker import Walker
-from sim.world import BULK, Note, World
+from sim.world import BULK, World
 
 SPACING = 100_000.0
 """Work between two keyframes: what a seek replays at most, as long as the memory lasts."""
