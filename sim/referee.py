@@ -163,7 +163,7 @@ class Referee:
         walker.leave_seat()
         walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._seating.is_old = True
+        self._seating.is_void = True  # where it was in a crew, that goes on without it
         self.notes.append(Note(tick, walker.offence.told(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
