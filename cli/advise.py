@@ -30,7 +30,7 @@ from sim.experiments.tables import Table, number, shown
 from sim.files.disk import check_folder, make_folder
 from sim.files.map_source import MapFile
 from sim.files.maps import MAP_KINDS, open_map
-from sim.files.scenario import Scenario, save_scenario, title_from
+from sim.files.scenario import Scenario, save_scenario
 from sim.params import ConfigError, Param
 from sim.program import NAME
 from sim.world import World
@@ -197,7 +197,7 @@ def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder
         pass
     agents = tuple(AgentConfig(c.kind, c.name.rsplit(" k=", 1)[0], c.params, c.budget) for c in best)
     source = MapFile(path.name, path.resolve(), movement=case.board.grid.movement)
-    scenario = Scenario(source, case.start, case.goal, agents, title=title_from(f"The best three on {path.name}"))
+    scenario = Scenario(source, case.start, case.goal, agents, title=f"The best three on {path.name}")
     target = folder / "best.yaml"
     save_scenario(scenario, target)
     print(f"\nSee the best three side by side: {NAME} {target}")

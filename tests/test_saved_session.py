@@ -323,6 +323,25 @@ def test_a_map_with_a_long_name_makes_a_title_that_is_read_again(tmp_path: Path)
     assert reopened(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
 
 
+def test_a_problem_of_a_map_with_a_long_name_is_read_again(tmp_path: Path):
+    name = f"{'m' * 150}.map"
+    write_map(setup().grid, tmp_path / name)
+    (tmp_path / "of.scen").write_text(f"version 1\n0\t{name}\t24\t12\t0\t0\t9\t9\t9\n", "utf-8")
+    session = Session(files.open_any(tmp_path / "of.scen").scenario)
+    assert reopened(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
+
+
+def test_a_scenario_that_is_too_long_to_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    session = Session(setup())
+    path = files.save_session_scenario(session, tmp_path / "mine", {})
+    before = path.read_bytes()
+    monkeypatch.setattr("sim.files.scenario.MAX_BYTES", len(before) - 1)
+    for save in (lambda: files.save_session_scenario(session, path, {}), lambda: saving.save(session, path)):
+        with pytest.raises(ConfigError, match="could not be opened again"):
+            save()
+    assert path.read_bytes() == before
+
+
 def test_a_copy_of_an_agent_with_a_long_name_has_a_name_that_is_read_again(tmp_path: Path):
     session = Session(setup())
     for label in ("l" * MAX_NAME, "9" * MAX_NAME):

@@ -92,7 +92,7 @@ class Scenario:
     start: Pair
     goal: Pair
     agents: tuple[AgentConfig, ...] = ()
-    title: str = ""
+    title: str = ""  # of any text, such as the name of a file, what files take for a title
     caption: str = ""  # what to look at
     seed: int = 0
     budget: int = int(BUDGET.default)
@@ -107,6 +107,7 @@ class Scenario:
     """The map at tick 0, and in `original` as it was opened. Only read; by default that of the source."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "title", printable(self.title)[:MAX_TITLE])
         if self.grid is _FROM_SOURCE:
             object.__setattr__(self, "grid", open_source(self.map).grid)
         self.grid.freeze()
@@ -153,11 +154,6 @@ class Scenario:
                 return kind
             case MapRows(name=name):
                 return name
-
-
-def title_from(text: str) -> str:
-    """A text, such as the name of a file, as a title: what a scenario keeps, and reads again."""
-    return printable(text)[:MAX_TITLE]
 
 
 # --- from a scenario to a world -------------------------------------------------------------------
@@ -289,7 +285,7 @@ class ScenarioReader:
 
     def _title(self) -> str:
         """Older versions wrote into a session the whole name of a file, however long."""
-        return title_from(self._text("title", MAX_PATH)) if self.is_saved else self._text("title", MAX_TITLE)
+        return self._text("title", MAX_PATH if self.is_saved else MAX_TITLE)
 
     def _tick_ms(self) -> float:
         value = self.fields["tick_ms"].parse(TICK_MS) if "tick_ms" in self.fields else None
@@ -439,8 +435,18 @@ def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
     Its map file is named from the new place. A map out of reach from there is drawn in the file itself.
     """
     moved = moved_to(scenario, Path(os.path.realpath(Path(path).parent)))
-    write_atomically(path, dump_scenario(moved).encode("utf-8"))
+    write_document(dump_scenario(moved), path)
     return moved
+
+
+def write_document(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a scenario or a session, whole or not at all; a ConfigError where it is longer than what is read."""
+    data = text.encode("utf-8")
+    if len(data) > MAX_BYTES:
+        raise ConfigError(
+            f"{path}: expected at most {MAX_BYTES:,} bytes, got {len(data):,}: it could not be opened again"
+        )
+    write_atomically(path, data)
 
 
 def moved_to(scenario: Scenario, folder: Path) -> Scenario:

@@ -36,7 +36,7 @@ import numpy.typing as npt
 from sim.agent_api import AgentSpec
 from sim.commands import AGENT, LAST_TICK, AddAgent, Command
 from sim.files.commands import runs_data
-from sim.files.disk import read_file, write_atomically
+from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import SESSION, check_kind
 from sim.files.log import LogReader, entry_data
@@ -44,7 +44,7 @@ from sim.files.map_source import open_places
 from sim.files.old_strokes import with_strokes
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
-from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, build_world, dump_scenario, moved_to
+from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, build_world, dump_scenario, moved_to, write_document
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.params import ConfigError, Param, did_you_mean, shown, unknown_agent
@@ -173,10 +173,7 @@ def with_original(scenario: Scenario, letters: Letters) -> Scenario:
 
 def save_session(saved: Saved, path: str | os.PathLike[str]) -> None:
     """Write a session file, whole or not at all."""
-    data = text_for(saved, Path(path).parent).encode("utf-8")
-    if len(data) > MAX_BYTES:
-        raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got a session of {len(data):,}")
-    write_atomically(path, data)
+    write_document(text_for(saved, Path(path).parent), path)
 
 
 def text_for(saved: Saved, folder: Path) -> str:

@@ -29,7 +29,7 @@ from sim.files.map_source import MapFile, MapRecipe, rows_of
 from sim.files.maps import MAP_SUFFIX, OTHER_MAP_SUFFIXES, is_map, open_map
 from sim.files.picture_map import MAX_PICTURE_BYTES
 from sim.files.png import png_texts
-from sim.files.scenario import Scenario, load_scenario, save_scenario, title_from
+from sim.files.scenario import Scenario, load_scenario, save_scenario
 from sim.files.session import Saved, is_session, load_session, parse_session
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
@@ -168,7 +168,7 @@ def _unknown_kind(place: Path, suffix: str) -> str:
 
 def titled(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
     """The scenario with a title: its own, or the name of its file, or of its map."""
-    return replace(scenario, title=scenario.title or title_from(Path(path).stem if path else scenario.map_name))
+    return replace(scenario, title=scenario.title or (Path(path).stem if path else scenario.map_name))
 
 
 def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Scenario:
@@ -176,7 +176,7 @@ def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig
     place = Path(path)
     grid = open_map(place)
     start, goal = far_ends(grid)
-    ends, title = (grid.xy(start), grid.xy(goal)), title_from(place.stem)
+    ends, title = (grid.xy(start), grid.xy(goal)), place.stem
     placed = tuple(on_other_map(agents, grid, seed=0))
     return Scenario(_map_source(place), *ends, placed, title, budget=DEFAULT_BUDGET, grid=grid)
 
