@@ -118,7 +118,7 @@ def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
 def label_of(session: Session, key: PanelKey) -> str:
     """What the agent of a panel is called."""
     walker = session.run.walker(key)
-    names = session.run.tree[key.branch].timeline.given_names() if walker is not None else {}
+    names = session.run.tree[key.branch].timeline.log.given_names() if walker is not None else {}
     return "" if walker is None else names.get(walker.id) or walker.label
 
 

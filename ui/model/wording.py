@@ -214,7 +214,7 @@ class RunNames:
 
     def agent(self, agent: int) -> str:
         record = self.timeline.records.get(agent)
-        return self.timeline.given_names().get(agent) or (record.label if record else f"agent {agent}")
+        return self.timeline.log.given_names().get(agent) or (record.label if record else f"agent {agent}")
 
     def algorithm(self, kind: str) -> str:
         spec = self.timeline.world.specs.get(kind)
