@@ -279,7 +279,6 @@ def test_no_column_of_the_table_is_cut(sheet: ExperimentSheet, monkeypatch: pyte
     monkeypatch.setattr(host, "window_size", (800, 600))
     sheet.rebuild()
     pen = sheet.pen
-    pen.scale = host.scale
     assert 2 < len(sheet.rows.columns) < len(sheets.COLUMNS) and sheet.rows.items
     for column, (_, width) in zip(sheet.rows.columns, sheet.rows._widths(), strict=True):
         assert pen.text_width(column.title, 12) + 12 <= width, column.title
