@@ -13,6 +13,8 @@ from sim.files.journal import find_crashed
 from sim.files.map import write_map
 from sim.files.png import png_bytes
 from sim.files.scenario import MAX_TITLE, parse_scenario
+from sim.files.session import session_data
+from sim.files.yaml import read_yaml, values_in, write_yaml
 from sim.params import ConfigError
 from sim.time.branches import MAX_BRANCH_NAME
 from tests.test_app import setup
@@ -331,15 +333,26 @@ def test_a_problem_of_a_map_with_a_long_name_is_read_again(tmp_path: Path):
     assert reopened(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
 
 
-def test_a_scenario_that_is_too_long_to_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    session = Session(setup())
+@pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_VALUES"])
+def test_what_is_more_than_can_be_read_is_not_written(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    session = busy_session()
     path = files.save_session_scenario(session, tmp_path / "mine", {})
     before = path.read_bytes()
-    monkeypatch.setattr("sim.files.scenario.MAX_BYTES", len(before) - 1)
+    monkeypatch.setattr(f"sim.files.scenario.{limit}", 20)
     for save in (lambda: files.save_session_scenario(session, path, {}), lambda: saving.save(session, path)):
-        with pytest.raises(ConfigError, match="could not be opened again"):
+        with pytest.raises(ConfigError, match=r"expected at most 20 .* it could not be opened again"):
             save()
     assert path.read_bytes() == before
+
+
+def test_values_are_counted_as_the_reader_counts_them(monkeypatch: pytest.MonkeyPatch):
+    data = session_data(saving.describe(busy_session().run))
+    text = write_yaml(data)
+    monkeypatch.setattr("sim.files.yaml.MAX_VALUES", values_in(data))
+    assert read_yaml(text, "whole").data["log"]
+    monkeypatch.setattr("sim.files.yaml.MAX_VALUES", values_in(data) - 1)
+    with pytest.raises(ConfigError, match=r"more than .* values"):
+        read_yaml(text, "whole")
 
 
 def test_a_copy_of_an_agent_with_a_long_name_has_a_name_that_is_read_again(tmp_path: Path):

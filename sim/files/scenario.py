@@ -47,7 +47,7 @@ from sim.files.map_source import (
     rows_of,
     source_data,
 )
-from sim.files.yaml import MAX_BYTES, Inline, read_yaml, write_yaml
+from sim.files.yaml import MAX_BYTES, MAX_VALUES, Inline, read_yaml, values_in, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Param, did_you_mean, printable, shown
@@ -400,7 +400,12 @@ def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
 
 
 def dump_scenario(scenario: Scenario) -> str:
-    """The scenario as YAML that reads back equal. A map that was redrawn is drawn in it."""
+    """The scenario as YAML that reads back equal."""
+    return write_yaml(scenario_data(scenario))
+
+
+def scenario_data(scenario: Scenario) -> dict[str, Any]:
+    """The scenario as plain data. A map that was redrawn is drawn in it."""
     if scenario.is_redrawn:
         scenario = replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
@@ -426,7 +431,7 @@ def dump_scenario(scenario: Scenario) -> str:
         data["edits"] = edits_data(scenario.agents, scenario.edits, scenario.grid.width)
     if scenario.view:
         data["view"] = dict(scenario.view)
-    return write_yaml(data)
+    return data
 
 
 def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
@@ -435,18 +440,18 @@ def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
     Its map file is named from the new place. A map out of reach from there is drawn in the file itself.
     """
     moved = moved_to(scenario, Path(os.path.realpath(Path(path).parent)))
-    write_document(dump_scenario(moved), path)
+    write_document(scenario_data(moved), path)
     return moved
 
 
-def write_document(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a scenario or a session, whole or not at all; a ConfigError where it is longer than what is read."""
-    data = text.encode("utf-8")
-    if len(data) > MAX_BYTES:
-        raise ConfigError(
-            f"{path}: expected at most {MAX_BYTES:,} bytes, got {len(data):,}: it could not be opened again"
-        )
-    write_atomically(path, data)
+def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a scenario or a session, whole or not at all; a ConfigError where it is more than what is read."""
+    values = values_in(data)
+    text = write_yaml(data).encode("utf-8") if values <= MAX_VALUES else b""
+    for what, most, count in (("values", MAX_VALUES, values), ("bytes", MAX_BYTES, len(text))):
+        if count > most:
+            raise ConfigError(f"{path}: expected at most {most:,} {what}, got {count:,}: it could not be opened again")
+    write_atomically(path, text)
 
 
 def moved_to(scenario: Scenario, folder: Path) -> Scenario:

@@ -44,7 +44,7 @@ from sim.files.map_source import open_places
 from sim.files.old_strokes import with_strokes
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
-from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, build_world, dump_scenario, moved_to, write_document
+from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, build_world, moved_to, scenario_data, write_document
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.params import ConfigError, Param, did_you_mean, shown, unknown_agent
@@ -173,20 +173,29 @@ def with_original(scenario: Scenario, letters: Letters) -> Scenario:
 
 def save_session(saved: Saved, path: str | os.PathLike[str]) -> None:
     """Write a session file, whole or not at all."""
-    write_document(text_for(saved, Path(path).parent), path)
+    write_document(session_data(_seen_from(saved, Path(path).parent)), path)
 
 
 def text_for(saved: Saved, folder: Path) -> str:
     """The session for a file in this folder. Its map is named from there, or drawn in it if out of reach."""
-    return dump_session(replace(saved, scenario=moved_to(saved.scenario, Path(os.path.realpath(folder)))))
+    return dump_session(_seen_from(saved, folder))
+
+
+def _seen_from(saved: Saved, folder: Path) -> Saved:
+    return replace(saved, scenario=moved_to(saved.scenario, Path(os.path.realpath(folder))))
 
 
 def dump_session(saved: Saved) -> str:
     """The session as YAML that reads back equal."""
+    return write_yaml(session_data(saved))
+
+
+def session_data(saved: Saved) -> dict[str, Any]:
+    """The session as plain data: the keys of its scenario, then its own."""
     grid = saved.scenario.grid
     pool = _Pool(saved.scenario)
     lists = [pool.numbers(branch.state.entries) for branch in saved.branches]
-    data: dict[str, Any] = {"map_sha256": terrain_hash(grid.terrain)}
+    data = scenario_data(saved.scenario) | {"format": FORMAT, "map_sha256": terrain_hash(grid.terrain)}
     cells, letters = redrawn_cells(grid)
     if cells:
         data["original"] = InlineMap(cells=runs_data(cells, grid.width), letters=letters)
@@ -195,9 +204,7 @@ def dump_session(saved: Saved) -> str:
     if saved.linked:
         data["linked"] = Inline(Inline(group) for group in saved.linked)
     data["branch"] = saved.branch
-    head, _, scenario = dump_scenario(saved.scenario).partition("\n")
-    assert head == f"format: {SCENARIO_FORMAT}", head
-    return f"format: {FORMAT}\n{scenario}{write_yaml(data)}"
+    return data
 
 
 def _branch_data(saved: SavedBranch, log: list[int]) -> dict[str, Any]:
