@@ -271,7 +271,7 @@ class _Solver:
         for trial in walker.trials:
             print_result(trial_result(line, trial), self.progress)
         if not walker.has_arrived:
-            print_result(trial_result(line, world.unfinished_trial(walker), outcome), self.progress)
+            print_result(trial_result(line, world.referee.unfinished_trial(walker), outcome), self.progress)
 
 
 def _named(row: ScenRow | None) -> str:

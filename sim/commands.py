@@ -18,6 +18,12 @@ MAX_NAME = 60  # characters of a label or of a switch's name
 MAX_SWITCHES = 256
 LAST_TICK = 1_000_000_000
 
+
+def with_end(name: str, end: str, longest: int = MAX_NAME) -> str:
+    """A name with something at its end, such as a number; cut before that, so that files take the whole for a name."""
+    return name[: longest - len(end)] + end
+
+
 TICK = Param("tick", int, 0, "when a command is due", 0, LAST_TICK)
 BUDGET = Param("budget", int, 16, "cells that each agent may expand a tick", 1, 1_000_000_000, symbol="k")
 TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
@@ -359,6 +365,15 @@ class Serve(Command):
 class TimedCommand:
     tick: int
     command: Command
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to tell the user, such as an edit that was refused."""
+
+    tick: int
+    text: str
+    command: Command | None = None  # the one that it is about
 
 
 def together(commands: Iterable[Command]) -> list[Command]:

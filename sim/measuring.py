@@ -51,7 +51,7 @@ class Measuring:
     def __init__(self, grid: Grid, goal: int, aim: int, is_on: bool, *, is_watched: bool = False) -> None:
         self.is_on = is_on
         self.allowance: int | None = None  # expansions a tick; None: as many as it takes, at once
-        self._grid, self._goal, self._aim = grid, goal, aim
+        self._grid, self.goal, self._aim = grid, goal, aim
         self._backward = bare(new_search(grid.cells if is_on else 0, is_bucketed=is_on, is_reused=not is_watched))
         self._is_old = True
         self._spent = 0  # expansions of the searches before the present one
@@ -110,7 +110,7 @@ class Measuring:
     def changed(self, goal: int, aim: int) -> None:
         """Distances are others from now on."""
         assert not self._waiting
-        self._goal, self._aim, self._is_old = goal, aim, True
+        self.goal, self._aim, self._is_old = goal, aim, True
 
     def _judge(self, allowed: int) -> None:
         is_limited = allowed < _UNLIMITED
@@ -148,7 +148,7 @@ class Measuring:
         if self.is_on:
             return self._fresh()
         backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
-        begin(self._grid.ground, backward, self._goal, cell, cell)
+        begin(self._grid.ground, backward, self.goal, cell, cell)
         return backward
 
     def _within(self, backward: Any, cell: int, expansions: int) -> float | None:
@@ -159,6 +159,6 @@ class Measuring:
         """The search for distances, begun again if they have changed."""
         if self._is_old and self.is_on:
             self._spent += int(self._backward.control["expansions"][0])
-            begin(self._grid.ground, self._backward, self._goal, -1, self._aim)
+            begin(self._grid.ground, self._backward, self.goal, -1, self._aim)
             self._is_old = False
         return self._backward

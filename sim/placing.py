@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.commands import AgentConfig, Pair
+from sim.commands import AgentConfig, Pair, with_end
 from sim.files.telling import tell
 from sim.grid import Grid
 from sim.kernels.jit import bare
@@ -51,11 +51,13 @@ Placing = Drawn | Listed
 def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
     """One agent made many, each with its own ends. They are a group of the name that the one had."""
     ends = placing.ends if isinstance(placing, Listed) else list(_drawn(placing, count, grid))
+    return [replace(one_of(config, i), start=start, goal=goal) for i, (start, goal) in enumerate(ends[:count])]
+
+
+def one_of(config: AgentConfig, place: int) -> AgentConfig:
+    """The agent at a place, from 0, of the group that has the name of this one."""
     group = config.label or config.kind
-    return [
-        replace(config, label=f"{group} {i + 1}", group=group, start=start, goal=goal)
-        for i, (start, goal) in enumerate(ends[:count])
-    ]
+    return replace(config, label=with_end(group, f" {place + 1}"), group=group)
 
 
 def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:

@@ -1,8 +1,8 @@
-"""World: one map and the agents on it. It decides what happens when, and what is legal.
+"""World: one map and the agents on it. It decides what happens when; what is legal the referee says (referee.py).
 
-The agents do not collide: each solves the same problem for itself. One tick is: commands due, then for each agent
-in order plan and act, then the referee. A tick is a bulk of one: `advance(1000)` does the same in fewer calls,
-because nothing but a command can come between an agent's ticks.
+The agents do not collide: each solves the same problem for itself. One tick is: the random change, the commands due,
+then for each agent in order plan, act and be judged. A tick is a bulk of one: `advance(1000)` does the same in fewer
+calls, because nothing but a command can come between an agent's ticks. `advance` and the three after it are a tick.
 """
 
 from bisect import insort_right
@@ -10,43 +10,35 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from operator import itemgetter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sim import changes
-from sim.agent_api import AgentSpec, Learner, Problem, Specs, Status
+from sim import changes, joining
+from sim.agent_api import AgentSpec, Problem, Specs, Status
 from sim.changes import NO_EVENT, RandomChanges
-from sim.commands import MAX_SWITCHES, AgentConfig, Command
+from sim.commands import MAX_AGENTS, MAX_SWITCHES, AgentConfig, Command, Note
 from sim.crew import Crew, Stint, touch_ahead
 from sim.grid import Grid, MapChange, SeenGrid
-from sim.kernels import log, referee
-from sim.kernels.distance import UNLIMITED
+from sim.kernels import log
+from sim.kernels.referee import new_metrics
 from sim.kernels.stale import Stamped
 from sim.kernels.tiled import Table, new_table, width_of_tiles
 from sim.measuring import Measuring
-from sim.metrics import Metrics, Trial, read_metrics
-from sim.params import ConfigError, Value, did_you_mean, parse_params, unknown_agent
+from sim.metrics import Metrics, read_metrics
+from sim.params import ConfigError, Value, did_you_mean
 from sim.placing import cheapest_way
-from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count, wrong_row
+from sim.referee import Referee
+from sim.rules import wrong_row
 from sim.turns import Seating, Turns
 from sim.walker import Walker, WalkerView
 
 BULK = 4096  # most ticks in one kernel call
-_OF_ADVANCES = ("_active", "stirs", "walked")  # what says nothing of a world beyond its last advance
+_OF_ADVANCES = ("_active", "stirs", "walked")  # true of the last advance only: a keyframe leaves it out
 _FEW_REFUSED = 3  # cells that are named one by one
 _AT_ONCE = 25  # agents of a crew that are served between two looks at the clock
 _MOST_ROWS = 1 << 20  # of all agents together
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something to tell the user, such as an edit that was refused."""
-
-    tick: int
-    text: str
-    command: Command | None = None  # the one that it is about
 
 
 @dataclass(frozen=True)
@@ -102,7 +94,7 @@ class World:
         `trials`: agents that learn h walk from start to goal so often, or until there is nothing left to learn.
         `stopwatch` times the agents' planning; the simulation itself never looks at a clock.
         """
-        _check_ends(grid, start, goal)
+        joining.check_ends(grid, start, goal)
         self.grid, self.start, self.goal = grid, start, goal
         self.specs = specs if isinstance(specs, Specs) else dict(specs)
         self.budget, self.seed = budget, seed
@@ -118,8 +110,7 @@ class World:
         self.walkers: list[Walker] = []
         self._singled_out: set[int] = set()  # agents of groups that are watched all the same
         self.notes: list[Note] = []
-        self.planning_s: dict[int, float] = {}  # by agent: what its ticks took
-        self.changing_s: dict[int, float] = {}  # and what taking in changes of the map took
+        self.changing_s: dict[int, float] = {}  # by agent: what taking in changes of the map took
         self.alone_s: dict[int, float] = {}  # what those in no crew took in the last advance, by `clock`
         self._seating = Seating()
         self._queue: list[tuple[int, Command]] = []
@@ -129,6 +120,7 @@ class World:
         self._applying: Command | None = None
         self._changed_map = b""  # rolling digest of all map changes
         self.measuring = Measuring(grid, goal, start, measures, is_watched=watched)
+        self.referee = Referee(grid, self.measuring, self._seating, self.notes, stopwatch)
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
 
     # --- putting agents and commands in -----------------------------------------------------------
@@ -138,14 +130,16 @@ class World:
 
         It gets the number `agent_id`, by default the next one. A number that was asked for is used up in any case.
         """
+        self.check_room()
         number = self._next_id if agent_id is None else agent_id
         if self.walker(number) is not None:
             raise ConfigError(f"agent: there is an agent {number} already")
         self._next_id = max(self._next_id, number + 1)
         spec, params, budget = self.check_agent(config)
-        start, own_goal = self._own_ends(config)
+        own_start, own_goal = joining.own_ends(self.grid, config)
+        start = self.start if own_start is None else own_start
         goal = self.goal if own_goal is None else own_goal
-        has_own = config.start is not None or config.goal is not None
+        has_own = (own_start, own_goal) != (None, None)
         problem = self._problem(config, number, (start, goal), budget)
         visits: Table = new_table("visits", self.grid.cells, np.uint32, problem.tile_width)
         walker = Walker(
@@ -154,7 +148,7 @@ class World:
             spec=spec,
             params=params,
             agent=spec.make(problem, params),
-            metrics=referee.new_metrics(start, visits),
+            metrics=new_metrics(start, visits),
             visit_table=visits,
             budget=config.budget,
             joined=self.tick,
@@ -165,17 +159,21 @@ class World:
         )
         walker.trial_began = walker.trial_counts(1)
         if walker.has_arrived:
-            self._end_trial(walker)
+            self.referee.end_trial(walker)
         self.walkers.append(walker)
-        self.planning_s[walker.id] = self.changing_s[walker.id] = 0.0
         return walker
+
+    def check_room(self) -> None:
+        """A ConfigError where no other agent can join: no file would tell of so many."""
+        if len(self.walkers) >= MAX_AGENTS:
+            raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
 
     def _problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
         """Of a group nobody watches each single one: what that takes, five hundred could not have."""
         is_one_of_many = bool(config.group) and number not in self._singled_out
         width = width_of_tiles(self.grid.width) if is_one_of_many else 0
         grid = SeenGrid(self.grid) if self.specs[config.kind].is_own else self.grid
-        seed = _agent_seed(self.seed, number)
+        seed = joining.seed_of(self.seed, number)
         return Problem(grid, *ends, seed, budget, self.watched and not is_one_of_many, width)
 
     def single_out(self, agent: int) -> None:
@@ -188,31 +186,9 @@ class World:
             walker.agent = walker.spec.make(self._problem(walker.config, agent, ends, budget), walker.params)
             self._seating.is_old = True
 
-    def _own_ends(self, config: AgentConfig) -> tuple[int, int | None]:
-        """The cells where an agent begins and, if that is its own, where it wants to go."""
-        cells: list[int | None] = []
-        for word, pair in (("start", config.start), ("goal", config.goal)):
-            if pair is None:
-                cells.append(None)
-            elif not self.grid.contains(*pair) or not self.grid.is_free(self.grid.cell(*pair)):
-                raise ConfigError(f"agent: {word}: expected a free cell of the map, got {list(pair)}")
-            else:
-                cells.append(int(self.grid.cell(*pair)))
-        return self.start if cells[0] is None else cells[0], cells[1]
-
     def check_agent(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
         """The spec, all parameters and the budget that this configuration stands for."""
-        spec = self.specs.get(config.kind)
-        if spec is None:
-            raise ConfigError(f"{where}: no agent '{config.kind}'{unknown_agent(config.kind, self.specs)}")
-        problems: list[str] = []
-        params = parse_params(spec.params, config.params, where, problems)
-        budget = config.budget or self.budget
-        if not problems and (complaint := spec.check_budget(budget, params)):
-            problems.append(f"{where}.{complaint}")
-        if problems:
-            raise ConfigError(problems)
-        return spec, params, budget
+        return joining.check_agent(self.specs, config, self.budget, where)
 
     def submit(self, command: Command, tick: int | None = None) -> None:
         """Queue a command for the given tick (the coming one by default)."""
@@ -268,34 +244,6 @@ class World:
             if getattr(walker.agent, "crew_kernel", None) is not None:
                 touch_ahead(self.grid, walker, self.goal)
 
-    def advance(self, ticks: int) -> int:
-        """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over, and after a tick in
-        which somebody waited for its turn: the rows of an advance follow one another.
-        """
-        passed, settled = 0, self._seating.settled(self.walkers)
-        for walker in self.walkers if settled is None else settled.alone:
-            if walker.seat is None:
-                walker.begin_advance()
-        for crew in self.crews:
-            crew.forget_rows()
-        self.alone_s.clear()
-        has_ended = self.is_over
-        while passed < ticks and not has_ended:
-            if self._apply_due() and self.is_over:
-                break
-            if self._is_limited or self._served_now is not None:
-                before = self.tick
-                has_ended = not self._run_in_turn() or self.is_over
-                passed += self.tick - before
-            else:
-                passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
-                has_ended = self.is_over
-        among = settled.alone if settled is not None and settled is self._seating.turns else self.walkers
-        self.walked = [walker for walker in among if walker.new_rows]
-        for walker in self.walked:
-            walker.put_rows_together()
-        return passed
-
     @property
     def _longest_run(self) -> int:
         """Most ticks in one call of a kernel: a crew's rows must fit into memory."""
@@ -311,13 +259,47 @@ class World:
         return self._event_tick != self.tick
 
     def ticks_to_next_event(self) -> int:
-        """Ticks that can pass before a command or a random change is due."""
-        due = self._queue[0][0] if self._queue else None
+        """Ticks that can pass before a command or a random change is due; BULK where there is none to come."""
         event = self.random_changes.next_after(self.tick)
-        if due is None or event is None:
-            due = event if due is None else due
-            return BULK if due is None else due - self.tick
-        return min(due, event) - self.tick
+        due = self.tick + BULK if event is None else event
+        return (min(due, self._queue[0][0]) if self._queue else due) - self.tick
+
+    # --- a tick: commands, then who has something to do -------------------------------------------
+
+    def advance(self, ticks: int) -> int:
+        """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over, and after a tick in
+        which somebody waited for its turn: the rows of an advance follow one another.
+        """
+        settled = self._begin_advance()
+        passed, has_ended = 0, self.is_over
+        while passed < ticks and not has_ended:
+            if self._apply_due() and self.is_over:
+                break
+            if self._is_limited or self._served_now is not None:
+                before = self.tick
+                has_ended = not self._run_in_turn() or self.is_over
+                passed += self.tick - before
+            else:
+                passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
+                has_ended = self.is_over
+        self._end_advance(settled)
+        return passed
+
+    def _apply_due(self) -> bool:
+        """Apply what is due at this tick; whether anything was."""
+        has_applied = False
+        if self._event_tick != self.tick:
+            self._event_tick = self.tick
+            if self.random_changes.is_due(self.tick):
+                self._redraw_map()
+                has_applied = True
+        while self._queue and self._queue[0][0] <= self.tick:
+            self._applying = self._queue.pop(0)[1]
+            self._applying.apply(self)
+            has_applied = True
+        self._applying = None
+        self.stirs += has_applied
+        return has_applied
 
     def _run(self, ticks: int) -> int:
         """Let every agent plan and act for `ticks` ticks without a command in between."""
@@ -338,6 +320,24 @@ class World:
             turns.look_who_is_awake()
         self.stirs += 1
         return passed
+
+    def _begin_advance(self) -> Turns | None:
+        """Forget the rows of the last advance. Returns the turns if nobody has to be asked who belongs to a crew."""
+        settled = self._seating.settled(self.walkers)
+        for walker in self.walkers if settled is None else settled.alone:
+            if walker.seat is None:
+                walker.begin_advance()
+        for crew in self.crews:
+            crew.forget_rows()
+        self.alone_s.clear()
+        return settled
+
+    def _end_advance(self, settled: Turns | None) -> None:
+        """Note who did something and was in no crew; `settled`: the turns at the beginning, if they were settled."""
+        among = settled.alone if settled is not None and settled is self._seating.turns else self.walkers
+        self.walked = [walker for walker in among if walker.new_rows]
+        for walker in self.walked:
+            walker.put_rows_together()
 
     def _count_waits(self, turns: Turns, stints: list[Stint], done: list[int], passed: int) -> None:
         """Ticks in which agents had no path to walk, of those that have passed; `done` is what each awake did."""
@@ -420,11 +420,11 @@ class World:
         for i in np.flatnonzero(crew.results["legal"] < stint.done).tolist():
             walker, row = crew.walkers[i], int(crew.results["legal"][i])
             stint.done[i] = row
-            self._stop(walker, wrong_row(self.grid, walker.position, stint.rows[i], row), self.tick + row)
+            self.referee.stop(walker, wrong_row(self.grid, walker.position, stint.rows[i], row), self.tick + row)
         for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (stint.done > 0)).tolist():
             stint.rows["marks"][i, stint.done[i] - 1] |= log.ARRIVED
-            self._check_claim(crew.walkers[i], self.tick + int(stint.done[i]) - 1)
-            self._end_trial(crew.walkers[i])
+            self.referee.check_claim(crew.walkers[i], self.tick + int(stint.done[i]) - 1)
+            self.referee.end_trial(crew.walkers[i])
         return stint
 
     def _turns(self) -> Turns:
@@ -442,173 +442,12 @@ class World:
 
     def _run_timed(self, walker: Walker, ticks: int) -> int:
         before = self.clock() if self.clock else 0.0
-        done = self._run_walker(walker, ticks)
+        done = self.referee.let_act(walker, self.tick, ticks, walker.budget or self.budget)
         if self.clock:
             self.alone_s[walker.id] = self.alone_s.get(walker.id, 0.0) + self.clock() - before
         return done
 
-    def _run_walker(self, walker: Walker, ticks: int) -> int:
-        """Returns the ticks until the agent was done, `ticks` if it is not."""
-        if (status := walker.agent.status) is not Status.ACTIVE and walker.is_done:
-            return 0
-        rows = walker.new_log(ticks)
-        done = 0
-        step = ticks if walker.spec.runs_in_bulk else 1
-        while done < ticks:
-            if status is Status.AT_GOAL:
-                self._begin_trial(walker, rows[done : done + 1])
-                done += 1
-                status = walker.agent.status
-            else:
-                done += self._plan_and_judge(walker, rows[done : done + step], self.tick + done)
-                status = walker.agent.status
-                if status is Status.ACTIVE:
-                    continue  # what is asked for below, of almost every tick, is known already
-                if status is Status.AT_GOAL:
-                    rows["marks"][done - 1] |= log.ARRIVED
-            if status is Status.AT_GOAL:
-                self._end_trial(walker)
-            if walker.is_done:
-                break
-        if done:
-            walker.keep_rows(rows[:done], self.tick, walker.budget or self.budget)
-        return done
-
-    def _plan_and_judge(self, walker: Walker, rows: np.ndarray, tick: int) -> int:
-        budget = walker.budget or self.budget
-        before = self.stopwatch() if self.stopwatch else 0.0
-        count = self._ask(walker, budget, rows, tick) if walker.spec.is_own else walker.agent.advance(budget, rows)
-        if self.stopwatch:
-            self.planning_s[walker.id] += self.stopwatch() - before
-        if count != rows.size and self._is_wrong(walker, count, rows.size, tick):
-            return 0
-        position = walker.position
-        legal = walker.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
-        if legal < count:
-            count = self._refuse(walker, rows, int(legal), tick + int(legal))
-        if walker.spec.is_own and count:
-            self._tell_first_excess(walker, budget, rows, tick)
-        if walker.own_goal is None and count:
-            self.measuring.walked(walker.id, walker.counts[0], position, rows[:count])
-        if walker.agent.status is not Status.ACTIVE:
-            self._check_claim(walker, tick + int(count) - 1)
-        elif count < rows.size:
-            self._stop(walker, f"did {count} of {rows.size} ticks, and is not at its end", tick + int(count) - 1)
-        return int(count)
-
-    # --- rules ------------------------------------------------------------------------------------
-
-    def _ask(self, walker: Walker, budget: int, rows: np.ndarray, tick: int) -> int:
-        """Ask an agent of the user's, whose code may fail. A row that it does not write breaks a rule."""
-        rows["cell"], rows["expanded"] = walker.position, -1
-        try:
-            return walker.agent.advance(budget, rows)
-        except AgentFailedError as error:
-            self._stop(walker, str(error), tick, is_failure=True)
-            return 0
-
-    def _is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
-        """Whether the number of ticks that an agent says it did cannot be; then it is stopped."""
-        problem = None if walker.offence is not None else wrong_count(count, asked)
-        if problem is not None:
-            self._stop(walker, problem, tick)
-        return walker.offence is not None
-
-    def _tell_first_excess(self, walker: Walker, budget: int, rows: np.ndarray, tick: int) -> None:
-        """The first time that an agent of the user's is over its budget is told; all are counted."""
-        if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
-            told = f"{walker.label} expanded {int(rows['expanded'][0])} cells, with a budget of {budget}"
-            self.notes.append(Note(tick, told))
-
-    def _refuse(self, walker: Walker, rows: np.ndarray, row: int, tick: int) -> int:
-        """A row that breaks a rule. Who does not know the map stays and is told, and the tick counts as a wait; all
-        others are stopped. Returns how many rows count.
-        """
-        knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
-        if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
-            self._stop(walker, wrong_row(self.grid, walker.position, rows, row), tick)
-            return row
-        rows["cell"][row] = walker.position
-        walker.refusals += 1
-        walker.agent.refused(walker.position)
-        budget = walker.budget or self.budget
-        walker.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
-        return row + 1
-
-    def _check_claim(self, walker: Walker, tick: int) -> None:
-        """An agent says that it is at its end; what the referee knows must not speak against it."""
-        status, goal = walker.agent.status, self.goal_of(walker)
-        if status is Status.AT_GOAL and walker.position != goal:
-            self._stop(walker, f"says that it has arrived; its goal is {self.grid.xy(goal)}", tick)
-        elif status is Status.NO_PATH and (length := self._known_distance(walker)) < np.inf:
-            self._stop(walker, f"says that there is no path; there is one of cost {length:.6g}", tick)
-
-    def _known_distance(self, walker: Walker) -> float:
-        """True cost from an agent to its goal; infinity where there is no path, or only a long search could tell."""
-        if walker.own_goal is not None or not self.measuring.is_on:
-            goal, is_own = self.goal_of(walker), walker.spec.is_own
-            return cheapest_way(self.grid, walker.position, goal)[0] if is_own else float("inf")
-        allowance = self.measuring.allowance
-        known = self.measuring.distance_within(walker.position, int(UNLIMITED) if allowance is None else allowance)
-        return float("inf") if known is None else known
-
-    def _stop(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
-        """From now on this agent stands still, and the others walk on."""
-        walker.leave_seat()
-        walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
-        walker.agent = StoppedAgent(walker.agent)
-        self._seating.is_old = True
-        self.notes.append(Note(tick, walker.offence.told(walker.label)))
-
-    def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
-        """Put an agent that has arrived back on the start, which takes a tick; it waits while that is blocked."""
-        is_possible = self.grid.is_free(walker.start)
-        cell = walker.start if is_possible else walker.position
-        rows[0] = cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING
-        referee.count_placing(rows, *walker.counts)
-        if is_possible:
-            cast(Learner, walker.agent).begin_trial(walker.start)
-            walker.trial_began = walker.trial_counts(walker.trial + 1)
-
-    def _end_trial(self, walker: Walker) -> None:
-        """An agent stands at the goal. If that was moved since it arrived, this trial was longer than it seemed."""
-        if walker.spec.keeps_h:
-            self.measuring.finish()  # what a trial comes to is kept, and the next one is counted from there
-            del walker.trials[walker.trial - 1 :]
-            walker.trials.append(self.unfinished_trial(walker))
-
-    def unfinished_trial(self, walker: Walker) -> Trial:
-        """The present trial as far as it has got."""
-        return walker.trial_counts(walker.trial).since(walker.trial_began, self._is_measured(walker))
-
-    # --- commands ---------------------------------------------------------------------------------
-
-    def _apply_due(self) -> bool:
-        """Apply what is due at this tick; whether anything was."""
-        has_applied = False
-        if self._event_tick != self.tick:
-            self._event_tick = self.tick
-            if self.random_changes.is_due(self.tick):
-                self._redraw_map()
-                has_applied = True
-        while self._queue and self._queue[0][0] <= self.tick:
-            self._applying = self._queue.pop(0)[1]
-            self._applying.apply(self)
-            has_applied = True
-        self._applying = None
-        self.stirs += has_applied
-        return has_applied
-
-    def _redraw_map(self) -> None:
-        """Take the last random event back and draw the next, as one edit: agents are told of the difference only."""
-        own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
-        protected = np.array([*self._positions(), self.goal, *sorted(own_goals)])
-        event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
-        self._event, edit = changes.put_in_place_of(self._event, event, self.grid, protected)
-        self.measuring.prepare_change()
-        self._announce(self.grid.edit(edit.blocked, edit.freed))
-
-    # What commands can do, see commands.Changeable.
+    # --- what commands can do, see commands.Changeable --------------------------------------------
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
         self._edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
@@ -660,6 +499,15 @@ class World:
         cells = [cell for crew in settled.crews for cell in crew.positions().tolist()]
         return [*cells, *(walker.position for walker in settled.alone)]
 
+    def _redraw_map(self) -> None:
+        """Take the last random event back and draw the next, as one edit: agents are told of the difference only."""
+        own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
+        protected = np.array([*self._positions(), self.goal, *sorted(own_goals)])
+        event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
+        self._event, edit = changes.put_in_place_of(self._event, event, self.grid, protected)
+        self.measuring.prepare_change()
+        self._announce(self.grid.edit(edit.blocked, edit.freed))
+
     def _announce(self, change: MapChange) -> None:
         """Tell every agent what changed."""
         if not change.cells.size:
@@ -674,7 +522,7 @@ class World:
             before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)
             if self.stopwatch:
-                self.changing_s[walker.id] += self.stopwatch() - before
+                self.changing_s[walker.id] = self.changing_s.get(walker.id, 0.0) + self.stopwatch() - before
 
     def _told_together(self, change: MapChange) -> Container[int]:
         """Tell crews of a change, as far as they are right now. Returns the numbers of those who know of it."""
@@ -807,21 +655,15 @@ class World:
         self.measuring.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
 
     def metrics(self, walker: Walker) -> Metrics:
-        """The numbers of an agent.
-
-        Where it has a goal of its own nobody counts non-optimal moves: that would take a search over the map for each.
-        """
+        """The numbers of an agent."""
         optimal = walker.own_optimal or (self.optimal, self.optimal_moves)
         own = walker.agent.own_counts()
-        is_measured = self._is_measured(walker)
+        is_measured = self.referee.has_judged(walker)
         is_coming = not is_measured and walker.own_goal is None and self.measuring.will_know(walker.id)
         return read_metrics(walker.metrics[0], optimal, is_measured, walker.trial_began, own, is_coming)
 
-    def _is_measured(self, walker: Walker) -> bool:
-        return walker.own_goal is None and self.measuring.knows(walker.id)
-
     def goal_of(self, walker: Walker) -> int:
-        return self.goal if walker.own_goal is None else walker.own_goal
+        return self.referee.goal_of(walker)
 
     def switch_states(self) -> dict[str, bool]:
         """Which switches are blocked: all of their cells are."""
@@ -888,20 +730,3 @@ class World:
     def walker_digest(self, walker: Walker) -> str:
         a, b = walker.sums
         return f"{a:08x}{b:08x}"
-
-
-def _check_ends(grid: Grid, start: int, goal: int) -> None:
-    problems = []
-    for word, cell in (("start", start), ("goal", goal)):
-        if not 0 <= cell < grid.cells:
-            problems.append(f"{grid.name}: {word}: expected a cell of the map, got {cell}")
-        elif not grid.is_free(cell):
-            x, y = grid.xy(cell)
-            problems.append(f"{grid.name}: {word}: expected a free cell, got [{x}, {y}], which is blocked")
-    if problems:
-        raise ConfigError(problems)
-
-
-def _agent_seed(seed: int, agent_id: int) -> int:
-    """Its own seed for every agent, so that adding one does not change the others."""
-    return int(np.random.SeedSequence([seed & 0xFFFFFFFF, agent_id]).generate_state(1)[0])

@@ -64,6 +64,7 @@ world = _in("sim/world.py", "mutants_killed", "world", "timeline")
 changes = _in("sim/changes.py", "mutants_killed", "world")
 turns = _in("sim/turns.py", "mutants_killed", "world", "crew")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
+command_log = _in(T + "log.py", "mutants_killed", "timeline", "branches", "sessionfile")
 history = _in(T + "history.py", "mutants_killed", "timeline", "branches", "sessionfile")
 journal = _in(F + "journal.py", "journal")
 session_file = _in(F + "session.py", "sessionfile")
@@ -137,7 +138,7 @@ MUTANTS = (
     ),
     world("self._next_id = max(self._next_id, number + 1)", "self._next_id = number + 1"),
     # time
-    timeline("not e.is_scripted and now < e.tick <= self", "not e.is_scripted and now <= e.tick <= self"),
+    command_log("after < entry.tick <= until", "after <= entry.tick <= until"),
     history("and (now := world.digest()) != self.digests[place]:", "and not (now := self.digests[place]):"),
     history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),

@@ -28,7 +28,7 @@ AGENTS = (
 
 def settings_of(session: Session) -> list[object]:
     """All that a run begins with but its map, as its world has it."""
-    world, names = session.run.world, session.run.timeline.given_names()
+    world, names = session.run.world, session.run.timeline.log.given_names()
     agents = [
         (w.spec.key, names.get(w.id, w.config.label), w.params, w.budget, w.config.group, w.start, world.goal_of(w))
         for w in sorted(world.walkers, key=lambda walker: walker.id)

@@ -229,3 +229,23 @@ def test_a_digest_says_nothing_of_who_came_and_left_in_one_tick() -> None:
         world.remove_agent(world.walkers[-1].id)
         digests |= {world.digest(), restore(take(world)).digest()}
     assert digests == {one_crowd().digest()}
+
+
+def test_one_that_the_referee_stops_leaves_its_crew_and_the_others_walk_on() -> None:
+    """In the middle of a tick, as where its crew has come to a row that is no legal move."""
+    rows, ends = ["." * 9] * 9, ((0, 0), (0, 4), (0, 8))
+    with patch.object(crew, "FEWEST", 2):
+        world, alone = (World(Grid.from_rows(rows), 0, 80, BY_KEY, budget=400, measures=False) for _ in range(2))
+        for start in ends:
+            world.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))
+        for start in (ends[0], ends[2]):
+            alone.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))
+        world.advance(2)
+        assert [len(each.walkers) for each in world.crews] == [3]
+        liar = world.walkers[1]
+        world.referee.stop(liar, "moved from (2, 4) to (7, 4), which is no legal move", world.tick)
+        place = liar.position
+        alone.advance(world.advance(20) + 2)
+        assert [len(each.walkers) for each in world.crews] == [2] and liar.position == place != liar.own_goal
+        others = [walker for walker in world.walkers if walker is not liar]
+        assert [w.sums for w in others] == [w.sums for w in alone.walkers] and all(w.has_arrived for w in others)

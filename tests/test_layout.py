@@ -108,3 +108,10 @@ def test_choices_stand_in_as_many_rows_as_their_words_need(scale, width):
     rows = [sum(box[1] == y for box in boxes) for y in sorted({box[1] for box in boxes})]
     assert len(set(rows[:-1])) <= 1 and rows[-1] <= rows[0]
     assert width < 900 or len(rows) == 1
+
+
+def test_texts_are_measured_at_the_scale_of_the_window_before_anything_is_drawn():
+    pygame.font.init()
+    usual, large = Canvas(), Canvas(2.0)
+    assert large.px(13) == 2 * usual.px(13) and large.text_width("waiting") > 1.8 * usual.text_width("waiting")
+    assert len(large.wrap_lines("as wide as before", 80)) > len(usual.wrap_lines("as wide as before", 80))

@@ -1,10 +1,10 @@
-"""The rooms of ui/: imports run one way, from a room to those below it, and never in a circle.
+"""The rooms of ui/: imports run one way, from a room to those below it; and nowhere in a circle.
 
 Imports inside functions are named here, each with its reason. A name that is no longer needed fails: the list shrinks.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -40,7 +40,9 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-MODULES = {name_of(path): path for path in sorted((ROOT / "ui").rglob("*.py"))}
+PACKAGES = ("sim", "agents", "ui", "cli")
+EVERYWHERE = {name_of(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
+MODULES = {name: path for name, path in EVERYWHERE.items() if name.split(".")[0] == "ui"}
 
 
 @cache
@@ -48,10 +50,18 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements below a node. No import is in an expression, and most of a tree is expressions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield child
+            yield from statements(child)
+
+
 def types_only(tree: ast.Module) -> set[ast.AST]:
     """What stands under `if TYPE_CHECKING`."""
-    guards = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
-    return {inner for guard in guards for inner in ast.walk(guard)}
+    guards = [n for n in statements(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
+    return {inner for guard in guards for inner in statements(guard)}
 
 
 def modules_in(node: ast.AST) -> Iterator[str]:
@@ -61,14 +71,20 @@ def modules_in(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.ImportFrom):
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
-            yield whole if whole in MODULES else str(node.module)
+            yield whole if whole in EVERYWHERE else str(node.module)
 
 
-def imported(module: str, with_types: bool = False) -> set[str]:
+def imported(module: str, with_types: bool = False, among: Container[str] = MODULES) -> set[str]:
     """The modules of ui/ that one imports, at its top or inside functions."""
-    tree = tree_of(MODULES[module])
+    return {name for name in named_in(module, with_types) if name in among}
+
+
+@cache
+def named_in(module: str, with_types: bool) -> frozenset[str]:
+    """All that a module imports, from whomever."""
+    tree = tree_of(EVERYWHERE[module])
     left_out = set() if with_types else types_only(tree)
-    return {name for node in ast.walk(tree) if node not in left_out for name in modules_in(node) if name in MODULES}
+    return frozenset(name for node in statements(tree) if node not in left_out for name in modules_in(node))
 
 
 def floor_of(module: str) -> int:
@@ -87,14 +103,39 @@ def test_what_is_imported_for_its_type_alone_lies_below_too() -> None:
 
 
 def test_no_imports_run_in_a_circle() -> None:
-    assert not circles({module: imported(module) for module in MODULES})
+    assert not circles({module: imported(module, among=EVERYWHERE) for module in EVERYWHERE})
+
+
+def test_two_modules_know_each_other_for_their_types_alone():
+    """A crew holds walkers, and a walker its seat in one."""
+    knots = circles({module: imported(module, with_types=True, among=EVERYWHERE) for module in EVERYWHERE})
+    assert knots == {frozenset({"sim.crew", "sim.walker"})}
 
 
 def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
     """The knots of a graph: what can be reached from all of its own."""
+    graph = turned(pruned(turned(pruned(graph))))
     reach = {start: reachable(graph, start) for start in graph}
     knots = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph if a in reach[a]}
     return {knot for knot in knots if len(knot) > 1}
+
+
+def turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Who imports whom, the other way round."""
+    others: dict[str, set[str]] = {module: set() for module in graph}
+    for module, imports in graph.items():
+        for other in imports:
+            others[other].add(module)
+    return others
+
+
+def pruned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Without whoever imports nobody, and then nobody who is left: what is in no circle, mostly."""
+    left = dict(graph)
+    while ends := [module for module, imports in left.items() if not imports & left.keys()]:
+        for module in ends:
+            del left[module]
+    return {module: imports & left.keys() for module, imports in left.items()}
 
 
 def reachable(graph: dict[str, set[str]], start: str) -> set[str]:
@@ -117,7 +158,7 @@ def test_circles_are_found() -> None:
 
 def test_imports_inside_functions_are_those_of_optional_weights() -> None:
     found: dict[str, set[str]] = {}
-    for package in ("sim", "agents", "ui", "cli"):
+    for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
             names = set(lazy_imports(tree_of(path)))
             if names:

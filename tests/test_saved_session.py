@@ -7,14 +7,21 @@ import numpy as np
 import pygame
 import pytest
 
+from agents.registry import BY_KEY
+from sim.commands import MAX_NAME, AddAgent, AgentConfig
 from sim.files.journal import find_crashed
+from sim.files.map import write_map
 from sim.files.png import png_bytes
+from sim.files.scenario import MAX_TITLE, parse_scenario
+from sim.files.session import session_data
+from sim.files.yaml import read_yaml, values_in, write_yaml
 from sim.params import ConfigError
+from sim.time.branches import MAX_BRANCH_NAME
 from tests.test_app import setup
 from tests.window import ROOT, make_app, press, press_combination
 from ui.dialogs.crashed import CrashedQuestion
 from ui.draw.layers import LAYER_BY_KEY
-from ui.model import agent_edits, branching, files, painting, saving, turning
+from ui.model import agent_edits, branching, files, painting, saving, turning, wording
 from ui.model.keeper import Keeper
 from ui.model.keys import PanelKey
 from ui.model.look import look_from_view
@@ -258,3 +265,141 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(
         keeper.keep()
         session.advance(1)
     assert sum("not kept" in text for text in session.told.lasting) == 1
+
+
+# --- whatever the program calls things itself, it reads again -------------------------------------
+
+
+def reopened(session: Session, folder: Path) -> Session:
+    """The session from a file, and its scenario from another, which opens too."""
+    files.open_any(files.save_session_scenario(session, folder / "scenario", {}))
+    opened = files.open_any(saving.save(session, folder / "mine"))
+    assert opened.saved is not None
+    other = Session(opened.scenario)
+    saving.restore(other, opened.saved)
+    return settled(other)
+
+
+def branch_names(session: Session) -> list[str]:
+    return [branch.name for branch in session.run.tree.branches.values()]
+
+
+def test_futures_that_were_kept_again_and_again_have_short_names(tmp_path: Path):
+    session = Session(setup())
+    session.advance(20)
+    for tick in (9, 8, 8, 7, 6, 5):
+        session.seek(tick)
+        painting.paint(session, [tick], block=True)
+        branching.show(session, max(session.run.tree.branches))
+        session.seek(20)
+    assert branch_names(session)[1:4] == [f"run, before the change at {words}" for words in ("9", "8", "8 (2)")]
+    assert branch_names(reopened(session, tmp_path)) == branch_names(session)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "nine words and more " * 20])
+def test_a_branch_with_a_long_name_is_called_by_its_beginning(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    session = Session(setup())
+    branching.rename(session, 0, name)
+    assert name.startswith(branch_names(session)[0]) and len(branch_names(session)[0]) == MAX_BRANCH_NAME
+    assert branch_names(reopened(session, tmp_path)) == branch_names(session)
+
+
+def test_a_session_with_longer_names_than_are_given_now_opens(tmp_path: Path):
+    """Versions before wrote some that they did not read."""
+    session = Session(setup())
+    text = saving.text_of(session.run, tmp_path)
+    (tmp_path / "old.yaml").write_text(
+        text.replace("name: run", f"name: {'y' * 300}").replace("title: ", f"title: {'z' * 150}"), "utf-8"
+    )
+    opened = files.open_any(tmp_path / "old.yaml")
+    assert opened.saved is not None and opened.saved.branches[0].state.name == "y" * MAX_BRANCH_NAME
+    assert opened.scenario.title.startswith("z" * MAX_TITLE) and len(opened.scenario.title) == MAX_TITLE
+
+
+def test_a_map_with_a_long_name_makes_a_title_that_is_read_again(tmp_path: Path):
+    write_map(setup().grid, tmp_path / f"{'m' * 150}.map")
+    session = Session(files.open_any(tmp_path / f"{'m' * 150}.map").scenario)
+    assert reopened(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
+
+
+def test_a_problem_of_a_map_with_a_long_name_is_read_again(tmp_path: Path):
+    name = f"{'m' * 150}.map"
+    write_map(setup().grid, tmp_path / name)
+    (tmp_path / "of.scen").write_text(f"version 1\n0\t{name}\t24\t12\t0\t0\t9\t9\t9\n", "utf-8")
+    session = Session(files.open_any(tmp_path / "of.scen").scenario)
+    assert reopened(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
+
+
+@pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_VALUES"])
+def test_what_is_more_than_can_be_read_is_not_written(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    session = busy_session()
+    path = files.save_session_scenario(session, tmp_path / "mine", {})
+    before = path.read_bytes()
+    monkeypatch.setattr(f"sim.files.scenario.{limit}", 20)
+    for save in (lambda: files.save_session_scenario(session, path, {}), lambda: saving.save(session, path)):
+        with pytest.raises(ConfigError, match=r"expected at most 20 .* it could not be opened again"):
+            save()
+    assert path.read_bytes() == before
+
+
+def test_values_are_counted_as_the_reader_counts_them(monkeypatch: pytest.MonkeyPatch):
+    data = session_data(saving.describe(busy_session().run))
+    text = write_yaml(data)
+    monkeypatch.setattr("sim.files.yaml.MAX_VALUES", values_in(data))
+    assert read_yaml(text, "whole").data["log"]
+    monkeypatch.setattr("sim.files.yaml.MAX_VALUES", values_in(data) - 1)
+    with pytest.raises(ConfigError, match=r"more than .* values"):
+        read_yaml(text, "whole")
+
+
+def test_a_copy_of_an_agent_with_a_long_name_has_a_name_that_is_read_again(tmp_path: Path):
+    session = Session(setup())
+    for label in ("l" * MAX_NAME, "9" * MAX_NAME):
+        agent_edits.name_agent(session, session.focused_key, label)
+        taken = {walker.label for walker in session.run.world.walkers}
+        agent_edits.add(session, AgentConfig("tba", wording.next_label(label, taken)))
+    labels = [walker.label for walker in reopened(session, tmp_path).run.world.walkers]
+    assert labels == [walker.label for walker in session.run.world.walkers] and len({*labels}) == len(labels)
+
+
+@pytest.mark.parametrize("placed", ["", ", placing: {pairs: random}"])
+def test_a_crowd_with_a_long_name_is_read_again(placed: str, tmp_path: Path):
+    agents = f"agents: [{{kind: tb-wa, label: {'u' * MAX_NAME}, count: 12{placed}}}]"
+    text = (
+        f"format: backmove-scenario\nversion: 1\nmap: {{rows: [....., .....]}}\nstart: [0, 0]\ngoal: [4, 1]\n{agents}"
+    )
+    session = Session(parse_scenario(text, "units.yaml", BY_KEY))
+    labels = [walker.label for walker in reopened(session, tmp_path).run.world.walkers]
+    assert labels == [walker.label for walker in session.run.world.walkers] and len({*labels}) == 12
+
+
+def test_no_more_branches_are_made_than_a_file_may_have(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sim.time.branches.MAX_BRANCHES", 3)
+    session = Session(setup())
+    session.advance(20)
+    for cell in (3, 4):
+        branching.branch_here(session)
+        painting.paint(session, [cell], block=True)
+    entries = session.run.timeline.entries()
+    session.seek(9)
+    for more in (lambda: branching.branch_here(session), lambda: painting.paint(session, [5], block=True)):
+        with pytest.raises(ConfigError, match="expected at most 3 branches"):
+            more()
+        session.history.end()
+    assert len(session.run.tree.branches) == 3 and session.run.timeline.entries() == entries, "nothing is lost"
+    branching.delete(session, 1)
+    painting.paint(session, [5], block=True)
+    assert len(session.run.tree.branches) == 3
+
+
+def test_no_more_agents_join_than_a_file_may_have(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sim.world.MAX_AGENTS", 3)
+    session = Session(setup())
+    assert len(session.run.world.walkers) == 2
+    assert agent_edits.add(session, AgentConfig("tba")) and not agent_edits.add(session, AgentConfig("tba"))
+    session.do(AddAgent(AgentConfig("tba")))
+    assert len(session.run.world.walkers) == 3
+    assert [text.split("expected")[1] for text in session.told.messages] == [" at most 3 agents, got one more"] * 2

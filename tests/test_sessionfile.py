@@ -351,7 +351,7 @@ def test_all_problems_are_reported_at_once():
     [
         (lambda t: t.replace("format: backmove-session", "format: backmove-sesion"), "did you mean 'backmove-session'"),
         (lambda t: t.replace("branches:\n", "branchez:\n"), "no such key; did you mean 'branches'"),
-        (lambda t: re.sub(r"branches:\n(.*\n)*", "branches: []\n", t), "expected 1 to 256 branches, got 0"),
+        (lambda t: re.sub(r"branches:\n(.*\n)*", "branches: []\n", t), "expected 1 to 1,000 branches, got 0"),
         (lambda t: t.replace("log: [1, ", "log: [1, 1, "), "expected each entry once, got 1"),
         (lambda t: t.replace("log: [1, ", "log: [99, "), "expected the id of an entry of the log, got 99"),
         (lambda t: t.replace("every: 100", "every: [1]"), None),

@@ -33,10 +33,10 @@ from .window import make_app, settle
 AGENTS = (AgentConfig("tb-wa", params={"weight": 3.0}), AgentConfig("lrta"), AgentConfig("tba"))
 
 
-def a_sketch(**more: object) -> Sketch:
+def a_sketch(title: str = "rooms", **more: object) -> Sketch:
     grid = generate("rooms", {"width": 24, "height": 24, "seed": 2}).grid
     given = {"agents": AGENTS, "budgets": (1, 16), "count": 6, "seed": 3, **more}
-    return Sketch("rooms: experiment", grid, **given)  # type: ignore[arg-type]
+    return Sketch(title, grid, **given)  # type: ignore[arg-type]
 
 
 class Ended:
@@ -95,6 +95,11 @@ def test_a_run_becomes_a_specification(tmp_path: Path) -> None:
     found = {(s.kind, s.budget) for s in part.settings}
     assert found == {("tb-wa", 1), ("tb-wa", 16), ("lrta", 1), ("lrta", 16), ("tba", 16)}, "TBA* needs more than one"
     assert next(s for s in part.settings if s.kind == "tb-wa").params["weight"] == 3.0
+
+
+@pytest.mark.parametrize(("title", "called"), [("rooms", "rooms: experiment"), ("t" * 120, f"{'t' * 108}: experiment")])
+def test_it_is_called_after_the_run(title: str, called: str, tmp_path: Path) -> None:
+    assert load_experiment(sketch.write(a_sketch(title), tmp_path, BY_KEY), BY_KEY).title == called
 
 
 def test_an_agent_keeps_a_budget_of_its_own(tmp_path: Path) -> None:
@@ -279,7 +284,6 @@ def test_no_column_of_the_table_is_cut(sheet: ExperimentSheet, monkeypatch: pyte
     monkeypatch.setattr(host, "window_size", (800, 600))
     sheet.rebuild()
     pen = sheet.pen
-    pen.scale = host.scale
     assert 2 < len(sheet.rows.columns) < len(sheets.COLUMNS) and sheet.rows.items
     for column, (_, width) in zip(sheet.rows.columns, sheet.rows._widths(), strict=True):
         assert pen.text_width(column.title, 12) + 12 <= width, column.title

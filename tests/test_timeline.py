@@ -106,7 +106,7 @@ class Sessions(RuleBasedStateMachine):
         chosen = data.draw(st.sampled_from(line.entries())).id
         what = data.draw(st.sampled_from(["toggle", "move", "delete", "duplicate", "change"]))
         if what == "toggle":
-            line.set_enabled(chosen, not line.entry(chosen).is_enabled)
+            line.set_enabled(chosen, not line.log.entry(chosen).is_enabled)
         elif what == "move":
             line.move(chosen, tick)
         elif what == "delete":
@@ -729,3 +729,13 @@ def test_back_moves_are_marked():
     marks = line.marks(0, 800, [MarkKind.BACK_MOVE])
     counted = sum(int(walker.metrics[0].back_moves) for walker in line.world.walkers)
     assert marks.size == counted > 0
+
+
+def test_an_agent_that_comes_back_under_its_number_does_not_take_those_of_later_ones():
+    line = Timeline(lambda: make_world(["....."] * 3, 0, 14, ("tb-wa", {}), ("lrta", {})))
+    line.do(commands.RemoveAgent(0))
+    for number in (0, None, None):
+        line.do(commands.AddAgent(AgentConfig("tb-wa"), number))
+    assert [walker.id for walker in line.world.walkers] == [1, 0, 2, 3]
+    line.seek(0)
+    assert [entry.command.agent for entry in line.entries()[1:]] == [0, 2, 3]

@@ -613,4 +613,4 @@ def test_true_distances_follow_edits_and_the_goal() -> None:
 def test_the_stopwatch_times_planning_only() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}), stopwatch=time.perf_counter)
     world.advance(100)
-    assert world.planning_s.keys() == {0} and world.planning_s[0] > 0.0
+    assert world.referee.planning_s.keys() == {0} and world.referee.planning_s[0] > 0.0

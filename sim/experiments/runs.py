@@ -160,7 +160,7 @@ def _lines(world: World, walker: Walker, walk: Walk, if_active: str, proofs: Pro
     for trial in walker.trials:
         yield _line(walk, trial_result(line, trial))
     if not walker.has_arrived:
-        yield _line(walk, trial_result(line, world.unfinished_trial(walker), outcome))
+        yield _line(walk, trial_result(line, world.referee.unfinished_trial(walker), outcome))
 
 
 def _line(walk: Walk, found: Mapping[str, Any]) -> Line:

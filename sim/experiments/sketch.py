@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from sim.agent_api import AgentSpec
-from sim.commands import BUDGET, AgentConfig
+from sim.commands import BUDGET, AgentConfig, with_end
 from sim.experiments.spec import FORMAT, VERSION
 from sim.files.disk import write_atomically
 from sim.files.map import ScenRow, map_text, scen_text
 from sim.files.movement import movement_data
+from sim.files.scenario import MAX_TITLE
 from sim.files.yaml import write_yaml
 from sim.grid import Grid
 from sim.params import ConfigError, Value, did_you_mean, parse_params
@@ -35,7 +36,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Sketch:
-    title: str
+    title: str  # of the run
     grid: Grid
     agents: tuple[AgentConfig, ...]  # with all of their parameters; one with a budget keeps that
     budgets: tuple[int, ...]
@@ -92,7 +93,7 @@ def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "title": sketch.title,
+        "title": with_end(sketch.title, ": experiment", MAX_TITLE),
         "problems": problems,
         "agents": [agent for agent in agents if agent["budgets"]],
         "slice": 10,  # results come in small pieces

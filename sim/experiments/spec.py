@@ -31,6 +31,7 @@ from sim.files.agent_text import parse_agent
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import EXPERIMENT, check_kind
+from sim.files.scenario import MAX_TITLE
 from sim.files.yaml import read_yaml
 from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, printable, shown, unknown_agent
 
@@ -194,7 +195,7 @@ class _Reader:
             self.name,
             text,
             parts,
-            self._text("title", 120),
+            self._text("title", MAX_TITLE),
             self._text("paper", 300),
             self._text("note", 10_000),
             self.size,

@@ -1,7 +1,6 @@
 """Agents and random changes as the plain data of scenario files: {kind: rtb-wa, label: lazy, weight: 2}."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
@@ -12,7 +11,7 @@ from sim.files.map import read_scen, row_numbers
 from sim.files.yaml import Inline, InlineMap
 from sim.grid import MAX_SIDE, Grid
 from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown, unknown_agent
-from sim.placing import Drawn, Listed, Placing, Zone, spread
+from sim.placing import Drawn, Listed, Placing, Zone, one_of, spread
 
 AGENT_KEYS = ("kind", "label", "budget", "start", "goal", "group")
 CROWD_KEYS = ("count", "placing")
@@ -51,7 +50,7 @@ def read_agents(
             [] if placing is None or grid is None else _spread(entry, config, count, "count" in fields, placing, grid)
         )
     if count > 1:
-        return [_one_of(config, i) for i in range(count)]
+        return [one_of(config, i) for i in range(count)]
     return [config]
 
 
@@ -71,11 +70,6 @@ def _ends_are_right(fields: Mapping[str, Field], config: AgentConfig, grid: Grid
     for entry, text in wrong:
         entry.complain(text)
     return not wrong
-
-
-def _one_of(config: AgentConfig, place: int) -> AgentConfig:
-    group = config.label or config.kind
-    return replace(config, label=f"{group} {place + 1}", group=group)
 
 
 def _spread(

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.agent_api import AgentSpec
-from sim.commands import LAST_TICK, MAX_NAME
+from sim.commands import LAST_TICK
 from sim.files import folders
 from sim.files.commands import runs_data
 from sim.files.disk import open_regular, reason
@@ -51,6 +51,7 @@ from sim.files.session import (
     Digest,
     Saved,
     SavedBranch,
+    read_branch_name,
     redrawn_cells,
     with_known_agents,
     with_original,
@@ -419,9 +420,6 @@ class _JournalReader:
         entry = require(fields, key, part, "a tick")
         return (entry.integer(_TICK) if entry else None) or 0
 
-    def _name(self, fields: Mapping[str, Field]) -> str:
-        return (fields["name"].text(10 * MAX_NAME) if "name" in fields else None) or "branch"
-
     def _made(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
         parent = fields["parent"].value if "parent" in fields else None
         parent = parent if type(parent) is int and parent in self.lines else None
@@ -433,7 +431,7 @@ class _JournalReader:
         elif parent is not None:
             entries = list(self.lines[parent].entries)
         if not part.problems.found:
-            self.lines[number] = _Line(self._name(fields), parent, at, tick, horizon, entries)
+            self.lines[number] = _Line(read_branch_name(fields, "branch"), parent, at, tick, horizon, entries)
 
     def _changed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
         tick = self._tick(fields, part)
@@ -456,7 +454,7 @@ class _JournalReader:
         line.last = (line.tick, digest) if digest else None
 
     def _renamed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
-        self.lines[number].name = self._name(fields)
+        self.lines[number].name = read_branch_name(fields, "branch")
 
     def _deleted(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
         gone = self.lines.pop(number)

@@ -33,6 +33,7 @@ from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import SCENARIO, check_kind
 from sim.files.map_source import (
+    MAX_PATH,
     MapFile,
     MapRecipe,
     MapRows,
@@ -46,14 +47,15 @@ from sim.files.map_source import (
     rows_of,
     source_data,
 )
-from sim.files.yaml import MAX_BYTES, Inline, read_yaml, write_yaml
+from sim.files.yaml import MAX_BYTES, MAX_VALUES, Inline, read_yaml, values_in, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.movement import USUAL, Movement
-from sim.params import ConfigError, Param, did_you_mean, shown
+from sim.params import ConfigError, Param, did_you_mean, printable, shown
 from sim.world import World
 
 FORMAT, VERSION = SCENARIO.format, 1
 SUFFIX = ".yaml"
+MAX_TITLE, MAX_CAPTION = 120, 1000  # characters
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
 LISTED_OPTIMAL = Param("listed_optimal", float, 0.0, "length of the cheapest path, as a problem list states it", 0.0)
@@ -90,7 +92,7 @@ class Scenario:
     start: Pair
     goal: Pair
     agents: tuple[AgentConfig, ...] = ()
-    title: str = ""
+    title: str = ""  # of any text, such as the name of a file, what files take for a title
     caption: str = ""  # what to look at
     seed: int = 0
     budget: int = int(BUDGET.default)
@@ -105,6 +107,7 @@ class Scenario:
     """The map at tick 0, and in `original` as it was opened. Only read; by default that of the source."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "title", printable(self.title)[:MAX_TITLE])
         if self.grid is _FROM_SOURCE:
             object.__setattr__(self, "grid", open_source(self.map).grid)
         self.grid.freeze()
@@ -241,7 +244,7 @@ class ScenarioReader:
         goal = self._end("goal", agents[0].goal if agents else None)
         knows_switches = self.opened is not None or "switches" in self.fields
         edits = self._edits(EditReader(self.width, self.height, switches if knows_switches else None, roster))
-        title, caption = self._text("title", 120), self._text("caption", 1000, lines=True)
+        title, caption = self._title(), self._text("caption", MAX_CAPTION, lines=True)
         seed, changes, view = self._integer("seed", SEED), self._changes(), self._view()
         trials, tick_ms, listed = self._integer("trials", TRIALS), self._tick_ms(), self._listed_optimal()
         if source is None or start is None or goal is None or self.opened is None:
@@ -279,6 +282,10 @@ class ScenarioReader:
 
     def _text(self, key: str, longest: int, lines: bool = False) -> str:
         return (self.fields[key].text(longest, lines) or "") if key in self.fields else ""
+
+    def _title(self) -> str:
+        """Older versions wrote into a session the whole name of a file, however long."""
+        return self._text("title", MAX_PATH if self.is_saved else MAX_TITLE)
 
     def _tick_ms(self) -> float:
         value = self.fields["tick_ms"].parse(TICK_MS) if "tick_ms" in self.fields else None
@@ -393,7 +400,12 @@ def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
 
 
 def dump_scenario(scenario: Scenario) -> str:
-    """The scenario as YAML that reads back equal. A map that was redrawn is drawn in it."""
+    """The scenario as YAML that reads back equal."""
+    return write_yaml(scenario_data(scenario))
+
+
+def scenario_data(scenario: Scenario) -> dict[str, Any]:
+    """The scenario as plain data. A map that was redrawn is drawn in it."""
     if scenario.is_redrawn:
         scenario = replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
@@ -419,7 +431,7 @@ def dump_scenario(scenario: Scenario) -> str:
         data["edits"] = edits_data(scenario.agents, scenario.edits, scenario.grid.width)
     if scenario.view:
         data["view"] = dict(scenario.view)
-    return write_yaml(data)
+    return data
 
 
 def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
@@ -428,8 +440,18 @@ def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
     Its map file is named from the new place. A map out of reach from there is drawn in the file itself.
     """
     moved = moved_to(scenario, Path(os.path.realpath(Path(path).parent)))
-    write_atomically(path, dump_scenario(moved).encode("utf-8"))
+    write_document(scenario_data(moved), path)
     return moved
+
+
+def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a scenario or a session, whole or not at all; a ConfigError where it is more than what is read."""
+    values = values_in(data)
+    text = write_yaml(data).encode("utf-8") if values <= MAX_VALUES else b""
+    for what, most, count in (("values", MAX_VALUES, values), ("bytes", MAX_BYTES, len(text))):
+        if count > most:
+            raise ConfigError(f"{path}: expected at most {most:,} {what}, got {count:,}: it could not be opened again")
+    write_atomically(path, text)
 
 
 def moved_to(scenario: Scenario, folder: Path) -> Scenario:

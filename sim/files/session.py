@@ -34,9 +34,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentSpec
-from sim.commands import AGENT, LAST_TICK, MAX_NAME, AddAgent, Command
+from sim.commands import AGENT, LAST_TICK, AddAgent, Command
 from sim.files.commands import runs_data
-from sim.files.disk import read_file, write_atomically
+from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import SESSION, check_kind
 from sim.files.log import LogReader, entry_data
@@ -44,18 +44,17 @@ from sim.files.map_source import open_places
 from sim.files.old_strokes import with_strokes
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import KEYS as SCENARIO_KEYS
-from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, build_world, dump_scenario, moved_to
+from sim.files.scenario import SUFFIX, Scenario, ScenarioReader, build_world, moved_to, scenario_data, write_document
 from sim.files.yaml import MAX_BYTES, Inline, InlineMap, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.params import ConfigError, Param, did_you_mean, shown, unknown_agent
-from sim.time.branches import ROOT, BranchState, BranchTree
+from sim.time.branches import MAX_BRANCH_NAME, MAX_BRANCHES, ROOT, BranchState, BranchTree
 from sim.time.history import DIGEST_EVERY
 from sim.time.log import Entry
 from sim.world import World
 
 FORMAT = SESSION.format
 
-MAX_BRANCHES = 256
 KEYS = (*SCENARIO_KEYS, "map_sha256", "original", "log", "branches", "linked", "branch")
 
 SHOWN_KEY = "branches"
@@ -68,6 +67,7 @@ ORDER_KEY = "panels"
 """And the panels in their order, each by the numbers of its branch and its agent."""
 
 NUMBER = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
+_LONGEST_NAME = 10_000  # characters of a branch's, that are cut
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 Letters = tuple[tuple[int, ...], str]
@@ -173,23 +173,29 @@ def with_original(scenario: Scenario, letters: Letters) -> Scenario:
 
 def save_session(saved: Saved, path: str | os.PathLike[str]) -> None:
     """Write a session file, whole or not at all."""
-    data = text_for(saved, Path(path).parent).encode("utf-8")
-    if len(data) > MAX_BYTES:
-        raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got a session of {len(data):,}")
-    write_atomically(path, data)
+    write_document(session_data(_seen_from(saved, Path(path).parent)), path)
 
 
 def text_for(saved: Saved, folder: Path) -> str:
     """The session for a file in this folder. Its map is named from there, or drawn in it if out of reach."""
-    return dump_session(replace(saved, scenario=moved_to(saved.scenario, Path(os.path.realpath(folder)))))
+    return dump_session(_seen_from(saved, folder))
+
+
+def _seen_from(saved: Saved, folder: Path) -> Saved:
+    return replace(saved, scenario=moved_to(saved.scenario, Path(os.path.realpath(folder))))
 
 
 def dump_session(saved: Saved) -> str:
     """The session as YAML that reads back equal."""
+    return write_yaml(session_data(saved))
+
+
+def session_data(saved: Saved) -> dict[str, Any]:
+    """The session as plain data: the keys of its scenario, then its own."""
     grid = saved.scenario.grid
     pool = _Pool(saved.scenario)
     lists = [pool.numbers(branch.state.entries) for branch in saved.branches]
-    data: dict[str, Any] = {"map_sha256": terrain_hash(grid.terrain)}
+    data = scenario_data(saved.scenario) | {"format": FORMAT, "map_sha256": terrain_hash(grid.terrain)}
     cells, letters = redrawn_cells(grid)
     if cells:
         data["original"] = InlineMap(cells=runs_data(cells, grid.width), letters=letters)
@@ -198,9 +204,7 @@ def dump_session(saved: Saved) -> str:
     if saved.linked:
         data["linked"] = Inline(Inline(group) for group in saved.linked)
     data["branch"] = saved.branch
-    head, _, scenario = dump_scenario(saved.scenario).partition("\n")
-    assert head == f"format: {SCENARIO_FORMAT}", head
-    return f"format: {FORMAT}\n{scenario}{write_yaml(data)}"
+    return data
 
 
 def _branch_data(saved: SavedBranch, log: list[int]) -> dict[str, Any]:
@@ -366,7 +370,7 @@ class _SessionReader:
         entry = require(self.fields, "branches", self.root, "a list of branches")
         parts = entry.items("a list of branches") if entry else []
         if entry and not 1 <= len(parts) <= MAX_BRANCHES:
-            entry.complain(f"expected 1 to {MAX_BRANCHES} branches, got {len(parts):,}")
+            entry.complain(f"expected 1 to {MAX_BRANCHES:,} branches, got {len(parts):,}")
             return []
         read = [_read_branch(part, entries if self.scenario else None) for part in parts]
         found = [branch for branch in read if branch is not None]
@@ -391,7 +395,7 @@ def _read_branch(part: Field, entries: Mapping[int, Entry] | None) -> SavedBranc
     number_field, log_field = require(fields, "number", part, "its number"), require(fields, "log", part, "its log")
     number = number_field.integer(NUMBER) if number_field else None
     log = _read_log(log_field, entries) if log_field and entries is not None else []
-    name = fields["name"].text(MAX_NAME * 2) if "name" in fields else ""
+    name = read_branch_name(fields, f"branch {number}")
     has_parent = "parent" in fields and fields["parent"].value is not None
     parent = fields["parent"].integer(NUMBER) if has_parent else None
     at, tick, horizon = (fields[key].integer(_TICK) if key in fields else 0 for key in ("at", "tick", "horizon"))
@@ -399,8 +403,14 @@ def _read_branch(part: Field, entries: Mapping[int, Entry] | None) -> SavedBranc
     if len(part.problems.found) > before or number is None:
         return None
     at, tick, horizon = at or 0, tick or 0, horizon or 0
-    state = BranchState(number, name or f"branch {number}", parent, at, tick, max(tick, horizon), tuple(log))
+    state = BranchState(number, name, parent, at, tick, max(tick, horizon), tuple(log))
     return SavedBranch(state, digests, last, agents)
+
+
+def read_branch_name(fields: Mapping[str, Field], otherwise: str) -> str:
+    """What a branch is called, `otherwise` where nothing is said. Older versions wrote whole histories here."""
+    name = fields["name"].text(_LONGEST_NAME) if "name" in fields else ""
+    return name[:MAX_BRANCH_NAME] if name else otherwise
 
 
 def _read_log(field: Field, entries: Mapping[int, Entry]) -> list[Entry]:

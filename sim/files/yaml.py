@@ -306,6 +306,13 @@ _Dumper.add_representer(
 )
 
 
+def values_in(data: Any) -> int:
+    """How many values read_yaml counts in plain data; each key is one, too."""
+    if isinstance(data, dict):
+        return 1 + len(data) + sum(map(values_in, data.values()))
+    return 1 + sum(map(values_in, data)) if isinstance(data, list | tuple) else 1
+
+
 def write_yaml(data: Any) -> str:
     """The text of plain data; Inline and InlineMap parts keep to one line each."""
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=118)

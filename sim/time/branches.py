@@ -14,10 +14,11 @@
 Work done at a past tick never overwrites a future that no other branch has: it is kept as a branch.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 
-from sim.commands import BUDGET, AddAgent, Command, SetBudget, SetParam, ToGroup
+from sim.commands import BUDGET, AddAgent, Command, SetBudget, SetParam, ToGroup, with_end
 from sim.params import ConfigError, Value
 from sim.time.keyframes import KeyframeStore
 from sim.time.log import Entry
@@ -26,6 +27,14 @@ from sim.walker import Walker
 from sim.world import World
 
 ROOT = 0
+
+MAX_BRANCHES = 1000
+"""Of one run: what a file has more of is no run that somebody made."""
+
+MAX_BRANCH_NAME = 120
+"""Characters; a longer name is cut."""
+
+_KEPT = ", before the change at "
 
 
 @dataclass(eq=False)
@@ -84,7 +93,7 @@ class BranchTree:
         return self._next - 1
 
     def _grow(self, timeline: Timeline, number: int, name: str, parent: int | None, at: int) -> Branch:
-        branch = Branch(number, name, parent, at, timeline)
+        branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline)
         self.branches[branch.number] = branch
         timeline.on_lost_future = lambda lost: self._keep_future(branch, lost)
         timeline.on_entries = lambda _, altered, gone: self._tell(branch, altered, gone)
@@ -103,6 +112,7 @@ class BranchTree:
 
     def branch(self, number: int, tick: int | None = None, name: str = "") -> Branch:
         """Another future of a branch. Without commands of its own it stays the same for ever."""
+        self._check_room()
         parent = self[number].timeline
         at = parent.target if tick is None else tick
         return self._made(self._grow(parent.fork(at), self._new_number(), name or self._free_name(), number, at))
@@ -116,11 +126,23 @@ class BranchTree:
         others = [other.timeline.entries() for other in self.branches.values() if other is not branch]
         if any(_are_the_same(timeline.entries(), other) for other in others):
             return
-        name = f"{branch.name}, before the change at {timeline.tick}"
+        self._check_room()
+        name = self._name_of_kept(branch, timeline.tick)
         self._made(self._grow(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
 
+    def _name_of_kept(self, branch: Branch, tick: int) -> str:
+        """After the branch that it was, said once: a future may be kept of one that was kept itself."""
+        origin, taken = branch.name.partition(_KEPT)[0], {other.name for other in self.branches.values()}
+        names = (with_end(origin, f"{_KEPT}{tick}{again}", MAX_BRANCH_NAME) for again in _agains())
+        return next(name for name in names if name not in taken)
+
+    def _check_room(self) -> None:
+        """Before anything is changed: what has no room in a file would be lost by saving."""
+        if len(self.branches) >= MAX_BRANCHES:
+            raise ConfigError(f"expected at most {MAX_BRANCHES:,} branches, got one more; delete one first")
+
     def rename(self, number: int, name: str) -> None:
-        self[number].name = name
+        self[number].name = name[:MAX_BRANCH_NAME]
         if self.watcher:
             self.watcher.branch_renamed(self[number])
 
@@ -278,6 +300,11 @@ class BranchTree:
             timeline.begin_seek(state.tick)
         seed.close()
         return tree
+
+
+def _agains() -> Iterator[str]:
+    """What stands behind a name that is the first of its kind, the second, and so on."""
+    return chain([""], (f" ({number})" for number in count(2)))
 
 
 def _as_in_setup(entry: Entry, script: Mapping[int, Entry]) -> Entry:

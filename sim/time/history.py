@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import Status
+from sim.commands import Note
 from sim.crew import Stint
 from sim.kernels import log
 from sim.time.recorded import MarkKind, Marks, Record, marks_of_all, marks_of_rows
 from sim.walker import Walker
-from sim.world import Note, World
+from sim.world import World
 
 DIGEST_EVERY = 100
 

@@ -46,7 +46,7 @@ from sim.params import Param
 from sim.prepared import Prepared
 from sim.time.memories import Bytes, Memories, TouchedPages
 from sim.time.pool import Content, Pool
-from sim.world import Note, World
+from sim.world import World
 
 LEAST_BUDGET = 190_000_000
 """Bytes for keyframes where nobody has said how many; a world that takes more itself may have as much again."""
@@ -65,7 +65,7 @@ _KEPT_TYPES = (
     Specs,
     Param,
     Prepared,
-    Note,
+    commands.Note,
     commands.AgentConfig,
     commands.Command,
 )

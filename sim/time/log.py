@@ -3,11 +3,12 @@
 Entries are kept by tick, those of one tick in the order in which they apply. Their numbers stay, whatever is moved.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
-from sim.commands import Command, Serve
+from sim.commands import AddAgent, Command, NameAgent, Note, Serve
 from sim.time.recorded import NO_AGENT, MarkKind
 
 
@@ -41,6 +42,10 @@ def end_of(entries: list[Entry], tick: int) -> int:
     return bisect_right(entries, tick, key=lambda entry: entry.tick)
 
 
+def last_tick(entries: Iterable[Entry]) -> int:
+    return max((entry.tick for entry in entries if entry.is_enabled), default=0)
+
+
 class Numbers:
     """Numbers for entries, one after the other; the timelines of one tree share them."""
 
@@ -56,18 +61,100 @@ class Numbers:
         self._last = max(self._last, number)
 
 
-def last_tick(entries: Iterable[Entry]) -> int:
-    return max((entry.tick for entry in entries if entry.is_enabled), default=0)
+@dataclass(eq=False)
+class Log:
+    """The commands of one timeline. It says which numbers new ones get, and the agents that they add."""
 
+    numbers: Numbers
+    next_agent: int  # the number of the next one that joins
+    entries: list[Entry] = field(default_factory=list)
 
-def edit_marks(entries: list[Entry], first: int, last: int) -> list[tuple[int, int, int]]:
-    """(tick, agent, kind) of the commands from tick `first` to tick `last`, both included."""
-    places = (bisect_left(entries, first, key=lambda entry: entry.tick), end_of(entries, last))
-    return [
-        (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))
-        for entry in entries[slice(*places)]
-        if entry.is_enabled and not isinstance(entry.command, Serve)
-    ]
+    def copy(self) -> "Log":
+        """That of a timeline which has the same past."""
+        return Log(self.numbers, self.next_agent, list(self.entries))
+
+    # --- new entries ------------------------------------------------------------------------------
+
+    def begin(self, script: Iterable[tuple[int, Command]]) -> None:
+        """What comes with the scenario, in its order."""
+        self.entries = [
+            Entry(self.numbers.next(), tick, self.numbered(command), is_scripted=True) for tick, command in script
+        ]
+
+    def by_hand(self, tick: int, command: Command, stroke: int = 0) -> Entry:
+        """An entry to be put in, as part of a stroke or (0) as one of its own."""
+        number = self.numbers.next()
+        return Entry(number, tick, self.numbered(command), stroke=stroke or number)
+
+    def add(self, entry: Entry) -> None:
+        """Put an entry in, behind the others of its tick."""
+        self.entries.insert(end_of(self.entries, entry.tick), entry)
+
+    def note_served(self, served: Iterable[tuple[int, int]]) -> list[Entry]:
+        """How many had their turn, by tick, where a clock said so: then it can be repeated."""
+        entries = [Entry(self.numbers.next(), tick, Serve(agents)) for tick, agents in served]
+        for entry in entries:
+            self.add(entry)
+        return entries
+
+    def numbered(self, command: Command) -> Command:
+        """The same command; an agent to be added gets the number that it keeps from now on."""
+        if not isinstance(command, AddAgent):
+            return command
+        number = self.next_agent if command.agent is None else command.agent
+        self.next_agent = max(self.next_agent, number + 1)
+        return command if command.agent is not None else replace(command, agent=number)
+
+    def adopted(self, entries: Iterable[Entry]) -> list[Entry]:
+        """The entries of a file or a journal, which keep their numbers, as this log would have them."""
+        found = []
+        for entry in sorted(entries, key=attrgetter("tick")):
+            command = self.numbered(entry.command)
+            found.append(entry if command is entry.command else replace(entry, command=command))
+            self.numbers.skip(entry.id)
+        return found
+
+    def forget_by_hand(self, after: int, until: int) -> list[int]:
+        """Take out what was done by hand in these ticks, the first left out; returns their numbers."""
+        if until <= after:
+            return []
+        gone = [entry for entry in self.entries if not entry.is_scripted and after < entry.tick <= until]
+        numbers = {entry.id for entry in gone}
+        self.entries = [entry for entry in self.entries if entry.id not in numbers]
+        return [entry.id for entry in gone]
+
+    # --- what it says -----------------------------------------------------------------------------
+
+    def entry(self, number: int) -> Entry:
+        return next(entry for entry in self.entries if entry.id == number)
+
+    def count_at(self, tick: int) -> int:
+        return end_of(self.entries, tick) - end_of(self.entries, tick - 1)
+
+    def due(self, tick: int) -> list[tuple[int, Command]]:
+        """The commands from `tick` on."""
+        return [(e.tick, e.command) for e in self.entries[end_of(self.entries, tick - 1) :] if e.is_enabled]
+
+    def given_names(self) -> dict[int, str]:
+        """What agents were called last, by their numbers, whenever that was: a name is not part of what happens."""
+        enabled = (entry.command for entry in self.entries if entry.is_enabled)
+        return {command.agent: command.label for command in enabled if isinstance(command, NameAgent)}
+
+    def complaints(self, notes: Iterable[Note]) -> dict[int, str]:
+        """Why commands did not apply, by the id of their entry, from what a world has had to say."""
+        said: dict[int, list[str]] = {}
+        for note in notes:
+            said.setdefault(id(note.command), []).append(note.text)
+        return {e.id: "; ".join(said[id(e.command)]) for e in self.entries if id(e.command) in said}
+
+    def marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
+        """(tick, agent, kind) of the commands from tick `first` to tick `last`, both included."""
+        places = slice(end_of(self.entries, first - 1), end_of(self.entries, last))
+        return [
+            (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))
+            for entry in self.entries[places]
+            if entry.is_enabled and not isinstance(entry.command, Serve)
+        ]
 
 
 def _agent_of(command: Command) -> int:

@@ -43,15 +43,15 @@ import numpy.typing as npt
 
 from sim import commands
 from sim.agent_api import Status
-from sim.commands import Command, NameAgent
+from sim.commands import Command, Note
 from sim.kernels import log
 from sim.measuring import A_TICK
 from sim.time.history import DIGEST_EVERY, Divergence, History
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track, taking_of
-from sim.time.log import Entry, Numbers, edit_marks, end_of, last_tick, placed
+from sim.time.log import Entry, Log, Numbers, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
 from sim.walker import Walker
-from sim.world import BULK, Note, World
+from sim.world import BULK, World
 
 SPACING = 100_000.0
 """Work between two keyframes: what a seek replays at most, as long as the memory lasts."""
@@ -66,9 +66,7 @@ _EXPANSION = 0.1
 _COMMAND = 100.0
 _MAP_CELL = 0.012  # of a random change, for each cell of the map
 _FEW_MEMORIES = 500
-_FRAMING = (
-    400.0  # of setting a world aside, for each memory beyond the first few, times twenty: no more than 5 % of all
-)
+_FRAMING = 20 * 20.0  # setting a world aside takes 20 for each memory beyond the first few, and 5 % of all at most
 _BYTES_A_WORK = 5000  # memory that is copied in the meantime
 
 
@@ -126,28 +124,24 @@ class _Seek:
 
 
 class Timeline:
-    _entries: list[Entry]
     _head: _Head | None
 
     def __init__(self, setup: Callable[[], World], store: KeyframeStore | None = None) -> None:
         world = setup()
         store = KeyframeStore() if store is None else store
-        self._begin(setup, store.new_track(), Numbers())
-        self._next_agent = world.next_agent_id
-        script = [(tick, self._numbered(command)) for tick, command in world.replace_queue(())]
-        self._entries = [Entry(self._ids.next(), tick, command, True) for tick, command in script]
+        self._begin(setup, store.new_track(), Log(Numbers(), world.next_agent_id))
+        self.log.begin(world.replace_queue(()))
         self._head = self._prepared(_Head(world))
         self.history.note_digest(world.digest())
         self._set_keyframe(self._head)
         self._apply(self._head)
 
-    def _begin(self, setup: Callable[[], World], track: Track, ids: Numbers) -> None:
-        self.setup, self._track, self._ids = setup, track, ids
+    def _begin(self, setup: Callable[[], World], track: Track, log: Log) -> None:
+        self.setup, self._track, self.log = setup, track, log
         self.on_lost_future: Callable[[Timeline], None] | None = None  # asked to keep what `do` would overwrite
         self.on_entries: Callable[[Timeline, list[Entry], list[int]], None] | None = None  # new or altered, gone
         self.history = History()
         self.horizon = self.generation = 0
-        self._entries = []
         self._head = None
         self._seek: _Seek | None = None
         self._taking: Future[Keyframe | None] | None = None  # a keyframe that is read in another thread
@@ -161,9 +155,7 @@ class Timeline:
         shown = self.tick if tick is None else tick
         self._finish_keyframe()
         track = self._track.fork(self.recorded_end) if store is None else self._track.fork_into(store, shown)
-        other._begin(self.setup, track, self._ids)
-        other._next_agent = self._next_agent
-        other._entries = list(self._entries)
+        other._begin(self.setup, track, self.log.copy())
         other.history, other.horizon = self.history.copy(), self.horizon
         other.begin_seek(shown)
         return other
@@ -227,6 +219,12 @@ class Timeline:
     @property
     def store(self) -> KeyframeStore:
         return self._track.store
+
+    @property
+    def _heads(self) -> list[_Head]:
+        """The one that is shown and the one that a seek moves, as far as they are there: mostly it is the same."""
+        both = dict.fromkeys((self._head, self._seek.head if self._seek else None))
+        return [head for head in both if head is not None]
 
     def _present(self) -> _Head:
         """The head that is shown. A fork has none before it is looked at: then it is the one its seek begins with.
@@ -294,38 +292,18 @@ class Timeline:
         now = head.tick
         if now < self.recorded_end and not keeps_later and self.on_lost_future:
             self.on_lost_future(self)
-        lost = [] if keeps_later else self._lost_after(now)
+        lost = [] if keeps_later else self.log.forget_by_hand(now, self.recorded_end)
         self._truncate(now, keeps_now=True)
         self.horizon = self.horizon if keeps_later else now
         self._apply(head)
-        entry = self._by_hand(now, command, stroke)
-        self._entries.insert(end_of(self._entries, now), entry)
+        entry = self.log.by_hand(now, command, stroke)
+        self.log.add(entry)
         if lost:
-            head.world.replace_queue(self._due(now + 1))
+            head.world.replace_queue(self.log.due(now + 1))
         head.world.submit(entry.command)
         self._apply(head)
         self._tell([entry], lost)
         return entry
-
-    def _by_hand(self, tick: int, command: Command, stroke: int) -> Entry:
-        number = self._ids.next()
-        return Entry(number, tick, self._numbered(command), stroke=stroke or number)
-
-    def _lost_after(self, now: int) -> list[int]:
-        """Take out of the log what was done by hand between now and the end of the record."""
-        if now >= self.recorded_end:
-            return []
-        lost = [e.id for e in self._entries if not e.is_scripted and now < e.tick <= self.recorded_end]
-        self._entries = [e for e in self._entries if e.id not in lost]
-        return lost
-
-    def _numbered(self, command: Command) -> Command:
-        """The same command; an agent to be added gets the number that it keeps from now on."""
-        if not isinstance(command, commands.AddAgent):
-            return command
-        number = self._next_agent if command.agent is None else command.agent
-        self._next_agent = max(self._next_agent, number + 1)
-        return command if command.agent is not None else replace(command, agent=number)
 
     # --- running ----------------------------------------------------------------------------------
 
@@ -368,18 +346,11 @@ class Timeline:
             self.history.go_on_to(world)
             self.horizon = max(self.horizon, world.tick)
             if world.served:
-                self._note_served(world)
+                self._tell(self.log.note_served(world.served), [])
+                world.served.clear()
         else:
             self.history.check(world)
         return done
-
-    def _note_served(self, world: World) -> None:
-        """How many had their turn, where a clock said so, goes into the log: then it can be repeated."""
-        entries = [Entry(self._ids.next(), tick, commands.Serve(served)) for tick, served in world.served]
-        world.served.clear()
-        for entry in entries:
-            self._entries.insert(end_of(self._entries, entry.tick), entry)
-        self._tell(entries, [])
 
     def _count_work(self, head: _Head, ticks: int, has_stirred: bool) -> None:
         work = _STEP
@@ -395,7 +366,7 @@ class Timeline:
         if head.is_before_commands:
             head.look()
             if not head.world.ticks_to_next_event():
-                head.work += _COMMAND * (end_of(self._entries, head.tick) - end_of(self._entries, head.tick - 1))
+                head.work += _COMMAND * self.log.count_at(head.tick)
         head.world.apply_now()
         if head.tick >= self.recorded_end:
             self.history.observe(head.world)
@@ -472,13 +443,9 @@ class Timeline:
 
     def _prepared(self, head: _Head) -> _Head:
         """Give a world that stands before the commands of its tick those of this timeline."""
-        head.world.replace_queue(self._due(head.tick))
+        head.world.replace_queue(self.log.due(head.tick))
         head.world.prepare()
         return head
-
-    def _due(self, tick: int) -> list[tuple[int, Command]]:
-        """The commands from `tick` on."""
-        return [(e.tick, e.command) for e in self._entries[end_of(self._entries, tick - 1) :] if e.is_enabled]
 
     # --- seeking ----------------------------------------------------------------------------------
 
@@ -517,15 +484,13 @@ class Timeline:
         """
         tick = min(self.target, self.recorded_end)
         self._taking = None
-        for head in (self._head, self._seek.head if self._seek else None):
-            if head is not None:
-                head.is_stale = True
+        for head in self._heads:
+            head.is_stale = True
         self.begin_seek(tick)
 
     def _nearest_head(self, tick: int) -> _Head | None:
         """A world that is on the way to this tick: the one shown, or the one a seek has got so far."""
-        heads = [self._head, self._seek.head if self._seek else None]
-        usable = [head for head in heads if head is not None and head.tick <= tick and not head.is_stale]
+        usable = [head for head in self._heads if head.tick <= tick and not head.is_stale]
         return max(usable, key=lambda head: head.tick, default=None)
 
     def _stops(self, begin: int, tick: int) -> tuple[int, ...]:
@@ -587,65 +552,52 @@ class Timeline:
 
     def entries(self) -> tuple[Entry, ...]:
         """All commands by tick; those of one tick in the order in which they apply."""
-        return tuple(self._entries)
-
-    def given_names(self) -> dict[int, str]:
-        """What agents were called last, by their numbers, whenever that was: a name is not part of what happens."""
-        enabled = (entry.command for entry in self._entries if entry.is_enabled)
-        return {command.agent: command.label for command in enabled if isinstance(command, NameAgent)}
-
-    def entry(self, entry_id: int) -> Entry:
-        return next(entry for entry in self._entries if entry.id == entry_id)
+        return tuple(self.log.entries)
 
     def insert(self, tick: int, command: Command, stroke: int = 0) -> Entry:
         """A command at any tick, behind those that are there. Later commands stay."""
-        entry = self._by_hand(tick, command, stroke)
-        self._rewrite(placed(self._entries, entry), tick)
+        entry = self.log.by_hand(tick, command, stroke)
+        self._rewrite(placed(self.log.entries, entry), tick)
         self._tell([entry], [])
         return entry
 
     def set_enabled(self, entry_id: int, is_enabled: bool) -> None:
-        self._alter(replace(self.entry(entry_id), is_enabled=is_enabled))
+        self._alter(replace(self.log.entry(entry_id), is_enabled=is_enabled))
 
     def move(self, entry_id: int, tick: int) -> None:
-        self._alter(replace(self.entry(entry_id), tick=max(0, tick)))
+        self._alter(replace(self.log.entry(entry_id), tick=max(0, tick)))
 
     def change(self, entry_id: int, command: Command) -> None:
-        self._alter(replace(self.entry(entry_id), command=self._numbered(command)))
+        self._alter(replace(self.log.entry(entry_id), command=self.log.numbered(command)))
 
     def duplicate(self, entry_id: int, tick: int, stroke: int = 0) -> Entry:
         """The same command once more at another tick; an agent is added as one of its own."""
-        command = self.entry(entry_id).command
+        command = self.log.entry(entry_id).command
         if isinstance(command, commands.AddAgent):
             return self.insert(max(0, tick), replace(command, agent=None), stroke)
         return self.insert(max(0, tick), replace(command), stroke)
 
     def put_back(self, entry: Entry) -> None:
         """An entry that was deleted, as it was and with its number; nothing if it is there."""
-        if all(other.id != entry.id for other in self._entries):
-            self._rewrite(placed(self._entries, entry), entry.tick)
+        if all(other.id != entry.id for other in self.log.entries):
+            self._rewrite(placed(self.log.entries, entry), entry.tick)
             self._tell([entry], [])
 
     def delete(self, entry_id: int) -> None:
-        gone = self.entry(entry_id)
-        self._rewrite([entry for entry in self._entries if entry is not gone], gone.tick)
+        gone = self.log.entry(entry_id)
+        self._rewrite([entry for entry in self.log.entries if entry is not gone], gone.tick)
         self._tell([], [entry_id])
 
     def replace_log(self, entries: Iterable[Entry]) -> None:
         """Another log altogether, as a file or a journal has it; entries keep their numbers."""
-        entries = [self._with_number(entry) for entry in sorted(entries, key=lambda entry: entry.tick)]
-        self._ids.skip(max((entry.id for entry in entries), default=0))
-        pairs = zip_longest(self._entries, entries)
+        entries = self.log.adopted(entries)
+        pairs = zip_longest(self.log.entries, entries)
         differing = next(((a, b) for a, b in pairs if a is not b and a != b), None)
         if differing is not None:
             self._rewrite(entries, min(entry.tick for entry in differing if entry is not None))
 
-    def _with_number(self, entry: Entry) -> Entry:
-        command = self._numbered(entry.command)
-        return entry if command is entry.command else replace(entry, command=command)
-
     def _alter(self, new: Entry) -> None:
-        self._rewrite(placed(self._entries, new), min(self.entry(new.id).tick, new.tick))
+        self._rewrite(placed(self.log.entries, new), min(self.log.entry(new.id).tick, new.tick))
         self._tell([new], [])
 
     def _tell(self, altered: list[Entry], gone: list[int]) -> None:
@@ -655,16 +607,15 @@ class Timeline:
     def _rewrite(self, entries: list[Entry], tick: int) -> None:
         """Another log, the same before `tick`; sets out for the present tick through what has become of it."""
         present = self.target
-        last_before, last = last_tick(self._entries), last_tick(entries)
+        last_before, last = last_tick(self.log.entries), last_tick(entries)
         if last < last_before:  # the run may have gone on only because a command was waiting
             tick = min(tick, max(last, self.history.last_active(tick)))
-        self._entries = entries
+        self.log.entries = entries
         self._truncate(tick, keeps_now=False)
-        for head in {self._head, self._seek.head if self._seek else None} - {None}:
-            assert head is not None
+        for head in self._heads:
             head.is_stale = head.is_stale or head.tick > tick or (head.tick == tick and not head.is_before_commands)
             if not head.is_stale:
-                head.world.replace_queue(self._due(head.tick + (not head.is_before_commands)))
+                head.world.replace_queue(self.log.due(head.tick + (not head.is_before_commands)))
         self.generation += 1
         self._seek = None
         self.begin_seek(present)
@@ -677,10 +628,7 @@ class Timeline:
 
     def complaints(self) -> dict[int, str]:
         """Why commands did not apply, by the id of their entry."""
-        said: dict[int, list[str]] = {}
-        for note in self.history.notes.values():
-            said.setdefault(id(note.command), []).append(note.text)
-        return {e.id: "; ".join(said[id(e.command)]) for e in self._entries if id(e.command) in said}
+        return self.log.complaints(self.history.notes.values())
 
     # --- what was recorded ------------------------------------------------------------------------
 
@@ -697,7 +645,7 @@ class Timeline:
         marks = self.history.marks.between(first, last)
         if len(set(wanted)) < len(MarkKind):
             marks = marks[np.isin(marks["kind"], wanted)]
-        edits = edit_marks(self._entries, first, last) if MarkKind.EDIT in wanted else []
+        edits = self.log.marks(first, last) if MarkKind.EDIT in wanted else []
         if not edits:
             return marks
         both = np.concatenate([np.array(edits, MARK), marks])

@@ -199,7 +199,7 @@ class Dialog:
     def rebuild(self) -> None:
         """Make all widgets anew, in the window as it is now."""
         self._kill()
-        self.pen = Canvas()
+        self.pen = Canvas(self.host.scale)
         self.controls = []
         self._make_card()
         self.build()
@@ -282,7 +282,7 @@ class Dialog:
         y = self.card.height - self.px(MARGIN) - self.px(BUTTON_HEIGHT) + self.px(4)
         made: list[Button] = []
         for label, action, kind in reversed(buttons):
-            width = max(self.px(96), self.pen.fonts.width(label, "sans", self.px(14)) + self.px(36))
+            width = max(self.px(96), self.pen.text_width(label, 14) + self.px(36))
             rect = pygame.Rect(right - width, y, width, self.px(BUTTON_HEIGHT))
             made.insert(0, Button(self, rect, label, action, kind))
             right -= width + self.px(10)

@@ -151,7 +151,7 @@ class ExperimentSheet(FormDialog):
         grid = session.run.scenario.grid
         rows = self.host.problems.rows if self.values["source"] == LIST and self.host.problems is not None else []
         return Sketch(
-            f"{session.run.scenario.title}: experiment",
+            session.run.scenario.title,
             grid,
             tuple(configs),
             read_budgets(self.budgets),

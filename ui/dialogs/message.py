@@ -76,8 +76,7 @@ class _Paragraphs(Scrolled):
 
 def _wrapped(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, bool]]:
     """Lines, and whether each begins a paragraph. A word longer than a line is broken."""
-    pen = Canvas()
-    pen.scale = scale
+    pen = Canvas(scale)
     room = width - pen.px(_INDENT)
     lines: list[tuple[str, bool]] = []
     for text in texts:

@@ -44,7 +44,6 @@ class Question(Dialog):
 
 def text_height(host: Host, text: str, width: int, size: float) -> int:
     """Height at 100 % of a wrapped text."""
-    pen = Canvas()
-    pen.scale = host.scale
+    pen = Canvas(host.scale)
     lines = pen.wrap_lines(text, round(width * host.scale), size)
     return round(len(lines) * pen.px(size * 1.45) / host.scale) + 2

@@ -32,6 +32,7 @@ def _put(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool
     """Do this as soon as what the agent needs is there; False (and a message) when it is not legal."""
     world = session.run.world
     try:
+        world.check_room()
         world.check_agent(config)
     except ConfigError as error:
         session.told.messages.extend(error.problems)
@@ -117,7 +118,7 @@ def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
 def label_of(session: Session, key: PanelKey) -> str:
     """What the agent of a panel is called."""
     walker = session.run.walker(key)
-    names = session.run.tree[key.branch].timeline.given_names() if walker is not None else {}
+    names = session.run.tree[key.branch].timeline.log.given_names() if walker is not None else {}
     return "" if walker is None else names.get(walker.id) or walker.label
 
 

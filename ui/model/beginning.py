@@ -169,7 +169,7 @@ def configs_of(run: Run) -> list[AgentConfig]:
     walkers, place = run.world.walkers, {key: i for i, key in enumerate(run.order)}
     first = {w.id: members[0].id for members in groups_of(walkers).values() for w in members}
     keys = {w.id: PanelKey(run.front, first.get(w.id, w.id)) for w in walkers}
-    names = {w.id: w.config.label for w in walkers} | run.timeline.given_names()
+    names = {w.id: w.config.label for w in walkers} | run.timeline.log.given_names()
     in_order = sorted(walkers, key=lambda w: place.get(keys[w.id], len(place)))
     return [replace(w.config, label=names[w.id], params=dict(w.params), budget=w.budget) for w in in_order]
 

@@ -34,7 +34,7 @@ from sim.files.session import Saved, is_session, load_session, parse_session
 from sim.generate import Generated, largest_component, opposite_ends
 from sim.grid import Grid
 from sim.lesson import Lesson
-from sim.params import ConfigError, nearest, printable
+from sim.params import ConfigError, nearest
 from sim.placing import on_other_map
 from sim.program import ASSETS
 from ui.model.beginning import scenario_of
@@ -168,7 +168,7 @@ def _unknown_kind(place: Path, suffix: str) -> str:
 
 def titled(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
     """The scenario with a title: its own, or the name of its file, or of its map."""
-    return replace(scenario, title=scenario.title or printable(Path(path).stem if path else scenario.map_name))
+    return replace(scenario, title=scenario.title or (Path(path).stem if path else scenario.map_name))
 
 
 def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Scenario:
@@ -176,7 +176,7 @@ def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig
     place = Path(path)
     grid = open_map(place)
     start, goal = far_ends(grid)
-    ends, title = (grid.xy(start), grid.xy(goal)), printable(place.stem)
+    ends, title = (grid.xy(start), grid.xy(goal)), place.stem
     placed = tuple(on_other_map(agents, grid, seed=0))
     return Scenario(_map_source(place), *ends, placed, title, budget=DEFAULT_BUDGET, grid=grid)
 

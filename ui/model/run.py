@@ -389,7 +389,7 @@ class Run:
         world = branch.timeline.world
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
         name = branch.name if len(self.shown) > 1 else ""
-        if names := branch.timeline.given_names():
+        if names := branch.timeline.log.given_names():
             snapshot = replace(snapshot, walkers=tuple(_called(view, names) for view in snapshot.walkers))
         single = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
         crowds = [self._crowd_panel(branch, members, snapshot, name) for members in groups_of(world.walkers).values()]
@@ -399,7 +399,7 @@ class Run:
     def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
         crowd = self._follower(branch, members).crowd(world, members)
-        if names := branch.timeline.given_names():
+        if names := branch.timeline.log.given_names():
             labels = (names.get(walker.id, walker.label) or walker.spec.name for walker in members)
             crowd = replace(crowd, labels=tuple(labels))
         # Looking at an agent may write to its memory, which nobody may do while a keyframe is read.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from sim.agent_api import STATUS_WORDS, Status
+from sim.commands import with_end
 from sim.measures import COST, IN_PANEL, RATIO, SHARE, WHOLE, InPanel, Measure
 from sim.metrics import Metrics
 from sim.params import Param, Value
@@ -70,8 +71,8 @@ def next_label(label: str, taken: Collection[str]) -> str:
     """The next free name of this kind: after "lazy" comes "lazy 2", after "w = 3" comes "w = 3 (2)"."""
     bare = re.sub(r" (\d+|\(\d+\))$", "", label)
     base = bare if bare in taken else label
-    numbered = f"{base} ({{}})" if base[-1:].isdigit() else f"{base} {{}}"
-    return next(name for n in count(2) if (name := numbered.format(n)) not in taken)
+    end = " ({})" if base[-1:].isdigit() else " {}"
+    return next(name for n in count(2) if (name := with_end(base, end.format(n))) not in taken)
 
 
 _SHORT_STATES = {
@@ -213,7 +214,7 @@ class RunNames:
 
     def agent(self, agent: int) -> str:
         record = self.timeline.records.get(agent)
-        return self.timeline.given_names().get(agent) or (record.label if record else f"agent {agent}")
+        return self.timeline.log.given_names().get(agent) or (record.label if record else f"agent {agent}")
 
     def algorithm(self, kind: str) -> str:
         spec = self.timeline.world.specs.get(kind)

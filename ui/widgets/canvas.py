@@ -53,8 +53,10 @@ def slider_share(x: int, width: int, radius: int) -> float:
 class Canvas:
     """One frame's drawing surface. `begin` it, draw, then ask it what was hit."""
 
-    def __init__(self) -> None:
+    def __init__(self, scale: float = 1.0) -> None:
+        """`scale`: by which texts are measured before the first `begin`."""
         self.fonts = Fonts()
+        self.scale = scale
         self.spots: list[HotSpot] = []
         self.focus_id: str | None = None  # control that has the keyboard focus
         self.held: HotSpot | None = None

@@ -233,7 +233,6 @@ class FocusRing(UIElement):
         if element.ui_container is not self.ui_container:
             self.set_container(element.ui_container)
         pen, host = self.dialog.pen, self.dialog.host
-        pen.scale = host.scale
         rect = pen.around(pygame.Rect(element.get_relative_rect()))
         image = pygame.Surface(rect.size, pygame.SRCALPHA, 32)
         pen.begin(image, host.palette, host.scale, (-1, -1))
@@ -385,7 +384,6 @@ class Note(Painted):
 
     def has_room_for(self, text: str) -> bool:
         pen = self.dialog.pen
-        pen.scale = self.dialog.host.scale
         width, height = self.element.surface.get_size()
         return len(whole_lines(pen, text, width, self.SIZE)) * pen.px(self.SIZE * 1.45) <= height
 
@@ -621,9 +619,7 @@ class Choice(Painted):
         return False
 
     def _boxes(self) -> list[Box]:
-        pen = self.dialog.pen
-        pen.scale = self.dialog.host.scale
-        return pen.segment_boxes(self.box, [label for _, label in self.options])
+        return self.dialog.pen.segment_boxes(self.box, [label for _, label in self.options])
 
     def _place(self, position: tuple[int, int]) -> int:
         if not self.is_under(position):

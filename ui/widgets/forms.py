@@ -49,7 +49,6 @@ class ParamForm:
     def _build(self, params: Sequence[Param]) -> None:
         dialog, rect = self.dialog, self.rect
         pen = dialog.pen
-        pen.scale = dialog.host.scale
         width = rect.width - dialog.px(ScrollBar.WIDTH + 16)
         heights = [_Row.height(pen, param, width) for param in params]
         self.scroller = Scroller(dialog, rect, sum(heights))
@@ -297,7 +296,6 @@ class _Row:
 
     def has_room_for(self, problem: str) -> bool:
         pen, (width, height) = self.form.dialog.pen, self.text.element.surface.get_size()
-        pen.scale = self.form.dialog.host.scale
         lines = len(pen.wrap_lines(problem, width, _HELP_SIZE))
         return lines * pen.px(_HELP_SIZE * 1.45) <= height - pen.px(self._help_top)
 

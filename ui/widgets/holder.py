@@ -28,7 +28,7 @@ class Holder(Protocol):
     hint: str
     mouse: tuple[int, int]
     card: pygame.Rect
-    pen: Canvas  # what controls are painted with
+    pen: Canvas  # what controls are painted and measured with, at the scale of the window
 
     @property
     def host(self) -> Screen: ...

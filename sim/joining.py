@@ -1,0 +1,55 @@
+"""What it takes to be put on a map: free cells to begin and end on, a known algorithm, legal parameters, a seed."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sim.agent_api import AgentSpec
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.params import ConfigError, Value, parse_params, unknown_agent
+
+
+def check_ends(grid: Grid, start: int, goal: int) -> None:
+    """A ConfigError where those who have no ends of their own cannot begin or end on these cells."""
+    problems = []
+    for word, cell in (("start", start), ("goal", goal)):
+        if not 0 <= cell < grid.cells:
+            problems.append(f"{grid.name}: {word}: expected a cell of the map, got {cell}")
+        elif not grid.is_free(cell):
+            x, y = grid.xy(cell)
+            problems.append(f"{grid.name}: {word}: expected a free cell, got [{x}, {y}], which is blocked")
+    if problems:
+        raise ConfigError(problems)
+
+
+def own_ends(grid: Grid, config: AgentConfig) -> tuple[int | None, int | None]:
+    """The cells where an agent begins and where it wants to go, as far as they are its own."""
+    cells: list[int | None] = []
+    for word, pair in (("start", config.start), ("goal", config.goal)):
+        if pair is not None and not (grid.contains(*pair) and grid.is_free(grid.cell(*pair))):
+            raise ConfigError(f"agent: {word}: expected a free cell of the map, got {list(pair)}")
+        cells.append(None if pair is None else int(grid.cell(*pair)))
+    return cells[0], cells[1]
+
+
+def check_agent(
+    specs: Mapping[str, AgentSpec], config: AgentConfig, shared_budget: int, where: str
+) -> tuple[AgentSpec, dict[str, Value], int]:
+    """The spec, all parameters and the budget that a configuration stands for; a ConfigError with all of its faults."""
+    spec = specs.get(config.kind)
+    if spec is None:
+        raise ConfigError(f"{where}: no agent '{config.kind}'{unknown_agent(config.kind, specs)}")
+    problems: list[str] = []
+    params = parse_params(spec.params, config.params, where, problems)
+    budget = config.budget or shared_budget
+    if not problems and (complaint := spec.check_budget(budget, params)):
+        problems.append(f"{where}.{complaint}")
+    if problems:
+        raise ConfigError(problems)
+    return spec, params, budget
+
+
+def seed_of(seed: int, agent: int) -> int:
+    """Its own seed for every agent of a run, so that adding one does not change the others."""
+    return int(np.random.SeedSequence([seed & 0xFFFFFFFF, agent]).generate_state(1)[0])
