@@ -44,6 +44,7 @@ class Layer:
     svg_fill: Callable[[Drawing], Iterable[str]] | None = None
     svg_swatch: Callable[[Drawing], str] | None = None  # in a box of 2 x 1 units; None or "": not in the legend
 
+    is_special: bool = False  # only agents draw it whose spec says so, see AgentSpec.shows
     is_on: bool = True  # at first
     is_in_legend: bool = True  # of videos and pictures; False: it shows what it is
     is_explained: bool = True  # in the sidebar, in words

@@ -14,7 +14,7 @@ from ui.draw.drawing import Drawing
 from ui.draw.heat import HeatScale
 from ui.draw.kernels import cellwords as bits
 from ui.draw.layer import Layer
-from ui.draw.layers import BY_DEPTH, LAYERS
+from ui.draw.layers import BY_DEPTH, layers_of
 from ui.draw.map_colours import band_colour, hot_edge
 from ui.draw.renderer import DOT_SHARE
 from ui.draw.svg_paths import Mask, box, hexed, n
@@ -210,7 +210,7 @@ class _Page:
     def _legend(self) -> list[tuple[str, str]]:
         """(name, drawing in a box of 2 x 1 units at the origin) of the layers that are on."""
         shown = self._shown()
-        drawn = ((layer, layer.svg_swatch) for layer in LAYERS if layer in shown)
+        drawn = ((layer, layer.svg_swatch) for layer in layers_of([self.panel.view.spec]) if layer in shown)
         swatches = ((layer.name, swatch(self.drawing)) for layer, swatch in drawn if swatch)
         entries = [(name, swatch) for name, swatch in swatches if swatch]
         if self.drawing.has_heat:

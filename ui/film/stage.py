@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pygame
 
 from ui.draw import legend
-from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
+from ui.draw.layers import LAYER_BY_KEY, Layer
 from ui.draw.scene import Scene
 from ui.draw.theme import PALETTES
 from ui.film.options import PANELS, WINDOW, Part
@@ -200,9 +200,10 @@ class Stage:
     # --- legend -----------------------------------------------------------------------------------
 
     def _legend_rows(self) -> list[list[tuple[str, str, int]]]:
-        """The layers that are on, as (key, name, width), in rows that fit."""
+        """The layers of these agents that are on, as (key, name, width), in rows that fit."""
         state, scale = self.look.layer_state(), self.scale
-        names = [(layer.key, layer.name) for layer in LAYERS if state.shows(layer) and self._is_in_legend(layer)]
+        layers = self.scene.agent_layers
+        names = [(layer.key, layer.name) for layer in layers if state.shows(layer) and self._is_in_legend(layer)]
         if state.heat.kind != "off":
             names.append(("heat", f"{self._heat_name()} "))
         rows: list[list[tuple[str, str, int]]] = [[]]
