@@ -6,7 +6,8 @@ import pygame
 import pytest
 
 from ui.draw.theme import DARK
-from ui.model.layout import HEADER, Layout, lay_out, tiles
+from ui.model.camera import fitted
+from ui.model.layout import HEADER, HUD, HUD_ROW, TWO_ROWS_BELOW, TWO_ROWS_FROM, Layout, lay_out, tiles
 from ui.widgets.canvas import Canvas
 
 SIZES = [(1280, 720), (1600, 900), (1920, 1080), (2560, 1440), (3840, 2160)]
@@ -85,6 +86,26 @@ def test_numbers_stand_below_a_map_or_beside_it_and_cover_nothing(scale, count):
     for panel in lay_out((1920, 1080), scale, count, map_size=(64, 64)).panels:
         assert not any(overlap(a, b) for a, b in combinations((panel.header, panel.map, panel.hud), 2))
         assert panel.has_side == (panel.hud[0] > panel.map[0])
+
+
+@pytest.mark.parametrize("map_size", [(64, 64), (200, 40), (40, 200), (31, 24)])
+@pytest.mark.parametrize("count", range(1, 9))
+def test_a_second_row_of_numbers_is_there_where_it_costs_the_map_nothing(count, map_size):
+    for size in [(800, 600), (1280, 800), (1366, 768), (1600, 900), (1920, 1080)]:
+        for panel in lay_out(size, 1.0, count, map_size=map_size).panels:
+            width, height = panel.map[2:]
+            if panel.has_side or not TWO_ROWS_FROM <= width < TWO_ROWS_BELOW or panel.hud[3] < HUD:
+                continue
+            more = HUD_ROW if panel.hud[3] > HUD else 0
+            one = fitted(*map_size, width, height + more).zoom
+            two = fitted(*map_size, width, max(1, height + more - HUD_ROW)).zoom
+            assert (one == two) == (more > 0), (size, panel)
+
+
+def test_two_square_maps_side_by_side_have_their_numbers_below_their_names():
+    """At 1280 x 800 there were 190 black pixels above and below each map, and numbers crammed into lines."""
+    for panel in lay_out((1280, 800), 1.0, 2, map_size=(96, 96)).panels:
+        assert panel.hud[3] == HUD + HUD_ROW
 
 
 WORDS = ["off", "scrub", "visits", "expand", "learn", "g", "depth", "A - B"]

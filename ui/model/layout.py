@@ -17,7 +17,8 @@ HEADER_ROW = 28
 HUD = 54
 SMALL_HUD = 38
 HUD_ROW = 42
-TWO_ROWS_BELOW = 440
+TWO_ROWS_FROM = 400  # a narrower panel has its numbers in lines; a second row of them must leave it higher than wide
+TWO_ROWS_BELOW = 900  # a panel as wide as this has room for most numbers below their names in one row
 MIN_MAP = 96
 SIDE_HUD = 206
 LEAST_SIDE = 150  # high enough for some numbers, one below the other
@@ -103,7 +104,7 @@ def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[i
     if count == 0:
         return ()
     plans = [
-        tuple(make(box, scale) for box in tiles(area, count, columns, gap))
+        tuple(make(box, scale, map_size) for box in tiles(area, count, columns, gap))
         for columns in range(1, count + 1)
         for make in (_panel, _panel_with_side)
     ]
@@ -150,33 +151,47 @@ def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
     return boxes
 
 
-def _panel(box: Box, scale: float) -> PanelBoxes:
-    """The numbers below the map."""
+def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
+    """The numbers below the map, in two rows where the second costs the map nothing."""
     x, y, width, height = box
     header = round(HEADER * scale)
     hud = round(HUD * scale)
     higher = header + round(HEADER_ROW * scale)
     if width < round(NARROW_HEADER * scale) and height > 3 * higher:
         header = higher
-    if width < round(TWO_ROWS_BELOW * scale) and height - header - 2 * hud > width:
-        hud = round(HUD_ROW * scale) + hud  # narrow and high: a second row of numbers costs the map nothing
+    inset = max(1, round(scale))
+    map_width = max(1, width - 2 * inset)
+    if _has_second_row((map_width, height - header - hud), scale, map_size):
+        hud += round(HUD_ROW * scale)
     if height - header - hud < round(MIN_MAP * scale):
         hud = min(round(SMALL_HUD * scale), max(0, height - header - 40))
-    inset = max(1, round(scale))
     return PanelBoxes(
         whole=box,
         header=(x, y, width, header),
-        map=(x + inset, y + header, max(1, width - 2 * inset), max(1, height - header - hud)),
+        map=(x + inset, y + header, map_width, max(1, height - header - hud)),
         hud=(x, y + height - hud, width, hud),
     )
 
 
-def _panel_with_side(box: Box, scale: float) -> PanelBoxes:
+def _has_second_row(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> bool:
+    """Whether a map can do without the height of a second row of numbers: in a narrow panel where it stays higher than
+    wide, in others where it is drawn as large without. A wide panel has them all in one row.
+    """
+    width, height = room
+    if width < scale * TWO_ROWS_FROM:
+        return height - scale * HUD > width
+    less = height - round(scale * HUD_ROW)
+    if less <= 0 or width >= scale * TWO_ROWS_BELOW:
+        return False
+    return fitted(*map_size, width, less).zoom == fitted(*map_size, width, height).zoom
+
+
+def _panel_with_side(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
     """The numbers at the right of the map, where a panel is much wider than its map."""
     x, y, width, height = box
     header, side = round(HEADER * scale), round(SIDE_HUD * scale)
     if width < 2 * side or height - header < round(LEAST_SIDE * scale):
-        return _panel(box, scale)
+        return _panel(box, scale, map_size)
     inset = max(1, round(scale))
     rest = max(1, height - header - inset)
     return PanelBoxes(
