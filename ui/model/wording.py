@@ -143,9 +143,7 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
     most = int(numbers.counts["max_expansions"].max())
     fields = [
         Number("arrived", f"{numbers.arrived:,} / {numbers.count:,}", "agents at their goals, of all", short="there"),
-        Number(
-            "mean x opt", ratio(numbers.mean_ratio), "mean of cost / optimal of those that have arrived", short="mean"
-        ),
+        Number("cost / optimal", ratio(numbers.mean_ratio), "the mean of those that have arrived", short="c / opt"),
         Number("worst", ratio(numbers.worst_ratio), "the worst cost / optimal of those that have arrived"),
         Number("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
         Number(LONGEST, f"{crowd.longest_ms:.1f}", _LONGEST_TIP, short="longest"),
