@@ -11,6 +11,7 @@ import pytest
 
 from agents.contract import settings_of
 from agents.registry import BY_KEY
+from sim.agent_api import Status
 from sim.commands import AgentConfig, NameSwitch, SetSwitch
 from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
@@ -1372,6 +1373,16 @@ def test_a_ratio_says_so_while_the_walk_is_not_over(monkeypatch):
     app.session.advance(10_000)
     texts = drawn_texts(app, monkeypatch)
     assert "cost / optimal" in texts and "cost / optimal so far" not in texts
+
+
+def test_who_has_not_arrived_has_no_ratio_of_a_whole_walk(monkeypatch):
+    """An agent that had proved that there is no path, and never moved, had 0.00: better than the cheapest way."""
+    grid = Grid.from_rows(["..@.", "..@.", "..@."])
+    app = make_app(scenario_on(grid, 0, grid.cell(3, 0), (AgentConfig("astar"),), budget=50), (1920, 1080))
+    app.session.advance(100)
+    assert app.session.run.panels[0].view.status == Status.NO_PATH
+    texts = drawn_texts(app, monkeypatch)
+    assert "cost / optimal so far" in texts and "cost / optimal" not in texts
 
 
 # --- hands that never doubt -------------------------------------------------------------------------

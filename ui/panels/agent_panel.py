@@ -127,7 +127,7 @@ def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     """Whose mind is shown in a crowd's panel, in the lower left corner of the map."""
     px = canvas.px
     text = f"{view.label}: {view.state_word}, {wording.ratio(view.metrics.suboptimality)} x optimal"
-    if view.status not in wording.ENDED:
+    if not wording.has_arrived(view):
         text += wording.SO_FAR
     room = min(canvas.text_width(text, 12), box[2] - px(28))
     place = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
