@@ -1213,6 +1213,25 @@ def test_over_heat_in_small_cells_the_latest_back_moves_show_and_no_others(palet
     assert True in seen
 
 
+@pytest.mark.parametrize("kind", ["scrub", "visits", "expansions"])
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+def test_over_heat_in_small_cells_the_trail_is_drawn_where_there_is_no_heat(palette, kind):
+    """Where it walked straight on, the heat of scrubbing said nothing, and no line was there either."""
+    stage, found = trap_stage(budget=10), set()
+    heat, zoom = HeatSetting(kind), 6
+    for _ in range(12):
+        stage.run(9)
+        images = [
+            stage.draw(Camera(zoom), (180, 120), layers_with(*on, heat=heat), palette)[0] for on in ((), ("trail",))
+        ]
+        x, y = np.nonzero(np.not_equal(*(pygame.surfarray.array2d(image) for image in images)))
+        is_inside = (x % zoom > 0) & (x % zoom < zoom - 1) & (y % zoom > 0) & (y % zoom < zoom - 1)
+        inked = set((y // zoom * stage.grid.width + x // zoom)[is_inside].tolist())
+        assert inked <= set(stage.trails[0].cells.tolist()) - set(np.flatnonzero(stage.cells[0].bands).tolist())
+        found |= inked
+    assert (len(found) > 9) == (kind == "scrub"), "what it visits and expands has heat everywhere on its way"
+
+
 def test_edit_marks_shrink_with_age_and_go():
     stage = scrubbing_stage()
     now, size = stage.world.tick, (480, 320)

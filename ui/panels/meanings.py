@@ -129,6 +129,6 @@ def _heat_meaning(desk: Desk) -> str:
     kind, scale = desk.scene.layers.heat.kind, desk.scene.heat_scale
     if kind == "difference":
         return "A - B: cells that A has visited more often are orange, those of B blue"
-    lines = f"trails and older back-moves are drawn from {HEAT_TRAILS_FROM_PX:.0f} pixels a cell on"
+    lines = f"in cells below {HEAT_TRAILS_FROM_PX:.0f} pixels trails keep off it, and older back-moves are left out"
     dot = "; a dot: once" if scale.has_dots else ""
     return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest} to {scale.highest}{dot}; {lines}"
