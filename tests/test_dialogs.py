@@ -447,6 +447,20 @@ def test_the_gallery_opens_the_chosen_example(host: FakeHost) -> None:
     assert host.paths == [files.examples()[1]] and host.dialog is None
 
 
+@pytest.mark.parametrize(("size", "columns"), [((800, 600), 2), ((1024, 768), 2), ((1280, 720), 4)])
+def test_the_gallery_shows_examples_side_by_side_in_small_windows_too(
+    host: FakeHost, size: tuple[int, int], columns: int
+) -> None:
+    """At 800 x 600 it was one column of 21 cards."""
+    host.window_size = size
+    host.gui = make_manager(size, host.palette, host.scale)
+    host.show(Gallery(host))
+    dialog = host.dialog
+    assert isinstance(dialog, Gallery) and dialog.detail is not None
+    assert dialog.cards.columns == columns and dialog.cards.card_width >= 180
+    assert dialog.cards.element.rect.right <= dialog.detail.element.rect.left
+
+
 def test_one_click_opens_an_example(host: FakeHost) -> None:
     host.show(Gallery(host))
     dialog = host.dialog
