@@ -30,7 +30,7 @@ COLUMNS = (
     Col("Arrived", 76, "right", "mono"),
     Col("Cost / opt.", 84, "right", "mono"),
     Col("exp / move", 96, "right", "mono"),
-    Col("Most", 80, "right", "mono"),
+    Col("Max / tick", 80, "right", "mono"),
     Col("µs / move", 92, "right", "mono"),
 )
 LEAST_SETTING = 70
