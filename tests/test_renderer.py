@@ -41,6 +41,7 @@ from ui.draw.layers import LAYERS, contours
 from ui.draw.legend import draw_colour_bar, legend_swatch
 from ui.draw.map_colours import (
     detour_colour,
+    dot_colour,
     fill_table,
     group_colours,
     hot_colour,
@@ -613,7 +614,7 @@ def test_every_pixel_of_the_fills_is_right_zoomed_in(seed, zoom, left, top, show
 
 def over_heat(scale: HeatScale, palette: Palette) -> tuple[Colour, Colour]:
     """What lies on the fills where there is heat: the edges of walls, and dots."""
-    return hot_edge(palette), scale.colours(palette)[0]
+    return hot_edge(palette), dot_colour(palette, scale)
 
 
 @pytest.mark.parametrize("zoom", [5, 12, 16, 40])
@@ -641,7 +642,7 @@ def test_dots_and_edges_over_heat() -> None:
     stage.run(3)
     visits = stage.world.walkers[0].visits
     surface, scale = stage.draw(Camera(10.0), (40, 30), layers_with(heat=HeatSetting("visits")), DARK)
-    dot = scale.colours(DARK)[0]
+    dot = dot_colour(DARK, scale)
     for cell in range(12):
         x, y = stage.grid.xy(cell)
         if letter_at(stage.grid, x, y) == "@":
@@ -678,7 +679,7 @@ def test_the_middle_of_every_large_cell_is_right(seed, zoom, left, top, heat, pa
         is_dot = heat.kind == "visits" and expected.values[cell] == 1
         # A ring lies up to a pixel off where cells are not equally wide; a dot in a cell of even width has two middles.
         reach = 0.0 if zoom.is_integer() and not is_dot else 0.5
-        colour = scale.colours(palette)[0] if is_dot else expected.colour(x, y, has_ring=zoom >= 12)
+        colour = dot_colour(palette, scale) if is_dot else expected.colour(x, y, has_ring=zoom >= 12)
         assert shows_near(surface, (px, py), reach, colour), (x, y)
 
 

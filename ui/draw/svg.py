@@ -15,7 +15,7 @@ from ui.draw.heat import HeatScale
 from ui.draw.kernels import cellwords as bits
 from ui.draw.layer import Layer
 from ui.draw.layers import BY_DEPTH, layers_of
-from ui.draw.map_colours import band_colour, hot_edge
+from ui.draw.map_colours import band_colour, dot_colour, hot_edge
 from ui.draw.renderer import DOT_SHARE
 from ui.draw.svg_paths import Mask, box, hexed, n
 from ui.draw.theme import PALETTES, Colour, Palette
@@ -188,7 +188,7 @@ class _Page:
         for band in range(1, bits.BANDS + 1 if bands.size else 1):
             colour = band_colour(self.scale, band, self.palette)
             if colour and band == 1 and self.scale.has_dots:
-                yield from self._dots((bands == band) & is_passable, colour)
+                yield from self._dots((bands == band) & is_passable, dot_colour(self.palette, self.scale))
             elif colour:
                 yield from self.drawing.fill((bands == band) & is_passable, colour)
 
