@@ -108,6 +108,13 @@ def test_two_square_maps_side_by_side_have_their_numbers_below_their_names():
         assert panel.hud[3] == HUD + HUD_ROW
 
 
+def test_three_narrow_panels_fill_the_room_below_their_maps_with_numbers():
+    """At 1280 x 800 with the sidebar five numbers of thirteen were shown, between 130 black pixels and the foot."""
+    for panel in lay_out((1280, 800), 1.0, 3, map_size=(64, 64)).panels:
+        assert panel.whole[2] < TWO_ROWS_FROM and panel.hud[3] == HUD + 2 * HUD_ROW
+        assert fitted(64, 64, *panel.map[2:]).zoom == fitted(64, 64, panel.map[2], panel.map[3] + 2 * HUD_ROW).zoom
+
+
 WORDS = ["off", "scrub", "visits", "expand", "learn", "g", "depth", "A - B"]
 
 

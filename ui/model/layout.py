@@ -17,7 +17,8 @@ HEADER_ROW = 28
 HUD = 54
 SMALL_HUD = 38
 HUD_ROW = 42
-TWO_ROWS_FROM = 400  # a narrower panel has its numbers in lines; a second row of them must leave it higher than wide
+COLUMNS_FROM = 280  # a panel as wide as this has room for numbers below their names, if they have two rows
+TWO_ROWS_FROM = 400  # a narrower panel may have three
 TWO_ROWS_BELOW = 900  # a panel as wide as this has room for most numbers below their names in one row
 MIN_MAP = 96
 SIDE_HUD = 206
@@ -152,7 +153,7 @@ def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
 
 
 def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
-    """The numbers below the map, in two rows where the second costs the map nothing."""
+    """The numbers below the map, in more than one row where the others cost the map nothing."""
     x, y, width, height = box
     header = round(HEADER * scale)
     hud = round(HUD * scale)
@@ -161,8 +162,7 @@ def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
         header = higher
     inset = max(1, round(scale))
     map_width = max(1, width - 2 * inset)
-    if _has_second_row((map_width, height - header - hud), scale, map_size):
-        hud += round(HUD_ROW * scale)
+    hud += _more_rows((map_width, height - header - hud), scale, map_size) * round(HUD_ROW * scale)
     if height - header - hud < round(MIN_MAP * scale):
         hud = min(round(SMALL_HUD * scale), max(0, height - header - 40))
     return PanelBoxes(
@@ -173,17 +173,26 @@ def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
     )
 
 
-def _has_second_row(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> bool:
-    """Whether a map can do without the height of a second row of numbers: in a narrow panel where it stays higher than
-    wide, in others where it is drawn as large without. A wide panel has them all in one row.
+def _more_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
+    """How many rows of numbers there may be below the first, where the map can do without their height: one where it is
+    drawn as large without; two in a narrow panel, of which the first must leave it higher than wide. A wide panel has
+    all numbers in one row.
     """
     width, height = room
-    if width < scale * TWO_ROWS_FROM:
-        return height - scale * HUD > width
-    less = height - round(scale * HUD_ROW)
-    if less <= 0 or width >= scale * TWO_ROWS_BELOW:
-        return False
-    return fitted(*map_size, width, less).zoom == fitted(*map_size, width, height).zoom
+    if width >= scale * TWO_ROWS_BELOW:
+        return 0
+    if width >= scale * TWO_ROWS_FROM:
+        return int(_is_spared(room, scale * HUD_ROW, map_size))
+    if height - scale * HUD <= width:
+        return 0
+    return 2 if width >= scale * COLUMNS_FROM and _is_spared(room, 2 * scale * HUD_ROW, map_size) else 1
+
+
+def _is_spared(room: tuple[int, int], height: float, map_size: tuple[int, int]) -> bool:
+    """Whether a map in this room is drawn as large with so much less height."""
+    width, whole = room
+    left = whole - round(height)
+    return left > 0 and fitted(*map_size, width, left).zoom == fitted(*map_size, width, whole).zoom
 
 
 def _panel_with_side(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
