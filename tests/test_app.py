@@ -1252,6 +1252,15 @@ def test_slow_motion_says_where_there_is_no_room_for_the_algorithm(size):
     assert any("too narrow for the lines" in text for text in app.window.state.messages.texts()) == (not has_room)
 
 
+@pytest.mark.parametrize(("scale", "can_be_smaller"), [(2.0, True), (0.75, False)])
+def test_a_window_too_narrow_for_the_sidebar_says_what_helps(scale, can_be_smaller):
+    app = make_app(setup(1), (320, 400), scale=scale)
+    press_combination(app, "F3")
+    settle(app)
+    text = next(text for text in app.window.state.messages.texts() if "too narrow for the sidebar" in text)
+    assert ("Ctrl+Shift+- makes it smaller" in text) == can_be_smaller
+
+
 def test_slow_motion_says_how_far_it_has_got(monkeypatch):
     app = make_app(setup(1, budget=16))
     for n in (1, 2, 3):
