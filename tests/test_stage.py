@@ -147,7 +147,8 @@ def test_the_legend_names_only_layers_that_are_on() -> None:
     assert "Back-moves" in all_on and "Parent tree" not in all_on
     hidden = Look(visible={"back_moves": False})
     assert set(all_on) - set(names(hidden)) == {"Back-moves"}
-    assert any(name.startswith("visits") for name in names(Look(heat=HeatSetting("visits"))))
+    for kind, words in (("visits", "visits "), ("scrub", "scrubbing "), ("learned", "learned h ")):
+        assert any(name == words for name in names(Look(heat=HeatSetting(kind))))
 
 
 def branched(agents: int = 2) -> App:

@@ -21,7 +21,7 @@ from ui.draw.svg_paths import Mask, box, hexed, n
 from ui.draw.theme import PALETTES, Colour, Palette
 from ui.model import wording
 from ui.model.keys import PanelKey
-from ui.model.layers import HEAT_NAMES, LayerState, compared_names
+from ui.model.layers import HEAT_WORDS, LayerState, compared_names
 from ui.model.look import Look
 from ui.model.run import Panel, Run
 from ui.model.trails import Trail
@@ -218,7 +218,7 @@ class _Page:
         return entries
 
     def _heat_name(self) -> str:
-        name = " - ".join(self.compared) if self.scale.is_difference else HEAT_NAMES[self.scale.setting.kind]
+        name = " - ".join(self.compared) if self.scale.is_difference else HEAT_WORDS[self.scale.setting.kind]
         return f"{name}, {self.scale.lowest} to {self.scale.highest}"
 
     def _heat_swatch(self) -> str:

@@ -18,7 +18,7 @@ from ui.model import layout
 from ui.model.camera import Camera, fitted
 from ui.model.clock import SPEEDS
 from ui.model.keys import PanelKey
-from ui.model.layers import HEAT_NAMES, compared_names
+from ui.model.layers import HEAT_WORDS, compared_names
 from ui.model.layout import Box, Layout
 from ui.model.look import Look
 from ui.model.player import Player
@@ -228,7 +228,7 @@ class Stage:
         """What the heat is of; A - B by the names of the two."""
         pair = self.scene.compared_panels()
         if not pair:
-            return HEAT_NAMES[self.look.heat.kind]
+            return HEAT_WORDS[self.look.heat.kind]
         room = self.size[0] // 4
         return " - ".join(self.canvas.cut(name, room, 12) for name in compared_names(*pair))
 
