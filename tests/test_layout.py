@@ -7,7 +7,7 @@ import pytest
 
 from ui.draw.theme import DARK
 from ui.model.camera import fitted
-from ui.model.layout import HEADER, HUD, HUD_ROW, TWO_ROWS_BELOW, TWO_ROWS_FROM, Layout, lay_out, tiles
+from ui.model.layout import HEADER, HOLLOW, HUD, HUD_ROW, TWO_ROWS_BELOW, TWO_ROWS_FROM, Layout, lay_out, tiles
 from ui.widgets.canvas import Canvas
 
 SIZES = [(1280, 720), (1600, 900), (1920, 1080), (2560, 1440), (3840, 2160)]
@@ -113,6 +113,20 @@ def test_three_narrow_panels_fill_the_room_below_their_maps_with_numbers():
     for panel in lay_out((1280, 800), 1.0, 3, map_size=(64, 64)).panels:
         assert panel.whole[2] < TWO_ROWS_FROM and panel.hud[3] == HUD + 2 * HUD_ROW
         assert fitted(64, 64, *panel.map[2:]).zoom == fitted(64, 64, panel.map[2], panel.map[3] + 2 * HUD_ROW).zoom
+
+
+@pytest.mark.parametrize(("size", "count", "shows_sidebar"), [((1280, 720), 4, True), ((1366, 768), 6, False)])
+def test_of_plans_with_maps_alike_the_one_is_taken_that_leaves_less_black(size, count, shows_sidebar):
+    """Four narrow columns, three fifths of each black, had the map of 64 x 64 no larger than two rows of two."""
+    panels = lay_out(size, 1.0, count, map_size=(64, 64), shows_sidebar=shows_sidebar).panels
+    zoom = fitted(64, 64, *panels[0].map[2:]).zoom
+    assert (zoom * 64) ** 2 >= HOLLOW * panels[0].map[2] * panels[0].map[3]
+    assert len({panel.whole[0] for panel in panels}) == count // 2
+
+
+def test_no_tile_is_left_empty_to_fill_the_others():
+    panels = lay_out((1280, 800), 1.0, 3, map_size=(64, 64)).panels
+    assert len({panel.whole[0] for panel in panels}) == 3
 
 
 WORDS = ["off", "scrub", "visits", "expand", "learn", "g", "depth", "A - B"]

@@ -27,6 +27,7 @@ ONE_ROW_FROM = 1000  # a narrower window has the line of time in a row of its ow
 TIME_ROW = 46
 TIME_ROW_FROM = 480  # in a lower one it takes the room of the sliders instead
 NEARLY_ALIKE = 1.08  # maps that differ in size by less
+HOLLOW = 0.5  # of the room for a map, which is black where the map takes no more
 NARROW_HEADER = 200  # has no room in one row for name, state and what tells it apart: a second is worth some map
 LEGIBLE = 130  # a narrower panel cuts names, states and numbers: its map must be larger by as much to be worth that
 MOST_PANELS = 8
@@ -99,8 +100,8 @@ def lay_out(
 def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
     """The rows and columns, and the place of the numbers, in which maps come out largest.
 
-    Panels too narrow for words count less. Where two come out nearly alike, the one with room for names; then with the
-    numbers below the maps, and with fewer empty tiles.
+    Panels too narrow for words count less. Where two come out nearly alike, the one with room for names; then with
+    fewer empty tiles, with maps that fill their room, and with the numbers below them.
     """
     if count == 0:
         return ()
@@ -130,11 +131,19 @@ def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     return fitted(*map_size, panel.map[2], panel.map[3]).zoom
 
 
-def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, float]:
-    """Less is better: numbers beside the map, tiles left empty, room for the map that is not much used."""
+def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
+    """Less is better: tiles left empty, maps that fill less than half of their room, numbers beside the map, room for
+    the map that is not much used.
+    """
     columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
     room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
-    return plan[0].has_side, columns * rows > len(plan), -room
+    return columns * rows > len(plan), _filled(plan[0], map_size) < HOLLOW, plan[0].has_side, -room
+
+
+def _filled(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
+    """The share of its room that the map takes."""
+    zoom = _zoom(panel, map_size)
+    return zoom * map_size[0] * zoom * map_size[1] / (panel.map[2] * panel.map[3])
 
 
 def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
