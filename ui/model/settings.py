@@ -31,7 +31,7 @@ UI_SCALE = Param(
     "ui_scale",
     float,
     1.0,
-    "of text and controls; a window on a large display wants more",
+    "of everything in the window",
     0.75,
     2.0,
     step=0.25,
@@ -41,7 +41,7 @@ SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAS
 LINKED = Param("linked_cameras", bool, True, "all panels show the same part of the map", label="Same view")
 TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
 SHOWS_MINIMAP = Param(
-    "shows_minimap", bool, True, "of the whole, in a corner of panels that show a part of it", label="Small map"
+    "shows_minimap", bool, True, "of the whole, in panels that show a part of it", label="Small map"
 )
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
@@ -50,7 +50,7 @@ HEAT_COLOURS = Param(
     "colours",
     str,
     HEAT_COLOUR_NAMES[0],
-    "of heat maps; cividis looks alike to all kinds of colour vision",
+    "cividis looks alike to every kind of colour vision",
     choices=HEAT_COLOUR_NAMES,
 )
 KEYFRAMES = Param(
