@@ -79,8 +79,8 @@ class Scene:
 
     @property
     def agent_layers(self) -> tuple[Layer, ...]:
-        """Those that have something to show of the agents on screen."""
-        return layers_of(panel.view.spec for panel in self.shown_panels)
+        """Those that have something to show of the agents on screen; of a crowd if one of it is followed."""
+        return layers_of(panel.view.spec for panel in self.shown_panels if self.run.followed(panel.key) is not None)
 
     def panel_at(self, position: Size) -> tuple[Panel, PanelBoxes] | None:
         """The panel whose map lies under a position."""

@@ -210,7 +210,11 @@ class _Page:
     def _legend(self) -> list[tuple[str, str]]:
         """(name, drawing in a box of 2 x 1 units at the origin) of the layers that are on."""
         shown = self._shown()
-        drawn = ((layer, layer.svg_swatch) for layer in layers_of([self.panel.view.spec]) if layer in shown)
+        drawn = (
+            (layer, layer.svg_swatch)
+            for layer in layers_of([self.panel.view.spec] if self.run.followed(self.panel.key) is not None else [])
+            if layer in shown
+        )
         swatches = ((layer.name, swatch(self.drawing)) for layer, swatch in drawn if swatch)
         entries = [(name, swatch) for name, swatch in swatches if swatch]
         if self.drawing.has_heat:

@@ -40,9 +40,7 @@ UI_SCALE = Param(
 SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
 LINKED = Param("linked_cameras", bool, True, "all panels show the same part of the map", label="Same view")
 TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
-SHOWS_MINIMAP = Param(
-    "shows_minimap", bool, True, "of the whole, in panels that show a part of it", label="Small map"
-)
+SHOWS_MINIMAP = Param("shows_minimap", bool, True, "of the whole, in panels that show a part of it", label="Small map")
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
 HEAT_IS_LOG = Param("is_log", bool, True, "few and many are told apart alike; off: equal steps")

@@ -23,7 +23,9 @@ LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
 BY_DEPTH = tuple(sorted(LAYERS, key=lambda layer: layer.depth))
 
 
-def layers_of(agents: Iterable[AgentSpec]) -> tuple[Layer, ...]:
-    """Those that have something to show of these agents, now or later."""
-    shown = frozenset[str]().union(*(spec.shows for spec in agents))
-    return tuple(layer for layer in LAYERS if not layer.is_special or layer.key in shown)
+def layers_of(minds: Iterable[AgentSpec]) -> tuple[Layer, ...]:
+    """Those that have something to show of these agents, now or later; without any, of a map and of crowds."""
+    specs = list(minds)
+    shown = frozenset[str]().union(*(spec.shows for spec in specs))
+    usual = (layer for layer in LAYERS if specs or not layer.is_of_mind)
+    return tuple(layer for layer in usual if not layer.is_special or layer.key in shown)

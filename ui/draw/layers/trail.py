@@ -85,4 +85,5 @@ LAYER = Layer(
     swatch=swatch,
     svg=svg,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.trail),
+    is_of_mind=False,
 )
