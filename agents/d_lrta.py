@@ -182,4 +182,5 @@ SPEC = AgentSpec(
     may_loop=may_loop,
     needed=needed,
     prepare=partial(prepare, column_recipe),
+    shows=frozenset({"groups", "regions", "waypoints", "control"}),
 )

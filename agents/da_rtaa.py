@@ -29,4 +29,5 @@ SPEC = AgentSpec(
     family="learning",
     keeps_h=True,
     converges_to_optimal=False,
+    shows=frozenset({"groups"}),
 )

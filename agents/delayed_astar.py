@@ -40,4 +40,5 @@ SPEC = AgentSpec(
     make=DelayedAstar,
     params=(SHARE, TRACE_RATE),
     check_budget=check_budget,
+    shows=frozenset({"tracing"}),
 )

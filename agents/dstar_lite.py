@@ -102,4 +102,5 @@ SPEC = AgentSpec(
     params=(MODE,),
     family="incremental",
     is_real_time=False,
+    shows=frozenset({"groups"}),
 )

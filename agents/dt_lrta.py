@@ -119,4 +119,5 @@ SPEC = AgentSpec(
     family="learning",
     keeps_h=True,
     needed=needed,
+    shows=frozenset({"groups"}),
 )

@@ -93,4 +93,5 @@ SPEC = AgentSpec(
     is_real_time=False,
     is_complete=False,
     proves_no_path=False,
+    shows=frozenset({"tracing", "groups", "contours"}),
 )

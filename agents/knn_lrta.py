@@ -193,4 +193,5 @@ SPEC = AgentSpec(
     keeps_h=True,
     converges_to_optimal=False,
     prepare=prepare,
+    shows=frozenset({"waypoints", "records", "candidates", "control"}),
 )

@@ -41,4 +41,5 @@ SPEC = AgentSpec(
     is_real_time=False,
     keeps_h=True,
     needed=needed,
+    shows=frozenset({"groups"}),
 )

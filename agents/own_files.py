@@ -210,6 +210,7 @@ def _spec_of(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
         proves_no_path=kind.proves_no_path,
         runs_in_bulk=False,
         is_own=True,
+        shows=frozenset({"groups"}),
     )
 
 

@@ -84,4 +84,5 @@ SPEC = AgentSpec(
     ),
     family="learning",
     keeps_h=True,
+    shows=frozenset({"groups"}),
 )

@@ -210,4 +210,5 @@ SPEC = AgentSpec(
     keeps_h=True,
     converges_to_optimal=False,
     prepare=partial(prepare, column_recipe),
+    shows=frozenset({"groups", "regions", "waypoints", "control"}),
 )

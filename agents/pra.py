@@ -159,4 +159,5 @@ SPEC = AgentSpec(
     family="reference",
     is_real_time=False,
     prepare=prepare_abstraction,
+    shows=frozenset({"groups", "regions"}),
 )

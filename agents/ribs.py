@@ -82,4 +82,5 @@ SPEC = AgentSpec(
         Param("redundant", bool, True, "never enter a cell again all of whose children have another best parent"),
     ),
     family="learning",
+    shows=frozenset({"groups"}),
 )

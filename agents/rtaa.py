@@ -27,4 +27,5 @@ SPEC = AgentSpec(
     params=(LOOKAHEAD, MOVES, ON_UNBLOCK),
     family="learning",
     keeps_h=True,
+    shows=frozenset({"groups"}),
 )

@@ -142,4 +142,5 @@ SPEC = AgentSpec(
         Param("trace_check", bool, True, "end a trace early when the agent stands on it"),
     ),
     check_budget=check_budget,
+    shows=frozenset({"tracing", "detour"}),
 )

@@ -213,6 +213,7 @@ class AgentSpec:
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget
     needed: Callable[[Mapping[str, Value]], int] = _nothing
     """Most expansions of a tick that no budget can cut. Where they are more, the referee marks the tick."""
+    shows: frozenset[str] = frozenset()  # beside what every search has to show: keys of special layers
     prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[Step]] = _no_preparation
     """Computes, in pieces, the data that `make` will want; see prepared.py. It may be left out: `make` then does it."""
 

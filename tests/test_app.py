@@ -11,6 +11,7 @@ import pytest
 
 from agents.contract import settings_of
 from agents.registry import BY_KEY
+from sim.agent_api import Status
 from sim.commands import AgentConfig, NameSwitch, SetSwitch
 from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
@@ -945,8 +946,10 @@ def test_the_whole_legend_can_be_reached(size, heat, monkeypatch):
     words = " ".join(text for text, _ in lines)
     for key, meaning in meanings.meanings(app.window.desk):
         assert meaning in words, key
-    last = max(place[2] for text, place in lines if meanings.meanings(app.window.desk)[-1][1].endswith(text))
-    assert y + height - 40 < last < y + height - 15, "the last line is in sight, and there is nothing below it"
+    assert [text for text, _ in lines][-2:] == [LAYERS[-1].name, LAYERS[-1].shortcut], "layers of other agents"
+    foot = lines[-1][1][2]
+    is_scrolled = "sidebar:bar" in {each.id for each in app.window.canvas.spots}
+    assert foot < y + height - 6 and (foot > y + height - 40 or not is_scrolled), "the end is in sight"
     keys = [key for key, _ in meanings.meanings(app.window.desk)]
     assert ("heat" in keys) == (heat != "off")
     assert ("closed" in keys) == (heat == "off"), "heat takes its place"
@@ -1249,6 +1252,15 @@ def test_slow_motion_says_where_there_is_no_room_for_the_algorithm(size):
     assert any("too narrow for the lines" in text for text in app.window.state.messages.texts()) == (not has_room)
 
 
+@pytest.mark.parametrize(("scale", "can_be_smaller"), [(2.0, True), (0.75, False)])
+def test_a_window_too_narrow_for_the_sidebar_says_what_helps(scale, can_be_smaller):
+    app = make_app(setup(1), (320, 400), scale=scale)
+    press_combination(app, "F3")
+    settle(app)
+    text = next(text for text in app.window.state.messages.texts() if "too narrow for the sidebar" in text)
+    assert ("Ctrl+Shift+- makes it smaller" in text) == can_be_smaller
+
+
 def test_slow_motion_says_how_far_it_has_got(monkeypatch):
     app = make_app(setup(1, budget=16))
     for n in (1, 2, 3):
@@ -1370,6 +1382,16 @@ def test_a_ratio_says_so_while_the_walk_is_not_over(monkeypatch):
     app.session.advance(10_000)
     texts = drawn_texts(app, monkeypatch)
     assert "cost / optimal" in texts and "cost / optimal so far" not in texts
+
+
+def test_who_has_not_arrived_has_no_ratio_of_a_whole_walk(monkeypatch):
+    """An agent that had proved that there is no path, and never moved, had 0.00: better than the cheapest way."""
+    grid = Grid.from_rows(["..@.", "..@.", "..@."])
+    app = make_app(scenario_on(grid, 0, grid.cell(3, 0), (AgentConfig("astar"),), budget=50), (1920, 1080))
+    app.session.advance(100)
+    assert app.session.run.panels[0].view.status == Status.NO_PATH
+    texts = drawn_texts(app, monkeypatch)
+    assert "cost / optimal so far" in texts and "cost / optimal" not in texts
 
 
 # --- hands that never doubt -------------------------------------------------------------------------

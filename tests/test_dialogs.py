@@ -46,6 +46,7 @@ from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.state import State
 from ui.widgets.controls import Button, Check, Choice, Control, Field, Slider
+from ui.widgets.forms import named
 from ui.widgets.gui_theme import make_manager
 from ui.widgets.lists import ROW
 
@@ -446,6 +447,20 @@ def test_the_gallery_opens_the_chosen_example(host: FakeHost) -> None:
     assert host.paths == [files.examples()[1]] and host.dialog is None
 
 
+@pytest.mark.parametrize(("size", "columns"), [((800, 600), 2), ((1024, 768), 2), ((1280, 720), 4)])
+def test_the_gallery_shows_examples_side_by_side_in_small_windows_too(
+    host: FakeHost, size: tuple[int, int], columns: int
+) -> None:
+    """At 800 x 600 it was one column of 21 cards."""
+    host.window_size = size
+    host.gui = make_manager(size, host.palette, host.scale)
+    host.show(Gallery(host))
+    dialog = host.dialog
+    assert isinstance(dialog, Gallery) and dialog.detail is not None
+    assert dialog.cards.columns == columns and dialog.cards.card_width >= 180
+    assert dialog.cards.element.rect.right <= dialog.detail.element.rect.left
+
+
 def test_one_click_opens_an_example(host: FakeHost) -> None:
     host.show(Gallery(host))
     dialog = host.dialog
@@ -715,6 +730,16 @@ def test_a_name_must_be_one(host: FakeHost) -> None:
     assert dialog.note.text == ""
     host.press("Return")
     assert host.calls == ["lazy"] and host.dialog is None
+
+
+def test_a_split_says_what_it_offers_in_the_words_of_the_form(host: FakeHost) -> None:
+    host.show(SplitPolicy(host))
+    assert isinstance(host.dialog, SplitPolicy)
+    spec = host.session.focused.spec
+    words = [(item.cells[0], item.detail) for item in host.dialog.rows.items]
+    assert words[-1][0] == "Budget" and all(detail for _, detail in words)
+    assert set(words[:-1]) <= {(named(param), param.help) for param in spec.params}
+    assert not any("_" in cell for item in host.dialog.rows.items for cell in item.cells)
 
 
 def test_a_split_that_cannot_be_is_told_in_its_dialog(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:

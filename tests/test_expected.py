@@ -327,5 +327,12 @@ def test_every_set_of_cells_that_agents_mark_is_explained() -> None:
 def test_the_legend_says_what_the_dots_of_a_crowd_are() -> None:
     grid = Grid.from_rows(["." * 12] * 12)
     crowd = spread(AgentConfig("tb-wa", "units"), 5, Drawn(1), grid)
-    assert "crowd" in explained(make_app(scenario_on(grid, 0, 143, crowd, 3)))
+    app = make_app(scenario_on(grid, 0, 143, crowd, 3))
+    assert "crowd" in explained(app) and not {"closed", "open", "path", "best"} & set(explained(app))
+    key = app.session.run.panels[0].key
+    app.session.run.point_at(key, app.session.run.world.walkers[1].id)
+    assert app.session.run.panels[0].mind is not None
+    assert "closed" not in explained(app), "the sidebar does not jump while the mouse passes over a crowd"
+    app.session.run.pick(key, app.session.run.world.walkers[1].id)
+    assert {"closed", "open", "path", "best"} <= set(explained(app))
     assert "crowd" not in explained(make_app(setup("tb-wa")))

@@ -6,7 +6,8 @@ import pygame
 import pytest
 
 from ui.draw.theme import DARK
-from ui.model.layout import HEADER, Layout, lay_out, tiles
+from ui.model.camera import fitted
+from ui.model.layout import HEADER, HOLLOW, HUD, HUD_ROW, TWO_ROWS_BELOW, TWO_ROWS_FROM, Layout, lay_out, tiles
 from ui.widgets.canvas import Canvas
 
 SIZES = [(1280, 720), (1600, 900), (1920, 1080), (2560, 1440), (3840, 2160)]
@@ -85,6 +86,47 @@ def test_numbers_stand_below_a_map_or_beside_it_and_cover_nothing(scale, count):
     for panel in lay_out((1920, 1080), scale, count, map_size=(64, 64)).panels:
         assert not any(overlap(a, b) for a, b in combinations((panel.header, panel.map, panel.hud), 2))
         assert panel.has_side == (panel.hud[0] > panel.map[0])
+
+
+@pytest.mark.parametrize("map_size", [(64, 64), (200, 40), (40, 200), (31, 24)])
+@pytest.mark.parametrize("count", range(1, 9))
+def test_a_second_row_of_numbers_is_there_where_it_costs_the_map_nothing(count, map_size):
+    for size in [(800, 600), (1280, 800), (1366, 768), (1600, 900), (1920, 1080)]:
+        for panel in lay_out(size, 1.0, count, map_size=map_size).panels:
+            width, height = panel.map[2:]
+            if panel.has_side or not TWO_ROWS_FROM <= width < TWO_ROWS_BELOW or panel.hud[3] < HUD:
+                continue
+            more = HUD_ROW if panel.hud[3] > HUD else 0
+            one = fitted(*map_size, width, height + more).zoom
+            two = fitted(*map_size, width, max(1, height + more - HUD_ROW)).zoom
+            assert (one == two) == (more > 0), (size, panel)
+
+
+def test_two_square_maps_side_by_side_have_their_numbers_below_their_names():
+    """At 1280 x 800 there were 190 black pixels above and below each map, and numbers crammed into lines."""
+    for panel in lay_out((1280, 800), 1.0, 2, map_size=(96, 96)).panels:
+        assert panel.hud[3] == HUD + HUD_ROW
+
+
+def test_three_narrow_panels_fill_the_room_below_their_maps_with_numbers():
+    """At 1280 x 800 with the sidebar five numbers of thirteen were shown, between 130 black pixels and the foot."""
+    for panel in lay_out((1280, 800), 1.0, 3, map_size=(64, 64)).panels:
+        assert panel.whole[2] < TWO_ROWS_FROM and panel.hud[3] == HUD + 2 * HUD_ROW
+        assert fitted(64, 64, *panel.map[2:]).zoom == fitted(64, 64, panel.map[2], panel.map[3] + 2 * HUD_ROW).zoom
+
+
+@pytest.mark.parametrize(("size", "count", "shows_sidebar"), [((1280, 720), 4, True), ((1366, 768), 6, False)])
+def test_of_plans_with_maps_alike_the_one_is_taken_that_leaves_less_black(size, count, shows_sidebar):
+    """Four narrow columns, three fifths of each black, had the map of 64 x 64 no larger than two rows of two."""
+    panels = lay_out(size, 1.0, count, map_size=(64, 64), shows_sidebar=shows_sidebar).panels
+    zoom = fitted(64, 64, *panels[0].map[2:]).zoom
+    assert (zoom * 64) ** 2 >= HOLLOW * panels[0].map[2] * panels[0].map[3]
+    assert len({panel.whole[0] for panel in panels}) == count // 2
+
+
+def test_no_tile_is_left_empty_to_fill_the_others():
+    panels = lay_out((1280, 800), 1.0, 3, map_size=(64, 64)).panels
+    assert len({panel.whole[0] for panel in panels}) == 3
 
 
 WORDS = ["off", "scrub", "visits", "expand", "learn", "g", "depth", "A - B"]

@@ -1,23 +1,27 @@
 """The layers of a map picture: each one file, which says everything about it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ui.draw.layers
+from agents.registry import BY_KEY
+from sim.agent_api import AgentSpec, AgentView
 from sim.kernels import log
 from sim.kernels.octile import DX, DY
 from sim.kernels.search import is_known
 from sim.params import Value
 from ui.draw.kernels.flow import stamp_flow
 from ui.draw.kernels.paint import Frame
-from ui.draw.layers import LAYERS, control
+from ui.draw.layers import LAYERS, control, layers_of
 from ui.draw.layers.flow import arrows_of
+from ui.draw.layers.records import records_of
 from ui.model.layers import LayerState
 from ui.model.trails import Trail
 
-from .conftest import drawn, make_world
+from .conftest import budget_for, drawn, make_world, settings_of
 from .test_golden import M1
 
 CONTROLLED = [
@@ -33,6 +37,51 @@ def test_every_file_is_a_layer_with_a_place_and_a_depth_of_its_own() -> None:
     assert [layer.place for layer in LAYERS] == list(range(1, len(LAYERS) + 1))
     assert len({layer.depth for layer in LAYERS}) == len(LAYERS)
     assert len({layer.shortcut for layer in LAYERS}) == len(LAYERS)
+
+
+# --- which agents have something to show of which layer ------------------------------------------------
+
+SPECIAL: dict[str, Callable[[AgentView, int], bool]] = {
+    "tracing": lambda view, marks: view.tracing.size > 0,
+    "detour": lambda view, marks: view.detour is not None,
+    "groups": lambda view, marks: bool(view.groups),
+    "regions": lambda view, marks: view.regions is not None,
+    "waypoints": lambda view, marks: view.waypoints.size > 0,
+    "records": lambda view, marks: records_of(view) is not None,
+    "candidates": lambda view, marks: bool(view.candidates),
+    "control": lambda view, marks: bool(marks & (log.CAP_HIT | log.REENTERED)),
+    "contours": lambda view, marks: view.contours is not None,
+}
+MORE: dict[str, dict[str, Value]] = {"pr-lrta": {"level": 2, "depth_control": "database", "cap": 1}}
+
+
+@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
+def test_an_agent_shows_just_the_special_layers_that_it_declares(spec: AgentSpec) -> None:
+    """In one tick or another, with one setting or another."""
+    assert {layer.key for layer in LAYERS if layer.is_special} == set(SPECIAL)
+    rows, start, goal = drawn(M1["map"])
+    found = set()
+    for params in [*settings_of(spec), MORE.get(spec.key, {})]:
+        world = make_world(rows, start, goal, (spec.key, params), budget=budget_for(spec, params, 5))
+        walker = world.walkers[0]
+        for _ in range(60):
+            if not world.advance(1):
+                break
+            view, marks = walker.agent.view(), int(walker.rows[-1].marks)
+            found |= {key for key, shows in SPECIAL.items() if shows(view, marks)}
+    assert found == spec.shows
+
+
+def test_layers_are_those_of_all_agents_together_in_their_order() -> None:
+    usual = [layer for layer in LAYERS if not layer.is_special]
+    assert list(layers_of([BY_KEY["astar"]])) == usual
+    assert [layer.key for layer in layers_of([])] == ["terrain", "trail", "edits", "ends", "agent", "grid"]
+    assert [layer.key for layer in layers_of([BY_KEY["pra"], BY_KEY["tba"]]) if layer.is_special] == [
+        "tracing",
+        "detour",
+        "groups",
+        "regions",
+    ]
 
 
 @pytest.mark.parametrize(("kind", "params", "mark"), CONTROLLED, ids=["cap hits", "re-entries", "climbs"])

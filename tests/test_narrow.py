@@ -34,7 +34,7 @@ def drawn(app: App) -> list[Drawn]:
 
 
 def test_a_value_stands_beside_its_name_also_after_the_walk():
-    app = make_app(setup(2, budget=16), (1366, 715))
+    app = make_app(setup(2, budget=16), (1366, 500))
     app.session.advance(400)
     assert all(walker.has_arrived for walker in app.session.run.world.walkers)
     texts = drawn(app)

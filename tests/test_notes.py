@@ -55,6 +55,27 @@ def test_each_note_comes_when_it_happens_and_goes_with_escape(app: App, tmp_path
     assert again.shown is None and not again.left
 
 
+def test_a_note_goes_when_there_is_nothing_left_to_see_of_it(app: App) -> None:
+    """Left alone to the end, the note of the best cell pointed at an agent that had arrived, and hid those after it."""
+    notes = app.window.state.notes
+    app.session.advance(5)
+    settle(app)
+    assert notes.shown.key == "best-cell"
+    app.session.advance(3000)
+    settle(app)
+    assert notes.shown.key == "scrubbing" and notes.shown.place == "3 of 4"
+    press_combination(app, "Escape")
+    settle(app)
+    assert notes.shown.key == "compare" and app.window.settings.closed_notes == ["scrubbing"]
+    press_combination(app, "Escape")
+    settle(app)
+    assert notes.shown is None
+    press_combination(app, "R")
+    app.session.advance(5)
+    settle(app)
+    assert notes.shown.key == "best-cell", "it was not closed: it comes with the next walk"
+
+
 def test_a_click_closes_it_and_paints_nothing(app: App) -> None:
     press_combination(app, ".")
     settle(app)
@@ -90,7 +111,7 @@ def test_a_note_stays_where_it_is_while_the_agent_walks_on(app: App) -> None:
     while app.window.state.notes.shown is None:
         app.session.advance(1)
         settle(app)
-    for _ in range(40):
+    for _ in range(20):
         app.session.advance(60)
         settle(app)
         places.add(canvas.spot_named("note").box)
@@ -105,7 +126,7 @@ def test_a_note_makes_way_for_what_it_points_at() -> None:
     made = make_app(files.open_any(files.examples()[0]).scenario, (1280, 720))
     made.window.state.notes = Notes([])
     heights = set()
-    for _ in range(30):
+    for _ in range(20):
         made.session.advance(60)
         settle(made)
         note = pygame.Rect(made.window.canvas.spot_named("note").box)

@@ -5,10 +5,11 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from ui.draw.map_colours import detour_colour, group_colours
+from ui.draw.heat import scale_for
+from ui.draw.map_colours import detour_colour, dot_colour, group_colours
 from ui.draw.marks import casing_of
 from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette, heat_colours
-from ui.model.layers import HEAT_COLOUR_NAMES
+from ui.model.layers import HEAT_COLOUR_NAMES, HeatSetting
 from ui.model.settings import THEMES
 from ui.panels.badges import BADGE_COLOURS, BADGE_INK
 
@@ -206,6 +207,12 @@ def test_heat_bands_are_told_apart_by_every_kind_of_vision(palette, name, count)
 @pytest.mark.parametrize("name", HEAT_MAPS)
 def test_the_lowest_heat_stands_out_from_the_floor(palette, name):
     assert contrast(heat_colours(name, palette, 8)[0], palette.free) >= 1.4
+
+
+@pytest.mark.parametrize("name", HEAT_MAPS)
+def test_dots_of_cells_walked_on_once_are_seen_on_open_ground(palette, name):
+    """Two pixels of pale yellow on white had a contrast of 1.4."""
+    assert contrast(dot_colour(palette, scale_for(HeatSetting("visits", colours=name), 30.0)), palette.free) >= 3.0
 
 
 def test_swamp_is_never_the_colour_of_walls(palette):

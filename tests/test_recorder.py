@@ -548,6 +548,35 @@ def test_f9_records_and_tells_what_came_of_it(tmp_path: Path) -> None:
     assert not takes.recoverable()
 
 
+def test_f9_at_the_end_of_a_run_offers_the_run() -> None:
+    """It recorded one still picture there, for nothing moves any more."""
+    app = make_app(setup(script=()))
+    press(app, pygame.K_F9)
+    assert type(app.window.dialogs.dialog) is RecordDialog
+    press(app, pygame.K_ESCAPE)
+    app.session.advance(10_000)
+    assert app.session.run.is_over
+    press(app, pygame.K_F9)
+    dialog = app.window.dialogs.dialog
+    assert isinstance(dialog, ExportDialog)
+    assert (dialog.values["from_tick"], dialog.values["to_tick"]) == (0, app.session.tick)
+    press(app, pygame.K_ESCAPE)
+    press(app, pygame.K_LEFT)
+    until(lambda: (app.frame(0.0), not app.session.run.is_over)[1])
+    press(app, pygame.K_F9)
+    assert type(app.window.dialogs.dialog) is RecordDialog, "from there on there is something to record"
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_who_records_while_nothing_runs_is_told_how_to_run(is_running: bool) -> None:
+    app = make_app(setup(script=()))
+    if is_running:
+        app.window.player.play()
+    press(app, pygame.K_F9)
+    press(app, pygame.K_RETURN)
+    assert ("Space runs" in told(app, "recording to")) == (not is_running)
+
+
 def told(app: App, beginning: str) -> str:
     """What the window says once it says something that begins like this; it says it once."""
     found: list[str] = []

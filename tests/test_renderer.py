@@ -41,6 +41,7 @@ from ui.draw.layers import LAYERS, contours
 from ui.draw.legend import draw_colour_bar, legend_swatch
 from ui.draw.map_colours import (
     detour_colour,
+    dot_colour,
     fill_table,
     group_colours,
     hot_colour,
@@ -613,7 +614,7 @@ def test_every_pixel_of_the_fills_is_right_zoomed_in(seed, zoom, left, top, show
 
 def over_heat(scale: HeatScale, palette: Palette) -> tuple[Colour, Colour]:
     """What lies on the fills where there is heat: the edges of walls, and dots."""
-    return hot_edge(palette), scale.colours(palette)[0]
+    return hot_edge(palette), dot_colour(palette, scale)
 
 
 @pytest.mark.parametrize("zoom", [5, 12, 16, 40])
@@ -641,7 +642,7 @@ def test_dots_and_edges_over_heat() -> None:
     stage.run(3)
     visits = stage.world.walkers[0].visits
     surface, scale = stage.draw(Camera(10.0), (40, 30), layers_with(heat=HeatSetting("visits")), DARK)
-    dot = scale.colours(DARK)[0]
+    dot = dot_colour(DARK, scale)
     for cell in range(12):
         x, y = stage.grid.xy(cell)
         if letter_at(stage.grid, x, y) == "@":
@@ -678,7 +679,7 @@ def test_the_middle_of_every_large_cell_is_right(seed, zoom, left, top, heat, pa
         is_dot = heat.kind == "visits" and expected.values[cell] == 1
         # A ring lies up to a pixel off where cells are not equally wide; a dot in a cell of even width has two middles.
         reach = 0.0 if zoom.is_integer() and not is_dot else 0.5
-        colour = scale.colours(palette)[0] if is_dot else expected.colour(x, y, has_ring=zoom >= 12)
+        colour = dot_colour(palette, scale) if is_dot else expected.colour(x, y, has_ring=zoom >= 12)
         assert shows_near(surface, (px, py), reach, colour), (x, y)
 
 
@@ -1211,6 +1212,25 @@ def test_over_heat_in_small_cells_the_latest_back_moves_show_and_no_others(palet
         assert shows == any(is_back[-24:])
         seen.add(shows)
     assert True in seen
+
+
+@pytest.mark.parametrize("kind", ["scrub", "visits", "expansions"])
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
+def test_over_heat_in_small_cells_the_trail_is_drawn_where_there_is_no_heat(palette, kind):
+    """Where it walked straight on, the heat of scrubbing said nothing, and no line was there either."""
+    stage, found = trap_stage(budget=10), set()
+    heat, zoom = HeatSetting(kind), 6
+    for _ in range(12):
+        stage.run(9)
+        images = [
+            stage.draw(Camera(zoom), (180, 120), layers_with(*on, heat=heat), palette)[0] for on in ((), ("trail",))
+        ]
+        x, y = np.nonzero(np.not_equal(*(pygame.surfarray.array2d(image) for image in images)))
+        is_inside = (x % zoom > 0) & (x % zoom < zoom - 1) & (y % zoom > 0) & (y % zoom < zoom - 1)
+        inked = set((y // zoom * stage.grid.width + x // zoom)[is_inside].tolist())
+        assert inked <= set(stage.trails[0].cells.tolist()) - set(np.flatnonzero(stage.cells[0].bands).tolist())
+        found |= inked
+    assert (len(found) > 9) == (kind == "scrub"), "what it visits and expands has heat everywhere on its way"
 
 
 def test_edit_marks_shrink_with_age_and_go():

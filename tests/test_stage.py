@@ -8,6 +8,7 @@ import pygame
 import pytest
 
 from sim import commands
+from sim.commands import AgentConfig
 from sim.params import ConfigError
 from tests.filming import OPTIONS, SMALL, replay, setup, shown, stage_of
 from tests.window import drag, make_app, press
@@ -17,7 +18,7 @@ from ui.draw.layers import LAYER_BY_KEY
 from ui.film.film import Film, picture
 from ui.film.options import FilmOptions, Part, check_size, frames_between, parse_part, parse_ticks_per_frame
 from ui.film.pictures import draw_panel, draw_window, surface_pixels
-from ui.film.replay import replay_of
+from ui.film.replay import Replay, replay_of
 from ui.film.stage import Stage
 from ui.model import branching, painting, turning
 from ui.model.camera import Camera, fitted
@@ -146,7 +147,8 @@ def test_the_legend_names_only_layers_that_are_on() -> None:
     assert "Back-moves" in all_on and "Parent tree" not in all_on
     hidden = Look(visible={"back_moves": False})
     assert set(all_on) - set(names(hidden)) == {"Back-moves"}
-    assert any(name.startswith("visits") for name in names(Look(heat=HeatSetting("visits"))))
+    for kind, words in (("visits", "visits "), ("scrub", "scrubbing "), ("learned", "learned h ")):
+        assert any(name == words for name in names(Look(heat=HeatSetting(kind))))
 
 
 def branched(agents: int = 2) -> App:
@@ -216,8 +218,23 @@ def test_the_legend_leaves_out_what_heat_replaces() -> None:
         rows = stage_of(session, (1280, 720), Look(heat=HeatSetting(kind)))._legend_rows()
         return {key for row in rows for key, _, _ in row}
 
-    assert {"closed", "open", "detour"} <= keys("off")
-    assert not {"closed", "open", "detour"} & keys("visits")
+    assert {"closed", "open"} <= keys("off")
+    assert not {"closed", "open"} & keys("visits")
+
+
+def test_the_legend_leaves_out_what_no_agent_of_the_film_shows() -> None:
+    """One panel of a film has its own agent alone."""
+    base = setup()
+    session = Replay(replace(base, agents=(*base.agents, AgentConfig("tba"), AgentConfig("ribs")))).begin()
+
+    def keys(part: str) -> set[str]:
+        rows = stage_of(session, (1920, 1080), part=parse_part(part))._legend_rows()
+        return {key for row in rows for key, _, _ in row} & {"tracing", "detour", "groups", "waypoints", "contours"}
+
+    assert keys("panels") == {"tracing", "detour", "groups"}
+    assert keys("panel:1") == set()
+    assert keys("panel:3") == {"tracing", "detour"}
+    assert keys("panel:4") == {"groups"}
 
 
 def test_edits_and_restarts_have_captions_with_their_ticks() -> None:

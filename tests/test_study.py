@@ -10,6 +10,7 @@ import pygame
 import pytest
 
 from agents.registry import BY_KEY
+from sim.agent_api import AgentSpec
 from sim.commands import AgentConfig, SetBudget
 from sim.experiments import sketch
 from sim.experiments.sketch import Axis, Sketch, read_axis, read_budgets
@@ -24,7 +25,7 @@ from ui.dialogs.experiment import ExperimentSheet
 from ui.dialogs.experiment_plots import SweepTable
 from ui.model import study as studies
 from ui.model.study import Study, setting_of
-from ui.widgets.controls import Text
+from ui.widgets.controls import Field, Text
 
 from .experiments import run_all
 from .filming import setup
@@ -264,6 +265,22 @@ def test_the_sheet_says_what_is_wrong(sheet: ExperimentSheet) -> None:
     sheet._set_second("weight: 1 2")
     sheet._start()
     assert "weight twice" in sheet.problem
+
+
+@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
+def test_the_example_of_a_sweep_can_be_typed(spec: AgentSpec) -> None:
+    """Whatever agent has the focus."""
+    example = sheets.example_of(spec.params)
+    assert bool(example) == any(param.kind in (int, float) for param in spec.params)
+    if example:
+        assert len(read_axis(example.removeprefix("such as "), spec).values) > 1
+
+
+def test_an_example_is_not_taken_for_an_entry(sheet: ExperimentSheet) -> None:
+    hints = [control.element.placeholder_text for control in sheet.controls if isinstance(control, Field)]
+    assert hints[-1] == "such as budget: 1 4 16 64"
+    sheet._start()
+    assert sheet.study is not None and not sheet.study.sketch.sweep
 
 
 def test_enter_starts_what_was_not_started_yet(sheet: ExperimentSheet) -> None:

@@ -73,7 +73,7 @@ def hand(window: Window) -> None:
     window.state.has_hand = not window.state.has_hand
 
 
-@command("V", "Next heat map: scrubbing, visits, expansions, learned h, g, A - B")
+@command("V", "Next heat map: scrubbing, visits, expansions, learned h, g, depth, A - B")
 def next_heat(window: Window) -> None:
     tab_layers.next_heat(window.desk)
 

@@ -17,6 +17,7 @@ from ui.draw.scene import Scene
 from ui.draw.theme import PALETTES
 from ui.film.recording import Recording
 from ui.film.takes import CHOSEN
+from ui.model import turning
 from ui.model.camera import Camera
 from ui.model.cameras import Cameras
 from ui.model.command import CommandTable
@@ -108,7 +109,9 @@ class Window:
     def say_if_too_narrow(self, what: str = "the sidebar") -> None:
         """Where the sidebar is wanted, and this size of window and texts leaves it out."""
         if self.settings.shows_sidebar and not self.state.is_bare and self.scene.layout.sidebar is None:
-            self.say(f"the window is too narrow for {what} at this text size")
+            key = self.desk.key_of("ui_smaller") if self.scene.scale > turning.UI_SCALES[0] else ""
+            way_out = f"; {key} makes it smaller" if key else ""
+            self.say(f"the window is too narrow for {what} at this text size{way_out}")
 
     def show(self, dialog: Dialog) -> None:
         self.dialogs.show(dialog)

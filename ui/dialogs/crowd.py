@@ -24,7 +24,7 @@ _STATES = {Status.ACTIVE: "on its way", Status.AT_GOAL: "at goal", Status.NO_PAT
 _COLUMNS = (
     Col("Agent"),
     Col("State", 120),
-    Col("x optimal", 100, "right", "mono"),
+    Col("Cost / opt.", 100, "right", "mono"),
     Col("Moves", 90, "right", "mono"),
     Col("Back", 80, "right", "mono"),
     Col("Expanded", 110, "right", "mono"),

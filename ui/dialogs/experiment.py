@@ -2,7 +2,7 @@
 come. Or a sweep: one agent with all combinations of two parameters, as a coloured table.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from math import isnan
 
@@ -23,17 +23,18 @@ from ui.widgets.lists import Col, Item, Rows
 
 LIST, PAIRS = "problem list", "random pairs"
 COUNT = Param("problems", int, 40, "how many, each walked by every agent with every budget", 1, 5000)
-SEED = Param("seed", int, 1, "which are drawn", 0, 10_000)
+SEED = Param("seed", int, 1, "another seed, other problems", 0, 10_000)
 COLUMNS = (
     Col("Setting"),
     Col("k", 56, "right", "mono"),
     Col("Arrived", 76, "right", "mono"),
-    Col("x optimal", 84, "right", "mono"),
+    Col("Cost / opt.", 84, "right", "mono"),
     Col("exp / move", 96, "right", "mono"),
-    Col("Most", 80, "right", "mono"),
-    Col("us / move", 92, "right", "mono"),
+    Col("Max / tick", 80, "right", "mono"),
+    Col("µs / move", 92, "right", "mono"),
 )
 LEAST_SETTING = 70
+_FACTORS = (1, 2, 4)  # of a parameter's usual value, in an example
 _REFRESH_S = 0.5
 
 
@@ -100,13 +101,20 @@ class ExperimentSheet(FormDialog):
         walker = self.host.session.focused
         name = walker.label if walker is not None else "nobody"
         own = ", ".join(self._with_budgets())
-        self._field(fields, f"Budgets, but not of {own}" if own else "Budgets", self.budgets, self._set_budgets)
-        self._field(fields, f"Or sweep two of {name}, as weight: 1 1.4 3", self.sweep[0], self._set_first)
-        self._field(fields, "... and as budget: 1 4 16 64", self.sweep[1], self._set_second)
+        self._words(fields, f"Budgets, but not of {own}" if own else "Budgets")
+        self._field(fields, self.budgets, self._set_budgets)
+        self._words(fields, f"Or a sweep: two parameters of {name}, with values")
+        self._field(
+            fields, self.sweep[0], self._set_first, example_of(walker.spec.params if walker is not None else ())
+        )
+        self._field(fields, self.sweep[1], self._set_second, "such as budget: 1 4 16 64")
 
-    def _field(self, area: pygame.Rect, words: str, text: str, changed: Callable[[str], None]) -> None:
+    def _words(self, area: pygame.Rect, words: str) -> None:
         self.add(Text(self, take_top(area, self.px(20)), words, role="dim", size=12))
-        self.add(Field(self, take_top(area, self.px(BUTTON_HEIGHT), self.px(8)), text, changed, mono=True))
+
+    def _field(self, area: pygame.Rect, text: str, changed: Callable[[str], None], hint: str = "") -> None:
+        place = take_top(area, self.px(BUTTON_HEIGHT), self.px(8))
+        self.add(Field(self, place, text, changed, mono=True, hint=hint))
 
     def _changed(self, name: str, value: Value) -> None:
         self.values[name] = value
@@ -277,3 +285,15 @@ def _item(point: Point, setting: str, is_on_front: bool) -> Item:
     if not point.is_whole:
         roles[2] = "warning"
     return Item(cells, point, roles=roles)
+
+
+def example_of(params: Iterable[Param]) -> str:
+    """How one of these parameters is written, with values that it may have."""
+    for param in params:
+        if param.kind not in (int, float):
+            continue
+        values = [factor * (float(param.default) or 1.0) for factor in _FACTORS]
+        values = [value for value in values if param.high is None or value <= param.high]
+        if len(values) > 1:
+            return f"such as {param.name}: {' '.join(f'{value:g}' for value in values)}"
+    return ""

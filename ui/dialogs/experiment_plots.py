@@ -15,6 +15,7 @@ from ui.widgets.controls import Painted
 from ui.widgets.holder import Holder
 from ui.widgets.lists import Rows
 
+HOW_TO_READ = "line, and blue above: no other is better in both; a click opens such a run"
 _EDGE = 52  # beside and below a plot, for its numbers
 
 
@@ -106,7 +107,7 @@ class Plot(Chart):
         for point in points:
             colour = SERIES[names.index(point.name) % len(SERIES)]
             self._draw_point(pen, point, where[id(point)], colour, point is chosen)
-        words = self.words_of(self.hot) if self.hot is not None else "a click on a point opens a run like it"
+        words = self.words_of(self.hot) if self.hot is not None else HOW_TO_READ
         ink = pen.palette.text if self.hot else pen.palette.dim
         room = max(1, right - box.x)
         pen.text((box.x, pen.px(11)), words, size=12, colour=ink, middle=True, width=room)

@@ -49,7 +49,8 @@ class Gallery(Dialog):
         area = self.area.inflate(0, self.px(12))
         self.detail: Picture | None = None
         if area.width > self.px(_DETAIL * 2):
-            self.detail = Picture(self, take_right(area, self.px(_DETAIL), self.px(20)), self._paint_detail)
+            width = min(self.px(_DETAIL), area.width * 2 // 5)
+            self.detail = Picture(self, take_right(area, width, self.px(20)), self._paint_detail)
             self.add(self.detail)
         self.cards = _Cards(self, area, self.paths, self.at)
         self.add(self.cards)

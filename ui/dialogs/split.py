@@ -6,9 +6,11 @@ from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import Dialog, Host, take_top
 from ui.model import branching
 from ui.widgets.controls import Text
+from ui.widgets.forms import named
 from ui.widgets.lists import Col, Item, Rows
 
 _MOST = 4  # futures of one split
+_BUDGET = Param("budget", int, 1, "most expansions of this agent in one tick", symbol="k")
 
 Variants = list[Mapping[str, Value | None]]
 
@@ -28,8 +30,8 @@ class SplitPolicy(Dialog):
     def build(self) -> None:
         area = self.area
         self.add(Text(self, take_top(area, self.px(26)), "One future for each value:", role="dim"))
-        items = [Item((name, _shown_all(name, variants)), variants) for name, variants in self.choices]
-        self.rows = Rows(self, area, [Col(width=150), Col(face="mono", role="dim")], items, chosen=self.confirm)
+        items = [Item((words, _shown_all(variants)), variants, detail) for words, detail, variants in self.choices]
+        self.rows = Rows(self, area, [Col(width=190), Col(face="mono", role="dim")], items, chosen=self.confirm)
         self.add(self.rows)
         self.add_footer(("Cancel", self.cancel, ""), ("Split", self.confirm, "main"))
         self.add_note()
@@ -47,17 +49,17 @@ class SplitPolicy(Dialog):
         self.host.tell(f"{len(futures)} futures from tick {self.host.session.tick:,} on; edits go to all of them")
 
 
-def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, Variants]]:
-    """What can be split: every choice and switch, a few values of every number, and the budget."""
-    found: list[tuple[str, Variants]] = []
-    for param in params:
-        values = _values_of(param, now[param.name])
-        if len(values) > 1:
-            found.append((param.name, [{param.name: value} for value in values]))
-    found.sort(key=lambda choice: choice[0] != "restart")  # what the split is asked for most
+def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, str, Variants]]:
+    """What can be split, by its name in forms and what it means: every choice and switch, the weight, the budget."""
+    asked_for = sorted(params, key=lambda param: param.name != "restart")  # what the split is asked for most
     budgets = sorted({max(1, budget // 4), budget, budget * 4})
-    found.append(("budget", [{"budget": value} for value in budgets]))
-    return found
+    found = [(param, _values_of(param, now[param.name])) for param in asked_for]
+    found.append((_BUDGET, list(budgets)))
+    return [
+        (named(param), param.help, [{param.name: value} for value in values])
+        for param, values in found
+        if len(values) > 1
+    ]
 
 
 def _values_of(param: Param, now: Value) -> list[Value]:
@@ -71,12 +73,11 @@ def _values_of(param: Param, now: Value) -> list[Value]:
     return []
 
 
-def _shown_all(name: str, variants: Variants) -> str:
-    return ", ".join(_shown(name, variant) for variant in variants)
+def _shown_all(variants: Variants) -> str:
+    return ", ".join(_shown(value) for variant in variants for value in variant.values())
 
 
-def _shown(name: str, variant: Mapping[str, Value | None]) -> str:
-    value = variant[name]
+def _shown(value: Value | None) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else f"{value}"

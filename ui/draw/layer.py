@@ -44,6 +44,8 @@ class Layer:
     svg_fill: Callable[[Drawing], Iterable[str]] | None = None
     svg_swatch: Callable[[Drawing], str] | None = None  # in a box of 2 x 1 units; None or "": not in the legend
 
+    is_of_mind: bool = True  # it shows what one agent knows or has done: nothing of a crowd in which none is followed
+    is_special: bool = False  # only agents draw it whose spec says so, see AgentSpec.shows
     is_on: bool = True  # at first
     is_in_legend: bool = True  # of videos and pictures; False: it shows what it is
     is_explained: bool = True  # in the sidebar, in words

@@ -36,6 +36,7 @@ EDGED_FROM_PX = 3.0
 _EDGE_SHARE, _MOST_EDGE = 0.12, 3.0  # of a cell's side, and in design units: the line around walls
 
 _TINT = 0.5
+_DOT_INK = 0.4  # of the colour of texts in dots: a few pixels need more contrast than a filled cell
 
 
 @lru_cache(maxsize=64)
@@ -82,6 +83,11 @@ def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> 
     if colour is None or (has_dots and scale.has_dots and band == 1):
         return palette.free
     return mix(palette.free, colour, _TINT) if scale.has_dots and band == 1 else colour
+
+
+def dot_colour(palette: Palette, scale: HeatScale) -> Colour:
+    """A dot of the lowest band, on open ground."""
+    return mix(scale.colours(palette)[0], palette.text, _DOT_INK)
 
 
 def hot_edge(palette: Palette) -> Colour:

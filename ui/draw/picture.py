@@ -150,7 +150,7 @@ class Picture:
 
     @property
     def shown_trail(self) -> Trail | None:
-        """Over small cells the lines would cover every cell that was walked on, and with them the heat."""
+        """None over small cells with heat: lines through all that was walked on would cover it."""
         return None if self.has_heat and self.zoom < HEAT_TRAILS_FROM_PX else self.trail
 
     def px(self, units: float) -> int:

@@ -10,7 +10,16 @@ from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
 from ui.draw.layers import BY_DEPTH
-from ui.draw.map_colours import DOTS_FROM_PX, EDGED_FROM_PX, Table, edge_width, fill_table, hot_edge, wall_bits
+from ui.draw.map_colours import (
+    DOTS_FROM_PX,
+    EDGED_FROM_PX,
+    Table,
+    dot_colour,
+    edge_width,
+    fill_table,
+    hot_edge,
+    wall_bits,
+)
 from ui.draw.picture import Extras, Hand, Picture, Rect, Scratch
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
@@ -112,7 +121,7 @@ def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
         paint.paint_wall_edges(frame, picture.cells.words, cellwords.BLOCKED, picture.px(1), packed(hot_edge(palette)))
     if scale.has_dots and picture.zoom >= DOTS_FROM_PX:
         size = max(1, round(DOT_SHARE * picture.zoom))
-        paint.paint_dots(frame, picture.cells.bands, 1, size, packed(scale.colours(palette)[0]))
+        paint.paint_dots(frame, picture.cells.bands, 1, size, packed(dot_colour(palette, scale)))
 
 
 def _hidden_fills(picture: Picture, state: LayerState) -> int:

@@ -11,6 +11,7 @@ import pygame
 
 from ui.draw.cells import CellWords, Shown, update_all
 from ui.draw.heat import HeatScale, scale_for
+from ui.draw.layers import Layer, layers_of
 from ui.draw.picture import Hand
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import Palette
@@ -75,6 +76,11 @@ class Scene:
 
     def panels(self) -> list[tuple[Panel, PanelBoxes]]:
         return list(zip(self.shown_panels, self.layout.panels, strict=False))
+
+    @property
+    def agent_layers(self) -> tuple[Layer, ...]:
+        """Those that have something to show of the agents on screen; of a crowd if one of it is followed."""
+        return layers_of(panel.view.spec for panel in self.shown_panels if self.run.followed(panel.key) is not None)
 
     def panel_at(self, position: Size) -> tuple[Panel, PanelBoxes] | None:
         """The panel whose map lies under a position."""

@@ -14,14 +14,14 @@ from ui.draw.drawing import Drawing
 from ui.draw.heat import HeatScale
 from ui.draw.kernels import cellwords as bits
 from ui.draw.layer import Layer
-from ui.draw.layers import BY_DEPTH, LAYERS
-from ui.draw.map_colours import band_colour, hot_edge
+from ui.draw.layers import BY_DEPTH, layers_of
+from ui.draw.map_colours import band_colour, dot_colour, hot_edge
 from ui.draw.renderer import DOT_SHARE
 from ui.draw.svg_paths import Mask, box, hexed, n
 from ui.draw.theme import PALETTES, Colour, Palette
 from ui.model import wording
 from ui.model.keys import PanelKey
-from ui.model.layers import HEAT_NAMES, LayerState, compared_names
+from ui.model.layers import HEAT_WORDS, LayerState, compared_names
 from ui.model.look import Look
 from ui.model.run import Panel, Run
 from ui.model.trails import Trail
@@ -188,7 +188,7 @@ class _Page:
         for band in range(1, bits.BANDS + 1 if bands.size else 1):
             colour = band_colour(self.scale, band, self.palette)
             if colour and band == 1 and self.scale.has_dots:
-                yield from self._dots((bands == band) & is_passable, colour)
+                yield from self._dots((bands == band) & is_passable, dot_colour(self.palette, self.scale))
             elif colour:
                 yield from self.drawing.fill((bands == band) & is_passable, colour)
 
@@ -210,7 +210,11 @@ class _Page:
     def _legend(self) -> list[tuple[str, str]]:
         """(name, drawing in a box of 2 x 1 units at the origin) of the layers that are on."""
         shown = self._shown()
-        drawn = ((layer, layer.svg_swatch) for layer in LAYERS if layer in shown)
+        drawn = (
+            (layer, layer.svg_swatch)
+            for layer in layers_of([self.panel.view.spec] if self.run.followed(self.panel.key) is not None else [])
+            if layer in shown
+        )
         swatches = ((layer.name, swatch(self.drawing)) for layer, swatch in drawn if swatch)
         entries = [(name, swatch) for name, swatch in swatches if swatch]
         if self.drawing.has_heat:
@@ -218,7 +222,7 @@ class _Page:
         return entries
 
     def _heat_name(self) -> str:
-        name = " - ".join(self.compared) if self.scale.is_difference else HEAT_NAMES[self.scale.setting.kind]
+        name = " - ".join(self.compared) if self.scale.is_difference else HEAT_WORDS[self.scale.setting.kind]
         return f"{name}, {self.scale.lowest} to {self.scale.highest}"
 
     def _heat_swatch(self) -> str:

@@ -30,7 +30,7 @@ from ui.model.trails import Trail
 
 ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
 ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)
-FIRST_ZOOM = 16.0
+FIRST_ZOOM, FIRST_SMALL_ZOOM = 16.0, 8.0  # in small cells lines leave heat free
 FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))  # once all, once what changed
 SIZE = (96, 64)
 
@@ -41,7 +41,7 @@ def warm_first_picture(kind: str) -> None:
     world = _scene()
     walker = world.add(AgentConfig(kind))
     trail, cells = Trail(walker.position, 0, world.grid), CellWords()
-    for heat in (*FIRST_HEATS, *(("learned", "learned") if walker.spec.keeps_h else ())):
+    for i, heat in enumerate((*FIRST_HEATS, *(("learned", "learned") if walker.spec.keeps_h else ()))):
         world.submit(EditCells(blocked=(23,)))
         world.advance(1)
         trail.append(walker.rows)
@@ -51,7 +51,7 @@ def warm_first_picture(kind: str) -> None:
             surface,
             shown,
             LayerState(heat=HeatSetting(heat)),
-            FIRST_ZOOM,
+            FIRST_SMALL_ZOOM if i % 2 else FIRST_ZOOM,
             edits={23: (snapshot.tick, True)},
             hand=Hand((4,), Carried("goal", 4, is_refused=True)),
         )

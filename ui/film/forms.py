@@ -118,7 +118,7 @@ class RecordDialog(FormDialog):
 
     def __init__(self, host: Host, begin: Callable[[Values], None]) -> None:
         self.begin = begin
-        self.hint = "from the present tick on; F9 stops"
+        self.hint = "from the present tick on; F9 stops. Alt+E: ticks that have passed"
         self.values: Values = dict(_remembered)
         self.params: tuple[Param, ...] = PARAMS
         super().__init__(host)

@@ -54,9 +54,12 @@ class Recording:
         return self.filming is not None and self.filming.must_wait
 
     def toggle(self) -> None:
-        """F9: ask what to record, or stop."""
+        """F9: ask what to record, or stop. At the end of a run nothing more happens: then its ticks are offered."""
+        state, session = self.desk.state, self.desk.session
         if self.filming is not None:
             self.stop()
+        elif session.run.is_over and session.tick:
+            self.ask_export(state.mark_in or 0, state.mark_out)
         else:
             self.host.show(RecordDialog(self.host, self.begin))
 
@@ -66,7 +69,8 @@ class Recording:
         options = options_of(values, desk.scene.layout.size, desk.session.panel_of(desk.session.focused_key))
         target = self._target(values)
         self.filming = Studio.film(target, desk.session, options, self.dressing.look())
-        desk.say(f"recording to {target.name} in {target.parent}; F9 stops")
+        keys = "F9 stops" if desk.player.clock.is_running else "Space runs, F9 stops"
+        desk.say(f"recording to {target.name} in {target.parent}; {keys}")
 
     def _target(self, values: Values, last: int | None = None) -> Path:
         """A new file in the folder for recordings; its name says who is in it and when."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pygame
 
 from ui.draw import legend
-from ui.draw.layers import LAYER_BY_KEY, LAYERS, Layer
+from ui.draw.layers import LAYER_BY_KEY, Layer
 from ui.draw.scene import Scene
 from ui.draw.theme import PALETTES
 from ui.film.options import PANELS, WINDOW, Part
@@ -18,7 +18,7 @@ from ui.model import layout
 from ui.model.camera import Camera, fitted
 from ui.model.clock import SPEEDS
 from ui.model.keys import PanelKey
-from ui.model.layers import HEAT_NAMES, compared_names
+from ui.model.layers import HEAT_WORDS, compared_names
 from ui.model.layout import Box, Layout
 from ui.model.look import Look
 from ui.model.player import Player
@@ -200,9 +200,10 @@ class Stage:
     # --- legend -----------------------------------------------------------------------------------
 
     def _legend_rows(self) -> list[list[tuple[str, str, int]]]:
-        """The layers that are on, as (key, name, width), in rows that fit."""
+        """The layers of these agents that are on, as (key, name, width), in rows that fit."""
         state, scale = self.look.layer_state(), self.scale
-        names = [(layer.key, layer.name) for layer in LAYERS if state.shows(layer) and self._is_in_legend(layer)]
+        layers = self.scene.agent_layers
+        names = [(layer.key, layer.name) for layer in layers if state.shows(layer) and self._is_in_legend(layer)]
         if state.heat.kind != "off":
             names.append(("heat", f"{self._heat_name()} "))
         rows: list[list[tuple[str, str, int]]] = [[]]
@@ -227,7 +228,7 @@ class Stage:
         """What the heat is of; A - B by the names of the two."""
         pair = self.scene.compared_panels()
         if not pair:
-            return HEAT_NAMES[self.look.heat.kind]
+            return HEAT_WORDS[self.look.heat.kind]
         room = self.size[0] // 4
         return " - ".join(self.canvas.cut(name, room, 12) for name in compared_names(*pair))
 

@@ -31,6 +31,15 @@ HEAT_NAMES = {
 }
 
 
+HEAT_WORDS = HEAT_NAMES | {
+    "scrub": "scrubbing",
+    "expansions": "expansions",
+    "learned": "learned h",
+    "depth": "depth of lookahead",
+}
+"""The same where there is room, and nobody to point at it: in films and drawings."""
+
+
 @dataclass(frozen=True)
 class HeatSetting:
     """What the heat layer shows. The same for all panels, or side by side would lie."""

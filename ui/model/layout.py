@@ -17,7 +17,9 @@ HEADER_ROW = 28
 HUD = 54
 SMALL_HUD = 38
 HUD_ROW = 42
-TWO_ROWS_BELOW = 440
+COLUMNS_FROM = 280  # a panel as wide as this has room for numbers below their names, if they have two rows
+TWO_ROWS_FROM = 400  # a narrower panel may have three
+TWO_ROWS_BELOW = 900  # a panel as wide as this has room for most numbers below their names in one row
 MIN_MAP = 96
 SIDE_HUD = 206
 LEAST_SIDE = 150  # high enough for some numbers, one below the other
@@ -25,6 +27,7 @@ ONE_ROW_FROM = 1000  # a narrower window has the line of time in a row of its ow
 TIME_ROW = 46
 TIME_ROW_FROM = 480  # in a lower one it takes the room of the sliders instead
 NEARLY_ALIKE = 1.08  # maps that differ in size by less
+HOLLOW = 0.5  # of the room for a map, which is black where the map takes no more
 NARROW_HEADER = 200  # has no room in one row for name, state and what tells it apart: a second is worth some map
 LEGIBLE = 130  # a narrower panel cuts names, states and numbers: its map must be larger by as much to be worth that
 MOST_PANELS = 8
@@ -97,13 +100,13 @@ def lay_out(
 def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
     """The rows and columns, and the place of the numbers, in which maps come out largest.
 
-    Panels too narrow for words count less. Where two come out nearly alike, the one with room for names; then with the
-    numbers below the maps, and with fewer empty tiles.
+    Panels too narrow for words count less. Where two come out nearly alike, the one with room for names; then with
+    fewer empty tiles, with maps that fill their room, and with the numbers below them.
     """
     if count == 0:
         return ()
     plans = [
-        tuple(make(box, scale) for box in tiles(area, count, columns, gap))
+        tuple(make(box, scale, map_size) for box in tiles(area, count, columns, gap))
         for columns in range(1, count + 1)
         for make in (_panel, _panel_with_side)
     ]
@@ -128,11 +131,19 @@ def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     return fitted(*map_size, panel.map[2], panel.map[3]).zoom
 
 
-def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, float]:
-    """Less is better: numbers beside the map, tiles left empty, room for the map that is not much used."""
+def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
+    """Less is better: tiles left empty, maps that fill less than half of their room, numbers beside the map, room for
+    the map that is not much used.
+    """
     columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
     room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
-    return plan[0].has_side, columns * rows > len(plan), -room
+    return columns * rows > len(plan), _filled(plan[0], map_size) < HOLLOW, plan[0].has_side, -room
+
+
+def _filled(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
+    """The share of its room that the map takes."""
+    zoom = _zoom(panel, map_size)
+    return zoom * map_size[0] * zoom * map_size[1] / (panel.map[2] * panel.map[3])
 
 
 def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
@@ -150,33 +161,55 @@ def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
     return boxes
 
 
-def _panel(box: Box, scale: float) -> PanelBoxes:
-    """The numbers below the map."""
+def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
+    """The numbers below the map, in more than one row where the others cost the map nothing."""
     x, y, width, height = box
     header = round(HEADER * scale)
     hud = round(HUD * scale)
     higher = header + round(HEADER_ROW * scale)
     if width < round(NARROW_HEADER * scale) and height > 3 * higher:
         header = higher
-    if width < round(TWO_ROWS_BELOW * scale) and height - header - 2 * hud > width:
-        hud = round(HUD_ROW * scale) + hud  # narrow and high: a second row of numbers costs the map nothing
+    inset = max(1, round(scale))
+    map_width = max(1, width - 2 * inset)
+    hud += _more_rows((map_width, height - header - hud), scale, map_size) * round(HUD_ROW * scale)
     if height - header - hud < round(MIN_MAP * scale):
         hud = min(round(SMALL_HUD * scale), max(0, height - header - 40))
-    inset = max(1, round(scale))
     return PanelBoxes(
         whole=box,
         header=(x, y, width, header),
-        map=(x + inset, y + header, max(1, width - 2 * inset), max(1, height - header - hud)),
+        map=(x + inset, y + header, map_width, max(1, height - header - hud)),
         hud=(x, y + height - hud, width, hud),
     )
 
 
-def _panel_with_side(box: Box, scale: float) -> PanelBoxes:
+def _more_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
+    """How many rows of numbers there may be below the first, where the map can do without their height: one where it is
+    drawn as large without; two in a narrow panel, of which the first must leave it higher than wide. A wide panel has
+    all numbers in one row.
+    """
+    width, height = room
+    if width >= scale * TWO_ROWS_BELOW:
+        return 0
+    if width >= scale * TWO_ROWS_FROM:
+        return int(_is_spared(room, scale * HUD_ROW, map_size))
+    if height - scale * HUD <= width:
+        return 0
+    return 2 if width >= scale * COLUMNS_FROM and _is_spared(room, 2 * scale * HUD_ROW, map_size) else 1
+
+
+def _is_spared(room: tuple[int, int], height: float, map_size: tuple[int, int]) -> bool:
+    """Whether a map in this room is drawn as large with so much less height."""
+    width, whole = room
+    left = whole - round(height)
+    return left > 0 and fitted(*map_size, width, left).zoom == fitted(*map_size, width, whole).zoom
+
+
+def _panel_with_side(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
     """The numbers at the right of the map, where a panel is much wider than its map."""
     x, y, width, height = box
     header, side = round(HEADER * scale), round(SIDE_HUD * scale)
     if width < 2 * side or height - header < round(LEAST_SIDE * scale):
-        return _panel(box, scale)
+        return _panel(box, scale, map_size)
     inset = max(1, round(scale))
     rest = max(1, height - header - inset)
     return PanelBoxes(

@@ -1,4 +1,5 @@
-"""Notes on the first example: what to see in it, one after the other, each until it is closed. No pygame.
+"""Notes on the first example: what to see in it, one after the other, each until it is closed, or as long as there is
+something to see of it. No pygame.
 
 notes = Notes(settings.closed_notes)    what was closed once never comes again
 notes.look(session)                     once a frame: the next note comes when what it tells of happens
@@ -12,6 +13,7 @@ from sim.kernels import log
 from sim.lesson import Highlight
 from sim.walker import WalkerView
 from ui.model.session import Session
+from ui.model.wording import ENDED
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,15 @@ class Note:
     points_at: Highlight
     text: str
     is_due: Callable[[WalkerView], bool]
+    is_of_walk: bool = False  # it tells of an agent on its way: when that has ended, the note goes, not closed
+
+    @property
+    def place(self) -> str:
+        """Such as "1 of 4"."""
+        return f"{NOTES.index(self) + 1} of {len(NOTES)}"
+
+    def is_over(self, view: WalkerView) -> bool:
+        return self.is_of_walk and view.status in ENDED
 
 
 def _has_moved(view: WalkerView) -> bool:
@@ -45,6 +56,7 @@ NOTES = (
         "The diamond is the cell that looks best so far. This agent may look at one cell a tick, and walks towards "
         "the best while it searches.",
         _has_moved,
+        is_of_walk=True,
     ),
     Note(
         "back-move",
@@ -52,6 +64,7 @@ NOTES = (
         "The frontier jumped: another cell looks better now, on another branch. So it walks back along its own way: "
         "a back-move. The orange number counts them.",
         _walks_back,
+        is_of_walk=True,
     ),
     Note(
         "scrubbing",
@@ -77,11 +90,15 @@ class Notes:
         self.shown: Note | None = None
 
     def look(self, session: Session) -> None:
-        if self.shown is None and self.left and not session.run.is_seeking:
-            note = self.left[0]
-            views = (panel.view for panel in session.run.panels if panel.view.label == note.points_at.agent)
-            if any(note.is_due(view) for view in views):
-                self.shown = note
+        if session.run.is_seeking:
+            return
+        views = {panel.view.label: panel.view for panel in session.run.panels}
+        told = [(note, views[note.points_at.agent]) for note in self.left if note.points_at.agent in views]
+        told = [(note, view) for note, view in told if not note.is_over(view)]
+        if not any(note is self.shown for note, _ in told):
+            self.shown = None
+        if self.shown is None and told and told[0][0].is_due(told[0][1]):
+            self.shown = told[0][0]
 
     def close(self) -> bool:
         """Whether there was one to close."""

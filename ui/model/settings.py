@@ -26,16 +26,31 @@ MAX_BYTES = 1 << 20
 SIDEBAR_TABS = ("layers", "edit", "inspect", "compare", "time")
 
 THEMES = ("dark", "light")
-THEME = Param("theme", str, "dark", "colours of the window", choices=THEMES)
-UI_SCALE = Param("ui_scale", float, 1.0, "size of text and controls", 0.75, 2.0, step=0.25, label="Size of text")
+THEME = Param("theme", str, "dark", "dark for a screen, light for a projector or for print", choices=THEMES)
+UI_SCALE = Param(
+    "ui_scale",
+    float,
+    1.0,
+    "of everything in the window",
+    0.75,
+    2.0,
+    step=0.25,
+    label="Size of text",
+)
 SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
-LINKED = Param("linked_cameras", bool, True, "whether all panels show the same part of the map", label="Same view")
+LINKED = Param("linked_cameras", bool, True, "all panels show the same part of the map", label="Same view")
 TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
-SHOWS_MINIMAP = Param("shows_minimap", bool, True, "a map of the whole in zoomed panels", label="Small map")
+SHOWS_MINIMAP = Param("shows_minimap", bool, True, "of the whole, in panels that show a part of it", label="Small map")
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
-HEAT_IS_LOG = Param("is_log", bool, True, "logarithmic heat scale")
-HEAT_COLOURS = Param("colours", str, HEAT_COLOUR_NAMES[0], "colours of the heat layer", choices=HEAT_COLOUR_NAMES)
+HEAT_IS_LOG = Param("is_log", bool, True, "few and many are told apart alike; off: equal steps")
+HEAT_COLOURS = Param(
+    "colours",
+    str,
+    HEAT_COLOUR_NAMES[0],
+    "cividis looks alike to every kind of colour vision",
+    choices=HEAT_COLOUR_NAMES,
+)
 KEYFRAMES = Param(
     *("keyframe_mb", int, 0, "memory for going back in time; 0: what the run itself takes", 0, 1_000_000),
     label="Memory for going back, MB",

@@ -187,7 +187,7 @@ def _time_bounded(case: _Case) -> Why:
         return _goes(case)
     end, left = int(path[-1]), _left(case)
     if end == case.view.goal:
-        along = f"it walks on along it, {_moves(left)} left" if left else "it has come to its end"
+        along = f"it walks on along it, {_moves(left)} left" if left else "this move was its last"
         return Why(f"The path to the goal is known: {along}.", end, _was(case, end))
     return Why(
         f"{_heading(case, end)}; the path there leads on through its cell: along it, {_moves(left)} left.",

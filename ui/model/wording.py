@@ -124,11 +124,15 @@ class Number:
         return self.name + (SO_FAR if self.remarks else "")
 
 
+def has_arrived(view: WalkerView) -> bool:
+    """Whether its walk is whole, and cost / optimal says how good it was; for others that is so far."""
+    return view.status == Status.AT_GOAL
+
+
 def hud_fields(view: WalkerView) -> list[Number]:
     """What a panel's foot shows, most important first."""
     shown = ((m, panel) for m, panel in IN_PANEL if not panel.is_rare or m.of(view.metrics))
-    is_walking = view.status not in ENDED
-    fields = [_measured(measure, panel, view.metrics, is_walking) for measure, panel in shown]
+    fields = [_measured(measure, panel, view.metrics, has_arrived(view)) for measure, panel in shown]
     if view.most_trials > 1:
         fields.insert(TRIAL_PLACE, Number("trial", f"{view.metrics.trial:,} / {view.most_trials:,}", _TRIAL_TIP))
     own = [
@@ -144,9 +148,7 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
     most = int(numbers.counts["max_expansions"].max())
     fields = [
         Number("arrived", f"{numbers.arrived:,} / {numbers.count:,}", "agents at their goals, of all", short="there"),
-        Number(
-            "mean x opt", ratio(numbers.mean_ratio), "mean of cost / optimal of those that have arrived", short="mean"
-        ),
+        Number("cost / optimal", ratio(numbers.mean_ratio), "the mean of those that have arrived", short="c / opt"),
         Number("worst", ratio(numbers.worst_ratio), "the worst cost / optimal of those that have arrived"),
         Number("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
         Number(LONGEST, f"{crowd.longest_ms:.1f}", _LONGEST_TIP, short="longest"),
@@ -175,13 +177,13 @@ def own_number(value: float) -> str:
     return whole(value) if float(value).is_integer() else cost(value)
 
 
-def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_walking: bool) -> Number:
+def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_whole: bool) -> Number:
     value, tip = in_form(measure, panel.form, metrics), measure.words
     if panel.form == SHARE and (share := _share(metrics)):
         value += f", {share} back"
         tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
     grows = panel.form == RATIO
-    remark = SO_FAR if grows and is_walking else ""
+    remark = SO_FAR if grows and not is_whole else ""
     return Number(panel.name, value, tip, measure.is_warning(metrics), panel.short, remark, grows)
 
 

@@ -9,15 +9,13 @@ from sim.walker import WalkerView
 from ui.draw.theme import Colour, mix
 from ui.model import wording
 from ui.model.crowds import Crowd
-from ui.model.layout import HUD, HUD_ROW, Box, PanelBoxes
+from ui.model.layout import COLUMNS_FROM, HUD, HUD_ROW, TWO_ROWS_BELOW, Box, PanelBoxes
 from ui.model.run import Panel
 from ui.panels import minimap, panel_header, pointing
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
 
 GAME_MS = 3.0  # what a game gives to the pathfinding of a tick, where nothing else is said
-ONE_ROW_FROM = 900  # a panel as wide as this has room for most numbers below their names in one row
-TWO_ROWS_FROM = 280  # the same for two rows
 MARK = 12  # radius of the mark of a start, a goal or an agent
 FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
 
@@ -128,7 +126,7 @@ def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     """Whose mind is shown in a crowd's panel, in the lower left corner of the map."""
     px = canvas.px
     text = f"{view.label}: {view.state_word}, {wording.ratio(view.metrics.suboptimality)} x optimal"
-    if view.status not in wording.ENDED:
+    if not wording.has_arrived(view):
         text += wording.SO_FAR
     room = min(canvas.text_width(text, 12), box[2] - px(28))
     place = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
@@ -147,7 +145,7 @@ def _draw_hud(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
     has_two_rows = box[3] >= px(HUD + HUD_ROW)
     if boxes.has_side:
         _draw_list(desk, box, panel)
-    elif box[2] >= px(TWO_ROWS_FROM if has_two_rows else ONE_ROW_FROM):
+    elif box[2] >= px(COLUMNS_FROM if has_two_rows else TWO_ROWS_BELOW):
         _draw_columns(desk, box, panel)
     else:
         _draw_pairs(desk, box, panel)

@@ -3,7 +3,7 @@
 from ui.draw import legend
 from ui.draw.cells import terrain_of
 from ui.draw.kernels.cellwords import SWAMP, TREES, WATER
-from ui.draw.layers import LAYER_BY_KEY, LAYERS
+from ui.draw.layers import LAYER_BY_KEY
 from ui.draw.picture import HEAT_TRAILS_FROM_PX
 from ui.draw.values import TEXT_FROM_PX
 from ui.model.layout import Box
@@ -89,7 +89,7 @@ def meanings(desk: Desk) -> list[tuple[str, str]]:
         found.append(("numbers", NUMBERS))
     if desk.player.is_slow_motion:
         found.append(("step", STEP))
-    for layer in LAYERS:
+    for layer in desk.scene.agent_layers:
         if not desk.scene.layers.shows(layer) or (is_all_hot and layer.is_replaced_by_heat):
             continue
         if layer.key == "terrain":
@@ -129,6 +129,6 @@ def _heat_meaning(desk: Desk) -> str:
     kind, scale = desk.scene.layers.heat.kind, desk.scene.heat_scale
     if kind == "difference":
         return "A - B: cells that A has visited more often are orange, those of B blue"
-    lines = f"trails and older back-moves are drawn from {HEAT_TRAILS_FROM_PX:.0f} pixels a cell on"
+    lines = f"in cells below {HEAT_TRAILS_FROM_PX:.0f} pixels trails keep off it, and older back-moves are left out"
     dot = "; a dot: once" if scale.has_dots else ""
     return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest} to {scale.highest}{dot}; {lines}"

@@ -35,7 +35,7 @@ class NoteBubble:
             box = _place(desk, around, note.text, not is_low)
         if contains(around, target) and contains(around, box[:2]):  # else the line would cross other things
             _draw_line(desk, box, target, ring)
-        _draw_bubble(desk, box, note.text)
+        _draw_bubble(desk, box, note)
 
     def _is_low(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
         """Whether it stands at the foot of the map: as before, if this note has been drawn."""
@@ -57,17 +57,19 @@ def _draw_line(desk: Desk, box: Box, target: tuple[int, int], ring: int) -> None
         pygame.draw.line(desk.canvas.surface, colour, edge, end, desk.canvas.px(thick))
 
 
-def _draw_bubble(desk: Desk, box: Box, text: str) -> None:
+def _draw_bubble(desk: Desk, box: Box, note: Note) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, tall = box
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it never comes again"
     hot = canvas.spot(HotSpot("note", box, lambda: desk.run("cancel"), close, KEY))
-    for i, line in enumerate(_lines(desk, text, width)):
+    for i, line in enumerate(_lines(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
     ink = palette.accent if hot else palette.dim
-    canvas.text((x + width - px(PAD), y + tall - px(PAD + 14)), "Esc: got it", size=12, colour=ink, align="right")
+    foot = y + tall - px(PAD + 14)
+    canvas.text((x + px(PAD), foot), note.place, size=12, colour=palette.dim)
+    canvas.text((x + width - px(PAD), foot), "Esc: got it", size=12, colour=ink, align="right")
 
 
 def _lines(desk: Desk, text: str, width: int) -> list[str]:

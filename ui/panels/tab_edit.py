@@ -105,7 +105,7 @@ def _draw_history(desk: Desk, x: int, y: int, width: int) -> int:
     third = (width - px(12)) // 3
     history = desk.session.history
     for i, (command, label, count) in enumerate(
-        (("undo", "Undo", len(history.done)), ("redo", "Redo", len(history.undone)), ("clear_edits", "Take back", 0))
+        (("undo", "Undo", len(history.done)), ("redo", "Redo", len(history.undone)), ("clear_edits", "Clear edits", 0))
     ):
         shown = f"{label} {count}" if count else label
         canvas.button(

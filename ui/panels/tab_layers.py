@@ -1,5 +1,6 @@
-"""Sidebar: the layers with their marks (the legend), and the heat map."""
+"""Sidebar: the layers with their marks (the legend), and the heat map. Layers of other agents stand at the end."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -36,6 +37,8 @@ NO_HEAT = {
 }
 """Why a heat map shows nothing, where it does not."""
 
+OTHERS = "Nothing to show of these agents"
+
 CROWD_HEAT = "a crowd has visits; click an agent for its own"
 
 
@@ -44,17 +47,37 @@ def draw(desk: Desk, box: Box) -> int:
     x, y, width, height = box
     px = desk.canvas.px
     heat_height = px(150)
-    row = min(px(24), max(px(19), (height - heat_height) // (len(LAYERS) + 1)))
-    for layer in LAYERS:
+    shown = desk.scene.agent_layers
+    row = min(px(24), max(px(19), (height - heat_height) // (len(shown) + 1)))
+    y = _draw_rows(desk, (x, y, width, row), shown) + px(6)
+    desk.canvas.hline(x, y, width)
+    y = _draw_heat(desk, (x, y + px(8), width, heat_height))
+    y = meanings.draw(desk, (x, y, width, box[1] + height - y))
+    return _draw_others(desk, (x, y + px(6), width, row), [layer for layer in LAYERS if layer not in shown])
+
+
+def _draw_others(desk: Desk, box: Box, layers: Sequence[Layer]) -> int:
+    """The layers that are there for other agents than those on screen."""
+    if not layers:
+        return box[1]
+    canvas, px = desk.canvas, desk.canvas.px
+    x, y, width, row = box
+    canvas.hline(x, y, width)
+    canvas.text((x, y + px(8)), OTHERS, size=12, face="bold", colour=desk.palette.dim, width=width)
+    return _draw_rows(desk, (x, y + px(30), width, row), layers)
+
+
+def _draw_rows(desk: Desk, first: Box, layers: Iterable[Layer]) -> int:
+    """A row for each layer, one below the other; returns where the last one ends."""
+    px = desk.canvas.px
+    x, y, width, row = first
+    for layer in layers:
         _draw_row(desk, (x, y, width, row), layer)
         y += row
         if layer.key == "regions" and desk.scene.layers.shows(layer) and (top := highest_level(desk)):
             _draw_level(desk, (x + px(56), y, width - px(56), row), top)
             y += row
-    y += px(6)
-    desk.canvas.hline(x, y, width)
-    y = _draw_heat(desk, (x, y + px(8), width, heat_height))
-    return meanings.draw(desk, (x, y, width, box[1] + height - y))
+    return y
 
 
 def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:

@@ -94,9 +94,11 @@ class Field(Control):
         *,
         mono: bool = False,
         longest: int = 1000,
+        hint: str = "",
         container: IContainerLikeInterface | None = None,
         finished: Callable[[], None] | None = None,
     ) -> None:
+        """`hint`: stands there as long as nothing is entered. It looks as if it were: it must say that it is not."""
         super().__init__(dialog)
         self.changed, self.finished = changed, finished
         room = rect.union((*rect.topleft, _LEAST_FIELD, _LEAST_FIELD))  # in a window that is far too small
@@ -106,6 +108,7 @@ class Field(Control):
             container or dialog.container,
             parent_element=dialog.panel,
             initial_text=printable(text),
+            placeholder_text=hint,
             object_id="#mono_field" if mono else None,
         )
         self.element.set_text_length_limit(longest)

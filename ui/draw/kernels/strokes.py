@@ -110,6 +110,17 @@ def stroke_moves(frame, cells, ways, count, width, colour):
 
 
 @kernel
+def stroke_moves_beside(frame, bands, cells, ways, count, width, colour):
+    """Like stroke_moves, but only between cells that have no heat. Writes: frame.pixels."""
+    for i in range(count):
+        way = np.int64(ways[i])
+        if way < 8:
+            s = np.int64(cells[i])
+            if not bands[s] and not bands[s + DX[way] + DY[way] * frame.map_width]:
+                stroke_move(frame, s, DX[way], DY[way], width, colour)
+
+
+@kernel
 def stroke_recent(frame, cells, marks, width, colour):
     """A line through the last entries of a trail, back-moves left out. Writes: frame.pixels."""
     for i in range(1, cells.size):

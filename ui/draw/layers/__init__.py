@@ -2,11 +2,12 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from sim.agent_api import AgentSpec
 from ui.draw.layer import Layer
 
-__all__ = ["BY_DEPTH", "LAYERS", "LAYER_BY_KEY", "Layer"]
+__all__ = ["BY_DEPTH", "LAYERS", "LAYER_BY_KEY", "Layer", "layers_of"]
 
 
 def _found() -> Iterator[Layer]:
@@ -20,3 +21,11 @@ def _found() -> Iterator[Layer]:
 LAYERS: tuple[Layer, ...] = tuple(sorted(_found(), key=lambda layer: layer.place))
 LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
 BY_DEPTH = tuple(sorted(LAYERS, key=lambda layer: layer.depth))
+
+
+def layers_of(minds: Iterable[AgentSpec]) -> tuple[Layer, ...]:
+    """Those that have something to show of these agents, now or later; without any, of a map and of crowds."""
+    specs = list(minds)
+    shown = frozenset[str]().union(*(spec.shows for spec in specs))
+    usual = (layer for layer in LAYERS if specs or not layer.is_of_mind)
+    return tuple(layer for layer in usual if not layer.is_special or layer.key in shown)

@@ -89,4 +89,5 @@ LAYER = Layer(
     draw=draw,
     swatch=swatch,
     svg=svg,
+    is_of_mind=False,
 )

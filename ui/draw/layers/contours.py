@@ -84,4 +84,5 @@ LAYER = Layer(
     swatch=swatch,
     svg=svg,
     svg_swatch=svg_swatch,
+    is_special=True,
 )

@@ -28,4 +28,5 @@ LAYER = Layer(
     swatch=swatch,
     svg_fill=svg_fill,
     svg_swatch=lambda drawing: drawing.box_swatch(detour_colour(drawing.palette)),
+    is_special=True,
 )

@@ -106,4 +106,5 @@ LAYER = Layer(
     swatch=swatch,
     svg=svg,
     svg_swatch=svg_swatch,
+    is_of_mind=False,
 )

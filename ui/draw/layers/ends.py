@@ -55,4 +55,5 @@ LAYER = Layer(
     draw=draw,
     swatch=swatch,
     svg=svg,
+    is_of_mind=False,
 )

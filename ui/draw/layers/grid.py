@@ -32,4 +32,5 @@ LAYER = Layer(
     swatch=swatch,
     is_in_legend=False,
     is_explained=False,
+    is_of_mind=False,
 )

@@ -73,7 +73,7 @@ def svg_swatch(drawing: Drawing) -> str:
 
 LAYER = Layer(
     key="groups",
-    name="Marks of the agent",
+    name="Agent's marks",
     place=14,
     depth=36,
     legend="what it sets apart: local search space, queue, dead, redundant, inconsistent, corridor, new contour",
@@ -81,4 +81,5 @@ LAYER = Layer(
     swatch=swatch,
     svg=svg,
     svg_swatch=svg_swatch,
+    is_special=True,
 )

@@ -83,5 +83,6 @@ LAYER = Layer(
     swatch=swatch,
     svg=svg,
     svg_swatch=svg_swatch,
+    is_special=True,
     is_on=False,
 )

@@ -43,4 +43,5 @@ LAYER = Layer(
     svg_fill=svg_fill,
     is_in_legend=False,
     is_explained=False,
+    is_of_mind=False,
 )

@@ -42,4 +42,5 @@ LAYER = Layer(
     swatch=swatch,
     svg=svg,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.tracing, more=' stroke-dasharray=".4 .25"'),
+    is_special=True,
 )

@@ -1,4 +1,4 @@
-"""Trail: where the agent has walked, each move once; the last moves are a little wider."""
+"""Trail: where the agent has walked, each move once, the last ones wider. In small cells it leaves heat free."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,13 @@ def draw(picture: Picture) -> None:
     if picture.crowd is not None:
         _draw_tails(picture, picture.crowd)
     trail, moves = picture.shown_trail, picture.cells.moves
-    if picture.walker is None or trail is None:
+    if picture.walker is None:
+        return
+    if trail is None:
+        colour = packed(picture.palette.trail)
+        strokes.stroke_moves_beside(
+            picture.frame, picture.cells.bands, moves.cells, moves.ways, moves.count, picture.px(1), colour
+        )
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
     width = picture.thin
@@ -79,4 +85,5 @@ LAYER = Layer(
     swatch=swatch,
     svg=svg,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.trail),
+    is_of_mind=False,
 )
