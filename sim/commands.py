@@ -58,6 +58,7 @@ class Changeable(Drawable, Protocol):
     """What commands can do to a world. What is not possible there, the world refuses with a note."""
 
     def move_goal(self, cell: int, agent: int | None) -> None: ...
+    def move_goals(self, cell: int, agents: Sequence[int]) -> None: ...
     def set_budget(self, budget: int | None, agent: int | None) -> None: ...
     def set_param(self, agent: int, name: str, value: Value) -> None: ...
     def name_agent(self, agent: int, label: str) -> None: ...
@@ -269,15 +270,23 @@ class RemoveAgent(Command):
         return f"{names.agent(self.agent)} leaves"
 
 
+Told = MoveGoal | SetBudget | SetParam | RemoveAgent
+"""What one agent can be told, and all of a group as well."""
+
+
 @dataclass(frozen=True)
 class ToGroup(Command):
     """The same for every agent of a group. The number of the agent in the command itself means nothing."""
 
     group: str
-    command: SetBudget | SetParam | RemoveAgent
+    command: Told
 
     def apply(self, world: Changeable) -> None:
-        for agent in world.agents_of(self.group):
+        agents = world.agents_of(self.group)
+        if isinstance(self.command, MoveGoal):
+            world.move_goals(self.command.cell, agents)  # one search from there for all of them
+            return
+        for agent in agents:
             replace(self.command, agent=agent).apply(world)
 
     def say(self, names: Names) -> str:

@@ -28,7 +28,7 @@ from sim.kernels.tiled import Table, new_table, width_of_tiles
 from sim.measuring import Measuring
 from sim.metrics import Metrics, Trial, read_metrics
 from sim.params import ConfigError, Value, did_you_mean, parse_params, unknown_agent
-from sim.placing import cheapest_way
+from sim.placing import cheapest_way, cheapest_ways
 from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count, wrong_row
 from sim.turns import Seating, Turns
 from sim.walker import Walker, WalkerView
@@ -684,35 +684,53 @@ class World:
         return {number for crew in kept.crews if crew.tell(self.grid, change) for number in crew.ids}
 
     def move_goal(self, cell: int, agent: int | None = None) -> None:
-        if not self.grid.is_free(cell):
-            self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
+        """Move the goal of all who have none of their own, or that of one agent, which is its own from then on."""
+        if not self._can_be_goal(cell):
             return
         if agent is not None:
-            self._move_own_goal(cell, agent)
+            if (walker := self.walker(agent)) is None:
+                self._note_missing(agent)
+            else:
+                self._move_own_goal(cell, walker, cheapest_way(self.grid, walker.start, cell))
             return
         self.measuring.prepare_change()
         self.goal, self._seating.is_old = cell, True
         self._distances_changed()
         # For the present map: the first one may have walls where this goal is.
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
-        for walker in self.walkers:
-            if walker.own_goal is None:
-                walker.agent.set_goal(cell)
-                if walker.own_optimal is not None:
-                    walker.own_optimal = cheapest_way(self.grid, walker.start, cell)
+        sharing = [walker for walker in self.walkers if walker.own_goal is None]
+        from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
+        ways = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
+        for walker, way in zip(from_own_start, ways, strict=True):
+            walker.own_optimal = way
+        for walker in sharing:
+            walker.agent.set_goal(cell)
 
-    def _move_own_goal(self, cell: int, agent: int) -> None:
-        walker = self.walker(agent)
-        if walker is None:
-            self._note_missing(agent)
+    def move_goals(self, cell: int, agents: Sequence[int]) -> None:
+        """Give many agents one goal, which is each one's own from then on: one search measures the ways of all."""
+        if not self._can_be_goal(cell):
             return
+        chosen = set(agents)
+        walkers = [walker for walker in self.walkers if walker.id in chosen]
+        ways = cheapest_ways(self.grid, [walker.start for walker in walkers], cell)
+        for walker, way in zip(walkers, ways, strict=True):
+            self._move_own_goal(cell, walker, way)
+
+    def _can_be_goal(self, cell: int) -> bool:
+        if not self.grid.is_free(cell):
+            self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
+            return False
+        return True
+
+    def _move_own_goal(self, cell: int, walker: Walker, way: tuple[float, int | None]) -> None:
+        """`way`: cost and moves of the cheapest one there from its start."""
         if walker.own_goal is None:
             self.measuring.finish()  # from here on nobody judges its moves by the goal of the others
-        walker.own_goal = cell
-        walker.own_optimal = cheapest_way(self.grid, walker.start, cell)
+            self._seating.is_void = True  # it may be able to be in a crew now
+        walker.own_goal, walker.own_optimal = cell, way
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
-        self._seating.is_void = True  # it may be able to be in a crew now
+        self._seating.tell_of_ends()
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]

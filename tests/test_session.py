@@ -12,7 +12,7 @@ from agents.registry import BY_KEY
 from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChanges
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, MoveGoal, SetBudget, ToGroup
 from sim.files.examples import EXAMPLES
 from sim.files.scenario import Scenario, dump_scenario, parse_scenario
 from sim.grid import Grid
@@ -321,6 +321,8 @@ def test_what_was_done_is_unsaved_whatever_it_was() -> None:
         (lambda s: stroke(s, [100], True), True),
         (lambda s: branching.branch_here(s), True),
         (lambda s: painting.move_goal(s, 55), True),
+        (lambda s: s.do(ToGroup("units", MoveGoal(55))), True),
+        (lambda s: s.do(ToGroup("units", SetBudget(5, 0))), False),
         (lambda s: agent_edits.set_param(s, PanelKey(0, 1), "weight", 2.5), False),
         (lambda s: agent_edits.add(s, AgentConfig("tba")), True),
         (lambda s: agent_edits.remove(s, PanelKey(0, 1)), True),

@@ -7,7 +7,7 @@
     {goal: [9, 9]}    {agent: lazy, goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
     {agent: lazy, set: {weight: 3}}                  parameters of a running agent
     {agent: lazy, label: w = 3}                      another name for it
-    {group: units, set: {weight: 3}}                 every agent of a group; also its budget, and remove: all
+    {group: units, set: {weight: 3}}                 every agent of a group; also its goal, budget, and remove: all
     {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
     {tick_ms: 2}    {serve: 120}                     milliseconds for all agents; how many had their turn in a tick
     {changes: {every: 10, rate: 5}}                  {trials: 20}
@@ -21,7 +21,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from sim import commands
 from sim.changes import RandomChanges
@@ -340,7 +340,7 @@ def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
     part = fields["group"]
     told = next((row for row in _TO_AGENTS if set(row.keys) & set(fields)), None)
     if told is None or len(fields) != 2:
-        part.complain("a group is told one thing, and no agent is named: budget, set, or remove: all")
+        part.complain("a group is told one thing, and no agent is named: goal, budget, set, or remove: all")
         return []
     name, agent = part.text(commands.MAX_NAME), reader.one_of(part)
     if name is None or agent is None:
@@ -352,8 +352,7 @@ def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
     read = told.read({**fields, "agent": one, **({"remove": one} if "remove" in fields else {})}, reader)
     if "remove" in fields:
         reader.all_leave(name)
-    kinds = (commands.SetBudget, commands.SetParam, commands.RemoveAgent)
-    return [commands.ToGroup(name, replace(command, agent=0)) for command in read if isinstance(command, kinds)]
+    return [commands.ToGroup(name, replace(command, agent=0)) for command in read if isinstance(command, commands.Told)]
 
 
 def _write_tick_ms(command: commands.SetTickMs, writer: Writer) -> dict[str, Any]:
@@ -389,12 +388,12 @@ TABLE = (
     Row(commands.SetTrials, ("trials",), _write_trials, _read_trials),
     Row(commands.SetTickMs, ("tick_ms",), _write_tick_ms, _read_tick_ms),
     Row(commands.Serve, ("serve",), _write_serve, _read_serve),
-    Row(commands.ToGroup, ("group", "budget", "set", "remove"), _write_to_group, _read_to_group),
+    Row(commands.ToGroup, ("group", "goal", "budget", "set", "remove"), _write_to_group, _read_to_group),
 )
 KEYS = tuple(dict.fromkeys(key for row in TABLE for key in row.keys))
 
 _BY_KIND = {row.kind: row for row in TABLE}
-_TO_AGENTS = tuple(_BY_KIND[kind] for kind in (commands.SetBudget, commands.SetParam, commands.RemoveAgent))
+_TO_AGENTS = tuple(_BY_KIND[kind] for kind in get_args(commands.Told))
 _SWITCH = _BY_KIND[commands.SetSwitch]
 
 
@@ -419,7 +418,7 @@ def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
 def _row_of(entry: Field, fields: Fields) -> Row | None:
     given = [key for key in KEYS if key in fields]
     row = next((row for row in TABLE if given and set(given) <= set(row.keys)), None)
-    if row is None or (len(given) > 1 and set(given) != {"block", "free"} and row.kind is not commands.ToGroup):
+    if row is None or (len(given) > 1 and set(given) != {"block", "free"} and "group" not in given):
         entry.complain(f"expected one of {', '.join(KEYS)}, got {' and '.join(given) or 'none of them'}")
         return None
     names_a_switch = row.kind is commands.EditCells and any(isinstance(fields[key].value, str) for key in given)

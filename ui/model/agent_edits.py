@@ -72,9 +72,7 @@ def remove(session: Session, key: PanelKey) -> None:
 # --- what they are told ---------------------------------------------------------------------------
 
 
-def _told_to(
-    session: Session, key: PanelKey, command: commands.SetBudget | commands.SetParam | commands.RemoveAgent
-) -> Command:
+def _told_to(session: Session, key: PanelKey, command: commands.Told) -> Command:
     """What the agent of a panel is told, or all of its crowd."""
     walker = session.run.walker(key)
     group = walker.config.group if walker else ""
@@ -109,6 +107,12 @@ def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
     """A budget of its own for one agent, or the shared one again."""
     session.focus(key)
     session.do(_told_to(session, key, commands.SetBudget(budget, key.agent)))
+
+
+def move_goal(session: Session, key: PanelKey, cell: int) -> None:
+    """Another goal for the agent of a panel, or one for all of its crowd; theirs alone from then on."""
+    session.focus(key)
+    session.do(_told_to(session, key, commands.MoveGoal(cell, key.agent)))
 
 
 # --- names and places -----------------------------------------------------------------------------

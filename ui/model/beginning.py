@@ -58,6 +58,10 @@ class _ByHand:
         else:
             self._set(agent, goal=self._pair(cell))
 
+    def move_goals(self, cell: int, agents: Sequence[int]) -> None:
+        for agent in agents:
+            self.move_goal(cell, agent)
+
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         if agent is not None:
             self._set(agent, budget=budget)

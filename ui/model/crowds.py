@@ -42,6 +42,15 @@ class Crowd:
     def has_own_ends(self) -> bool:
         return bool(self.goals.size)
 
+    def ends(self, shared: tuple[int, int]) -> tuple[int, int]:
+        """The start and the goal to draw where nobody of them is followed: `shared`, or where they have ends of their
+        own the goal of all, if it is one. -1 for none: hundreds would hide everything.
+        """
+        if not self.has_own_ends:
+            return shared
+        is_one = self.goals.size == len(self.agents) and bool((self.goals == self.goals[0]).all())
+        return -1, int(self.goals[0]) if is_one else -1
+
     @property
     def longest_ms(self) -> float:
         return max(self.tick_ms, default=0.0)
