@@ -28,6 +28,7 @@ from sim.commands import (
     TimedCommand,
 )
 from sim.files.agents import agent_data, changes_data, read_agents, read_changes, says_own_end
+from sim.files.cells import read_cells
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Problems, require
@@ -345,8 +346,9 @@ class ScenarioReader:
         switches = {}
         for name, part in parts.items():
             Field(part.problems, part.path, name).text(MAX_NAME)
-            switches[name] = part.cells(self.width, self.height) or ()
-            if part.value == []:
+            cells = read_cells(part, self.width, self.height)
+            switches[name] = tuple((cell % self.width, cell // self.width) for cell in cells or ())
+            if cells == ():
                 part.expect("at least one cell")
         return switches
 
