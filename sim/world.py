@@ -34,7 +34,7 @@ from sim.turns import Seating, Turns
 from sim.walker import Walker, WalkerView
 
 BULK = 4096  # most ticks in one kernel call
-_OF_ADVANCES = ("_active", "stirs", "walked")  # what says nothing of a world beyond its last advance
+_OF_ADVANCES = ("_active", "_last_stop", "stirs", "walked")  # what says nothing of a world beyond its last advance
 _FEW_REFUSED = 3  # cells that are named one by one
 _AT_ONCE = 25  # agents of a crew that are served between two looks at the clock
 _MOST_ROWS = 1 << 20  # of all agents together
@@ -78,6 +78,8 @@ class World:
     """Rises whenever an agent did something, waited for a path, or was told something: else all stand as before."""
 
     _active = 0  # place of a walker that was active when it was asked for last
+
+    _last_stop = -1  # the last tick in which somebody was stopped
 
     def __init__(
         self,
@@ -331,7 +333,8 @@ class World:
         """Let those who have something to do plan and act; returns how many ticks have passed."""
         stints = [self._run_crew(crew, ticks) for crew in turns.crews]
         done = [self._run_timed(walker, ticks) for walker in turns.awake]
-        longest = max([*done, *(int(stint.done.max()) for stint in stints)], default=0)
+        # The tick in which somebody was stopped has passed, though that one did nothing in it.
+        longest = max([0, self._last_stop + 1 - self.tick, *done, *(int(stint.done.max()) for stint in stints)])
         passed = longest if longest < ticks and self.is_over else ticks
         self._count_waits(turns, stints, done, passed)
         if min(done, default=passed) < passed:
@@ -372,16 +375,13 @@ class World:
         end = self.clock() + self.tick_ms / 1000.0 if most is None and self.clock else None
         for crew in turns.crews:
             crew.begin(self.budget, 1)
-        served = acted = 0
+        served = 0
         while served < (len(queue) if most is None else min(most, len(queue))):
-            count, done = self._serve(queue[served:most][:_AT_ONCE], turns)
-            served, acted = served + count, acted + done
+            served += self._serve(queue[served:most][:_AT_ONCE], turns)
             if end is not None and self.clock is not None and self.clock() >= end:
                 break
         for crew in turns.crews:
-            acted += int(self._take_in(crew, crew.end(self.tick)).done.sum())
-        if not acted and self.is_over:
-            return True  # whoever was left was stopped before it did anything: no tick, as where none is limited
+            self._take_in(crew, crew.end(self.tick))
         for walker in (*idle, *queue[served:]):
             walker.metrics[0].waits += 1
         if served < len(queue):
@@ -399,17 +399,17 @@ class World:
         first = next((i for i, walker in enumerate(waiting) if walker.id >= self._next_turn), 0)
         return waiting[first:] + waiting[:first]
 
-    def _serve(self, queue: list[Walker], turns: Turns) -> tuple[int, int]:
-        """Let the first of a queue have its turn, and those after it that stand beside it in its crew.
-
-        Returns how many that are, and how many of those in no crew did anything.
+    def _serve(self, queue: list[Walker], turns: Turns) -> int:
+        """Let the first of a queue have its turn, and those after it that stand beside it in its crew. Returns how many
+        that are.
         """
         count = turns.side_by_side(queue)
         if not count:
-            return 1, self._run_timed(queue[0], 1)
+            self._run_timed(queue[0], 1)
+            return 1
         crew, first = turns.seats[queue[0].id]
         crew.serve(self.grid, self.tick, slice(first, first + count), self.clock)
-        return count, 0
+        return count
 
     def _run_crew(self, crew: Crew, ticks: int) -> Stint:
         """Let those advance who can do it together."""
@@ -555,6 +555,7 @@ class World:
     def _stop(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
         """From now on this agent stands still, and the others walk on."""
         walker.leave_seat()
+        self._last_stop = max(self._last_stop, tick)
         walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
         self._seating.is_old = True
