@@ -14,16 +14,17 @@ from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, MoveGoal, SetBudget, ToGroup
 from sim.files.examples import EXAMPLES
-from sim.files.scenario import Scenario, dump_scenario, parse_scenario
+from sim.files.scenario import Scenario, Until, dump_scenario, parse_scenario
 from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
 from tests.runs import changed, scenario_on
 from ui.model import agent_edits, branching, files, painting, script, turning
 from ui.model.beginning import configs_of, done_by_hand
+from ui.model.clock import AS_FAST_AS_POSSIBLE
 from ui.model.columns import arrived_at
 from ui.model.keys import PanelKey
-from ui.model.player import advance_for
+from ui.model.player import Player, advance_for
 from ui.model.session import Session
 from ui.model.trails import Trail
 
@@ -827,6 +828,34 @@ def test_as_many_ticks_as_fit_into_the_time() -> None:
     session = Session(setup(density=0.0))
     passed = advance_for(session, 0.02)
     assert passed == session.tick > 0
+
+
+@pytest.mark.parametrize("speed", [1, 30, 2000, AS_FAST_AS_POSSIBLE])
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_run_pauses_where_its_file_says_and_goes_on_from_there(speed: int, is_slow: bool) -> None:
+    """However many ticks a frame has; again after going back; a run until a tick stops there as exactly."""
+    session = Session(replace(setup(), until=Until(9, "out of moves")))
+    player = Player(session, speed)
+    player.is_slow_motion = is_slow
+
+    def play() -> list[str]:
+        player.play()
+        told = []
+        for _ in range(2000):
+            player.pass_time(1.0 if speed == 1 or is_slow else 1 / 30, 10.0)
+            told += [text for text in [player.look_for_the_end()] if text]
+            if not player.clock.is_running:
+                return told
+        raise AssertionError("it never came to its end")
+
+    for tick in (0, 8, 4):
+        session.seek(tick)
+        assert play() == ["stopped at tick 9: out of moves"] and session.tick == 9 and not session.run.is_over
+    session.seek(4)
+    assert session.advance(100) == 5, "nor is it passed over by a leap"
+    session.run_until(None, 10)
+    assert play() == ["stopped at tick 10: tick 10"] and session.tick == 10
+    assert not play() and session.run.is_over
 
 
 def test_the_futures_of_a_split_come_first() -> None:
