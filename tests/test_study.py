@@ -26,6 +26,7 @@ from sim.params import ConfigError
 from ui.dialogs import experiment as sheets
 from ui.dialogs.experiment import ExperimentSheet
 from ui.dialogs.experiment_plots import SweepTable
+from ui.model import agent_edits
 from ui.model import study as studies
 from ui.model.study import Study, setting_of
 from ui.widgets.controls import Text
@@ -293,6 +294,23 @@ def test_the_sheet_says_which_agents_keep_budgets_of_their_own(sheet: Experiment
     sheet._set_budgets("4")
     sheet._start()
     assert sheet.study is not None and {point.budget for point in sheet.study.points} == {4, 5}
+
+
+def test_the_sheet_says_which_agents_go_without_which_budgets(sheet: ExperimentSheet) -> None:
+    """While budgets are typed, while it runs and after it: nobody has to miss a row of the table."""
+    agent_edits.add(sheet.host.session, AgentConfig("tba", label="halves"))
+    agent_edits.add(sheet.host.session, AgentConfig("delayed-astar", params={"share": 0.5}))
+    told = "Not run, as the budget is too small: halves with k 1, Delayed A* with k 1"
+    for text, words in (("1 9", told), ("9", ""), ("1 x", ""), ("1 9", told)):
+        sheet._set_budgets(text)
+        assert sheet.left_out.text == words
+    sheet._start()
+    assert sheet.left_out.text == told and sheet.study is not None
+    ran = {(point.kind, point.budget) for point in sheet.study.points}
+    assert ("tba", 9) in ran and not {("tba", 1), ("delayed-astar", 1)} & ran
+    sheet._set_first("share: 0.5 0.9")
+    sheet._set_second("budget: 1 64")
+    assert sheet.left_out.text == told, "it is of what has run"
 
 
 def test_the_sheet_says_what_is_wrong(sheet: ExperimentSheet) -> None:
