@@ -6,6 +6,7 @@ because nothing but a command can come between an agent's ticks.
 """
 
 from bisect import insort_right
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -132,6 +133,8 @@ class World:
         self._changed_map = b""  # rolling digest of all map changes
         self.measuring = Measuring(grid, goal, start, measures, is_watched=watched)
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
+        self._goal_tick = 0  # in which the goal was set last
+        self.is_optimal_old = self._are_own_old = False  # for the map as it is, see _note_old_optima
 
     # --- putting agents and commands in -----------------------------------------------------------
 
@@ -163,6 +166,7 @@ class World:
             start=start,
             own_goal=own_goal,
             own_optimal=cheapest_way(self.grid, start, goal) if has_own else None,
+            goal_tick=self.tick,
             most_trials=self.trials if spec.keeps_h else 1,
         )
         walker.trial_began = walker.trial_counts(1)
@@ -283,7 +287,9 @@ class World:
         self.alone_s.clear()
         has_ended = self.is_over
         while passed < ticks and not has_ended:
-            if self._apply_due() and self.is_over:
+            has_applied = self._apply_due()
+            self._renew_optima()
+            if has_applied and self.is_over:
                 break
             if self._is_limited or self._served_now is not None:
                 before = self.tick
@@ -666,6 +672,7 @@ class World:
         if not change.cells.size:
             return
         self._distances_changed()
+        self._note_old_optima(change)
         self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
         told = self._told_together(change)
         for walker in self.walkers:
@@ -699,12 +706,14 @@ class World:
         self._distances_changed()
         # For the present map: the first one may have walls where this goal is.
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
+        self._goal_tick, self.is_optimal_old = self.tick, False
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
         from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
         ways = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
         for walker, way in zip(from_own_start, ways, strict=True):
             walker.own_optimal = way
         for walker in sharing:
+            walker.goal_tick = self.tick
             walker.agent.set_goal(cell)
 
     def move_goals(self, cell: int, agents: Sequence[int]) -> None:
@@ -728,10 +737,44 @@ class World:
         if walker.own_goal is None:
             self.measuring.finish()  # from here on nobody judges its moves by the goal of the others
             self._seating.is_void = True  # it may be able to be in a crew now
-        walker.own_goal, walker.own_optimal = cell, way
+        walker.own_goal, walker.own_optimal, walker.goal_tick = cell, way, self.tick
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
         self._seating.tell_of_ends()
+
+    # Optima are of the map on which the goal was set, as it is when somebody plans for it first: what is drawn in that
+    # tick, such as on the map that was just opened, belongs to it.
+
+    def _note_old_optima(self, change: MapChange) -> None:
+        if change.has_arcs:
+            self.is_optimal_old |= self._goal_tick == self.tick
+            self._are_own_old |= any(w.goal_tick == self.tick and w.own_optimal is not None for w in self.walkers)
+
+    def _renew_optima(self) -> None:
+        """Somebody is about to plan."""
+        self.renew_optimal(int(UNLIMITED))
+        if not self._are_own_old:
+            return
+        self._are_own_old = False
+        by_goal: defaultdict[int, list[Walker]] = defaultdict(list)
+        for walker in self.walkers:
+            if walker.goal_tick == self.tick and walker.own_optimal is not None:
+                by_goal[self.goal_of(walker)].append(walker)
+        for goal, walkers in by_goal.items():
+            starts = [walker.start for walker in walkers]
+            is_one = len(starts) == 1
+            found = [cheapest_way(self.grid, starts[0], goal)] if is_one else cheapest_ways(self.grid, starts, goal)
+            for walker, way in zip(walkers, found, strict=True):
+                walker.own_optimal = way
+
+    def renew_optimal(self, expansions: int) -> bool:
+        """Go on with so many expansions where the optimum of all is that of a map before; whether it was."""
+        if not self.is_optimal_old:
+            return False
+        if self.measuring.distance_within(self.start, expansions) is not None:
+            self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
+            self.is_optimal_old = False
+        return True
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]

@@ -260,15 +260,17 @@ class Timeline:
         self._apply(self._present())
 
     def go_on_measuring(self) -> bool:
-        """Judge moves that still wait for it, for about a tick's worth of time; whether there were any.
+        """For about a tick's worth of time judge moves that still wait for it, and look for the optimum of a map that
+        was drawn on before anybody planned; whether there was anything.
 
         Not while a keyframe is read: that would have to be waited for.
         """
         measuring = self.world.measuring
-        if not measuring.is_waiting or self.is_being_read:
+        if self.is_being_read or not (measuring.is_waiting or self.world.is_optimal_old):
             return False
         self._finish_keyframe()
-        measuring.spend(1)
+        if not self.world.renew_optimal(A_TICK):
+            measuring.spend(1)
         return True
 
     def true_distance(self, cell: int) -> float | None:
