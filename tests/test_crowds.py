@@ -402,8 +402,8 @@ def test_the_agent_of_a_number_comes_before_those_whose_numbers_begin_with_it(qu
     type_text(app, query)
     assert [item.cells[0] for item in dialog.rows.items][:2] == ["lazy 1", "lazy 14"]
     press_combination(app, "Return")
-    crowd = app.session.run.panels[0].crowd
-    assert crowd is not None and crowd.labels[crowd.agents.index(crowd.picked or 0)] == "lazy 1"
+    mind = app.session.run.panels[0].mind
+    assert mind is not None and mind.label == "lazy 1"
 
 
 def test_an_agent_of_a_crowd_is_found_by_its_number_or_its_state() -> None:
@@ -459,5 +459,8 @@ def test_a_crowd_keeps_its_panel_and_its_agents_their_names_whatever_tick_was_lo
         for tick in ticks:
             session.seek(tick)
             found = [panel.view.label for panel in session.run.panels]
-            (_, crowd), *_ = crowds_of(session.run)
-            assert (found, crowd.labels[: 3 - (tick == 10)]) == want[tick == 10]
+            (panel, _), *_ = crowds_of(session.run)
+            assert (found, session.run.labels_of(panel.key)[: 3 - (tick == 10)]) == want[tick == 10]
+            session.run.pick(panel.key, 2)
+            mind = session.run.panels[0].mind
+            assert mind is not None and mind.label == "other", "nor the one that is followed its old one"

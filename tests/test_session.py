@@ -27,6 +27,7 @@ from ui.model.keys import PanelKey
 from ui.model.player import Player, advance_for
 from ui.model.session import Session
 from ui.model.trails import Trail
+from ui.model.wording import RunNames
 
 from .conftest import random_rows
 
@@ -305,6 +306,23 @@ def test_a_change_of_the_script_whose_entries_are_gone_is_undone_without_harm() 
     while session.history.redo():
         pass
     assert done_in(session) == after
+
+
+@pytest.mark.parametrize(("label", "called"), [("other", "other"), ("", "RTB-WA*")])
+def test_an_agent_has_one_name_wherever_it_is_named(label: str, called: str) -> None:
+    """In its panel, in the field that renames it, in captions; at ticks before it was named, too."""
+    session = Session(replace(setup(density=0.0), agents=(AgentConfig("rtb-wa", "lazy"),)))
+    session.advance(5)
+    session.do(commands.NameAgent(0, label))
+    for tick in (5, 2):
+        session.seek(tick)
+        key = session.run.panels[0].key
+        names = (
+            session.run.panels[0].view.label,
+            agent_edits.label_of(session, key),
+            RunNames(session.run.timeline).agent(0),
+        )
+        assert names == (called,) * 3
 
 
 def test_a_moved_goal_is_a_stroke() -> None:

@@ -50,7 +50,7 @@ from sim.time.history import DIGEST_EVERY, Divergence, History
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track, taking_of
 from sim.time.log import Entry, Numbers, edit_marks, end_of, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
-from sim.walker import Walker
+from sim.walker import Walker, WalkerView
 from sim.world import BULK, Note, World
 
 SPACING = 100_000.0
@@ -595,6 +595,11 @@ class Timeline:
         """What agents were called last, by their numbers, whenever that was: a name is not part of what happens."""
         enabled = (entry.command for entry in self._entries if entry.is_enabled)
         return {command.agent: command.label for command in enabled if isinstance(command, NameAgent)}
+
+    def labels_of(self, walkers: Iterable[Walker | WalkerView]) -> tuple[str, ...]:
+        """What agents are called: by the name that each was given last, also at ticks before that."""
+        names = self.given_names()
+        return tuple([names.get(walker.id, walker.label) or walker.spec.name for walker in walkers])
 
     def entry(self, entry_id: int) -> Entry:
         return next(entry for entry in self._entries if entry.id == entry_id)

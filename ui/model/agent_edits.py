@@ -121,8 +121,7 @@ def move_goal(session: Session, key: PanelKey, cell: int) -> None:
 def label_of(session: Session, key: PanelKey) -> str:
     """What the agent of a panel is called."""
     walker = session.run.walker(key)
-    names = session.run.tree[key.branch].timeline.given_names() if walker is not None else {}
-    return "" if walker is None else names.get(walker.id) or walker.label
+    return "" if walker is None else session.run.tree[key.branch].timeline.labels_of([walker])[0]
 
 
 def name_agent(session: Session, key: PanelKey, label: str) -> None:

@@ -28,7 +28,6 @@ class Crowd:
 
     name: str
     agents: tuple[int, ...]
-    labels: tuple[str, ...]
     goals: npt.NDArray[np.int32]
     numbers: CrowdNumbers
     visits: npt.NDArray[np.uint32]  # of all together, by cell
@@ -72,7 +71,6 @@ class Follower:
     """Follows one group through time: how often which cell was stood on, and where everybody was lately."""
 
     agents: tuple[int, ...] = ()
-    labels: tuple[str, ...] = ()
     picked: int | None = None
     pointed: int | None = None  # the one under the mouse
     tick: int = -1
@@ -100,7 +98,6 @@ class Follower:
 
     def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
         self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
-        self.labels = tuple(walker.label for walker in walkers)
         self.visits = np.zeros(timeline.world.grid.cells, np.uint32)
         starts = np.array([walker.start for walker in walkers], np.int32)
         self._count(starts)
@@ -132,7 +129,6 @@ class Follower:
         return Crowd(
             walkers[0].config.group,
             self.agents,
-            self.labels,
             np.array(ends, np.int32),
             CrowdNumbers.of(world, walkers),
             self.visits,
