@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sim.changes import RandomChanges
+from sim.counted import counted
 from sim.params import Param, Value
 
 MAX_AGENTS = 5000  # of one run, so that no file asks for more memory than there is
@@ -322,7 +323,7 @@ class SetChanges(Command):
 
     def say(self, names: Names) -> str:
         is_on = self.rate > 0
-        return f"random changes: {self.rate:g} % every {self.every:,} ticks" if is_on else "random changes end"
+        return f"random changes: {self.rate:g} % every {counted(self.every, 'tick')}" if is_on else "random changes end"
 
 
 @dataclass(frozen=True)
@@ -361,7 +362,7 @@ class Serve(Command):
         world.serve(self.agents)
 
     def say(self, names: Names) -> str:
-        return f"{self.agents:,} agents had their turn"
+        return f"{counted(self.agents, 'agent')} had {'its' if self.agents == 1 else 'their'} turn"
 
 
 @dataclass(frozen=True)

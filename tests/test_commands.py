@@ -39,6 +39,7 @@ EXAMPLES: list[tuple[Command, str]] = [
     (commands.AddAgent(AgentConfig("tba", "second")), "second joins"),
     (commands.RemoveAgent(0), "lazy leaves"),
     (commands.SetChanges(10, 5.0), "random changes: 5 % every 10 ticks"),
+    (commands.SetChanges(1, 5.0), "random changes: 5 % every 1 tick"),
     (commands.SetChanges(10, 0.0), "random changes end"),
     (commands.ToGroup("units", commands.SetParam(0, "weight", 3.0)), "units: weight 3.0"),
     (commands.ToGroup("units", commands.SetBudget(4, 0)), "units: budget 4 a tick"),
@@ -48,6 +49,7 @@ EXAMPLES: list[tuple[Command, str]] = [
     (commands.SetTickMs(2.5), "2.5 ms a tick for all"),
     (commands.SetTickMs(0.0), "a tick takes as long as it takes"),
     (commands.Serve(120), "120 agents had their turn"),
+    (commands.Serve(1), "1 agent had its turn"),
     (commands.SetTrials(20), "20 trials"),
     (commands.SetTrials(1), "one trial"),
 ]

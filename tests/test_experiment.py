@@ -567,6 +567,16 @@ def test_times_are_in_a_file_of_their_own(tmp_path: Path) -> None:
     assert "planning_ms" not in (tmp_path / "results.csv").read_text()
 
 
+def test_a_file_in_the_place_of_the_folder_for_downward_lab_is_told(tmp_path: Path) -> None:
+    run_all(TINY, tmp_path / "walks")
+    (tmp_path / "walks" / "walks-eval").write_text("")
+    with (
+        open_for_reading(tmp_path / "walks") as store,
+        pytest.raises(ConfigError, match="expected a folder, got a file"),
+    ):
+        write_lab(store)
+
+
 def test_the_properties_of_downward_lab(tmp_path: Path) -> None:
     run_all(TINY, tmp_path / "walks")
     with open_for_reading(tmp_path / "walks") as store:

@@ -14,6 +14,7 @@ from cli.interrupts import end_with_input, heeding_sigterm
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.commands import AgentConfig
+from sim.counted import counted
 from sim.experiments.files import RESULTS, parquet, write_lab, write_parquet, write_tables
 from sim.experiments.plan import Task, tasks
 from sim.experiments.spec import SIZES, Specification, load_experiment
@@ -143,7 +144,8 @@ def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
     problems = sum(len(part.cases) for part in spec.parts)
     of_parts = f", {len(spec.parts)} parts" if len(spec.parts) > 1 else ""
-    print(f"{spec.count:,} runs: {problems:,} problems, {settings:,} settings{of_parts}")
+    parts = counted(problems, "problem"), counted(settings, "setting")
+    print(f"{counted(spec.count, 'run')}: {', '.join(parts)}{of_parts}")
     seconds, tried = estimate(spec)
     print(
         f"about {duration(seconds)} of processor time, {duration(seconds / jobs)} with {jobs} processes ({tried} tried)"

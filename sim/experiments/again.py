@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
+from sim.counted import counted
 from sim.experiments.plan import Job, Keys, find_row, job_of
 from sim.experiments.problems import Case
 from sim.experiments.runs import config_of
@@ -81,7 +82,8 @@ def _end_of(store: Store, row: int, job: Job) -> Until | None:
     outcome, tick = store.end_of(row) or ("", 0)
     if outcome not in (MOVE_LIMIT, STUCK):
         return None
-    limit = f"out of its {job.ticks:,} ticks" if tick >= job.ticks else "stuck on one spot"
-    return Until(
-        tick, f"row {row:,} ended here, {f'out of its {job.moves:,} moves' if outcome == MOVE_LIMIT else limit}"
-    )
+    if outcome == MOVE_LIMIT:
+        why = f"out of its {counted(job.moves, 'move')}"
+    else:
+        why = f"out of its {counted(job.ticks, 'tick')}" if tick >= job.ticks else "stuck on one spot"
+    return Until(tick, f"row {row:,} ended here, {why}")

@@ -13,7 +13,7 @@ from typing import Any
 from sim.agent_api import AgentSpec
 from sim.commands import BUDGET, AgentConfig
 from sim.experiments.spec import FORMAT, VERSION
-from sim.files.disk import write_atomically
+from sim.files.disk import make_folder, write_atomically
 from sim.files.map import ScenRow, map_text, scen_text
 from sim.files.movement import movement_data
 from sim.files.yaml import write_yaml
@@ -70,7 +70,7 @@ def read_budgets(text: str) -> tuple[int, ...]:
 
 def write(sketch: Sketch, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
     """Everything that the experiment needs, in a folder of its own. Returns the specification."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_atomically(folder / MAP, map_text(sketch.grid).encode())
     if sketch.rows:
         rows = (replace(row, map_name=MAP) for row in sketch.rows)
