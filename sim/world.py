@@ -704,9 +704,8 @@ class World:
         self.measuring.prepare_change()
         self.goal, self._seating.is_old = cell, True
         self._distances_changed()
-        # For the present map: the first one may have walls where this goal is.
-        self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
-        self._goal_tick, self.is_optimal_old = self.tick, False
+        self._goal_tick = self.tick
+        self._find_optimum()  # for the present map: the first one may have walls where this goal is
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
         from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
         ways = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
@@ -772,9 +771,12 @@ class World:
         if not self.is_optimal_old:
             return False
         if self.measuring.distance_within(self.start, expansions) is not None:
-            self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
-            self.is_optimal_old = False
+            self._find_optimum()
         return True
+
+    def _find_optimum(self) -> None:
+        self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
+        self.is_optimal_old = False
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]

@@ -209,6 +209,7 @@ RUNNING_COMMANDS = {
     "paint_cursor": lambda a: a.session.tick == 0,
     "start_here": lambda a: a.session.tick == 0,
     "goal_here": lambda a: a.session.tick == 0,
+    "goal_of_crowd_here": lambda a: "not a crowd" in a.window.state.messages.texts()[-1],
     "next_rule": lambda a: a.session.run.world.grid.movement.rule == "eight-cut",
     "random_changes": lambda a: a.session.run.world.random_changes.rate == 5.0,
     "more_changes": lambda a: a.window.state.change_rate == 10.0,
