@@ -65,7 +65,8 @@ class BestFirstAgent(KernelAgent):
 
     @property
     def loc(self) -> int:
-        return int(self.state[0].loc)
+        place: int = self.state["loc"].item()
+        return place
 
     def set_param(self, name: str, value: Value) -> None:
         """A new parameter begins a new search: labels made by the old rule would mix with the new one's."""
@@ -80,7 +81,7 @@ class BestFirstAgent(KernelAgent):
     def set_goal(self, goal: int) -> None:
         self.goal = goal
         self._reset(self.loc)
-        self.state[0].marks |= log.RESTARTED
+        self.state["marks"] |= log.RESTARTED
 
     def refused(self, cell: int) -> None:
         self._reset(cell)

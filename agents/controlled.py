@@ -94,7 +94,7 @@ class Controlled(Abstracted, LearningAgent):
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
         was_stale = self.is_stale
-        self.look_at_change()
+        self.look_at_change(change)
         if was_stale and not self.is_stale:
             self._take_column()  # for the goal, which may have been moved in the meantime
         self._set_control()

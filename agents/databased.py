@@ -13,7 +13,7 @@ import numpy as np
 
 from sim.abstraction import RECIPE
 from sim.agent_api import Problem
-from sim.grid import Grid
+from sim.grid import Grid, MapChange
 from sim.params import Param, Value
 from sim.prepared import Prepared, Step, Stopwatch, fetch, make_ahead, obtain
 
@@ -57,10 +57,14 @@ class Databased:
     def choose_after_change(self, choice: Value) -> None:
         """The parameter was changed while running."""
         self._after_change = str(choice)
-        self.look_at_change()
+        self._look_at_map()
 
-    def look_at_change(self) -> None:
-        """The map has changed: is the data still good, and does the making begin?"""
+    def look_at_change(self, change: MapChange) -> None:
+        if change.has_arcs:  # else the data is as good as before, and its making goes on
+            self._look_at_map()
+
+    def _look_at_map(self) -> None:
+        """It may be another one: is the data still good, and does the making begin?"""
         self.is_stale = not np.array_equal(self.built_on, self._grid.moves)
         is_rebuilt = self.is_stale and self._after_change == "rebuild"
         self.left = float(sum(data.build_expansions for data in self.prepared)) if is_rebuilt else 0.0

@@ -111,9 +111,10 @@ class KnnLrta(Databased, TargetingAgent):
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
-        self.look_at_change()
+        self.look_at_change(change)
         self.control[0].is_stale = self.is_stale
-        self.choice.dropped[:] = 0  # what led nowhere on the map before may lead on now
+        if change.has_arcs:
+            self.choice.dropped[:] = 0  # what led nowhere on the map before may lead on now
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.records, self.choice, self.targets(), self.state, self.control

@@ -101,9 +101,9 @@ class Pra(Abstracted, KernelAgent):
         pra.stand(self.state, cell, self.state[0].goal)
 
     def on_change(self, change: MapChange) -> None:
-        self.look_at_change()
+        self.look_at_change(change)
         is_asleep = self.status is Status.NO_PATH and not change.has_new_arcs
-        if self.status is not Status.AT_GOAL and not is_asleep:
+        if change.has_arcs and self.status is not Status.AT_GOAL and not is_asleep:
             self._begin_again()
 
     def rebuild_rate(self, budget: int) -> float:

@@ -54,7 +54,7 @@ class TbBfs(BestFirstAgent):
         return self.problem.tile_width
 
     def _reset(self, start: int) -> None:
-        self.state[0].gives_up = self.params.get("no_path") == "give-up"
+        self.state["gives_up"] = self.params.get("no_path") == "give-up"
         tb_bfs.reset(self.ground, self.search, self.state, start, self.goal)
 
     def set_param(self, name: str, value: Value) -> None:

@@ -12,6 +12,7 @@ from sim.grid import Grid
 from sim.kernels.ready import Part
 from sim.movement import SQUEEZE, Movement
 from sim.params import Value
+from sim.placing import cheapest_ways
 from sim.time.keyframes import restore, take
 from sim.world import World
 
@@ -51,6 +52,7 @@ def _make_worlds() -> None:
     assert frame.content.pool.held
     regions(Grid.from_rows(list(_ROWS), movement=Movement(SQUEEZE)))
     largest_component(world.grid.free_map)
+    cheapest_ways(world.grid, [0, 1], world.goal)
 
 
 def beginnings_part() -> Part:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments
+from sim.counted import counted
 from sim.files.lesson import load_lesson
 from sim.lesson import broken_claims
 from sim.params import ConfigError
@@ -21,15 +22,11 @@ def main(argv: Sequence[str]) -> int:
     return 2 if problems else 0
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def _problems_of(name: str) -> list[str]:
     try:
         lesson = load_lesson(name, BY_KEY, (ASSETS,), HEAT_KINDS)
     except ConfigError as error:  # those after it are looked at all the same
         return list(error.problems)
     claims = sum(len(step.claims) for step in lesson.steps)
-    print(f"{name}: {_counted(len(lesson.steps), 'step')}, {_counted(claims, 'claim')}")
+    print(f"{name}: {counted(len(lesson.steps), 'step')}, {counted(claims, 'claim')}")
     return [f"{name}:{problem}" for problem in broken_claims(lesson, BY_KEY)]

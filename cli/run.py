@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked, option, with_default
+from cli.arguments import Arguments, checked, with_default
 from cli.interrupts import heeding_sigterm
 from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
@@ -31,7 +31,12 @@ _STEP = 2048  # ticks between two looks at the progress
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("run", "Run a scenario without a window; one JSON line per agent on standard output.")
     parser.add_argument("scenario", help="a scenario file, or the name of an example")
-    parser.add_argument("--ticks", metavar="N", **option(TICKS))
+    parser.add_argument(
+        "--ticks",
+        type=checked(TICKS),
+        metavar="N",
+        help=with_default(TICKS.help, f"as the scenario says in `until`, or {TICKS.default:,}"),
+    )
     parser.add_argument(
         "--summary", action="store_true", help="print a line for each group of agents, with times of ticks"
     )
@@ -51,7 +56,8 @@ def main(argv: Sequence[str]) -> int:
     check_outputs({"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}, inputs)
     if given.tick_ms is not None:
         scenario = replace(scenario, tick_ms=given.tick_ms)
-    return run_scenario(scenario, given.ticks, given.trace, given.posthoc, given.summary, given.keep)
+    last = scenario.until.tick if scenario.until else int(TICKS.default)
+    return run_scenario(scenario, given.ticks or last, given.trace, given.posthoc, given.summary, given.keep)
 
 
 def run_scenario(

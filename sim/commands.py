@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sim.changes import RandomChanges
+from sim.counted import counted
 from sim.params import Param, Value
 
 MAX_AGENTS = 5000  # of one run, so that no file asks for more memory than there is
@@ -64,6 +65,7 @@ class Changeable(Drawable, Protocol):
     """What commands can do to a world. What is not possible there, the world refuses with a note."""
 
     def move_goal(self, cell: int, agent: int | None) -> None: ...
+    def move_goals(self, cell: int, agents: Sequence[int]) -> None: ...
     def set_budget(self, budget: int | None, agent: int | None) -> None: ...
     def set_param(self, agent: int, name: str, value: Value) -> None: ...
     def name_agent(self, agent: int, label: str) -> None: ...
@@ -275,15 +277,23 @@ class RemoveAgent(Command):
         return f"{names.agent(self.agent)} leaves"
 
 
+Told = MoveGoal | SetBudget | SetParam | RemoveAgent
+"""What one agent can be told, and all of a group as well."""
+
+
 @dataclass(frozen=True)
 class ToGroup(Command):
     """The same for every agent of a group. The number of the agent in the command itself means nothing."""
 
     group: str
-    command: SetBudget | SetParam | RemoveAgent
+    command: Told
 
     def apply(self, world: Changeable) -> None:
-        for agent in world.agents_of(self.group):
+        agents = world.agents_of(self.group)
+        if isinstance(self.command, MoveGoal):
+            world.move_goals(self.command.cell, agents)  # one search from there for all of them
+            return
+        for agent in agents:
             replace(self.command, agent=agent).apply(world)
 
     def say(self, names: Names) -> str:
@@ -319,7 +329,7 @@ class SetChanges(Command):
 
     def say(self, names: Names) -> str:
         is_on = self.rate > 0
-        return f"random changes: {self.rate:g} % every {self.every:,} ticks" if is_on else "random changes end"
+        return f"random changes: {self.rate:g} % every {counted(self.every, 'tick')}" if is_on else "random changes end"
 
 
 @dataclass(frozen=True)
@@ -358,7 +368,7 @@ class Serve(Command):
         world.serve(self.agents)
 
     def say(self, names: Names) -> str:
-        return f"{self.agents:,} agents had their turn"
+        return f"{counted(self.agents, 'agent')} had {'its' if self.agents == 1 else 'their'} turn"
 
 
 @dataclass(frozen=True)

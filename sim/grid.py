@@ -37,6 +37,11 @@ class MapChange:
     rose: npt.NDArray[np.bool_]  # True: the arc is gone (its cost rose to infinity); False: it is new
 
     @property
+    def has_arcs(self) -> bool:
+        """Whether any arc rose or fell: a cell that has only blocked ones around it has none."""
+        return bool(self.tails.size)
+
+    @property
     def has_new_arcs(self) -> bool:
         return bool((~self.rose).any())
 

@@ -14,10 +14,11 @@ import numpy as np
 from sim.commands import AgentConfig, Pair, with_end
 from sim.files.telling import tell
 from sim.grid import Grid
+from sim.kernels.distance import ways_from
 from sim.kernels.jit import bare
 from sim.kernels.memory import scratch
 from sim.kernels.offline import solve
-from sim.kernels.search import new_search
+from sim.kernels.search import begin, new_search
 from sim.params import ConfigError
 
 Zone = tuple[Pair, Pair]
@@ -100,6 +101,19 @@ def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
     way = scratch("way", grid.cells, np.int32, is_reused=True)
     length, _ = solve(grid.ground, bare(search), start, goal, way)
     return (float(search.nodes["g"][goal]), int(length) - 1) if length else (float("inf"), None)
+
+
+def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[float, int | None]]:
+    """The same from each of many cells to one, by one search from there backwards."""
+    if not starts:
+        return []
+    search = bare(new_search(grid.cells, is_bucketed=True, is_reused=True))
+    begin(grid.ground, search, goal, -1, starts[0])
+    costs, moves = np.zeros(len(starts)), np.zeros(len(starts), np.int64)
+    ways_from(grid.ground, search, np.array(starts, np.int64), costs, moves)
+    return [
+        (cost, count if cost < np.inf else None) for cost, count in zip(costs.tolist(), moves.tolist(), strict=True)
+    ]
 
 
 def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:

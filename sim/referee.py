@@ -40,6 +40,7 @@ class Referee:
         self.grid, self.measuring, self.notes, self._seating = grid, measuring, notes, seating
         self.stopwatch = stopwatch
         self.planning_s: dict[int, float] = {}  # by agent: what its ticks took
+        self.last_stop = -1  # the last tick in which it stopped somebody
 
     # --- asking and judging -----------------------------------------------------------------------
 
@@ -161,6 +162,7 @@ class Referee:
     def stop(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
         """From now on this agent stands still, and the others walk on."""
         walker.leave_seat()
+        self.last_stop = max(self.last_stop, tick)
         walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
         self._seating.is_void = True  # where it was in a crew, that goes on without it

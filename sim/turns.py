@@ -48,6 +48,10 @@ class Turns:
     def sums(self) -> "Sums":
         return Sums(self._walkers, self.crews)
 
+    def forget_sums(self) -> None:
+        """Somebody has other ends."""
+        self.__dict__.pop("sums", None)
+
     def are_of(self, walkers: Sequence[Walker]) -> bool:
         """Whether these are the same walkers, with as many trials as they had."""
         is_same_list = walkers is self._list and len(walkers) == len(self._of)
@@ -101,6 +105,12 @@ class Seating:
     def __reduce__(self) -> tuple[type["Seating"], tuple[()]]:
         """A copy of a world finds out anew: its memory lies elsewhere."""
         return Seating, ()
+
+    def tell_of_ends(self) -> None:
+        """Somebody has another goal of its own: it may have woken, and a digest says where it wants to go."""
+        self.is_old = True
+        if self.turns is not None:
+            self.turns.forget_sums()
 
     def now(self, walkers: Sequence[Walker], able: Callable[[], Iterable[Walker]]) -> Turns:
         """The turns, looked at again after whatever may have changed them; `able`: who may be in a crew."""

@@ -41,6 +41,7 @@ class Walker:
     start: int
     own_goal: int | None  # None: the world's
     own_optimal: tuple[float, int | None] | None  # cost and moves of the cheapest path between its own ends
+    goal_tick: int  # in which its goal was set last
     lately: Lately = field(default_factory=Lately)  # what it has done lately, unless its crew keeps that
     seat: Seat | None = None  # its place in the crew in which it advances, while that keeps what it does
     new_rows: list[np.ndarray] = field(default_factory=list)  # of the advance that is going on

@@ -6,6 +6,7 @@ calls, because nothing but a command can come between an agent's ticks. `advance
 """
 
 from bisect import insort_right
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -22,13 +23,14 @@ from sim.commands import MAX_AGENTS, MAX_SWITCHES, AgentConfig, Command, Note
 from sim.crew import Crew, Stint, touch_ahead
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log
+from sim.kernels.distance import UNLIMITED
 from sim.kernels.referee import new_metrics
 from sim.kernels.stale import Stamped
 from sim.kernels.tiled import Table, new_table, width_of_tiles
 from sim.measuring import Measuring
 from sim.metrics import Metrics, read_metrics
 from sim.params import ConfigError, Value, did_you_mean
-from sim.placing import cheapest_way
+from sim.placing import cheapest_way, cheapest_ways
 from sim.referee import Referee
 from sim.rules import wrong_row
 from sim.turns import Seating, Turns
@@ -122,6 +124,8 @@ class World:
         self.measuring = Measuring(grid, goal, start, measures, is_watched=watched)
         self.referee = Referee(grid, self.measuring, self._seating, self.notes, stopwatch)
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
+        self._goal_tick = 0  # in which the goal was set last
+        self.is_optimal_old = self._are_own_old = False  # for the map as it is, see _note_old_optima
 
     # --- putting agents and commands in -----------------------------------------------------------
 
@@ -155,6 +159,7 @@ class World:
             start=start,
             own_goal=own_goal,
             own_optimal=cheapest_way(self.grid, start, goal) if has_own else None,
+            goal_tick=self.tick,
             most_trials=self.trials if spec.keeps_h else 1,
         )
         walker.trial_began = walker.trial_counts(1)
@@ -273,7 +278,9 @@ class World:
         settled = self._begin_advance()
         passed, has_ended = 0, self.is_over
         while passed < ticks and not has_ended:
-            if self._apply_due() and self.is_over:
+            has_applied = self._apply_due()
+            self._renew_optima()
+            if has_applied and self.is_over:
                 break
             if self._is_limited or self._served_now is not None:
                 before = self.tick
@@ -313,7 +320,8 @@ class World:
         """Let those who have something to do plan and act; returns how many ticks have passed."""
         stints = [self._run_crew(crew, ticks) for crew in turns.crews]
         done = [self._run_timed(walker, ticks) for walker in turns.awake]
-        longest = max([*done, *(int(stint.done.max()) for stint in stints)], default=0)
+        # The tick in which somebody was stopped has passed, though that one did nothing in it.
+        longest = max([0, self.referee.last_stop + 1 - self.tick, *done, *(int(stint.done.max()) for stint in stints)])
         passed = longest if longest < ticks and self.is_over else ticks
         self._count_waits(turns, stints, done, passed)
         if min(done, default=passed) < passed:
@@ -372,16 +380,13 @@ class World:
         end = self.clock() + self.tick_ms / 1000.0 if most is None and self.clock else None
         for crew in turns.crews:
             crew.begin(self.budget, 1)
-        served = acted = 0
+        served = 0
         while served < (len(queue) if most is None else min(most, len(queue))):
-            count, done = self._serve(queue[served:most][:_AT_ONCE], turns)
-            served, acted = served + count, acted + done
+            served += self._serve(queue[served:most][:_AT_ONCE], turns)
             if end is not None and self.clock is not None and self.clock() >= end:
                 break
         for crew in turns.crews:
-            acted += int(self._take_in(crew, crew.end(self.tick)).done.sum())
-        if not acted and self.is_over:
-            return True  # whoever was left was stopped before it did anything: no tick, as where none is limited
+            self._take_in(crew, crew.end(self.tick))
         for walker in (*idle, *queue[served:]):
             walker.metrics[0].waits += 1
         if served < len(queue):
@@ -399,17 +404,17 @@ class World:
         first = next((i for i, walker in enumerate(waiting) if walker.id >= self._next_turn), 0)
         return waiting[first:] + waiting[:first]
 
-    def _serve(self, queue: list[Walker], turns: Turns) -> tuple[int, int]:
-        """Let the first of a queue have its turn, and those after it that stand beside it in its crew.
-
-        Returns how many that are, and how many of those in no crew did anything.
+    def _serve(self, queue: list[Walker], turns: Turns) -> int:
+        """Let the first of a queue have its turn, and those after it that stand beside it in its crew. Returns how many
+        that are.
         """
         count = turns.side_by_side(queue)
         if not count:
-            return 1, self._run_timed(queue[0], 1)
+            self._run_timed(queue[0], 1)
+            return 1
         crew, first = turns.seats[queue[0].id]
         crew.serve(self.grid, self.tick, slice(first, first + count), self.clock)
-        return count, 0
+        return count
 
     def _run_crew(self, crew: Crew, ticks: int) -> Stint:
         """Let those advance who can do it together."""
@@ -513,6 +518,7 @@ class World:
         if not change.cells.size:
             return
         self._distances_changed()
+        self._note_old_optima(change)
         self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
         told = self._told_together(change)
         for walker in self.walkers:
@@ -532,35 +538,91 @@ class World:
         return {number for crew in kept.crews if crew.tell(self.grid, change) for number in crew.ids}
 
     def move_goal(self, cell: int, agent: int | None = None) -> None:
-        if not self.grid.is_free(cell):
-            self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
+        """Move the goal of all who have none of their own, or that of one agent, which is its own from then on."""
+        if not self._can_be_goal(cell):
             return
         if agent is not None:
-            self._move_own_goal(cell, agent)
+            if (walker := self.walker(agent)) is None:
+                self._note_missing(agent)
+            else:
+                self._move_own_goal(cell, walker, cheapest_way(self.grid, walker.start, cell))
             return
         self.measuring.prepare_change()
         self.goal, self._seating.is_old = cell, True
         self._distances_changed()
-        # For the present map: the first one may have walls where this goal is.
-        self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
-        for walker in self.walkers:
-            if walker.own_goal is None:
-                walker.agent.set_goal(cell)
-                if walker.own_optimal is not None:
-                    walker.own_optimal = cheapest_way(self.grid, walker.start, cell)
+        self._goal_tick = self.tick
+        self._find_optimum()  # for the present map: the first one may have walls where this goal is
+        sharing = [walker for walker in self.walkers if walker.own_goal is None]
+        from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
+        ways = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
+        for walker, way in zip(from_own_start, ways, strict=True):
+            walker.own_optimal = way
+        for walker in sharing:
+            walker.goal_tick = self.tick
+            walker.agent.set_goal(cell)
 
-    def _move_own_goal(self, cell: int, agent: int) -> None:
-        walker = self.walker(agent)
-        if walker is None:
-            self._note_missing(agent)
+    def move_goals(self, cell: int, agents: Sequence[int]) -> None:
+        """Give many agents one goal, which is each one's own from then on: one search measures the ways of all."""
+        if not self._can_be_goal(cell):
             return
+        chosen = set(agents)
+        walkers = [walker for walker in self.walkers if walker.id in chosen]
+        ways = cheapest_ways(self.grid, [walker.start for walker in walkers], cell)
+        for walker, way in zip(walkers, ways, strict=True):
+            self._move_own_goal(cell, walker, way)
+
+    def _can_be_goal(self, cell: int) -> bool:
+        if not self.grid.is_free(cell):
+            self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
+            return False
+        return True
+
+    def _move_own_goal(self, cell: int, walker: Walker, way: tuple[float, int | None]) -> None:
+        """`way`: cost and moves of the cheapest one there from its start."""
         if walker.own_goal is None:
             self.measuring.finish()  # from here on nobody judges its moves by the goal of the others
-        walker.own_goal = cell
-        walker.own_optimal = cheapest_way(self.grid, walker.start, cell)
+            self._seating.is_void = True  # it may be able to be in a crew now
+        walker.own_goal, walker.own_optimal, walker.goal_tick = cell, way, self.tick
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
-        self._seating.is_void = True  # it may be able to be in a crew now
+        self._seating.tell_of_ends()
+
+    # Optima are of the map on which the goal was set, as it is when somebody plans for it first: what is drawn in that
+    # tick, such as on the map that was just opened, belongs to it.
+
+    def _note_old_optima(self, change: MapChange) -> None:
+        if change.has_arcs:
+            self.is_optimal_old |= self._goal_tick == self.tick
+            self._are_own_old |= any(w.goal_tick == self.tick and w.own_optimal is not None for w in self.walkers)
+
+    def _renew_optima(self) -> None:
+        """Somebody is about to plan."""
+        self.renew_optimal(int(UNLIMITED))
+        if not self._are_own_old:
+            return
+        self._are_own_old = False
+        by_goal: defaultdict[int, list[Walker]] = defaultdict(list)
+        for walker in self.walkers:
+            if walker.goal_tick == self.tick and walker.own_optimal is not None:
+                by_goal[self.goal_of(walker)].append(walker)
+        for goal, walkers in by_goal.items():
+            starts = [walker.start for walker in walkers]
+            is_one = len(starts) == 1
+            found = [cheapest_way(self.grid, starts[0], goal)] if is_one else cheapest_ways(self.grid, starts, goal)
+            for walker, way in zip(walkers, found, strict=True):
+                walker.own_optimal = way
+
+    def renew_optimal(self, expansions: int) -> bool:
+        """Go on with so many expansions where the optimum of all is that of a map before; whether it was."""
+        if not self.is_optimal_old:
+            return False
+        if self.measuring.distance_within(self.start, expansions) is not None:
+            self._find_optimum()
+        return True
+
+    def _find_optimum(self) -> None:
+        self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
+        self.is_optimal_old = False
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]

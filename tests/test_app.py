@@ -19,7 +19,20 @@ from sim.kernels import log
 from sim.placing import cheapest
 from sim.walker import Walker
 from tests.runs import scenario_on
-from tests.window import ROOT, App, at_cell, drag, make_app, open_app_files, press, press_combination, settle
+from tests.window import (
+    ROOT,
+    App,
+    at_cell,
+    choose,
+    click,
+    drag,
+    make_app,
+    middle_of,
+    open_app_files,
+    press,
+    press_combination,
+    settle,
+)
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.draw.theme import RED, SERIES
@@ -197,6 +210,7 @@ RUNNING_COMMANDS = {
     "paint_cursor": lambda a: a.session.tick == 0,
     "start_here": lambda a: a.session.tick == 0,
     "goal_here": lambda a: a.session.tick == 0,
+    "goal_of_crowd_here": lambda a: "not a crowd" in a.window.state.messages.texts()[-1],
     "next_rule": lambda a: a.session.run.world.grid.movement.rule == "eight-cut",
     "random_changes": lambda a: a.session.run.world.random_changes.rate == 5.0,
     "more_changes": lambda a: a.window.state.change_rate == 10.0,
@@ -1654,20 +1668,6 @@ def test_enter_in_the_agent_editor_keeps_the_letters_for_the_field():
 
 
 # --- menus ------------------------------------------------------------------------------------------
-
-
-def click(app: App, place: tuple[int, int], button: int = 1) -> None:
-    drag(app, place, place, button=button)
-    app.draw()
-
-
-def middle_of(app: App, name: str) -> tuple[int, int]:
-    x, y, width, height = app.window.canvas.spot_named(name).box
-    return x + width // 2, y + height // 2
-
-
-def choose(app: App, label: str) -> None:
-    click(app, middle_of(app, f"menu:{label}"))
 
 
 def test_the_right_button_on_a_cell_opens_its_menu_and_dragged_it_frees(app):

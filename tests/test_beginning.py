@@ -46,6 +46,7 @@ def some_command(chance: random.Random, cells: int) -> Command:
             commands.SetParam(agent, "weight", chance.choice([1.5, 4.0, 0.5])),
             commands.SetParam(agent, "restart", chance.choice(["eager", "lazy", "never"])),
             commands.RemoveAgent(agent),
+            commands.MoveGoal(cell, agent),
         ]
     )
     return chance.choice(

@@ -231,6 +231,32 @@ def test_it_goes_on_from_session_and_journal(
         tree[0].timeline.seek(tick)
 
 
+@pytest.mark.parametrize("spec, params", settings_after_a_change())
+@pytest.mark.parametrize("is_watched", [False, True])
+def test_an_edit_that_changes_no_arc_changes_nothing(
+    spec: AgentSpec, params: dict[str, Value], is_watched: bool
+) -> None:
+    """A cell inside a rock is freed and blocked again: while it searches and walks, while data is made anew, after."""
+    rows = [list(row) for row in random_rows(2, 14, 12, 0.2)]
+    for x, y in ((x, y) for x in (6, 7, 8) for y in (5, 6, 7)):
+        rows[y][x] = "@"
+    grid = Grid.from_rows(["".join(row) for row in rows])
+    free = grid.free.nonzero()[0].tolist()
+    start, goal, wall, inside = free[0], free[-1], free[len(free) // 3], grid.cell(7, 6)
+    for opened in (1, 4, 8, 30):
+        digests = []
+        for edits in ((), ((opened, EditCells((), (inside,))), (opened + 2, EditCells((inside,))))):
+            world = World(Grid.from_rows(["".join(row) for row in rows]), start, goal, BY_KEY, watched=is_watched,
+                          budget=budget_for(spec, params, 2))  # fmt: skip
+            walker = world.add(AgentConfig(spec.key, params=params))
+            world.submit_all([(3, EditCells((wall,))), *edits])
+            world.advance(opened + 4)
+            left = getattr(walker.agent, "left", 0.0)  # of making data anew
+            world.advance(300)
+            digests.append((world.walker_digest(walker), left, world.metrics(walker).restarts, walker.state_word))
+        assert digests[0] == digests[1], opened
+
+
 @every_agent
 def test_watching_counts_every_expansion(spec: AgentSpec) -> None:
     world = world_of(drawn(TRAP), spec, {}, at_least=3, watched=True)

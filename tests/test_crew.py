@@ -1,6 +1,7 @@
 """Crews: single and grouped agents give the same walk, whatever is done to them on the way."""
 
 import random
+from contextlib import nullcontext
 from unittest.mock import patch
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
-from sim import commands, crew
+from sim import commands, crew, placing
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
 from sim.crew import _arrays_in, _memory_of
@@ -20,7 +21,7 @@ from sim.time.keyframes import restore, take
 from sim.time.timeline import Timeline
 from sim.world import World
 
-from .conftest import problems
+from .conftest import problems, random_rows
 
 FIRST_KIND = (0, 1, 2)
 """The numbers of the agents that a crowd begins with."""
@@ -91,6 +92,41 @@ def some_command(world: World, chance: random.Random) -> commands.Command:
             commands.SetTrials(chance.choice([1, 2])),
         ]
     )
+
+
+def redirected(seed: int, is_one: bool) -> tuple[list[str], list[tuple[float, int | None]]]:
+    """Digests, and cost and moves of cheapest ways, of a group that is sent to one cell after the other."""
+    digests, ways = [], []
+    with patch.object(crew, "FEWEST", 2):
+        rows = ["." * 9, *random_rows(seed, 9, 7, 0.3), "." * 9]
+        world, chance = crowd((rows, 0, 80), seed), random.Random(seed)
+        free = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
+        for kind in ("tb-wa", "lrta"):
+            world.add(AgentConfig(kind, group="units"))
+            for _ in range(3):
+                start, goal = chance.choices(free, k=2)
+                world.add(AgentConfig(kind, group="units", start=start, goal=goal))
+        for _ in range(8):
+            world.advance(chance.choice([1, 5, 30]))
+            cell = chance.randrange(world.grid.cells)
+            told = [commands.MoveGoal(cell, agent) for agent in world.agents_of("units")]
+            with patch.object(placing, "solve", side_effect=AssertionError) if is_one else nullcontext():
+                for command in [commands.ToGroup("units", commands.MoveGoal(cell))] if is_one else told:
+                    world.submit(command)
+                world.apply_now()
+            assert world.digest() == restore(take(world)).digest(), "nothing is kept from before"
+            digests.append(world.digest())
+            ways += [walker.own_optimal or (-1.0, -1) for walker in world.walkers]
+    return digests, ways
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_goal_for_a_group_is_that_goal_for_each_of_it_found_by_one_search(seed: int) -> None:
+    """Also for those of it who had the goal of all before, and where some can never get there."""
+    (digests, ways), (single_digests, single_ways) = redirected(seed, True), redirected(seed, False)
+    assert digests == single_digests
+    assert [moves for _, moves in ways] == [moves for _, moves in single_ways]
+    assert [cost for cost, _ in ways] == pytest.approx([cost for cost, _ in single_ways])
 
 
 PARTING = (["..", "..", ".W", "..", "..", "..", "..", "..", ".."], 11, 3)

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from sim import crew
 from sim.agent_api import Status
-from sim.commands import AgentConfig, NameAgent, RemoveAgent
+from sim.commands import AgentConfig, MoveGoal, NameAgent, RemoveAgent, ToGroup
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.placing import Drawn, cheapest_way, spread
 from sim.walker import Walker
 from tests.runs import changed, scenario_on
-from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, type_text
+from tests.window import App, at_cell, choose, click, drag, make_app, press, press_combination, settle, type_text
 from ui.dialogs.crowd import CrowdList, ends_of, matches
 from ui.draw.layers.agent import STUCK, kinds_of
 from ui.film.replay import Replay
-from ui.model import agent_edits, branching, painting
+from ui.model import agent_edits, branching, painting, script
 from ui.model.crowds import TAIL, Crowd, as_one
 from ui.model.keys import PanelKey
 from ui.model.run import Panel, Run
@@ -317,6 +317,63 @@ def test_the_goal_of_the_one_that_is_picked_can_be_dragged_from_under_another() 
     assert session.run.world.walkers[3].own_goal == free[0]
 
 
+def goals_of(app: App, group: str) -> set[int]:
+    world = app.session.run.world
+    return {world.goal_of(walker) for walker in world.walkers if walker.config.group == group}
+
+
+def test_a_whole_crowd_gets_a_goal_by_its_menu_and_by_a_key_and_by_dragging_the_one_they_have() -> None:
+    app = crowd_app()
+    session, grid = app.session, app.session.run.world.grid
+    key, others, shared = session.run.panels[0].key, goals_of(app, "eager"), session.run.world.goal
+    taken = {w.position for w in session.run.world.walkers} | others | goals_of(app, "lazy") | {shared}
+    first, second, third = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken][:3]
+    assert len(goals_of(app, "lazy")) > 1 and session.run.panels[0].crowd.ends((1, 2)) == (-1, -1)
+
+    click(app, at_cell(app, *grid.xy(first)), button=3)
+    assert "Goal here" not in [item.label for item in app.window.state.menu.items], "of whom, if nobody is followed?"
+    choose(app, "Goal of all of lazy here")
+    assert goals_of(app, "lazy") == {first} and session.run.panels[0].crowd.ends((1, 2)) == (-1, first)
+    assert [deed.command for deed in script.deeds(session.run)] == [ToGroup("lazy", MoveGoal(first, 0))]
+
+    session.focus(key)
+    app.window.state.cursor = grid.xy(second)
+    press_combination(app, "Alt+Shift+Return")
+    assert goals_of(app, "lazy") == {second}
+
+    settle(app)
+    drag(app, at_cell(app, *grid.xy(second)), at_cell(app, *grid.xy(third)))
+    assert goals_of(app, "lazy") == {third} and goals_of(app, "eager") == others
+    assert session.run.world.goal == shared
+    for goal in (second, first):
+        press_combination(app, "Ctrl+Z")
+        assert goals_of(app, "lazy") == {goal}
+    press_combination(app, "Ctrl+Z")
+    assert len(goals_of(app, "lazy")) > 1
+
+
+def test_of_a_crowd_with_one_who_is_followed_a_menu_has_the_goal_of_either() -> None:
+    app, _ = following_the_fourth()
+    session, grid, shared = app.session, app.session.run.world.grid, app.session.run.world.goal
+    taken = {w.position for w in session.run.world.walkers} | goals_of(app, "lazy") | goals_of(app, "eager") | {shared}
+    first, second, *_ = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken]
+    click(app, at_cell(app, *grid.xy(first)), button=3)
+    choose(app, "Goal here")
+    assert session.run.world.goal_of(session.run.world.walkers[3]) == first and session.run.world.goal == shared
+    assert len(goals_of(app, "lazy")) > 1
+    click(app, at_cell(app, *grid.xy(second)), button=3)
+    choose(app, "Goal of all of lazy here")
+    assert goals_of(app, "lazy") == {second}
+
+
+def test_an_agent_by_itself_is_no_crowd_to_be_told() -> None:
+    app = crowd_app()
+    app.session.focus(app.session.run.panels[1].key)
+    app.window.state.cursor = (0, 0)
+    press_combination(app, "Alt+Shift+Return")
+    assert app.session.run.timeline.entries() == ()
+
+
 def test_the_list_finds_the_worst_and_follows_it() -> None:
     app = crowd_app()
     app.session.advance(200)
@@ -345,8 +402,8 @@ def test_the_agent_of_a_number_comes_before_those_whose_numbers_begin_with_it(qu
     type_text(app, query)
     assert [item.cells[0] for item in dialog.rows.items][:2] == ["lazy 1", "lazy 14"]
     press_combination(app, "Return")
-    crowd = app.session.run.panels[0].crowd
-    assert crowd is not None and crowd.labels[crowd.agents.index(crowd.picked or 0)] == "lazy 1"
+    mind = app.session.run.panels[0].mind
+    assert mind is not None and mind.label == "lazy 1"
 
 
 def test_an_agent_of_a_crowd_is_found_by_its_number_or_its_state() -> None:
@@ -402,5 +459,8 @@ def test_a_crowd_keeps_its_panel_and_its_agents_their_names_whatever_tick_was_lo
         for tick in ticks:
             session.seek(tick)
             found = [panel.view.label for panel in session.run.panels]
-            (_, crowd), *_ = crowds_of(session.run)
-            assert (found, crowd.labels[: 3 - (tick == 10)]) == want[tick == 10]
+            (panel, _), *_ = crowds_of(session.run)
+            assert (found, session.run.labels_of(panel.key)[: 3 - (tick == 10)]) == want[tick == 10]
+            session.run.pick(panel.key, 2)
+            mind = session.run.panels[0].mind
+            assert mind is not None and mind.label == "other", "nor the one that is followed its old one"

@@ -20,7 +20,7 @@ from agents.registry import BY_KEY
 from cli import replay
 from cli.report import report_of
 from sim.commands import AgentConfig
-from sim.experiments import plan
+from sim.experiments import again, plan
 from sim.experiments.columns import MEASURED, PLANNED, TIMES
 from sim.experiments.files import write_lab, write_parquet, write_tables
 from sim.experiments.plan import batches, find_row, job_of, planned_rows, tasks
@@ -29,6 +29,7 @@ from sim.experiments.spec import parse_experiment
 from sim.experiments.store import FILE, open_for_reading, open_for_writing
 from sim.experiments.tables import Table, as_csv
 from sim.files.map import ScenRow, scen_text, write_map
+from sim.files.scenario import Until, build_world, load_scenario, save_scenario
 from sim.generate import generate
 from sim.grid import Grid
 from sim.measures import MEASURES
@@ -466,6 +467,41 @@ def test_limits_end_runs(tmp_path: Path) -> None:
         assert (row["outcome"], row["ticks"]) == ("stuck", str(ticks))
 
 
+LIMITED = {
+    "moves: 50\n": "out of its 50 moves",
+    "moves: 300\ntrials: 5\n": "out of its 300 moves",
+    "moves: 60\nchanges: {every: 7, rate: 3}\n": "out of its 60 moves",
+    "ticks: 70\n": "out of its 70 ticks",
+    "": None,
+}
+
+
+@pytest.mark.parametrize("is_together", [False, True])
+@pytest.mark.parametrize(("limit", "why"), LIMITED.items())
+def test_a_row_that_was_ended_is_a_scenario_that_ends_there(
+    limit: str, why: str | None, is_together: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = HEAD + "problems: {generate: {kind: corner, size: 24}}\nagents: [lrta, tb-wa]\n"
+    rows = rows_of(run_all(text + limit + ("together: true\n" if is_together else ""), tmp_path / "out"))
+    with open_for_reading(tmp_path / "out") as store:
+        scenario = again.scenario_of(store, again.specification_of(store, BY_KEY), 0)
+    was = [row for row in rows if row["row"] == "0"]
+    if why is None:
+        assert scenario.until is None and was[-1]["outcome"] == "reached"
+        return
+    assert scenario.until == Until(sum(int(row["ticks"]) for row in was), f"row 0 ended here, {why}")
+    world = build_world(scenario, BY_KEY)
+    world.advance(scenario.until.tick)
+    assert world.tick == scenario.until.tick and world.walker_digest(world.walkers[0]) == was[-1]["digest"]
+    path = tmp_path / "row.yaml"
+    save_scenario(scenario, path)
+    assert load_scenario(path, BY_KEY).until == scenario.until
+    for more, ticks in (([], scenario.until.tick), (["--ticks", "9"], 9)):
+        capfd.readouterr()
+        assert main.main(["run", str(path), *more]) == 0
+        assert json.loads(capfd.readouterr().out.splitlines()[0])["ticks"] == ticks
+
+
 @pytest.mark.parametrize("changes", ["", "changes: {every: 7, rate: 3}\n"])
 def test_moves_end_each_of_those_who_walk_together(tmp_path: Path, changes: str) -> None:
     text = TINY.replace("slice: 3", "together: true") + changes
@@ -529,6 +565,16 @@ def test_times_are_in_a_file_of_their_own(tmp_path: Path) -> None:
     times = rows_of((tmp_path / "times.csv").read_bytes())
     assert len(times) == spec_of(TINY).count and all(float(row["planning_ms"]) >= 0 for row in times)
     assert "planning_ms" not in (tmp_path / "results.csv").read_text()
+
+
+def test_a_file_in_the_place_of_the_folder_for_downward_lab_is_told(tmp_path: Path) -> None:
+    run_all(TINY, tmp_path / "walks")
+    (tmp_path / "walks" / "walks-eval").write_text("")
+    with (
+        open_for_reading(tmp_path / "walks") as store,
+        pytest.raises(ConfigError, match="expected a folder, got a file"),
+    ):
+        write_lab(store)
 
 
 def test_the_properties_of_downward_lab(tmp_path: Path) -> None:

@@ -286,6 +286,24 @@ def test_a_map_edited_all_over_is_written_whole(tmp_path: Path) -> None:
     assert np.array_equal(again.grid.terrain, session.run.world.grid.terrain)
 
 
+@pytest.mark.parametrize("count", [70, files.MOST_EDITED_CELLS + 1])
+def test_what_was_drawn_before_the_first_tick_is_measured_by_in_the_session_and_in_its_file(
+    tmp_path: Path, count: int
+) -> None:
+    """However the file says what was drawn, as an edit or as the map."""
+    session = Session(files.open_any(map_file(tmp_path, ["." * 80] * 80)).scenario)
+    start, goal = session.run.world.start, session.run.world.goal
+    cells = [cell for cell in range(80 * 2, 80 * 2 + count) if cell not in (start, goal)]
+    open_optimum = session.run.world.optimal
+    painting.paint(session, cells, block=True)
+    again = Session(saved_and_opened(session, tmp_path))
+    optima = []
+    for run in (session.run, again.run):
+        run.advance(3)
+        optima.append(run.world.optimal)
+    assert optima[0] == optima[1] != open_optimum
+
+
 def test_after_a_reset_on_the_edited_map_that_map_is_saved(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 20] * 20)
     session = Session(files.open_any(path).scenario)

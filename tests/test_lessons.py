@@ -47,6 +47,14 @@ steps:
 """
 
 
+def test_cells_to_point_at_are_named_one_by_one_or_as_runs() -> None:
+    text = SMALL.replace("    show: [A]\n", "    highlight: [{agent: A, cells: CELLS}]\n")
+    runs, pairs = (text.replace("CELLS", cells) for cells in ("{runs: '1-3,2'}", "[[1, 2], [2, 2], [3, 2]]"))
+    assert parse_lesson(runs, "x.yaml", BY_KEY) == parse_lesson(pairs, "x.yaml", BY_KEY)
+    with pytest.raises(ConfigError, match="which is 5 x 3, got '1-5,2'"):
+        parse_lesson(text.replace("CELLS", "{runs: '1-5,2'}"), "x.yaml", BY_KEY)
+
+
 def test_there_are_four_and_each_is_known_by_its_title() -> None:
     titles = [files.read_lesson(path).title for path in LESSONS]
     assert titles == ["Why agents scrub", "Weight tames it", "Lazy or eager", "What learning costs"]

@@ -37,6 +37,7 @@ from sim.grid import Grid
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
 from sim.world import World
+from tests.runs import scenario_on
 from tests.test_anything import OWN_COMMANDS, Chaos, assert_can_be_taken_back, assert_sound, settled
 from tests.test_app import setup
 from tests.window import App, make_app, press
@@ -176,7 +177,7 @@ FAILURES = {
 
 
 def test_a_run_that_ends_with_a_failure_ends_at_the_same_tick_however_its_time_is_limited(tmp_path: Path) -> None:
-    """A tick in which the last agent fails does not pass: a limited run is the same when it is repeated without."""
+    """The tick in which the last agent fails passes: a limited run is the same when it is repeated without."""
     own_files.load(written(tmp_path, f"{HEAD}        if self.left and self.budget == 4: raise ValueError\n"))
     ends = []
     for tick_ms, step in ((0.0, 1), (0.0, 50), (1000.0, 1), (1000.0, 50)):
@@ -186,8 +187,30 @@ def test_a_run_that_ends_with_a_failure_ends_at_the_same_tick_however_its_time_i
         world.submit(SetBudget(4), 7)
         passed = [world.advance(step) for _ in range(10)]
         ends.append((world.tick, sum(passed), world.digest(), world.metrics(world.walkers[0]), world.is_over))
-    assert ends[0][:2] == (7, 7) and ends[0][-1]
+    assert ends[0][:2] == (8, 8) and ends[0][-1]
     assert ends.count(ends[0]) == len(ends)
+
+
+@pytest.mark.parametrize("step", [1, 50])
+def test_who_fails_in_the_last_tick_has_failed_whatever_way_led_there(step: int, tmp_path: Path) -> None:
+    body = "        if self.budget == 4: raise ValueError\n        return self.position\n"
+    own_files.load(written(tmp_path, HEAD + body))
+    grid = Grid.from_rows(["." * 9] * 4)
+    session = Session(scenario_on(grid, 0, 35, [AgentConfig("mine")], budget=9, script=[(7, SetBudget(4))]))
+
+    def state() -> tuple[int, str, str]:
+        (view,) = session.run.world.snapshot().walkers
+        return session.tick, view.state_word, session.run.world.digest()
+
+    states = []
+    while session.advance(step):
+        states.append(state())
+    end = session.tick
+    assert end == 8 and states[-1][:2] == (8, "failed")
+    for tick in (3, 7, 8, 1, 8):
+        session.seek(tick)
+        assert state()[:2] == (tick, "failed" if tick == 8 else "searching")
+    assert state() == states[-1] and not session.advance(1) and state() == states[-1]
 
 
 @pytest.mark.parametrize("body, told", FAILURES.items())

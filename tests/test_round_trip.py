@@ -19,7 +19,7 @@ from sim.files.journal import find_crashed, restore
 from sim.files.map import write_map
 from sim.files.map_source import MapFile, MapRows
 from sim.files.png import png_bytes
-from sim.files.scenario import Scenario, load_scenario, save_scenario
+from sim.files.scenario import Scenario, Until, load_scenario, save_scenario
 from sim.files.session import with_original
 from sim.grid import Grid
 from sim.movement import CUT, Movement
@@ -53,6 +53,7 @@ def full(folder: Path) -> Scenario:
         trials=40,
         tick_ms=2.5,
         listed_optimal=12.5,
+        until=Until(70, "out of moves: 50"),
     )
 
 

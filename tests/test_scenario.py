@@ -92,6 +92,25 @@ def test_every_part_is_read() -> None:
     assert scenario.view == {"layers": ["open", "closed"], "zoom": 2.5}
 
 
+def test_cells_are_named_one_by_one_or_as_runs_wherever_there_are_many() -> None:
+    one_by_one, runs = "[[1, 2], [2, 2], [0, 0]]", "{runs: '1-2,2 0,0'}"
+    for line in ("gate: CELLS", "gate: [[2, 1]]\nedits:\n  - {tick: 1, block: CELLS}",
+                 "gate: [[2, 1]]\nedits:\n  - {tick: 1, switches: {gate: CELLS}}",
+                 "gate: [[2, 1]]\nedits:\n  - {tick: 1, terrain: {cells: CELLS, letters: TTW}}"):  # fmt: skip
+        text = BASE[: BASE.index("  gate: ")] + f"  {line}\n"
+        assert parse(text.replace("CELLS", runs)) == parse(text.replace("CELLS", one_by_one)) != parse(BASE)
+        (problem,) = problems_of(text.replace("CELLS", "{runs: '3-5,1'}"))
+        assert problem.endswith("expected runs within the map, which is 5 x 3, got '3-5,1'")
+    in_quotes = 'expected cells such as [[3, 4]] or, in quotes, {runs: "3-9,4"}, got '
+    for wrong, said in (
+        ("{runs: 1-2,2}", in_quotes),  # YAML takes the 2 for another key
+        ("{cells: 3}", in_quotes),
+        ("{runs: ''}", "expected at least one cell"),
+        ("7", "expected a list of cells"),
+    ):
+        assert said in problems_of(BASE.replace("[[2, 1], [2, 0]]", wrong))[0]
+
+
 def test_every_command_is_read_in_the_order_of_ticks() -> None:
     assert parse(BASE).edits == (
         TimedCommand(1, commands.SetSwitch("gate", True)),

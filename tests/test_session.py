@@ -12,20 +12,22 @@ from agents.registry import BY_KEY
 from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChanges
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, MoveGoal, SetBudget, ToGroup
 from sim.files.examples import EXAMPLES
-from sim.files.scenario import Scenario, dump_scenario, parse_scenario
+from sim.files.scenario import Scenario, Until, dump_scenario, parse_scenario
 from sim.grid import Grid
 from sim.kernels import log
 from sim.world import World
 from tests.runs import changed, scenario_on
 from ui.model import agent_edits, branching, files, painting, script, turning
 from ui.model.beginning import configs_of, done_by_hand
+from ui.model.clock import AS_FAST_AS_POSSIBLE
 from ui.model.columns import arrived_at
 from ui.model.keys import PanelKey
-from ui.model.player import advance_for
+from ui.model.player import Player, advance_for
 from ui.model.session import Session
 from ui.model.trails import Trail
+from ui.model.wording import RunNames
 
 from .conftest import random_rows
 
@@ -306,6 +308,23 @@ def test_a_change_of_the_script_whose_entries_are_gone_is_undone_without_harm() 
     assert done_in(session) == after
 
 
+@pytest.mark.parametrize(("label", "called"), [("other", "other"), ("", "RTB-WA*")])
+def test_an_agent_has_one_name_wherever_it_is_named(label: str, called: str) -> None:
+    """In its panel, in the field that renames it, in captions; at ticks before it was named, too."""
+    session = Session(replace(setup(density=0.0), agents=(AgentConfig("rtb-wa", "lazy"),)))
+    session.advance(5)
+    session.do(commands.NameAgent(0, label))
+    for tick in (5, 2):
+        session.seek(tick)
+        key = session.run.panels[0].key
+        names = (
+            session.run.panels[0].view.label,
+            agent_edits.label_of(session, key),
+            RunNames(session.run.timeline).agent(0),
+        )
+        assert names == (called,) * 3
+
+
 def test_a_moved_goal_is_a_stroke() -> None:
     session = Session(setup(density=0.0))
     goal = session.run.world.goal
@@ -321,6 +340,8 @@ def test_what_was_done_is_unsaved_whatever_it_was() -> None:
         (lambda s: stroke(s, [100], True), True),
         (lambda s: branching.branch_here(s), True),
         (lambda s: painting.move_goal(s, 55), True),
+        (lambda s: s.do(ToGroup("units", MoveGoal(55))), True),
+        (lambda s: s.do(ToGroup("units", SetBudget(5, 0))), False),
         (lambda s: agent_edits.set_param(s, PanelKey(0, 1), "weight", 2.5), False),
         (lambda s: agent_edits.add(s, AgentConfig("tba")), True),
         (lambda s: agent_edits.remove(s, PanelKey(0, 1)), True),
@@ -825,6 +846,34 @@ def test_as_many_ticks_as_fit_into_the_time() -> None:
     session = Session(setup(density=0.0))
     passed = advance_for(session, 0.02)
     assert passed == session.tick > 0
+
+
+@pytest.mark.parametrize("speed", [1, 30, 2000, AS_FAST_AS_POSSIBLE])
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_run_pauses_where_its_file_says_and_goes_on_from_there(speed: int, is_slow: bool) -> None:
+    """However many ticks a frame has; again after going back; a run until a tick stops there as exactly."""
+    session = Session(replace(setup(), until=Until(9, "out of moves")))
+    player = Player(session, speed)
+    player.is_slow_motion = is_slow
+
+    def play() -> list[str]:
+        player.play()
+        told = []
+        for _ in range(2000):
+            player.pass_time(1.0 if speed == 1 or is_slow else 1 / 30, 10.0)
+            told += [text for text in [player.look_for_the_end()] if text]
+            if not player.clock.is_running:
+                return told
+        raise AssertionError("it never came to its end")
+
+    for tick in (0, 8, 4):
+        session.seek(tick)
+        assert play() == ["stopped at tick 9: out of moves"] and session.tick == 9 and not session.run.is_over
+    session.seek(4)
+    assert session.advance(100) == 5, "nor is it passed over by a leap"
+    session.run_until(None, 10)
+    assert play() == ["stopped at tick 10: tick 10"] and session.tick == 10
+    assert not play() and session.run.is_over
 
 
 def test_the_futures_of_a_split_come_first() -> None:

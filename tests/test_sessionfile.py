@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agents.registry import BY_KEY
 from sim import commands
 from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetParam
-from sim.files.commands import runs_data
+from sim.files.cells import runs_data
 from sim.files.fields import Field, Problems
 from sim.files.log import LogReader, entry_data
 from sim.files.map import write_map

@@ -1,8 +1,12 @@
 """Experiments from the window: what is written of a run that is open, what is read while it runs, the sheet."""
 
+import os
 import subprocess
+import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
 
@@ -15,7 +19,7 @@ from sim.commands import AgentConfig, SetBudget
 from sim.experiments import sketch
 from sim.experiments.sketch import Axis, Sketch, read_axis, read_budgets
 from sim.experiments.spec import load_experiment
-from sim.experiments.store import FILE, open_for_reading
+from sim.experiments.store import FILE, open_for_reading, open_for_writing
 from sim.files.map import ScenRow
 from sim.files.scenario import build_world
 from sim.generate import generate
@@ -23,13 +27,14 @@ from sim.params import ConfigError
 from ui.dialogs import experiment as sheets
 from ui.dialogs.experiment import ExperimentSheet
 from ui.dialogs.experiment_plots import SweepTable
+from ui.model import agent_edits
 from ui.model import study as studies
 from ui.model.study import Study, setting_of
 from ui.widgets.controls import Field, Text
 
 from .experiments import run_all
 from .filming import setup
-from .window import make_app, settle
+from .window import ROOT, make_app, settle
 
 AGENTS = (AgentConfig("tb-wa", params={"weight": 3.0}), AgentConfig("lrta"), AgentConfig("tba"))
 
@@ -199,10 +204,49 @@ def test_an_experiment_runs_beside_the_window_and_can_be_stopped(
     monkeypatch.setattr(studies.child, "start", start)
     study = studies.begin(a_sketch())
     assert study.is_running and not study.poll()
-    assert started[0][:2] == ("main", "experiment") and started[0][-2:] == ("--nice", "19")
+    assert started[0][:2] == ("main", "experiment") and {"--nice", "--until-input-ends"} <= set(started[0])
     study.cancel()
     study.process.wait(10)
     assert not study.is_running and study.was_cancelled and not study.complaint
+
+
+def processes_that_know(word: str) -> set[str]:
+    """Of this system, those that have it in their environment; such as have ended have none."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if word.encode() in (place / "environ").read_bytes():
+                found.add((place / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="nothing tells of all processes")
+def test_an_experiment_and_its_workers_end_with_a_window_that_is_killed(tmp_path: Path) -> None:
+    window = (
+        "from tests.test_study import a_sketch; from ui.model import study;"
+        "begun = study.begin(a_sketch(count=4000), 2); print(begun.folder, flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", window],
+        cwd=ROOT,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        study = Study(a_sketch(), Path(process.stdout.readline().strip()), Ended())  # type: ignore[arg-type]
+        while not study.poll():
+            assert process.poll() is None and processes_that_know(str(tmp_path))
+            time.sleep(0.05)
+        process.kill()
+    deadline = time.monotonic() + 60.0  # only a limit: it takes half a second
+    while (left := processes_that_know(str(tmp_path))) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left
+    study.poll()
+    assert 0 < study.done < study.whole, "it was under way"
+    open_for_writing(study.results).close()
 
 
 # --- the sheet ------------------------------------------------------------------------------------
@@ -256,6 +300,23 @@ def test_the_sheet_says_which_agents_keep_budgets_of_their_own(sheet: Experiment
     sheet._set_budgets("4")
     sheet._start()
     assert sheet.study is not None and {point.budget for point in sheet.study.points} == {4, 5}
+
+
+def test_the_sheet_says_which_agents_go_without_which_budgets(sheet: ExperimentSheet) -> None:
+    """While budgets are typed, while it runs and after it: nobody has to miss a row of the table."""
+    agent_edits.add(sheet.host.session, AgentConfig("tba", label="halves"))
+    agent_edits.add(sheet.host.session, AgentConfig("delayed-astar", params={"share": 0.5}))
+    told = "Not run, as the budget is too small: halves with k 1, Delayed A* with k 1"
+    for text, words in (("1 9", told), ("9", ""), ("1 x", ""), ("1 9", told)):
+        sheet._set_budgets(text)
+        assert sheet.left_out.text == words
+    sheet._start()
+    assert sheet.left_out.text == told and sheet.study is not None
+    ran = {(point.kind, point.budget) for point in sheet.study.points}
+    assert ("tba", 9) in ran and not {("tba", 1), ("delayed-astar", 1)} & ran
+    sheet._set_first("share: 0.5 0.9")
+    sheet._set_second("budget: 1 64")
+    assert sheet.left_out.text == told, "it is of what has run"
 
 
 def test_the_sheet_says_what_is_wrong(sheet: ExperimentSheet) -> None:

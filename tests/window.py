@@ -125,6 +125,20 @@ def drag(app: App, start, end, *, button: int = 1, steps: int = 3, release: bool
     settle(app)
 
 
+def click(app: App, place: tuple[int, int], button: int = 1) -> None:
+    drag(app, place, place, button=button)
+    app.draw()
+
+
+def middle_of(app: App, name: str) -> tuple[int, int]:
+    x, y, width, height = app.window.canvas.spot_named(name).box
+    return x + width // 2, y + height // 2
+
+
+def choose(app: App, label: str) -> None:
+    click(app, middle_of(app, f"menu:{label}"))
+
+
 def open_app_files() -> list[Path]:
     """Every scenario that ships."""
     return sorted((ROOT / "assets" / "scenarios").glob("*.yaml"))

@@ -10,10 +10,11 @@ from agents.registry import BY_KEY
 from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked, option, with_default
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine, duration
-from cli.interrupts import heeding_sigterm
+from cli.interrupts import end_with_input, heeding_sigterm
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.commands import AgentConfig
+from sim.counted import counted
 from sim.experiments.files import RESULTS, parquet, write_lab, write_parquet, write_tables
 from sim.experiments.plan import Task, tasks
 from sim.experiments.spec import SIZES, Specification, load_experiment
@@ -28,6 +29,8 @@ _SAMPLE_S = 5.0  # how long a dry run may try
 
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
+    if given.until_input_ends:
+        end_with_input()
     spec = load_experiment(given.spec, BY_KEY, given.size, [Path(given.maps)])
     progress = Progress()
     for text in spec.left_out:
@@ -56,6 +59,9 @@ def _parser() -> Arguments:
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler as tcp://HOST:PORT, or slurm")
     parser.add_argument("--nice", metavar="N", **option(NICE))
+    parser.add_argument(
+        "--until-input-ends", action="store_true", help="stop when standard input ends, as with whoever started this"
+    )
     parser.add_argument(
         "--dry-run", action="store_true", help="only say how many runs there are, and how long they will take"
     )
@@ -138,7 +144,8 @@ def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
     problems = sum(len(part.cases) for part in spec.parts)
     of_parts = f", {len(spec.parts)} parts" if len(spec.parts) > 1 else ""
-    print(f"{spec.count:,} runs: {problems:,} problems, {settings:,} settings{of_parts}")
+    parts = counted(problems, "problem"), counted(settings, "setting")
+    print(f"{counted(spec.count, 'run')}: {', '.join(parts)}{of_parts}")
     seconds, tried = estimate(spec)
     print(
         f"about {duration(seconds)} of processor time, {duration(seconds / jobs)} with {jobs} processes ({tried} tried)"

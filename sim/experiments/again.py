@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
+from sim.counted import counted
 from sim.experiments.plan import Job, Keys, find_row, job_of
 from sim.experiments.problems import Case
 from sim.experiments.runs import config_of
 from sim.experiments.spec import Specification, parse_experiment
 from sim.experiments.store import Store
 from sim.files.map_source import rows_of
-from sim.files.scenario import Scenario
+from sim.files.scenario import Scenario, Until
 from sim.params import ConfigError
+from sim.results import MOVE_LIMIT, STUCK
 
 
 def specification_of(store: Store, specs: Mapping[str, AgentSpec], maps: Sequence[Path] = ()) -> Specification:
@@ -71,4 +73,17 @@ def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
         budget=job.walks[0].budget,
         changes=job.changes,
         trials=job.trials,
+        until=_end_of(store, row, job),
     )
+
+
+def _end_of(store: Store, row: int, job: Job) -> Until | None:
+    """Where the run of a row was ended that would go on."""
+    outcome, tick = store.end_of(row) or ("", 0)
+    if outcome not in (MOVE_LIMIT, STUCK):
+        return None
+    if outcome == MOVE_LIMIT:
+        why = f"out of its {counted(job.moves, 'move')}"
+    else:
+        why = f"out of its {counted(job.ticks, 'tick')}" if tick >= job.ticks else "stuck on one spot"
+    return Until(tick, f"row {row:,} ended here, {why}")

@@ -8,7 +8,7 @@ from typing import Any
 from sim.experiments.columns import MEASURED, PLANNED, TIMES
 from sim.experiments.store import FILE, LOCK, Store
 from sim.files.csv_text import csv_text
-from sim.files.disk import write_atomically
+from sim.files.disk import make_folder, write_atomically
 from sim.params import ConfigError
 
 RESULTS, TIMES_FILE, PARQUET = "results.csv", "times.csv", "results.parquet"
@@ -75,7 +75,7 @@ def write_parquet(store: Store) -> None:
 def write_lab(store: Store) -> Path:
     """`<folder>-eval/properties` inside the folder: JSON, from the id of a run to its attributes."""
     folder = store.folder / f"{store.folder.resolve().name}-eval"
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     path = folder / "properties"
     write_atomically(path, (json.dumps(dict(_lab_runs(store)), indent=1, sort_keys=True) + "\n").encode())
     return path

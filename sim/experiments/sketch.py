@@ -5,7 +5,7 @@ parameters of one agent.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from sim.agent_api import AgentSpec
 from sim.commands import BUDGET, AgentConfig, with_end
 from sim.experiments.spec import FORMAT, VERSION
-from sim.files.disk import write_atomically
+from sim.files.disk import make_folder, write_atomically
 from sim.files.map import ScenRow, map_text, scen_text
 from sim.files.movement import movement_data
 from sim.files.scenario import MAX_TITLE
@@ -71,7 +71,7 @@ def read_budgets(text: str) -> tuple[int, ...]:
 
 def write(sketch: Sketch, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
     """Everything that the experiment needs, in a folder of its own. Returns the specification."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_atomically(folder / MAP, map_text(sketch.grid).encode())
     if sketch.rows:
         rows = (replace(row, map_name=MAP) for row in sketch.rows)
@@ -101,14 +101,27 @@ def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
     }
 
 
-def _budgets(sketch: Sketch) -> Sequence[Value]:
-    return next((axis.values for axis in sketch.sweep if axis.name == BUDGET_AXIS), sketch.budgets)
+def too_small(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> list[tuple[AgentConfig, list[int]]]:
+    """Agents with the budgets that they cannot live on, and that they therefore go without."""
+    wanted = [(config, _wanted(config, sketch), specs[config.kind]) for config in sketch.agents]
+    found = [(config, [k for k in budgets if not _is_enough(config, k, spec)]) for config, budgets, spec in wanted]
+    return [(config, budgets) for config, budgets in found if budgets]
+
+
+def _wanted(config: AgentConfig, sketch: Sketch) -> list[int]:
+    """The budgets that it is to have in turn: its own, those swept, or those of all."""
+    if config.budget is not None:
+        return [config.budget]
+    swept = next((axis.values for axis in sketch.sweep if axis.name == BUDGET_AXIS), sketch.budgets)
+    return [int(budget) for budget in swept]
+
+
+def _is_enough(config: AgentConfig, budget: int, spec: AgentSpec) -> bool:
+    return spec.check_budget(budget, parse_params(spec.params, config.params, spec.key, [])) is None
 
 
 def _agent(config: AgentConfig, sketch: Sketch, spec: AgentSpec) -> dict[str, Any]:
     swept: Mapping[str, Any] = {axis.name: list(axis.values) for axis in sketch.sweep if axis.name != BUDGET_AXIS}
-    params = parse_params(spec.params, config.params, spec.key, [])
-    wanted = _budgets(sketch) if config.budget is None else (config.budget,)
-    budgets = [budget for budget in wanted if spec.check_budget(int(budget), params) is None]
+    budgets = [budget for budget in _wanted(config, sketch) if _is_enough(config, budget, spec)]
     label = {"label": config.label} if config.label else {}
     return {"kind": config.kind, **label, **config.params, **swept, "budgets": budgets}

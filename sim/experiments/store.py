@@ -145,6 +145,13 @@ class Store:
         """(map, start_x, start_y, goal_x, goal_y) of a row, None where there is no such row."""
         return next(self._ask("SELECT map, start_x, start_y, goal_x, goal_y FROM plan WHERE row = ?", row), None)
 
+    def end_of(self, row: int) -> tuple[str, int] | None:
+        """How the run of a row ended and after how many ticks, all its trials together; None where it was not done."""
+        query = (
+            "SELECT outcome, SUM(ticks) OVER () FROM plan JOIN results USING (key) WHERE row = ? ORDER BY trial DESC"
+        )
+        return next(self._ask(query, row), None)
+
     # --- reading ---
 
     def rows(self, columns: Sequence[str], more: str = "") -> Iterator[tuple[Any, ...]]:

@@ -1,13 +1,13 @@
 """How files say commands: one table, a row a command.
 
-    {block: [[3, 4]], free: {runs: 3-40,4 3-40,5}}   cells; many of them as runs along a row
+    {block: [[3, 4]], free: {runs: "3-40,4 3-9,5"}}  cells; many of them as runs along a row
     {terrain: {cells: [[3, 4]], letters: T}}         exact characters
     {block: south bridge}                            a switch
     {switches: {gate: [[3, 4]], south bridge: []}}   cells get a name; without cells it is no switch any more
     {goal: [9, 9]}    {agent: lazy, goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
     {agent: lazy, set: {weight: 3}}                  parameters of a running agent
     {agent: lazy, label: w = 3}                      another name for it
-    {group: units, set: {weight: 3}}                 every agent of a group; also its budget, and remove: all
+    {group: units, set: {weight: 3}}                 every agent of a group; also its goal, budget, and remove: all
     {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
     {tick_ms: 2}    {serve: 120}                     milliseconds for all agents; how many had their turn in a tick
     {changes: {every: 10, rate: 5}}                  {trials: 20}
@@ -17,25 +17,22 @@ cannot be is a problem of the file. A log (log.py) tells what was done, also whe
 by their numbers, and only has to have the right form. A Reader and a Writer stand for the difference.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from sim import commands
 from sim.changes import RandomChanges
 from sim.commands import BUDGET, SERVED, TICK_MS, TRIALS, AgentConfig, Command
 from sim.files.agents import agent_data, changes_data, read_changes
+from sim.files.cells import read_cells
 from sim.files.fields import Field, require
 from sim.files.yaml import Inline, InlineMap
 from sim.grid import PASSABLE, SOLID
 from sim.params import Value
 
 Fields = Mapping[str, Field]
-
-_RUN = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?,([0-9]{1,5})")
-_FEW = 8  # cells up to this number are written one by one
 
 
 class Writer(ABC):
@@ -101,32 +98,7 @@ class Reader(ABC):
         return None if pair is None else pair[1] * self.width + pair[0]
 
     def cells(self, part: Field) -> tuple[int, ...] | None:
-        """Flat cells from pairs or from runs."""
-        if not isinstance(part.value, dict):
-            pairs = part.cells(self.width, self.height)
-            return None if pairs is None else tuple(y * self.width + x for x, y in pairs)
-        fields = part.keys(("runs",), "cells such as [[3, 4]] or {runs: 3-9,4}")
-        runs = require(fields, "runs", part, "runs of cells")
-        if runs is None or not isinstance(runs.value, str):
-            if runs is not None:
-                runs.expect("runs of cells such as 3-9,4")
-            return None
-        return self._cells_of_runs(runs, runs.value)
-
-    def _cells_of_runs(self, part: Field, text: str) -> tuple[int, ...] | None:
-        cells: list[int] = []
-        for word in text.split():
-            match = _RUN.fullmatch(word)
-            first, last, y = (int(match[1]), int(match[2] or match[1]), int(match[3])) if match else (1, 0, 0)
-            if not (first <= last < self.width and y < self.height):
-                part.complain(f"expected runs within the map, which is {self.width} x {self.height}, got {word[:40]!r}")
-                return None
-            # A few letters can name thousands of cells, but no edit names more than a map or two has.
-            if len(cells) > 4 * self.width * self.height:
-                part.complain(f"expected at most four times the {self.width} x {self.height} cells of the map")
-                return None
-            cells += range(y * self.width + first, y * self.width + last + 1)
-        return tuple(cells)
+        return read_cells(part, self.width, self.height)
 
     def letters(self, entry: Field) -> tuple[tuple[int, ...], str] | None:
         """Cells and a terrain letter for each, written {cells: ..., letters: ...}."""
@@ -143,30 +115,6 @@ class Reader(ABC):
             letters_field.complain(f"expected {len(cells):,} letters, one for each cell, got {len(letters):,}")
             return None
         return None if cells is None else (cells, letters)
-
-
-def runs_data(cells: Iterable[int], width: int) -> Inline | InlineMap:
-    """Cells in their order: as pairs, or as runs along the rows when there are many."""
-    flat = [int(cell) for cell in cells]
-    if len(flat) <= _FEW:
-        return Inline(Inline([cell % width, cell // width]) for cell in flat)
-    return InlineMap(runs=" ".join(_run_text(first, last, width) for first, last in _runs(flat, width)))
-
-
-def _runs(cells: list[int], width: int) -> list[tuple[int, int]]:
-    """First and last cell of each run of neighbours along a row, in the order of the cells."""
-    runs: list[tuple[int, int]] = []
-    for cell in cells:
-        if runs and cell == runs[-1][1] + 1 and cell % width:
-            runs[-1] = (runs[-1][0], cell)
-        else:
-            runs.append((cell, cell))
-    return runs
-
-
-def _run_text(first: int, last: int, width: int) -> str:
-    x = f"{first % width}-{last % width}" if last > first else f"{first % width}"
-    return f"{x},{first // width}"
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -340,7 +288,7 @@ def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
     part = fields["group"]
     told = next((row for row in _TO_AGENTS if set(row.keys) & set(fields)), None)
     if told is None or len(fields) != 2:
-        part.complain("a group is told one thing, and no agent is named: budget, set, or remove: all")
+        part.complain("a group is told one thing, and no agent is named: goal, budget, set, or remove: all")
         return []
     name, agent = part.text(commands.MAX_NAME), reader.one_of(part)
     if name is None or agent is None:
@@ -352,8 +300,7 @@ def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
     read = told.read({**fields, "agent": one, **({"remove": one} if "remove" in fields else {})}, reader)
     if "remove" in fields:
         reader.all_leave(name)
-    kinds = (commands.SetBudget, commands.SetParam, commands.RemoveAgent)
-    return [commands.ToGroup(name, replace(command, agent=0)) for command in read if isinstance(command, kinds)]
+    return [commands.ToGroup(name, replace(command, agent=0)) for command in read if isinstance(command, commands.Told)]
 
 
 def _write_tick_ms(command: commands.SetTickMs, writer: Writer) -> dict[str, Any]:
@@ -389,12 +336,12 @@ TABLE = (
     Row(commands.SetTrials, ("trials",), _write_trials, _read_trials),
     Row(commands.SetTickMs, ("tick_ms",), _write_tick_ms, _read_tick_ms),
     Row(commands.Serve, ("serve",), _write_serve, _read_serve),
-    Row(commands.ToGroup, ("group", "budget", "set", "remove"), _write_to_group, _read_to_group),
+    Row(commands.ToGroup, ("group", "goal", "budget", "set", "remove"), _write_to_group, _read_to_group),
 )
 KEYS = tuple(dict.fromkeys(key for row in TABLE for key in row.keys))
 
 _BY_KIND = {row.kind: row for row in TABLE}
-_TO_AGENTS = tuple(_BY_KIND[kind] for kind in (commands.SetBudget, commands.SetParam, commands.RemoveAgent))
+_TO_AGENTS = tuple(_BY_KIND[kind] for kind in get_args(commands.Told))
 _SWITCH = _BY_KIND[commands.SetSwitch]
 
 
@@ -419,7 +366,7 @@ def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
 def _row_of(entry: Field, fields: Fields) -> Row | None:
     given = [key for key in KEYS if key in fields]
     row = next((row for row in TABLE if given and set(given) <= set(row.keys)), None)
-    if row is None or (len(given) > 1 and set(given) != {"block", "free"} and row.kind is not commands.ToGroup):
+    if row is None or (len(given) > 1 and set(given) != {"block", "free"} and "group" not in given):
         entry.complain(f"expected one of {', '.join(KEYS)}, got {' and '.join(given) or 'none of them'}")
         return None
     names_a_switch = row.kind is commands.EditCells and any(isinstance(fields[key].value, str) for key in given)

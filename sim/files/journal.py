@@ -35,7 +35,7 @@ from typing import Any
 from sim.agent_api import AgentSpec
 from sim.commands import LAST_TICK
 from sim.files import folders
-from sim.files.commands import runs_data
+from sim.files.cells import runs_data
 from sim.files.disk import open_regular, reason
 from sim.files.fields import Field, Problems, require
 from sim.files.locks import BINARY, lock

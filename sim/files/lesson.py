@@ -19,6 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
+from sim.commands import Pair
+from sim.files.cells import read_cells
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import LESSON, check_kind
@@ -236,11 +238,16 @@ class _LessonReader:
         fields = part.keys(("agent", "what", "cells"), "something to point at such as {agent: A, what: best}")
         agent = self._agent(fields, part)
         what = self._one_of(fields["what"], (*PARTS, *_BELOW_MAPS)) if "what" in fields else ""
-        cells = fields["cells"].cells(*(self.size or _ANY_SIZE)) if "cells" in fields else ()
+        cells = self._cells(fields["cells"]) if "cells" in fields else ()
         if ("what" in fields) == ("cells" in fields):
             part.complain("expected either what to point at, or cells")
             return None
         return Highlight(agent, what, cells) if agent and what is not None and cells is not None else None
+
+    def _cells(self, part: Field) -> tuple[Pair, ...] | None:
+        width, height = self.size or _ANY_SIZE
+        cells = read_cells(part, width, height)
+        return None if cells is None else tuple((cell % width, cell // width) for cell in cells)
 
     def _claim(self, part: Field) -> Claim | None:
         keys = ("agent", "measure", "least", "most", "more_than", "less_than", "state")

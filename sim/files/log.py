@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 
 from sim.commands import AGENT, BUDGET, MAX_NAME, TICK, AgentConfig, Command
 from sim.files.agents import AGENT_KEYS
-from sim.files.commands import KEYS, Reader, Writer, command_data, read_command, runs_data
+from sim.files.cells import runs_data
+from sim.files.commands import KEYS, Reader, Writer, command_data, read_command
 from sim.files.fields import Field, require
 from sim.files.yaml import Inline, InlineMap
 from sim.params import Param, Value

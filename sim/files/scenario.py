@@ -17,6 +17,7 @@ from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
 from sim.commands import (
     BUDGET,
+    LAST_TICK,
     MAX_AGENTS,
     MAX_NAME,
     MAX_SWITCHES,
@@ -28,6 +29,7 @@ from sim.commands import (
     TimedCommand,
 )
 from sim.files.agents import agent_data, changes_data, read_agents, read_changes, says_own_end
+from sim.files.cells import read_cells
 from sim.files.disk import read_file, write_atomically
 from sim.files.edits import EditReader, Roster, edits_data, read_edits
 from sim.files.fields import Field, Problems, require
@@ -47,7 +49,7 @@ from sim.files.map_source import (
     rows_of,
     source_data,
 )
-from sim.files.yaml import MAX_BYTES, MAX_VALUES, Inline, read_yaml, values_in, write_yaml
+from sim.files.yaml import MAX_BYTES, MAX_VALUES, Inline, InlineMap, read_yaml, values_in, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Param, did_you_mean, printable, shown
@@ -58,6 +60,7 @@ SUFFIX = ".yaml"
 MAX_TITLE, MAX_CAPTION = 120, 1000  # characters
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
+UNTIL = Param("tick", int, 1, "where a run ends that goes on by itself", 1, LAST_TICK)
 LISTED_OPTIMAL = Param("listed_optimal", float, 0.0, "length of the cheapest path, as a problem list states it", 0.0)
 
 KEYS = (
@@ -77,11 +80,20 @@ KEYS = (
     "switches",
     "changes",
     "edits",
+    "until",
     "view",
 )
 
 
 _FROM_SOURCE = Grid.from_rows(["."], "still to be opened")
+
+
+@dataclass(frozen=True)
+class Until:
+    """Where a run ends that goes on by itself, and why."""
+
+    tick: int
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +115,7 @@ class Scenario:
     trials: int = 1  # most walks from start to goal of agents that learn h
     tick_ms: float = 0.0  # milliseconds a tick for all agents together; 0: as long as it takes
     listed_optimal: float | None = None  # the optimal length that a problem list states
+    until: Until | None = None  # where it ends without a window, and pauses in one
     grid: Grid = field(default_factory=lambda: _FROM_SOURCE, compare=False, repr=False)
     """The map at tick 0, and in `original` as it was opened. Only read; by default that of the source."""
 
@@ -247,6 +260,7 @@ class ScenarioReader:
         title, caption = self._title(), self._text("caption", MAX_CAPTION, lines=True)
         seed, changes, view = self._integer("seed", SEED), self._changes(), self._view()
         trials, tick_ms, listed = self._integer("trials", TRIALS), self._tick_ms(), self._listed_optimal()
+        until = self._until()
         if source is None or start is None or goal is None or self.opened is None:
             return None
         return Scenario(
@@ -265,6 +279,7 @@ class ScenarioReader:
             trials=trials,
             tick_ms=tick_ms,
             listed_optimal=listed,
+            until=until,
             grid=self.opened.grid,
         )
 
@@ -299,6 +314,14 @@ class ScenarioReader:
     def _changes(self) -> RandomChanges | None:
         entry = self.fields.get("changes")
         return read_changes(entry, may_be_one=True) if entry and entry.value is not None else None
+
+    def _until(self) -> Until | None:
+        entry = self.fields.get("until")
+        fields = entry.keys(("tick", "why"), "the last tick such as {tick: 3000, why: out of moves}") if entry else {}
+        tick_field = require(fields, "tick", entry, "the last tick") if entry and fields else None
+        tick = tick_field.integer(UNTIL) if tick_field else None
+        why = fields["why"].text(120) if "why" in fields else ""
+        return None if tick is None or why is None else Until(tick, why)
 
     def _view(self) -> dict[str, Any]:
         entry = self.fields.get("view")
@@ -352,8 +375,9 @@ class ScenarioReader:
         switches = {}
         for name, part in parts.items():
             Field(part.problems, part.path, name).text(MAX_NAME)
-            switches[name] = part.cells(self.width, self.height) or ()
-            if part.value == []:
+            cells = read_cells(part, self.width, self.height)
+            switches[name] = tuple((cell % self.width, cell // self.width) for cell in cells or ())
+            if cells == ():
                 part.expect("at least one cell")
         return switches
 
@@ -429,6 +453,9 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
         data["changes"] = changes_data(scenario.changes)
     if scenario.edits:
         data["edits"] = edits_data(scenario.agents, scenario.edits, scenario.grid.width)
+    if scenario.until:
+        data["until"] = InlineMap(tick=scenario.until.tick)
+        data["until"] |= {"why": scenario.until.why} if scenario.until.why else {}
     if scenario.view:
         data["view"] = dict(scenario.view)
     return data

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from sim.agent_api import AgentSpec
 from sim.commands import AGENT, LAST_TICK, AddAgent, Command
-from sim.files.commands import runs_data
+from sim.files.cells import runs_data
 from sim.files.disk import read_file
 from sim.files.fields import Field, Problems, require
 from sim.files.kinds import SESSION, check_kind

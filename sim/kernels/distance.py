@@ -46,3 +46,12 @@ def moves_between(ground, search, s):
         moves += 1
         s = parent(ground, search, s)
     return moves
+
+
+@kernel
+def ways_from(ground, backward, starts, costs, moves):
+    """Cost and moves of the cheapest way from each of these cells to the root of the search; infinity where is none."""
+    for i in range(starts.size):
+        costs[i] = true_distance(ground, backward, starts[i], UNLIMITED)
+        if costs[i] < np.inf:
+            moves[i] = moves_between(ground, backward, starts[i])

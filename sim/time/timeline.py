@@ -50,7 +50,7 @@ from sim.time.history import DIGEST_EVERY, Divergence, History
 from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track, taking_of
 from sim.time.log import Entry, Log, Numbers, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
-from sim.walker import Walker
+from sim.walker import Walker, WalkerView
 from sim.world import BULK, World
 
 SPACING = 100_000.0
@@ -258,15 +258,17 @@ class Timeline:
         self._apply(self._present())
 
     def go_on_measuring(self) -> bool:
-        """Judge moves that still wait for it, for about a tick's worth of time; whether there were any.
+        """For about a tick's worth of time judge moves that still wait for it, and look for the optimum of a map that
+        was drawn on before anybody planned; whether there was anything.
 
         Not while a keyframe is read: that would have to be waited for.
         """
         measuring = self.world.measuring
-        if not measuring.is_waiting or self.is_being_read:
+        if self.is_being_read or not (measuring.is_waiting or self.world.is_optimal_old):
             return False
         self._finish_keyframe()
-        measuring.spend(1)
+        if not self.world.renew_optimal(A_TICK):
+            measuring.spend(1)
         return True
 
     def true_distance(self, cell: int) -> float | None:
@@ -553,6 +555,11 @@ class Timeline:
     def entries(self) -> tuple[Entry, ...]:
         """All commands by tick; those of one tick in the order in which they apply."""
         return tuple(self.log.entries)
+
+    def labels_of(self, walkers: Iterable[Walker | WalkerView]) -> tuple[str, ...]:
+        """What agents are called: by the name that each was given last, also at ticks before that."""
+        names = self.log.given_names()
+        return tuple([names.get(walker.id, walker.label) or walker.spec.name for walker in walkers])
 
     def insert(self, tick: int, command: Command, stroke: int = 0) -> Entry:
         """A command at any tick, behind those that are there. Later commands stay."""

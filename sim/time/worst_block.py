@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.commands import Command, EditCells, MoveGoal, NameSwitch, SetSwitch
+from sim.commands import Command, EditCells, MoveGoal, NameSwitch, SetSwitch, ToGroup
 from sim.time.branches import Branch, BranchTree
 from sim.time.keyframes import Keyframe, KeyframeStore, restore, take
 from sim.time.timeline import Timeline, expansions_of, restoring_work, work_of
@@ -106,6 +106,10 @@ def _name(world: World, cell: int) -> str:
     return f"({x}, {y})"
 
 
+def _moves_goal(command: Command) -> bool:
+    return isinstance(command.command if isinstance(command, ToGroup) else command, MoveGoal)
+
+
 # --- trying it ------------------------------------------------------------------------------------
 
 
@@ -119,7 +123,7 @@ class WorstBlock:
         self.baseline: Outcome | None = None
         self._results: list[Result] = []
         entries = timeline.entries()
-        self._last_goal = max((e.tick for e in entries if e.is_enabled and isinstance(e.command, MoveGoal)), default=0)
+        self._last_goal = max((e.tick for e in entries if e.is_enabled and _moves_goal(e.command)), default=0)
         # A store of its own: the timeline goes on meanwhile, perhaps in another thread.
         self._fork = timeline.fork(self.tasks[0][0] if self.tasks else 0, KeyframeStore(timeline.store.budget))
         self._running = self._run()

@@ -119,6 +119,16 @@ def goal_here(window: Window) -> None:
         window.editor.drop_goal(window.state.cursor)
 
 
+@command("Alt+Shift+Return", "Goal of the whole focused crowd at the cell cursor")
+def goal_of_crowd_here(window: Window) -> None:
+    if window.session.run.crowd(window.session.focused_key) is None:
+        window.say("the focused panel shows one agent, not a crowd")
+    elif window.state.cursor is None:
+        window.say("there is no cell cursor yet: Ctrl+arrows")
+    else:
+        window.editor.drop_goal_of_crowd(window.state.cursor)
+
+
 @command("Alt+G", "Next movement rule: four neighbours, eight, corners cut, squeezed through (back to tick 0)")
 def next_rule(window: Window) -> None:
     turning.turn_rule(window.session, 1)

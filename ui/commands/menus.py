@@ -75,10 +75,12 @@ def cell_menu(window: Window, panel: Panel, point: Point, position: Position) ->
     is_free = grid.is_free(grid.cell(*point))
     items = [MenuItem("Block this cell" if is_free else "Free this cell", partial(editor.toggle, point))]
     if is_free:
-        items += [
-            MenuItem("Goal here", partial(editor.drop_goal, point)),
-            MenuItem("Start here (back to tick 0)", partial(editor.drop_start, point)),
-        ]
+        if not editor.is_about_crowd:
+            items.append(MenuItem("Goal here", partial(editor.drop_goal, point)))
+        if editor.crowd is not None:
+            of_all = f"Goal of all of {editor.crowd.name} here"
+            items.append(MenuItem(of_all, partial(editor.drop_goal_of_crowd, point)))
+        items.append(MenuItem("Start here (back to tick 0)", partial(editor.drop_start, point)))
     is_pinned = window.state.pinned == point
     items.append(MenuItem("Let go of this cell" if is_pinned else "Pin in the inspector", partial(window.pin, point)))
     select = partial(_say, window, partial(editor.selecting.choose_joined, point))

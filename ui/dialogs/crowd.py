@@ -91,14 +91,14 @@ class CrowdList(Dialog):
         if crowd is None:
             return []
         self._stamp = crowd.stamp
-        values = _values(crowd)
+        values, labels = _values(crowd), self.host.session.run.labels_of(self.panel_key)
         order = np.argsort(values[self.sort_by[0]], kind="stable").tolist()
         if self.sort_by[1]:
             order.reverse()
-        order = [place for place in order if matches(crowd.labels[place], _state(crowd, place), self.query)]
-        order.sort(key=lambda place: not has_number(crowd.labels[place], self.query))
+        order = [place for place in order if matches(labels[place], _state(crowd, place), self.query)]
+        order.sort(key=lambda place: not has_number(labels[place], self.query))
         self._agents = [crowd.agents[place] for place in order]
-        return [_item(crowd, values, place) for place in order]
+        return [_item(crowd, labels[place], values, place) for place in order]
 
     def _place(self) -> int:
         return self._agents.index(self.agent) if self.agent in self._agents else 0
@@ -204,9 +204,9 @@ def _state(crowd: Crowd, place: int) -> str:
     return _STATES[Status(int(crowd.numbers.statuses[place]))]
 
 
-def _item(crowd: Crowd, values: list[npt.NDArray[np.float64]], place: int) -> Item:
+def _item(crowd: Crowd, label: str, values: list[npt.NDArray[np.float64]], place: int) -> Item:
     state = _state(crowd, place)
     counted = tuple(f"{int(column[place]):,}" for column in values[3:])
-    cells = (crowd.labels[place], state, f"{values[2][place]:.3f}", *counted)
+    cells = (label, state, f"{values[2][place]:.3f}", *counted)
     roles = {1: "warning"} if crowd.numbers.statuses[place] in (Status.NO_PATH, Status.GAVE_UP) else {}
     return Item(cells, crowd.agents[place], roles=roles)

@@ -8,7 +8,9 @@ from math import isnan
 
 import pygame
 
+from agents.registry import BY_KEY
 from sim.commands import AgentConfig
+from sim.experiments import sketch as sketches
 from sim.experiments.sketch import Axis, Sketch, read_axis, read_budgets
 from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import BUTTON_HEIGHT, FormDialog, Host, take_bottom, take_left, take_top
@@ -66,8 +68,10 @@ class ExperimentSheet(FormDialog):
         self._build_form(left)
         self.words = Text(self, take_top(area, self.px(24)), "", role="text")
         self.add(self.words)
-        self.meter = Meter(self, take_top(area, self.px(6), self.px(8)))
+        self.meter = Meter(self, take_top(area, self.px(6), self.px(4)))
         self.add(self.meter)
+        self.left_out = Text(self, take_top(area, self.px(18), self.px(2)), "", role="warning", size=12)
+        self.add(self.left_out)
         plot = take_bottom(area, max(self.px(120), area.height * 11 // 20), self.px(12))
         columns = self._columns_within(area.width)
         items = self._items()
@@ -121,12 +125,15 @@ class ExperimentSheet(FormDialog):
 
     def _set_budgets(self, text: str) -> None:
         self.budgets = text
+        self._say()
 
     def _set_first(self, text: str) -> None:
         self.sweep[0] = text
+        self._say()
 
     def _set_second(self, text: str) -> None:
         self.sweep[1] = text
+        self._say()
 
     def reveal(self, control: object) -> None:
         self.form.reveal(control)  # type: ignore[arg-type]
@@ -214,6 +221,7 @@ class ExperimentSheet(FormDialog):
 
     def _say(self) -> None:
         study = self.study
+        self.left_out.set(self._words_of_left_out(), "warning")
         self._says_running = study is not None and study.is_running
         if study is None:
             self.words.set("The agents of the panels, on problems of this map as it was at tick 0. Press Start.", "dim")
@@ -226,6 +234,19 @@ class ExperimentSheet(FormDialog):
             failed = f", {study.failures:,} failed" if study.failures else ""
             left = f", about {study.left_s:.0f} s left" if study.is_running and study.done else ""
             self.words.set(f"{state}: {study.done:,} of {study.whole:,} runs{failed}{left}; {study.results}", "text")
+
+    def _words_of_left_out(self) -> str:
+        """Which budgets which agents go without: of what runs, or has run, or else of what Start would run."""
+        try:
+            sketch = self._sketch() if self.study is None else self.study.sketch
+        except ConfigError:
+            return ""  # half typed; Start says what is wrong
+        found = sketches.too_small(sketch, BY_KEY)
+        names = [
+            f"{config.label or BY_KEY[config.kind].name} with k {' '.join(f'{k:,}' for k in budgets)}"
+            for config, budgets in found
+        ]
+        return f"Not run, as the budget is too small: {', '.join(names)}" if names else ""
 
     # --- what came out ----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
+from sim.counted import counted
 from sim.lesson import Lesson
 from sim.params import ConfigError
 from ui.dialogs.base import Host
@@ -37,7 +38,7 @@ def _item(path: Path) -> Item:
         lesson = _read(path, path.stat().st_mtime_ns)
     except (ConfigError, OSError) as error:
         return Item((path.stem, ""), path, detail=str(error).splitlines()[0], is_dim=True)
-    return Item((lesson.title, f"{len(lesson.steps)} steps"), path, detail=lesson.about)
+    return Item((lesson.title, counted(len(lesson.steps), "step")), path, detail=lesson.about)
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pygame
 
+from sim.counted import counted
 from sim.files.map import ScenFile, ScenRow
 from sim.params import ConfigError
 from ui.dialogs.base import Dialog, Host, take_left, take_top
@@ -44,7 +45,7 @@ class ProblemList(Dialog):
         self.chosen_number = 0
         bad = sum(row.problem is not None for row in self.problems.rows)
         self.title = Path(self.problems.name).name
-        self.hint = f"{len(self.problems.rows):,} problems" + (f", {bad:,} of them cannot be run" if bad else "")
+        self.hint = counted(len(self.problems.rows), "problem") + (f", {bad:,} of them cannot be run" if bad else "")
         super().__init__(host)
 
     def build(self) -> None:

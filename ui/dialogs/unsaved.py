@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from sim.counted import counted
 from sim.files.maps import MAP_SUFFIX
 from sim.params import ConfigError
 from ui.dialogs.base import Host
@@ -74,7 +75,7 @@ def _told(session: Session) -> str:
     edits = len(deeds_of(by_hand.values()))
     if not edits and len(session.run.tree.branches) == 1:
         return ""
-    changes = "1 change" if edits == 1 else f"{edits:,} changes"
+    changes = counted(edits, "change")
     count = len(session.run.tree.branches)
     return changes if count == 1 else f"{changes} in {count} branches"
 

@@ -72,7 +72,7 @@ def warm_crowd_picture() -> None:
     world.advance(2)
     tails = np.array([[walker.start, walker.position]], np.int32)
     numbers = CrowdNumbers.of(world, [walker])
-    crowd = Crowd("crowd", (0,), ("one",), NO_CELLS, numbers, walker.visits, 1, tails, ())
+    crowd = Crowd("crowd", (0,), NO_CELLS, numbers, walker.visits, 1, tails, ())
     for heat in ("off", "visits"):
         shown = [Shown(CellWords(), world.snapshot(()), None, None, crowd)]
         _draw(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)

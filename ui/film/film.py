@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sim.commands import LAST_TICK
+from sim.counted import counted
 from sim.params import ConfigError
 from ui.film import video
 from ui.film.captions import Happening
@@ -226,8 +227,7 @@ def _rerun_at(replay: Replay, tick: int, part: Part) -> Rerun:
     if reached < tick:
         raise ConfigError(f"ticks: expected a tick of the run, which is over at {reached:,}, got {tick:,}")
     if part.number > (count := len(rerun.run.panels)):
-        there = "1 panel" if count == 1 else f"{count} panels"
-        raise ConfigError(f"part: expected a panel of the run, which has {there}, got {part}")
+        raise ConfigError(f"part: expected a panel of the run, which has {counted(count, 'panel')}, got {part}")
     return rerun
 
 

@@ -132,7 +132,7 @@ class _FolderSink:
     """Numbered pictures in a folder of their own."""
 
     def __init__(self, path: Path) -> None:
-        self.target = _make_folder(path)
+        self.target = _new_folder(path)
         self.bytes = self._count = 0
         self._last = b""
 
@@ -230,7 +230,7 @@ def _open_part(path: Path) -> tuple[Path, _PartFile]:
             return target, _PartFile(part_of(target))
 
 
-def _make_folder(path: Path) -> Path:
+def _new_folder(path: Path) -> Path:
     if path.is_dir() and not any(path.iterdir()):
         return path
     while True:

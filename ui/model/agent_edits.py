@@ -73,9 +73,7 @@ def remove(session: Session, key: PanelKey) -> None:
 # --- what they are told ---------------------------------------------------------------------------
 
 
-def _told_to(
-    session: Session, key: PanelKey, command: commands.SetBudget | commands.SetParam | commands.RemoveAgent
-) -> Command:
+def _told_to(session: Session, key: PanelKey, command: commands.Told) -> Command:
     """What the agent of a panel is told, or all of its crowd."""
     walker = session.run.walker(key)
     group = walker.config.group if walker else ""
@@ -112,14 +110,19 @@ def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
     session.do(_told_to(session, key, commands.SetBudget(budget, key.agent)))
 
 
+def move_goal(session: Session, key: PanelKey, cell: int) -> None:
+    """Another goal for the agent of a panel, or one for all of its crowd; theirs alone from then on."""
+    session.focus(key)
+    session.do(_told_to(session, key, commands.MoveGoal(cell, key.agent)))
+
+
 # --- names and places -----------------------------------------------------------------------------
 
 
 def label_of(session: Session, key: PanelKey) -> str:
     """What the agent of a panel is called."""
     walker = session.run.walker(key)
-    names = session.run.tree[key.branch].timeline.log.given_names() if walker is not None else {}
-    return "" if walker is None else names.get(walker.id) or walker.label
+    return "" if walker is None else session.run.tree[key.branch].timeline.labels_of([walker])[0]
 
 
 def name_agent(session: Session, key: PanelKey, label: str) -> None:

@@ -9,6 +9,7 @@ from agents.registry import BY_KEY
 from sim import commands
 from sim.changes import RandomChanges
 from sim.commands import AddAgent, AgentConfig, Changeable, Command, MapEdit, NameAgent, Pair, TimedCommand, ToGroup
+from sim.counted import counted
 from sim.crowd import groups_of
 from sim.files.scenario import Scenario
 from sim.grid import Grid
@@ -57,6 +58,10 @@ class _ByHand:
             self.settings["goal"] = self._pair(cell)
         else:
             self._set(agent, goal=self._pair(cell))
+
+    def move_goals(self, cell: int, agents: Sequence[int]) -> None:
+        for agent in agents:
+            self.move_goal(cell, agent)
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         if agent is not None:
@@ -185,7 +190,8 @@ def with_free_ends(scenario: Scenario) -> tuple[Scenario, list[str]]:
         letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
     told = [f"the {name} is free again, for the run to begin" for name, cell in shared.items() if cell in blocked]
     if count := len({*blocked} - {*shared.values()}):
-        told.append(f"{count:,} cells where agents begin or end are free again, for the run to begin")
+        them = f"{counted(count, 'cell')} where agents begin or end {'is' if count == 1 else 'are'}"
+        told.append(f"{them} free again, for the run to begin")
     return (replace(scenario, grid=grid.copy()), told) if blocked else (scenario, told)
 
 

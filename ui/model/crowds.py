@@ -28,7 +28,6 @@ class Crowd:
 
     name: str
     agents: tuple[int, ...]
-    labels: tuple[str, ...]
     goals: npt.NDArray[np.int32]
     numbers: CrowdNumbers
     visits: npt.NDArray[np.uint32]  # of all together, by cell
@@ -41,6 +40,15 @@ class Crowd:
     @property
     def has_own_ends(self) -> bool:
         return bool(self.goals.size)
+
+    def ends(self, shared: tuple[int, int]) -> tuple[int, int]:
+        """The start and the goal to draw where nobody of them is followed: `shared`, or where they have ends of their
+        own the goal of all, if it is one. -1 for none: hundreds would hide everything.
+        """
+        if not self.has_own_ends:
+            return shared
+        is_one = self.goals.size == len(self.agents) and bool((self.goals == self.goals[0]).all())
+        return -1, int(self.goals[0]) if is_one else -1
 
     @property
     def longest_ms(self) -> float:
@@ -63,7 +71,6 @@ class Follower:
     """Follows one group through time: how often which cell was stood on, and where everybody was lately."""
 
     agents: tuple[int, ...] = ()
-    labels: tuple[str, ...] = ()
     picked: int | None = None
     pointed: int | None = None  # the one under the mouse
     tick: int = -1
@@ -91,7 +98,6 @@ class Follower:
 
     def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
         self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
-        self.labels = tuple(walker.label for walker in walkers)
         self.visits = np.zeros(timeline.world.grid.cells, np.uint32)
         starts = np.array([walker.start for walker in walkers], np.int32)
         self._count(starts)
@@ -123,7 +129,6 @@ class Follower:
         return Crowd(
             walkers[0].config.group,
             self.agents,
-            self.labels,
             np.array(ends, np.int32),
             CrowdNumbers.of(world, walkers),
             self.visits,

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from sim.commands import MoveGoal
 from sim.grid import Grid
-from ui.model import painting, tools
+from ui.model import agent_edits, painting, tools
+from ui.model.crowds import Crowd
 from ui.model.keys import PanelKey
 from ui.model.run import Panel
 from ui.model.selecting import Selecting
@@ -86,18 +87,35 @@ class Editor:
         panel = self._shown()
         if panel is None:
             return self.session.run.world.start, self.session.run.world.goal
-        if panel.mind is None and panel.crowd is not None and panel.crowd.has_own_ends:
-            return -1, -1
-        return panel.subject.start, panel.subject.goal
+        ends = panel.subject.start, panel.subject.goal
+        return panel.crowd.ends(ends) if panel.mind is None and panel.crowd is not None else ends
 
     def _shown(self) -> Panel | None:
-        return next((panel for panel in self.session.run.panels if panel.key == self.panel), None)
+        """The panel of the stroke; by menu or keyboard, the focused one."""
+        key = self.session.focused_key if self.panel is None else self.panel
+        return next((panel for panel in self.session.run.panels if panel.key == key), None)
 
     def _own(self) -> int | None:
-        """The number of the agent whose own start and goal are drawn in the panel."""
+        """The number of the agent whose own start and goal are drawn in the panel. A menu or a key means nobody at whom
+        the pointer happens to be.
+        """
         panel = self._shown()
+        if panel is not None and self.panel is None:
+            followed = self.session.run.followed(panel.key)
+            return followed.id if followed is not None and followed.has_own_ends else None
         mind = panel.mind if panel is not None else None
         return mind.id if mind is not None and mind.has_own_ends else None
+
+    @property
+    def crowd(self) -> Crowd | None:
+        """The crowd that the panel shows, which can be told to go to one goal."""
+        panel = self._shown()
+        return panel.crowd if panel is not None else None
+
+    @property
+    def is_about_crowd(self) -> bool:
+        """Whether another goal is one for all of the crowd: they have goals of their own, and nobody is followed."""
+        return self.crowd is not None and self.crowd.has_own_ends and self._own() is None
 
     def move(self, point: Point) -> None:
         """The pointer moved with the button down. Strokes have no gaps, however fast it went."""
@@ -179,8 +197,18 @@ class Editor:
             self._refuse("goal", point)
         elif (agent := self._own()) is not None:
             self.session.do(MoveGoal(int(world.grid.cell(*point)), agent))
+        elif self.is_about_crowd:
+            self.drop_goal_of_crowd(point)
         elif world.grid.cell(*point) != world.goal:
             painting.move_goal(self.session, int(world.grid.cell(*point)))
+
+    def drop_goal_of_crowd(self, point: Point) -> None:
+        """One goal for all of the crowd."""
+        panel = self._shown()
+        if self.is_refused(point):
+            self._refuse("goal", point)
+        elif panel is not None:
+            agent_edits.move_goal(self.session, panel.key, int(self.session.run.world.grid.cell(*point)))
 
     def drop_start(self, point: Point) -> None:
         """Another start: the run begins again there, on the map as it is."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sim.agent_api import PHASE_WORDS
+from sim.counted import counted
 from sim.kernels import log
 from sim.time.moments import (
     Difference,
@@ -86,7 +87,8 @@ def _scrub(session: Session) -> Moment | None:
     scrub, panel = max(found, key=lambda pair: pair[0].moves)
     if scrub.moves < LEAST_SCRUB:
         return None
-    text = f"{panel.view.label}: {scrub.moves:,} moves on end onto cells where it had been, over {scrub.cells:,} cells"
+    over = counted(scrub.cells, "cell")
+    text = f"{panel.view.label}: {scrub.moves:,} moves on end onto cells where it had been, over {over}"
     return Moment(scrub.begin, "Largest scrub", f"{text}, to tick {scrub.end:,}", panel.key)
 
 
@@ -96,7 +98,7 @@ def _tick(session: Session) -> Moment | None:
     if not found:
         return None
     tick, panel = max(found, key=lambda pair: pair[0].expansions)
-    text = f"{panel.view.label}: {tick.expansions:,} {'cell' if tick.expansions == 1 else 'cells'} expanded"
+    text = f"{panel.view.label}: {counted(tick.expansions, 'cell')} expanded"
     return Moment(tick.tick, "Most expensive tick", text, panel.key)
 
 
@@ -106,7 +108,7 @@ def _restart(session: Session) -> Moment | None:
     if not found:
         return None
     restart, panel = max(found, key=lambda pair: pair[0].expansions)
-    text = f"{panel.view.label}: {restart.expansions:,} expansions from there to its next restart or its end"
+    text = f"{panel.view.label}: {counted(restart.expansions, 'expansion')} from there to its next restart or its end"
     return Moment(restart.tick, "Restart that cost most", text, panel.key)
 
 

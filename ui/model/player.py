@@ -28,6 +28,7 @@ class Player:
         self.held_glide: float | None = None  # where pictures want agents to stand, whatever the clock says
         self.cut: Callable[[], None] = _nobody_films  # called when the user goes to another tick
         self._put_off = 0  # for so many frames
+        self._has_stopped = False  # in this frame, where the file of the run says so
         self.may_put_off = False
         """Whether a tick may come a frame late, where otherwise the frame would: while a keyframe is being read, which
         the tick must wait for. Who counts frames wants each tick in its own."""
@@ -111,13 +112,22 @@ class Player:
 
     def pass_time(self, seconds: float, most_s: float) -> None:
         """Let the ticks pass that are due, for at most so many seconds of work."""
+        before = self.session.tick
+        self._pass_time(seconds, most_s)
+        is_new = self.session.tick > before and not self.session.run.is_seeking
+        self._has_stopped = is_new and self.clock.is_running and self.session.is_at_pause
+
+    def _pass_time(self, seconds: float, most_s: float) -> None:
         if self.session.run.is_seeking:
             self.session.continue_seek()
         elif self.is_backwards:
             self._wind_back(self.clock.advance(seconds))
         elif self.is_slow_motion:
             for _ in range(self.clock.advance(seconds)):
+                before = self.session.tick
                 self.step_expansion()
+                if self.session.tick > before and self.session.has_come_to_a_stop:
+                    return
         elif self.clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
             advance_for(self.session, most_s)
         else:
@@ -132,8 +142,15 @@ class Player:
         return self.may_put_off and self._put_off < MOST_PUT_OFF and self.session.run.is_being_read
 
     def look_for_the_end(self) -> str | None:
-        """Stop when there is nothing left to run for; returns what to say about a "run until" that ended."""
+        """Stop when there is nothing left to run for, and where the file of the run says so; returns what to say about
+        that, or about a "run until" that ended.
+        """
         told = self._end_of_run_until()
+        until = self.session.run.scenario.until
+        if self._has_stopped and until is not None:
+            self._has_stopped = False
+            self.pause()
+            told = f"stopped at tick {until.tick:,}: {until.why or 'the file of this run says so'}"
         if (
             self.clock.is_running
             and not self.is_backwards
@@ -148,7 +165,7 @@ class Player:
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
             bulk = min(ticks, _MOST_AT_ONCE)
-            if self.session.advance(bulk) < bulk:
+            if self.session.advance(bulk) < bulk or self.session.has_come_to_a_stop:
                 return
             ticks -= bulk
 
@@ -178,7 +195,7 @@ def advance_for(session: Session, seconds: float) -> int:
         before = time.perf_counter()
         done = session.advance(bulk)
         passed += done
-        if done < bulk:
+        if done < bulk or session.has_come_to_a_stop:
             break
         spent = max(1e-6, time.perf_counter() - before)
         bulk = max(1, min(2048, int(bulk * 0.5 * (deadline - before) / spent)))

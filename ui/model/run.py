@@ -12,7 +12,7 @@ is a Session (session.py). A panel is named by its branch and its agent (keys.py
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agents.own_files import pinned
@@ -346,6 +346,12 @@ class Run:
         """The crowd of a panel."""
         return next((panel.crowd for panel in self.panels if panel.key == key), None)
 
+    def labels_of(self, key: PanelKey) -> tuple[str, ...]:
+        """What the agents of a crowd are called, in its order. For lists, not for frames: they may be thousands."""
+        timeline, follower = self.tree[key.branch].timeline, self._followers.get(key)
+        walkers = {walker.id: walker for walker in timeline.world.walkers}
+        return timeline.labels_of(walkers[number] for number in (follower.agents if follower else ()))
+
     # --- panels -----------------------------------------------------------------------------------
 
     def walker(self, key: PanelKey) -> Walker | None:
@@ -389,8 +395,7 @@ class Run:
         world = branch.timeline.world
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
         name = branch.name if len(self.shown) > 1 else ""
-        if names := branch.timeline.log.given_names():
-            snapshot = replace(snapshot, walkers=tuple(_called(view, names) for view in snapshot.walkers))
+        snapshot = replace(snapshot, walkers=_as_called(branch.timeline, snapshot.walkers))
         single = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
         crowds = [self._crowd_panel(branch, members, snapshot, name) for members in groups_of(world.walkers).values()]
         place = {walker.id: place for place, walker in enumerate(world.walkers)} if crowds else {}
@@ -399,14 +404,11 @@ class Run:
     def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
         crowd = self._follower(branch, members).crowd(world, members)
-        if names := branch.timeline.log.given_names():
-            labels = (names.get(walker.id, walker.label) or walker.spec.name for walker in members)
-            crowd = replace(crowd, labels=tuple(labels))
         # Looking at an agent may write to its memory, which nobody may do while a keyframe is read.
         chosen = None if branch.timeline.is_being_read else crowd.shown
-        shown = next((world.view(walker) for walker in members if walker.id == chosen), None)
+        shown = _as_called(branch.timeline, [world.view(walker) for walker in members if walker.id == chosen])
         view = as_one(world, members[0], crowd)
-        return Panel(key, world, snapshot, view, name, crowd, shown)
+        return Panel(key, world, snapshot, view, name, crowd, next(iter(shown), None))
 
     def arrange(self, order: Sequence[PanelKey]) -> None:
         """The panels in this order, others after them. Those that are not there at this tick keep their place, behind
@@ -464,9 +466,10 @@ class Run:
         return command.drawn(self.world.switches) if isinstance(command, MapEdit) else ()
 
 
-def _called(view: WalkerView, names: Mapping[int, str]) -> WalkerView:
-    """An agent by the name that it was given last, also at ticks before that."""
-    return replace(view, label=names[view.id] or view.spec.name) if view.id in names else view
+def _as_called(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
+    """The same with the names that the agents go by."""
+    labels = timeline.labels_of(views)
+    return tuple(v if v.label == label else replace(v, label=label) for v, label in zip(views, labels, strict=True))
 
 
 # --- making one -----------------------------------------------------------------------------------

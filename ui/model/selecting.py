@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sim.commands import MAX_NAME, MAX_SWITCHES, MapEdit, NameSwitch, SetTerrain
+from sim.counted import counted
 from sim.grid import Grid
 from ui.model import files, painting, script, tools
 from ui.model.selection import Piece, Selection
@@ -265,7 +266,7 @@ class Selecting:
         self.session.do(NameSwitch(name, tuple(chosen.cells(self.grid).tolist())))
         place = list(self.session.run.world.switches).index(name) + 1
         key = f", Shift+{place} turns it" if place <= 9 else ""
-        return f"{name} is a switch of {chosen.count:,} cells{key}"
+        return f"{name} is a switch of {counted(chosen.count, 'cell')}{key}"
 
     def next_name(self) -> str:
         """A name that is not taken."""

@@ -234,7 +234,9 @@ class Session:
         self.keep_focus()
 
     def advance(self, ticks: int) -> int:
-        """Let ticks pass; fewer when a stop rule is met or the world is over."""
+        """Let ticks pass; fewer when a stop rule is met, where the run pauses, or when the world is over."""
+        if self._pause is not None and self.tick < self._pause:
+            ticks = min(ticks, self._pause - self.tick)
         if self.until is None:
             return self._advance(ticks)
         passed = 0
@@ -256,6 +258,21 @@ class Session:
     def is_stopped_by_rule(self) -> bool:
         """Whether what a "run until" waits for has happened in the last tick."""
         return self.until is not None and self.until.is_met(self.run, self.focused_key, self.tick)
+
+    @property
+    def _pause(self) -> int | None:
+        """The tick at which the run pauses, because its file says so."""
+        until = self.run.scenario.until
+        return None if until is None else until.tick
+
+    @property
+    def has_come_to_a_stop(self) -> bool:
+        """Asked after ticks have passed: whether no more should before somebody has looked."""
+        return self.is_stopped_by_rule or self.is_at_pause
+
+    @property
+    def is_at_pause(self) -> bool:
+        return self.tick == self._pause
 
     # --- focus ------------------------------------------------------------------------------------
 

@@ -162,9 +162,12 @@ def begin(sketch: Sketch, jobs: int | None = None) -> Study:
 
 def _begin(folder: Path, path: Path, sketch: Sketch, jobs: int | None) -> Study:
     workers = jobs or max(1, (os.cpu_count() or 1) - 1)  # one processor is the window's
-    words = "experiment", str(path), "-o", str(folder / "results"), "--jobs", str(workers), "--nice", "19"
+    words = ["experiment", str(path), "-o", str(folder / "results"), "--jobs", str(workers), "--nice", "19"]
+    words.append(
+        "--until-input-ends"
+    )  # nobody writes to that pipe, and it ends with the window, even with a killed one
     with open(folder / "log", "wb") as log:
-        process = child.start("main", *words, is_idle=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process = child.start("main", *words, is_idle=True, stdin=subprocess.PIPE, stdout=log, stderr=log)
     return Study(sketch, folder, process)
 
 

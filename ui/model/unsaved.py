@@ -54,7 +54,12 @@ class Unsaved:
             return False
         branches = self._run.tree.branches.values()
         done = [command for branch in branches for command in _by_hand(branch.timeline)]
-        return self.saved is None or len(branches) > 1 or any(isinstance(command, WORTH_ASKING) for command in done)
+        return self.saved is None or len(branches) > 1 or any(map(_is_worth_asking, done))
+
+
+def _is_worth_asking(command: Command) -> bool:
+    told = command.command if isinstance(command, commands.ToGroup) else command
+    return isinstance(told, WORTH_ASKING)
 
 
 def _by_hand(timeline: Timeline) -> list[Command]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.agent_api import PHASE_WORDS, AgentView, Status
+from sim.counted import counted
 from sim.grid import Grid
 from sim.kernels import learned, log
 from sim.kernels import search as kernels
@@ -202,12 +203,12 @@ def _left(case: _Case) -> int:
     return int(case.agent.path.size - 1 - places[-1]) if places.size else 0
 
 
+def _moves(count: int) -> str:
+    return counted(count, "move")
+
+
 def _walks_on(way: str, left: int) -> str:
     return f"It walks on along {way}: {_moves(left)} left." if left else f"It has come to the end of {way}."
-
-
-def _moves(count: int) -> str:
-    return "1 move" if count == 1 else f"{count:,} moves"
 
 
 def _is_traced(case: _Case) -> bool:
@@ -417,7 +418,7 @@ def _local_search(case: _Case) -> Why:
     n, key = int(case.row["expanded"]), case.view.spec.key
     rule = "where it has learned least" if key == "da-rtaa" and best != case.view.goal else "where cost + h is least"
     return Why(
-        f"It searched {n:,} {'cell' if n == 1 else 'cells'} around {case.at(case.before)}, raised their h, "
+        f"It searched {counted(n, 'cell')} around {case.at(case.before)}, raised their h, "
         f"and heads for the open cell {rule}, {case.at(best)}: {_moves(left)} left.",
         best,
     )

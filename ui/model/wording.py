@@ -215,8 +215,10 @@ class RunNames:
         return f"{self.timeline.world.grid.xy(cell)}"
 
     def agent(self, agent: int) -> str:
-        record = self.timeline.records.get(agent)
-        return self.timeline.log.given_names().get(agent) or (record.label if record else f"agent {agent}")
+        record, names = self.timeline.records.get(agent), self.timeline.log.given_names()
+        if record is None:
+            return names.get(agent) or f"agent {agent}"
+        return names.get(agent, record.label) or self.algorithm(record.kind)
 
     def algorithm(self, kind: str) -> str:
         spec = self.timeline.world.specs.get(kind)

@@ -142,6 +142,6 @@ def _draw_reference(desk: Desk, x: int, y: int, width: int) -> int:
     if listed is not None:
         text += f", listed {listed:g}"
     if desk.session.run.world.grid.version:
-        text += " (map as first opened)"
+        text += " (map on which the goal was set)"
     canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
     return y + canvas.px(24)

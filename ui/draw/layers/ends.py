@@ -14,19 +14,21 @@ from ui.draw.theme import RED
 
 def draw(picture: Picture) -> None:
     walker, snapshot = picture.walker, picture.snapshot
-    if walker is None and picture.crowd is not None and picture.crowd.has_own_ends:
-        return  # hundreds of starts and goals would hide everything
     start, goal = (snapshot.start, snapshot.goal) if walker is None else (walker.start, walker.goal)
+    if walker is None and picture.crowd is not None:
+        start, goal = picture.crowd.ends((start, goal))
     carried = picture.extras.carried
     if carried is not None:
         start, goal = (carried.cell, goal) if carried.kind == "start" else (start, carried.cell)
         if carried.is_refused:
             picture.tint(np.array([carried.cell], np.int32), RED, 230)
-    picture.stamp_cell("start", start)
-    picture.stamp_cell("goal", goal)
+    for kind, cell in (("start", start), ("goal", goal)):
+        if cell >= 0:
+            picture.stamp_cell(kind, cell)
     if carried is not None and carried.is_refused:
         picture.cross_out(carried.cell, RED)
-    picture.point_out(goal, picture.palette.path)
+    if goal >= 0:
+        picture.point_out(goal, picture.palette.path)
 
 
 def swatch(swatch: Swatch) -> None:
@@ -34,16 +36,20 @@ def swatch(swatch: Swatch) -> None:
 
 
 def svg(drawing: Drawing) -> Iterable[str]:
-    if not drawing.has_mind and drawing.crowd is not None and drawing.crowd.has_own_ends:
-        return
+    start, goal = drawing.view.start, drawing.view.goal
+    if not drawing.has_mind and drawing.crowd is not None:
+        start, goal = drawing.crowd.ends((start, goal))
     ink, around = hexed(drawing.palette.path), drawing.around(drawing.palette.path)
-    (sx, sy), (gx, gy) = drawing.xy(drawing.view.start), drawing.xy(drawing.view.goal)
+    (sx, sy), (gx, gy) = drawing.xy(start), drawing.xy(goal)
     size = drawing.marker
     for colour, width in ((around, 2.4), (ink, 1.2)):
         stroke = f'stroke="{colour}" stroke-width="{n(width * drawing.line)}"'
-        yield f"<rect {box(sx - size, sy - size, 2 * size, 2 * size)} {stroke}/>"
-        yield f'<circle cx="{gx}" cy="{gy}" r="{n(size * 1.25)}" {stroke}/>'
-    yield f'<circle cx="{gx}" cy="{gy}" r="{n(size * 0.45)}" fill="{ink}" stroke="{around}"/>'
+        if start >= 0:
+            yield f"<rect {box(sx - size, sy - size, 2 * size, 2 * size)} {stroke}/>"
+        if goal >= 0:
+            yield f'<circle cx="{gx}" cy="{gy}" r="{n(size * 1.25)}" {stroke}/>'
+    if goal >= 0:
+        yield f'<circle cx="{gx}" cy="{gy}" r="{n(size * 0.45)}" fill="{ink}" stroke="{around}"/>'
 
 
 LAYER = Layer(

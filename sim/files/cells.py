@@ -1,0 +1,63 @@
+"""How files say many cells: one by one, [[3, 4], [3, 5]], or as runs along the rows, {runs: "3-40,4 3-40,5"}."""
+
+import re
+from collections.abc import Iterable
+
+from sim.files.fields import Field
+from sim.files.yaml import Inline, InlineMap
+from sim.grid import MAX_CELLS
+
+_RUN = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?,([0-9]{1,5})")
+_FEW = 8  # cells up to this number are written one by one
+
+
+def read_cells(part: Field, width: int, height: int) -> tuple[int, ...] | None:
+    """Cells of a map of this size, as numbers; None when any of them is wrong."""
+    if not isinstance(part.value, dict):
+        pairs = part.cells(width, height)
+        return None if pairs is None else tuple(y * width + x for x, y in pairs)
+    fields = part.any_keys("cells")
+    if set(fields) != {"runs"} or not isinstance(part.value["runs"], str):  # in braces, YAML ends a text at a comma
+        part.expect('cells such as [[3, 4]] or, in quotes, {runs: "3-9,4"}')
+        return None
+    return _cells_of_runs(fields["runs"], part.value["runs"], width, height)
+
+
+def _cells_of_runs(part: Field, text: str, width: int, height: int) -> tuple[int, ...] | None:
+    cells: list[int] = []
+    for word in text.split():
+        match = _RUN.fullmatch(word)
+        first, last, y = (int(match[1]), int(match[2] or match[1]), int(match[3])) if match else (1, 0, 0)
+        if not (first <= last < width and y < height):
+            part.complain(f"expected runs within the map, which is {width} x {height}, got {word[:40]!r}")
+            return None
+        # A few letters can name thousands of cells, but nothing names more than a map or two has.
+        if len(cells) > 4 * min(width * height, MAX_CELLS):
+            part.complain(f"expected at most four times the {width} x {height} cells of the map")
+            return None
+        cells += range(y * width + first, y * width + last + 1)
+    return tuple(cells)
+
+
+def runs_data(cells: Iterable[int], width: int) -> Inline | InlineMap:
+    """Cells in their order: as pairs, or as runs along the rows when there are many."""
+    flat = [int(cell) for cell in cells]
+    if len(flat) <= _FEW:
+        return Inline(Inline([cell % width, cell // width]) for cell in flat)
+    return InlineMap(runs=" ".join(_run_text(first, last, width) for first, last in _runs(flat, width)))
+
+
+def _runs(cells: list[int], width: int) -> list[tuple[int, int]]:
+    """First and last cell of each run of neighbours along a row, in the order of the cells."""
+    runs: list[tuple[int, int]] = []
+    for cell in cells:
+        if runs and cell == runs[-1][1] + 1 and cell % width:
+            runs[-1] = (runs[-1][0], cell)
+        else:
+            runs.append((cell, cell))
+    return runs
+
+
+def _run_text(first: int, last: int, width: int) -> str:
+    x = f"{first % width}-{last % width}" if last > first else f"{first % width}"
+    return f"{x},{first // width}"
