@@ -10,11 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.commands import AgentConfig, Pair, with_end
 from sim.files.telling import tell
 from sim.grid import Grid
-from sim.kernels.distance import ways_from
+from sim.kernels.distance import find_ways_near, ways_from
 from sim.kernels.jit import bare
 from sim.kernels.memory import scratch
 from sim.kernels.offline import solve
@@ -114,6 +115,16 @@ def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[fl
     return [
         (cost, count if cost < np.inf else None) for cost, count in zip(costs.tolist(), moves.tolist(), strict=True)
     ]
+
+
+def may_be_others(
+    grid: Grid, starts: Sequence[int], goals: Sequence[int], costs: Sequence[float], changed: npt.NDArray[np.int32]
+) -> npt.NDArray[np.bool_]:
+    """Which cheapest ways of these costs may be others now that the map changed in these cells."""
+    is_near = np.zeros(len(starts), np.bool_)
+    ends = np.array([starts, goals], np.int64)
+    find_ways_near(grid.ground, ends[0], ends[1], np.array(costs, np.float64), changed, is_near)
+    return is_near
 
 
 def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:

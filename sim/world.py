@@ -6,7 +6,6 @@ calls, because nothing but a command can come between an agent's ticks. `advance
 """
 
 from bisect import insort_right
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -30,7 +29,7 @@ from sim.kernels.tiled import Table, new_table, width_of_tiles
 from sim.measuring import Measuring
 from sim.metrics import Metrics, read_metrics
 from sim.params import ConfigError, Value, did_you_mean
-from sim.placing import cheapest_way, cheapest_ways
+from sim.placing import cheapest_way, cheapest_ways, may_be_others
 from sim.referee import Referee
 from sim.rules import wrong_row
 from sim.turns import Seating, Turns
@@ -125,7 +124,10 @@ class World:
         self.referee = Referee(grid, self.measuring, self._seating, self.notes, stopwatch)
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
         self._goal_tick = 0  # in which the goal was set last
-        self.is_optimal_old = self._are_own_old = False  # for the map as it is, see _note_old_optima
+        self._is_optimal_old = False  # for the map as it is, see _note_old_optima
+        self._last_goal_tick = 0  # in which anybody got a goal last
+        self._redrawn: list[npt.NDArray[np.int32]] = []  # cells that changed in that tick
+        self._old_own: set[int] = set()  # numbers of agents whose optima may be those of a map before
 
     # --- putting agents and commands in -----------------------------------------------------------
 
@@ -166,6 +168,7 @@ class World:
         if walker.has_arrived:
             self.referee.end_trial(walker)
         self.walkers.append(walker)
+        self._last_goal_tick = self.tick
         return walker
 
     def check_room(self) -> None:
@@ -279,7 +282,8 @@ class World:
         passed, has_ended = 0, self.is_over
         while passed < ticks and not has_ended:
             has_applied = self._apply_due()
-            self._renew_optima()
+            while self.renew_optima(int(UNLIMITED)):
+                pass
             if has_applied and self.is_over:
                 break
             if self._is_limited or self._served_now is not None:
@@ -550,7 +554,7 @@ class World:
         self.measuring.prepare_change()
         self.goal, self._seating.is_old = cell, True
         self._distances_changed()
-        self._goal_tick = self.tick
+        self._goal_tick = self._last_goal_tick = self.tick
         self._find_optimum()  # for the present map: the first one may have walls where this goal is
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
         from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
@@ -583,6 +587,7 @@ class World:
             self.measuring.finish()  # from here on nobody judges its moves by the goal of the others
             self._seating.is_void = True  # it may be able to be in a crew now
         walker.own_goal, walker.own_optimal, walker.goal_tick = cell, way, self.tick
+        self._last_goal_tick = self.tick
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
         self._seating.tell_of_ends()
@@ -592,37 +597,53 @@ class World:
 
     def _note_old_optima(self, change: MapChange) -> None:
         if change.has_arcs:
-            self.is_optimal_old |= self._goal_tick == self.tick
-            self._are_own_old |= any(w.goal_tick == self.tick and w.own_optimal is not None for w in self.walkers)
+            self._is_optimal_old |= self._goal_tick == self.tick
+            if self._last_goal_tick == self.tick:
+                self._redrawn.append(change.cells)
 
-    def _renew_optima(self) -> None:
-        """Somebody is about to plan."""
-        self.renew_optimal(int(UNLIMITED))
-        if not self._are_own_old:
-            return
-        self._are_own_old = False
-        by_goal: defaultdict[int, list[Walker]] = defaultdict(list)
-        for walker in self.walkers:
-            if walker.goal_tick == self.tick and walker.own_optimal is not None:
-                by_goal[self.goal_of(walker)].append(walker)
-        for goal, walkers in by_goal.items():
-            starts = [walker.start for walker in walkers]
-            is_one = len(starts) == 1
-            found = [cheapest_way(self.grid, starts[0], goal)] if is_one else cheapest_ways(self.grid, starts, goal)
-            for walker, way in zip(walkers, found, strict=True):
-                walker.own_optimal = way
+    @property
+    def has_old_optima(self) -> bool:
+        """Whether any may be that of a map before."""
+        return self._is_optimal_old or bool(self._redrawn or self._old_own)
 
-    def renew_optimal(self, expansions: int) -> bool:
-        """Go on with so many expansions where the optimum of all is that of a map before; whether it was."""
-        if not self.is_optimal_old:
+    def renew_optima(self, expansions: int) -> bool:
+        """Go on with so many expansions where optima may be those of a map before, or with one search for those between
+        own ends; whether there were any.
+        """
+        if not self.has_old_optima:
             return False
-        if self.measuring.distance_within(self.start, expansions) is not None:
-            self._find_optimum()
+        if self._is_optimal_old:
+            if self.measuring.distance_within(self.start, expansions) is not None:
+                self._find_optimum()
+            return True
+        self._old_own |= self._whose_ways_may_be_others()
+        self._renew_those_of_one_goal([walker for walker in self.walkers if walker.id in self._old_own])
         return True
+
+    def _whose_ways_may_be_others(self) -> set[int]:
+        """Of those who got their goals in this tick, the numbers of whoever may have another cheapest way now."""
+        if not self._redrawn:
+            return set()
+        changed, self._redrawn = np.concatenate(self._redrawn), []
+        own = [(w, self.goal_of(w), w.own_optimal) for w in self.walkers if w.goal_tick == self.tick and w.own_optimal]
+        starts, goals, costs = [w.start for w, _, _ in own], [goal for _, goal, _ in own], [way[0] for _, _, way in own]
+        found = np.flatnonzero(may_be_others(self.grid, starts, goals, costs, changed)).tolist()
+        return {own[place][0].id for place in found}
+
+    def _renew_those_of_one_goal(self, walkers: Sequence[Walker]) -> None:
+        """The optima of those among them who want to go where the first does; one search measures the ways of all."""
+        goal = self.goal_of(walkers[0]) if walkers else -1
+        same = [walker for walker in walkers if self.goal_of(walker) == goal]
+        starts = [walker.start for walker in same]
+        is_one = len(starts) == 1
+        found = [cheapest_way(self.grid, starts[0], goal)] if is_one else cheapest_ways(self.grid, starts, goal)
+        for walker, way in zip(same, found, strict=True):
+            walker.own_optimal = way
+        self._old_own = {walker.id for walker in walkers} - {walker.id for walker in same}
 
     def _find_optimum(self) -> None:
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
-        self.is_optimal_old = False
+        self._is_optimal_old = False
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]

@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +17,9 @@ from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scena
 from sim.files.telling import telling
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
+from sim.movement import WORDS, Movement
 from sim.params import ConfigError
-from sim.placing import Drawn, cheapest, on_other_map, spread
+from sim.placing import Drawn, cheapest, cheapest_way, may_be_others, on_other_map, spread
 from sim.results import group_ms
 from sim.world import World
 from ui.model.job import GivenUpError
@@ -295,3 +298,35 @@ def test_the_ends_of_a_group_are_told_with_everything_else() -> None:
     for line, key in zip(lines[1:3], ("start", "goal"), strict=True):
         assert line == f"crowd.yaml:13: agents[1].{key}: goes without placing, which gives each agent its own"
     assert len(lines) == 4 and "did you mean 'tba'" in lines[3]
+
+
+@settings(max_examples=150)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([Movement(), Movement(diagonal=1.9), *(Movement(rule) for rule in WORDS)]),
+    st.lists(st.integers(0, 20 * 14 - 1), min_size=1, max_size=12),
+)
+def test_a_cheapest_way_that_cannot_be_another_is_the_one_it_was(
+    seed: int, movement: Movement, flips: list[int]
+) -> None:
+    """Whatever is blocked and freed: who is spared a search would have found the same."""
+    grid = Grid.from_rows(random_rows(seed, 20, 14, 0.2), movement=movement)
+    chance, free = random.Random(seed), grid.free.nonzero()[0].tolist()
+    pairs = [tuple(chance.choices(free, k=2)) for _ in range(20)]
+    ways = [cheapest_way(grid, *pair) for pair in pairs]
+    ends = {cell for pair in pairs for cell in pair}
+    cells = np.array([cell for cell in set(flips) if cell not in ends], np.int32)
+    change = grid.edit(cells[grid.free[cells]], cells[~grid.free[cells]])
+    starts, goals = zip(*pairs, strict=True)
+    are_near = may_be_others(grid, starts, goals, [cost for cost, _ in ways], change.cells)
+    for pair, way, is_near in zip(pairs, ways, are_near.tolist(), strict=True):
+        assert is_near or cheapest_way(grid, *pair) == way
+
+
+def test_a_wall_far_from_all_ways_takes_no_search() -> None:
+    grid = Grid.from_rows(["." * 60] * 60)
+    near, far = (0, 5), (3000, 3010)
+    starts, goals = zip(near, far, strict=True)
+    costs = [cheapest(grid, *pair) for pair in (near, far)]
+    change = grid.edit(np.array([2, 62, 122], np.int32), np.empty(0, np.int32))
+    assert may_be_others(grid, starts, goals, costs, change.cells).tolist() == [True, False]

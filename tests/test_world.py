@@ -455,6 +455,32 @@ def test_the_optimum_is_looked_for_a_little_in_each_frame_while_somebody_draws()
     assert frames > 1 and line.world.optimal > before and not line.go_on_measuring()
 
 
+def test_those_between_own_ends_are_looked_for_one_in_each_frame_and_only_where_the_wall_may_matter() -> None:
+    rows = ["." * 40] * 40
+    crossing, beside = ((5, 10), (5, 30)), ((30, 2), (38, 2))
+    configs = [AgentConfig("tb-wa", start=start, goal=goal) for start, goal in (crossing, beside, crossing[::-1])]
+    wall = EditCells(tuple(range(20 * 40, 20 * 40 + 20)))
+
+    def make() -> World:
+        world = make_world(rows, 0, 40 * 40 - 1)
+        for config in configs:
+            world.add(config)
+        return world
+
+    line, at_once = Timeline(make), make()
+    line.world.measuring.allowance = 50
+    line.go_on_measuring()
+    line.do(wall)
+    before = [walker.own_optimal for walker in line.world.walkers]
+    left = []
+    while line.go_on_measuring():
+        left.append(sum(a.own_optimal == b for a, b in zip(line.world.walkers, before, strict=True)))
+    assert left[-1] == 1 and set(left) >= {1, 2}, "the two that cross it, one after the other"
+    at_once.submit(wall)
+    at_once.advance(1)
+    assert [w.own_optimal for w in line.world.walkers] == [w.own_optimal for w in at_once.walkers]
+
+
 def test_the_optimum_is_that_of_the_map_on_which_the_goal_was_set() -> None:
     world = make_world(["....", ".@@.", "...."], 0, 3, ("tb-wa", {}), budget=50)
     assert world.optimal == 3.0

@@ -12,6 +12,7 @@ on 2048 x 2048 always. What must not stop a window is spread over ticks instead,
 import numpy as np
 
 from sim.kernels.jit import kernel
+from sim.kernels.octile import FIRST_DIAGONAL, h0_cells
 from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand, is_closed, parent
 
 UNLIMITED = np.int64(1) << 62
@@ -55,3 +56,19 @@ def ways_from(ground, backward, starts, costs, moves):
         costs[i] = true_distance(ground, backward, starts[i], UNLIMITED)
         if costs[i] < np.inf:
             moves[i] = moves_between(ground, backward, starts[i])
+
+
+@kernel
+def find_ways_near(ground, starts, goals, costs, changed, is_near):
+    """Which cheapest ways, of these costs, may be others now that these cells changed. Writes: is_near.
+
+    An arc that came or went begins and ends beside such a cell or on it, so a way over it is not shorter than h0 to the
+    cell and on from there, but for two steps.
+    """
+    steps = 2.0 * ground.cost[FIRST_DIAGONAL]
+    for i in range(starts.size):
+        most = costs[i] + steps
+        for c in changed:
+            if h0_cells(ground, starts[i], c) + h0_cells(ground, c, goals[i]) <= most:
+                is_near[i] = True
+                break
