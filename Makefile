@@ -12,6 +12,9 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 ARGS ?=
 FOLDERS := main.py sim agents ui cli tests packaging
 
+# Python keeps what it has translated, also where a sandbox says otherwise: tests start 200 programs of 300 files each.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test check slow mutants bench readme shots thumbs setup clean wheel hook
 .DEFAULT_GOAL := run
 
