@@ -50,8 +50,12 @@ def tree_of(path: Path) -> ast.Module:
 
 def types_only(tree: ast.Module) -> set[ast.AST]:
     """What stands under `if TYPE_CHECKING`."""
-    guards = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
+    guards = [n for n in ast.walk(tree) if isinstance(n, ast.If) and names_type_checking(n.test)]
     return {inner for guard in guards for inner in ast.walk(guard)}
+
+
+def names_type_checking(test: ast.expr) -> bool:
+    return any("TYPE_CHECKING" in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in ast.walk(test))
 
 
 def modules_in(node: ast.AST) -> Iterator[str]:
@@ -64,6 +68,7 @@ def modules_in(node: ast.AST) -> Iterator[str]:
             yield whole if whole in MODULES else str(node.module)
 
 
+@cache
 def imported(module: str, with_types: bool = False) -> set[str]:
     """The modules of ui/ that one imports, at its top or inside functions."""
     tree = tree_of(MODULES[module])
