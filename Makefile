@@ -12,6 +12,9 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 ARGS ?=
 FOLDERS := main.py sim agents ui cli tests packaging
 
+# Python keeps what it has translated, also where a sandbox says otherwise: tests start 200 programs of 300 files each.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test check slow mutants bench readme shots thumbs setup clean wheel hook
 .DEFAULT_GOAL := run
 
@@ -28,7 +31,7 @@ check: $(VENV)/.dev-ready
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_layers.py tests/test_rooms.py tests/test_readme.py tests/test_params.py tests/test_mutants.py
 
 test: $(VENV)/.dev-ready
-	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" $(ARGS)
 
 shots: $(VENV)/.run-ready
 	$(BIN)/python -m cli.shots

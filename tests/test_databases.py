@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -31,10 +30,10 @@ from sim.prepared import fetch
 from sim.world import World
 
 from . import naive_databases as naive
-from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_rows, solo
+from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_rows, solo, yaml_of
 from .test_golden import M1, assert_golden, row_id
 
-GOLDEN: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "golden" / "databases.yaml").read_text())
+GOLDEN: dict[str, Any] = yaml_of((Path(__file__).parent / "golden" / "databases.yaml").read_text())
 Problem = tuple[list[str], int, int]
 CONTROLS = [(True, True), (True, False), (False, True)]  # goals and depths from the database
 

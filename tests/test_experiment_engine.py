@@ -273,9 +273,12 @@ def test_no_scheduler_is_one_message(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     spec = tmp_path / "tiny.yaml"
     spec.write_text(TINY)
-    process = start_driver(spec, tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 2 and "no scheduler answers at tcp://127.0.0.1:9" in err.splitlines()[-1], err
+    words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--cluster", "tcp://127.0.0.1:9"]
+    hurried = (
+        f"import main; from cli.experiment import pools; pools._CONNECT_S = 0.5; raise SystemExit(main.main({words}))"
+    )
+    ended = subprocess.run([sys.executable, "-c", hurried], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2 and "no scheduler answers at tcp://127.0.0.1:9" in ended.stderr.splitlines()[-1]
     assert not (tmp_path / "out").exists()
 
 

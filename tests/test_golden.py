@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from agents.registry import BY_KEY
 from sim.agent_api import AgentSpec, Status
@@ -15,11 +14,11 @@ from sim.kernels.log import RESTARTED
 from sim.world import World
 
 from . import naive
-from .conftest import UNLIMITED, board_of, budget_for, drawn, solo, ticks_of
+from .conftest import UNLIMITED, board_of, budget_for, drawn, solo, ticks_of, yaml_of
 
 GOLDEN = Path(__file__).parent / "golden"
-M1: dict[str, Any] = yaml.safe_load((GOLDEN / "m1.yaml").read_text())
-TINY: dict[str, str] = yaml.safe_load((GOLDEN / "tiny.yaml").read_text())
+M1: dict[str, Any] = yaml_of((GOLDEN / "m1.yaml").read_text())
+TINY: dict[str, str] = yaml_of((GOLDEN / "tiny.yaml").read_text())
 MEASURED = ("moves", "cost", "back", "nonoptimal", "expansions")
 
 WALKERS = ("tba", "tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs")

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -25,14 +24,14 @@ from sim.walker import Walker
 from sim.world import World
 
 from . import naive_learning
-from .conftest import board_of, drawn, make_world, movements, problems, random_rows, run_python, solo, ticks_of
+from .conftest import board_of, drawn, make_world, movements, problems, random_rows, run_python, solo, ticks_of, yaml_of
 from .naive import Board
 from .test_golden import M1, assert_golden, row_id
 
 LEARNERS = ("lrta", "p-lrta", "k-lrta", "lss-lrta", "rtaa", "da-rtaa")
 LOCAL = ("k-lrta", "lss-lrta", "rtaa", "da-rtaa")
 CONSISTENT = ("k-lrta", "lss-lrta", "rtaa", "da-rtaa", "p-lrta")
-GOLDEN: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "golden" / "learning.yaml").read_text())
+GOLDEN: dict[str, Any] = yaml_of((Path(__file__).parent / "golden" / "learning.yaml").read_text())
 
 every_learner = pytest.mark.parametrize("key", LEARNERS)
 Params = dict[str, Value]

@@ -57,7 +57,8 @@ from agents.own import OwnAgent, Param
 class Mine(OwnAgent):
     def step(self):
 """
-WALKS = f"{HEAD}        return min(self.expand(self.position), key=lambda arc: self.distance(arc[0], self.goal))[0]\n"
+WALK = "        return min(self.expand(self.position), key=lambda arc: self.distance(arc[0], self.goal))[0]\n"
+WALKS = HEAD + WALK
 TRAP = """
     .........
     .######..
@@ -689,7 +690,7 @@ BROKEN = {
     "        [self.expand(0) for _ in range(self.budget + 1)]\n": "with a budget of",
     "        import random; return random.choice(self.expand(self.position))[0]\n": "walks another way",
     "        while True: pass\n": "did not return",
-    "        self.gone = (i for i in ())\n": "cannot be set aside",
+    f"        self.gone = (i for i in ())\n{WALK}": "cannot be set aside",
     "        return self.now\n": "AttributeError",
 }
 

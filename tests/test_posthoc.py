@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pygame
 import pytest
-import yaml
 
 from agents.registry import BY_KEY
 from cli import run, solve
@@ -29,7 +28,7 @@ from ui.model.job import GivenUpError, Job
 from ui.model.posthoc import posthoc_writer
 from ui.model.session import Session
 
-from .conftest import ROOT, random_rows
+from .conftest import ROOT, random_rows, yaml_of
 from .test_files import begun
 
 SHAPES = {"rect", "circle", "path", "polygon"}
@@ -52,7 +51,7 @@ def traced(path: Path, kind: str, ticks: int = 3000, *edits: tuple[int, Any], **
 def events_of(path: Path) -> list[dict[str, Any]]:
     """The events of a trace that is as the schema of version 1.4.0 and Posthoc's code want it."""
     text = path.read_text()
-    data = json.loads(text) if path.name.endswith(".json") else yaml.safe_load(text)
+    data = json.loads(text) if path.name.endswith(".json") else yaml_of(text)
     assert data["version"] == "1.4.0" and isinstance(data["views"]["main"], list)
     for item in data["views"]["main"]:
         assert item["$"] in SHAPES, "or `clear` would be lost"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +21,7 @@ from sim.walker import Walker
 from sim.world import World
 
 from . import naive
-from .conftest import UNLIMITED, board_of, budget_for, drawn, make_world, movements, problems, solo
+from .conftest import UNLIMITED, board_of, budget_for, drawn, make_world, movements, problems, solo, yaml_of
 from .naive import SQRT2, Board, Place
 
 Problem = tuple[list[str], int, int]
@@ -368,7 +367,7 @@ def test_a_shortcut_is_the_cheapest_way_left(problem: Problem, limit: int) -> No
 
 
 def test_shortcuts_are_found_where_there_are_some() -> None:
-    corridors = yaml.safe_load((Path(__file__).parent / "golden" / "tiny.yaml").read_text())
+    corridors = yaml_of((Path(__file__).parent / "golden" / "tiny.yaml").read_text())
     problem = drawn(corridors["two corridors with an opening"])
     assert sum(check_shortcuts(problem, limit) for limit in range(20, 60)) > 20
 

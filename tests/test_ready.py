@@ -1,11 +1,12 @@
 """Compiled kernels: kept, shared by processes, compiled anew where a file is damaged."""
 
 import ast
+import importlib.util
 import os
 import subprocess
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from agents.registry import SPECS
 from agents.warm import walk, walk_together
 from sim.commands import AgentConfig
 from sim.crew import Crew
-from sim.kernels import cache, crew, inner, ready, sources
+from sim.kernels import cache, crew, inner, jit, ready, sources
 from sim.kernels.jit import JIT_ON
 from sim.kernels.ready import Part, is_ready, make_ready
 
@@ -47,7 +48,6 @@ def test_each_part_is_compiled_once(notes: Path) -> None:
 def test_kernels_that_lie_compiled_are_read_beforehand() -> None:
     """In a program of its own: after the loader nothing is left to be read, nor compiled."""
     walked = "from agents.warm import AgentConfig, walk; walk(AgentConfig('tba'), watched=True)"
-    run_python(walked)
     told = run_python(
         "import agents.registry; from sim.kernels.loading import Loader; from sim.kernels.jit import KERNELS\n"
         "loader = Loader('sim.kernels.tba')\n"
@@ -72,7 +72,6 @@ print("numba.np.arraymath" in sys.modules)
 @compiles
 def test_who_only_reads_kernels_does_without_the_compilers_tables() -> None:
     """They take longer than all that a small command does."""
-    run_python(READS_A_KERNEL.format(first=""))  # compiles it, if nobody has
     assert run_python(READS_A_KERNEL.format(first="")).split()[-1] == "False"
 
 
@@ -143,6 +142,30 @@ def start(tiny: Path, **environment: str) -> tuple[int, Path]:
     return int(hits), Path(folder)
 
 
+@pytest.fixture
+def begun(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Any]]:
+    """Read the module as a start of the program does: its kernels know nothing but what lies in its cache."""
+    monkeypatch.setattr(cache, "CACHE_FOLDER", tiny / "cache")
+    monkeypatch.setattr(jit, "KERNELS", [])
+
+    def begin() -> Any:
+        forget_stamps()
+        named = importlib.util.spec_from_file_location("tiny", tiny / "tiny.py")
+        module = importlib.util.module_from_spec(named)
+        monkeypatch.setitem(sys.modules, "tiny", module)
+        named.loader.exec_module(module)
+        return module
+
+    yield begin
+    forget_stamps()
+
+
+def hits(module: Any) -> int:
+    """How often the small kernel comes from the cache when it is called."""
+    assert module.double(21) == 42
+    return sum(module.double.stats.cache_hits.values())
+
+
 @compiles
 def test_an_empty_cache_and_a_full_one(tiny: Path) -> None:
     hits, folder = start(tiny)
@@ -153,15 +176,15 @@ def test_an_empty_cache_and_a_full_one(tiny: Path) -> None:
 @compiles
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 @pytest.mark.parametrize("damage", ["empty", "torn", "zeros", "changed"])
-def test_a_damaged_file_is_compiled_anew(tiny: Path, suffix: str, damage: str) -> None:
-    _, folder = start(tiny)
-    (file,) = folder.rglob(f"*{suffix}")
+def test_a_damaged_file_is_compiled_anew(tiny: Path, begun: Callable[[], Any], suffix: str, damage: str) -> None:
+    assert hits(begun()) == 0
+    (file,) = tiny.rglob(f"*{suffix}")
     data = file.read_bytes()
     middle = len(data) // 2
     changed = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
     file.write_bytes({"empty": b"", "torn": data[:middle], "zeros": bytes(len(data)), "changed": changed}[damage])
-    assert start(tiny)[0] == 0
-    assert start(tiny)[0] == 1
+    assert hits(begun()) == 0
+    assert hits(begun()) == 1
 
 
 @compiles
@@ -192,38 +215,37 @@ def test_a_full_disk_ends_nothing(tiny: Path, monkeypatch: pytest.MonkeyPatch) -
     cache.SoundCache.save_overload(object.__new__(cache.SoundCache), None, None)
 
 
-NESTED = """
-import sys
-sys.path.insert(0, {folder!r})
-import sim.kernels, tiny
-print(tiny.quadruple(21), tiny.double(4), len(tiny.quadruple.overloads), len(tiny.double.inner().overloads))
-"""
-
-
 @compiles
 @pytest.mark.skipif(not inner.IS_KNOWN, reason="another version of numba, of which every kernel is compiled")
-def test_a_kernel_that_another_calls_is_part_of_it_and_can_be_called_itself(tiny: Path) -> None:
+def test_a_kernel_that_another_calls_is_part_of_it_and_can_be_called_itself(
+    tiny: Path, begun: Callable[[], Any]
+) -> None:
     """And only what Python calls lies in the cache."""
     with open(tiny / "tiny.py", "a", encoding="utf-8") as file:
         file.write("@kernel\ndef quadruple(x):\n    return double(double(x))\n")
-    code = NESTED.format(folder=str(tiny))
-    environment = {"NUMBA_CACHE_DIR": str(tiny / "cache")}
-    assert run_python(code, **environment) == "84 8 1 1\n"
-    assert run_python(code, **environment) == "84 8 1 0\n"
+
+    def called(calls_double: bool) -> tuple[int, int]:
+        """How many versions there are of the one that is called, and of the other inside of it."""
+        module = begun()
+        assert module.quadruple(21) == 84 and (not calls_double or module.double(4) == 8)
+        return len(module.quadruple.overloads), len(module.double.inner().overloads)
+
+    assert called(calls_double=True) == (1, 1)
+    assert called(calls_double=True) == (1, 0)
     assert len(list(tiny.rglob("*.nbc"))) == 2
     (index,) = tiny.rglob("tiny.double*.nbi")
     index.unlink()
-    assert run_python(code.replace("tiny.double(4)", "0"), **environment) == "84 0 1 0\n"
+    assert called(calls_double=False) == (1, 0)
     assert not list(tiny.rglob("tiny.double*.nbi"))
 
 
 @compiles
-def test_an_edit_compiles_what_depends_on_it_and_nothing_else(tiny: Path) -> None:
-    start(tiny)
+def test_an_edit_compiles_what_depends_on_it_and_nothing_else(tiny: Path, begun: Callable[[], Any]) -> None:
+    hits(begun())
     source = tiny / "tiny.py"
     source.write_text(source.read_text() + "# a comment\n")
-    assert start(tiny)[0] == 0
-    assert start(tiny)[0] == 1
+    assert hits(begun()) == 0
+    assert hits(begun()) == 1
 
 
 @pytest.fixture

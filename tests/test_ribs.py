@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -25,12 +24,12 @@ from sim.params import Value
 from sim.walker import Walker
 from sim.world import World
 
-from .conftest import board_of, drawn, movements, problems
+from .conftest import board_of, drawn, movements, problems, yaml_of
 from .naive import Board, Place
 from .naive_ribs import Ribs
 
 Problem = tuple[list[str], int, int]
-M1: Problem = drawn(yaml.safe_load((Path(__file__).parent / "golden" / "m1.yaml").read_text())["map"])
+M1: Problem = drawn(yaml_of((Path(__file__).parent / "golden" / "m1.yaml").read_text())["map"])
 LIMIT = 200_000  # ticks
 
 small = problems(side=9, water=False)

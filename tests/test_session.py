@@ -92,6 +92,7 @@ def test_a_new_stroke_clears_what_was_undone() -> None:
     assert not session.history.redo()
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.lists(st.integers(0, SIDE * SIDE - 1), min_size=1, max_size=12), st.booleans()), max_size=8)
 )
