@@ -263,13 +263,17 @@ class Timeline:
 
         Not while a keyframe is read: that would have to be waited for.
         """
-        measuring = self.world.measuring
-        if self.is_being_read or not (measuring.is_waiting or self.world.is_optimal_old):
+        if self.is_being_read or not self.is_measuring:
             return False
         self._finish_keyframe()
         if not self.world.renew_optimal(A_TICK):
-            measuring.spend(1)
+            self.world.measuring.spend(1)
         return True
+
+    @property
+    def is_measuring(self) -> bool:
+        """Whether numbers are still to come that no tick is needed for."""
+        return self.world.measuring.is_waiting or self.world.is_optimal_old
 
     def true_distance(self, cell: int) -> float | None:
         """Cost of the cheapest path from a cell to the goal; None while it is not known: ask again a frame later."""

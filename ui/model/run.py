@@ -232,7 +232,7 @@ class Run:
     @property
     def is_measuring(self) -> bool:
         """Whether numbers are still to come that no tick is needed for."""
-        return any(branch.timeline.world.measuring.is_waiting for branch in self.shown_branches)
+        return any(branch.timeline.is_measuring for branch in self.shown_branches)
 
     def go_on_measuring(self) -> None:
         """While no tick passes, measure what is still unknown, a little in each frame."""
