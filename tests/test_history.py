@@ -4,15 +4,17 @@ import json
 import random
 import re
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig, EditCells, SetBudget, SetChanges, SetParam, SetTrials
+from sim.commands import AgentConfig, EditCells, Serve, SetBudget, SetChanges, SetParam, SetTrials
 from sim.files.journal import Journal, restore, state_folder
 from sim.files.session import dump_session, parse_session
+from sim.grid import Grid
 from sim.movement import FOUR, SQUEEZE, Movement
 from sim.time.branches import BranchTree
 from tests.runs import scenario_on
@@ -136,6 +138,57 @@ def test_a_change_of_the_past_is_taken_back_with_the_branch_that_kept_the_future
     session.history.undo()
     session.seek(11)
     assert as_seen(session) == before and len(session.run.tree.branches) == 1
+
+
+def test_turns_that_a_clock_has_noted_go_and_come_back_with_their_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under a limit of milliseconds the log grows while time passes. In each tick the run has the turns that it had."""
+    now = count()
+    monkeypatch.setattr("ui.model.run.time.perf_counter", lambda: next(now) * 0.0004)
+    grid = Grid.from_rows(["." * 20] * 6)
+    agents = [AgentConfig("lrta", start=(0, y), goal=(19, 5)) for y in range(6)]
+    session = Session(scenario_on(grid, 0, 119, agents, budget=2, tick_ms=1.0))
+    seen = []
+    for wall in (50, 70):
+        session.advance(10)
+        seen.append(as_seen(session))
+        session.seek(session.tick - 6)
+        session.do(EditCells((wall,)))
+    session.advance(9)
+    seen.append(as_seen(session))
+    for _ in range(3):
+        for place, tick in ((1, 14), (0, 10), (1, 14), (2, session.tick), (0, 10), (2, 17)):
+            session.history.go_to(place)
+            session.seek(tick)
+            assert as_seen(session)[3] == seen[place][3], f"after {place} things"  # type: ignore[index]
+            noted = [entry.tick for entry in session.run.timeline.entries() if isinstance(entry.command, Serve)]
+            assert noted == sorted(set(noted)), "one number of turns a tick"
+
+
+def test_what_a_clock_notes_before_a_later_command_is_in_nobodys_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script goes on at a later tick; meanwhile it is branched, and its last command is put off."""
+    now = count()
+    monkeypatch.setattr("ui.model.run.time.perf_counter", lambda: next(now) * 0.0004)
+    agents = [AgentConfig("lrta", start=(0, y), goal=(19, 5)) for y in range(6)]
+    edits = [(tick, EditCells((tick,))) for tick in (2, 40, 44)]
+    grid = Grid.from_rows(["." * 20] * 6)
+    session = Session(scenario_on(grid, 0, 119, agents, budget=2, tick_ms=1.0, script=edits))
+    acts: list[Callable[[], object]] = [
+        lambda: branching.branch_here(session),
+        lambda: script.move(session, script.deeds(session.run)[-1], 6),
+        lambda: session.do(EditCells((70,))),
+    ]
+    seen = []
+    for act in acts:
+        session.advance(7)
+        seen.append(as_seen(session))
+        act()
+        arrive(session)
+    session.advance(60)
+    for place in (2, 3, 1, 3, 0, 3):
+        session.history.go_to(place)
+        if place < 3:
+            session.seek(7 * (place + 1))
+            assert as_seen(session)[3] == seen[place][3], f"after {place} things"  # type: ignore[index]
 
 
 def test_undo_goes_to_the_branch_in_which_it_was_done() -> None:

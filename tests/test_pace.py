@@ -9,7 +9,7 @@ from typing import cast
 import pygame
 import pytest
 
-from sim.commands import AgentConfig
+from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid
 from tests.runs import scenario_on
 from tests.window import make_app, press_combination
@@ -153,6 +153,18 @@ def test_work_that_goes_on_beside_the_window_keeps_it_awake() -> None:
     app.session.run.world.measuring.allowance = 0
     app.session.advance(1)
     assert app.session.run.is_measuring and not app.is_idle, "numbers are still to come"
+
+
+def test_a_window_whose_optimum_is_still_looked_for_stays_awake() -> None:
+    """What is drawn before the first tick belongs to the map by which cost is measured: a search in pieces."""
+    grid = Grid.from_rows(["." * 300] * 300)
+    app = make_app(scenario_on(grid, 0, grid.cells - 1, [AgentConfig("tba")]))
+    assert still(app)
+    app.session.do(EditCells(tuple(range(100 * 300, 100 * 300 + 299))))
+    app.session.run.world.measuring.allowance = 0
+    app.frame(FRAME_S)
+    assert app.session.run.world.has_old_optima and not app.is_idle, "the length of the cheapest path is still to come"
+    assert still(app) and not app.session.run.world.has_old_optima
 
 
 OPENING = [

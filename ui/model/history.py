@@ -14,6 +14,7 @@ whole. No pygame here.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
 from sim import commands
@@ -280,10 +281,7 @@ class BranchChange:
     @classmethod
     def between(cls, before: BranchState | None, after: BranchState | None) -> "BranchChange":
         old, new = before.entries if before else (), after.entries if after else ()
-        head = _alike(old, new)
-        tail = _alike(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
-        taken, put = old[head : len(old) - tail], new[head : len(new) - tail]
-        return cls(_without_log(before), _without_log(after), head, taken, put)
+        return cls(_without_log(before), _without_log(after), *_difference(old, new))
 
     @property
     def is_none(self) -> bool:
@@ -293,15 +291,51 @@ class BranchChange:
         is_same = (before.name, before.parent, before.at) == (after.name, after.parent, after.at)
         return is_same and not self.taken and not self.put
 
+    @property
+    def number(self) -> int:
+        state = self.before or self.after
+        assert state is not None
+        return state.number
+
     def wanted(self, forwards: bool) -> BranchState | None:
         return self.after if forwards else self.before
 
     def log(self, now: Sequence[Entry], forwards: bool) -> tuple[Entry, ...]:
-        """The log as it is to be, from the one that is there now."""
+        """The log as it is to be, from the one that is there now. What a clock has noted since stays, but for ticks
+        that the other run went through, too: those of this one go with it.
+        """
         old, new = (self.taken, self.put) if forwards else (self.put, self.taken)
-        end = self.place + len(old)
-        assert tuple(now[self.place : end]) == old, "a log was changed by somebody who did not say so"
-        return (*now[: self.place], *new, *now[end:])
+        gone, noted = {entry.id for entry in old}, {entry.tick for entry in new if _is_of_clock(entry)}
+        done, going = ([entry for entry in part if not _is_of_clock(entry)] for part in (now, old))
+        is_known = done[self.place : self.place + len(going)] == going
+        assert is_known, "a log was changed by somebody who did not say so"
+        at = now.index(done[self.place - 1]) + 1 if self.place else 0
+        kept = [
+            [entry for entry in part if entry.id not in gone and not (_is_of_clock(entry) and entry.tick in noted)]
+            for part in (now[:at], now[at:])
+        ]
+        return tuple(sorted((*kept[0], *new, *kept[1]), key=attrgetter("tick")))
+
+    def after_turn(self, now: Sequence[Entry], made: Sequence[Entry], forwards: bool) -> "BranchChange":
+        """The same, to be turned the other way: with what went because a clock had noted it since."""
+        before, after = (now, made) if forwards else (made, now)
+        place, taken, put = _difference(before, after)
+        return replace(self, place=place, taken=taken, put=put)
+
+
+def _is_of_clock(entry: Entry) -> bool:
+    """Whether nobody did it: a clock said how many had their turn."""
+    return isinstance(entry.command, commands.Serve) and not entry.is_scripted
+
+
+def _difference(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[int, tuple[Entry, ...], tuple[Entry, ...]]:
+    """Where two logs differ, and what of each stands there. The place is counted without what a clock noted: between
+    the others, more of that comes by itself.
+    """
+    head = _alike(old, new)
+    tail = _alike(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
+    place = sum(not _is_of_clock(entry) for entry in old[:head])
+    return place, tuple(old[head : len(old) - tail]), tuple(new[head : len(new) - tail])
 
 
 def _alike(one: Sequence[Entry], other: Sequence[Entry]) -> int:
@@ -342,18 +376,19 @@ class RunChange:
         one, other = ([key for key in state.order if key in both] for state in (self.before, self.after))
         return one != other
 
-    def apply(self, run: Run, forwards: bool) -> None:
-        """Bring a run from one of the two states to the other. Its ticks stay as they are."""
+    def apply(self, run: Run, forwards: bool) -> "RunChange":
+        """Bring a run from one of the two states to the other, its ticks as they are. Returns what turns it back."""
         leaving, wanted = (self.before, self.after) if forwards else (self.after, self.before)
         was_shown = tuple(run.shown)
+        turned = []
         for change in self.branches:
-            state = change.wanted(forwards)
+            state, there = change.wanted(forwards), run.tree.branches.get(change.number)
+            now = there.timeline.entries() if there else ()
+            made = change.log(now, forwards) if state is not None else ()
             if state is not None:
-                there = run.tree.branches.get(state.number)
-                now = there.timeline.entries() if there else ()
-                run.tree.put(replace(state, entries=change.log(now, forwards), tick=run.tick))
-        gone = {change.before.number for change in self.branches if change.before and change.wanted(forwards) is None}
-        gone |= {change.after.number for change in self.branches if change.after and change.wanted(forwards) is None}
+                run.tree.put(replace(state, entries=made, tick=run.tick))
+            turned.append(change.after_turn(now, made, forwards))
+        gone = {change.number for change in self.branches if change.wanted(forwards) is None}
         kept = [n for n in (wanted.shown if was_shown == leaving.shown else was_shown) if n not in gone]
         back = [n for n in wanted.shown if n not in leaving.shown and n not in kept]
         shown = [*kept, *back] or wanted.shown
@@ -363,9 +398,10 @@ class RunChange:
             run.delete(number)
         run.tree.relink(wanted.groups)
         run.arrange(wanted.order)
+        return replace(self, branches=tuple(turned))
 
 
-@dataclass(frozen=True)
+@dataclass
 class InRun:
     """What was done to the open run, and where the user was before and after."""
 
@@ -376,7 +412,7 @@ class InRun:
 
     def turn(self, forwards: bool) -> None:
         run = self.holder.run
-        self.change.apply(run, forwards)
+        self.change = self.change.apply(run, forwards)
         focused = self.focus_after if forwards else self.focus_before
         if focused.branch in run.tree.branches and focused.branch not in run.shown:
             run.show([*run.shown, focused.branch])
