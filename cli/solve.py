@@ -73,10 +73,11 @@ def _parser() -> Arguments:
     )
     parser.add_argument(
         "--agent",
-        action="append",
+        action="extend",
+        nargs="+",
         required=True,
         metavar="SPEC",
-        help="the key of an algorithm, with parameters where wanted: tba, tb-wa:weight=3; may be given more than once",
+        help="keys of algorithms, with parameters where wanted: tba tb-wa:weight=3; may be given more than once",
     )
     parser.add_argument("--budget", metavar="K", **option(BUDGET))
     parser.add_argument("--max-moves", metavar="N", **option(MOVES))

@@ -330,6 +330,13 @@ def test_a_trace_adds_up_to_the_result(run: Any, tmp_path: Path) -> None:
         assert own[-1]["cell"] == line["goal"] and not any(entry["refused"] for entry in own)
 
 
+def test_several_agents_stand_behind_one_option_or_several(run: Any) -> None:
+    agents = ("--agent", "tba", "tb-wa:weight=3", "--budget", "8", "--agent", "astar")
+    _, out, _ = run("solve", "--map", "rooms-32", "--from", "0,0", "--to", "31,31", *agents)
+    assert [line["agent"] for line in objects(out)] == ["tba", "tb-wa", "astar"]
+    assert {line["map"] for line in objects(out)} == {"rooms-32"}
+
+
 def test_a_trace_of_solve_tells_rows_apart(run: Any, scen: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     code, out, _ = run("solve", "--scen", scen, "--rows", "0,1", "--agent", "gbfs", "--trace", trace)
