@@ -1,6 +1,6 @@
 """Backmove: a desktop laboratory for real-time heuristic search on grid maps.
 
-    main.py [FILE]           open the window with a file, an example by its name, or the gallery
+    main.py [FILE]           open the window with a file, an example by its name, or the first example
     main.py COMMAND ...      one of these, all but `replay` without a window:
 
     agents          list every agent with its parameters
@@ -16,27 +16,32 @@
     check-agent     see whether an agent of your own keeps the rules
     bench           measure speed
 
-`main.py COMMAND --help` says more about each. `--agent-file FILE.py` with any of them, or with the
-window, brings in an agent of your own: see docs/your-own-agent.md.
+`main.py COMMAND --help` says more about each, `main.py --version` which version this is.
+`--agent-file FILE.py` with any of them, or with the window, brings in an agent of your own: see
+docs/your-own-agent.md.
 """
 
 import importlib
-import importlib.metadata
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+if tuple(sys.version_info) < (3, 11):  # before anything is imported that an older one cannot read
+    sys.exit(f"Backmove needs Python 3.11 or later; {sys.executable} is {sys.version.split()[0]}")
+
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is for results
 
+from cli.packages import check_pygame, what_is_missing
 from cli.streams import close_output, replace_closed
-from sim.files.examples import example_names, named_file
+from sim.files.examples import OPENED, opened_file
 from sim.params import ConfigError, did_you_mean, nearest, printable
-from sim.program import NAME
+from sim.program import NAME, version
 
 COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "check-lesson", "bench")
 OWN = ("new-agent", "check-agent")
 HELP = ("-h", "--help")
+VERSION = ("-V", "--version")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except SystemExit as end:  # argparse, after --help
         return int(end.code or 0)
+    except ModuleNotFoundError as error:
+        print(what_is_missing(error), file=sys.stderr)
+        return 2
     except BrokenPipeError:  # whoever read our output has had enough
         return close_output(141)
     except OSError as error:
@@ -64,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str], has_output: bool = True) -> int:
-    if not has_output and arguments and arguments[0] in (*COMMANDS, *OWN, *HELP):
+    if not has_output and arguments and arguments[0] in (*COMMANDS, *OWN, *HELP, *VERSION):
         raise ConfigError(
             f"{arguments[0]}: standard output is closed, and results would be lost; >/dev/null drops them"
         )
@@ -74,38 +82,32 @@ def _dispatch(arguments: list[str], has_output: bool = True) -> int:
     if any(word in HELP for word in arguments):
         print(__doc__.replace("main.py", NAME))
         return 0
-    file = named_file(arguments[0]) if arguments else ""
+    if arguments and arguments[0] in VERSION:
+        print(f"Backmove {version()}, Python {sys.version.split()[0]}")
+        return 0
+    file = opened_file(arguments[0]) if arguments else ""
     if arguments and not os.path.exists(file):
         raise ConfigError(f"{arguments[0]}: {_what_is_wrong(arguments[0])}")
     if len(arguments) > 1:
         raise ConfigError(
             f"{arguments[1]}: expected one file or example to open, got another word after {arguments[0]}"
         )
-    _check_pygame()
+    check_pygame()
     window = importlib.import_module("ui.start")
     return int(window.run(Path(file) if arguments else None))
-
-
-def _check_pygame() -> None:
-    """Plain pygame writes its files over those of pygame-ce, and then the widgets fail in the strangest ways."""
-    if any(importlib.metadata.distributions(name="pygame")):
-        raise ConfigError(
-            "pygame is installed beside pygame-ce and has overwritten parts of it; mend it by\n"
-            f"    {sys.executable} -m pip uninstall -y pygame pygame-ce\n"
-            f"    {sys.executable} -m pip install pygame-ce"
-        )
 
 
 def _what_is_wrong(name: str) -> str:
     """Why a first argument is neither a command nor a file, with the nearest that is."""
     if name.startswith("-"):
-        return f"no such option{did_you_mean(name, ['--help', '--agent-file'])}"
+        return f"no such option{did_you_mean(name, ['--help', '--version', '--agent-file'])}"
     folder, file = os.path.split(name)
     if folder or "." in file:
         files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
         return f"no such file{nearest(file, files)}"
     commands = (*COMMANDS, *OWN, "--help")
-    return f"no such command or file{nearest(name, (*commands, *example_names())) or did_you_mean(name, commands)}"
+    names = (name for kind in OPENED for name in kind.names())
+    return f"no such command or file{nearest(name, (*commands, *names)) or did_you_mean(name, commands)}"
 
 
 if __name__ == "__main__":

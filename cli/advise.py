@@ -28,6 +28,7 @@ from sim.experiments.problems import Case, board_of, random_pairs
 from sim.experiments.runs import do_job
 from sim.experiments.tables import Table, number, shown
 from sim.files.disk import check_folder, make_folder
+from sim.files.examples import MAPS, asked_file
 from sim.files.map_source import MapFile
 from sim.files.maps import MAP_KINDS, open_map
 from sim.files.scenario import Scenario, save_scenario
@@ -45,9 +46,10 @@ _FEWEST_CROWDS = 8  # settings of which many units walk, whatever the time
 
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
-    grid = open_map(given.map, movement=movement_of(given))
+    file = asked_file(given.map, MAPS)
+    grid = open_map(file, movement=movement_of(given))
     folder = Path(given.output or f"{Path(given.map).stem}-advice")
-    board = board_of(Path(given.map).name, grid)
+    board = board_of(Path(file).name, grid)
     pairs = random_pairs(grid, _MOST_PROBLEMS, Random(0))
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
@@ -59,13 +61,13 @@ def main(argv: Sequence[str]) -> int:
     count = measure(tried, cases, given.seconds / 2, progress)
     measure_together(tried, cases, given.units, given.seconds / 2, progress)
     answer(tried, need, given, count)
-    write(tried, need, cases[0], Path(given.map), folder)
+    write(tried, need, cases[0], Path(file), folder)
     return 0
 
 
 def _parser() -> Arguments:
     parser = Arguments("advise", "Try agents on random problems of a map, and say which to use.")
-    parser.add_argument("--map", required=True, metavar="FILE", help=f"a map: {MAP_KINDS}")
+    parser.add_argument("--map", required=True, metavar="FILE", help=f"a map: {MAP_KINDS}, or the name of an example")
     add_movement(parser)
     parser.add_argument("--units", metavar="N", **option(UNITS))
     limit = parser.add_mutually_exclusive_group()

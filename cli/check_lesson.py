@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from agents.registry import BY_KEY
 from cli.arguments import Arguments
 from sim.counted import counted
+from sim.files.examples import LESSONS, asked_file
 from sim.files.lesson import load_lesson
 from sim.lesson import broken_claims
 from sim.params import ConfigError
@@ -15,7 +16,9 @@ from ui.model.layers import HEAT_KINDS
 
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("check-lesson", "Play lessons to their ends and say what in them the run does not show.")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a lesson, see docs/lessons.md")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="a lesson, see docs/lessons.md, or the name of one that ships"
+    )
     problems = [problem for name in parser.parse_args(argv).files for problem in _problems_of(name)]
     for problem in problems:
         print(problem, file=sys.stderr)
@@ -24,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _problems_of(name: str) -> list[str]:
     try:
-        lesson = load_lesson(name, BY_KEY, (ASSETS,), HEAT_KINDS)
+        lesson = load_lesson(asked_file(name, LESSONS), BY_KEY, (ASSETS,), HEAT_KINDS)
     except ConfigError as error:  # those after it are looked at all the same
         return list(error.problems)
     claims = sum(len(step.claims) for step in lesson.steps)

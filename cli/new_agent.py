@@ -26,5 +26,5 @@ def main(argv: Sequence[str]) -> int:
     print(f"wrote {path}; now")
     print(f"    {NAME} --agent-file {path}              open the window with it; save the file, and it runs anew")
     print(f"    {NAME} check-agent {path}               see whether it keeps the rules")
-    print(f"    {NAME} --agent-file {path} solve --map assets/maps/rooms-64.map --from 0,0 --to 63,63 --agent {key}")
+    print(f"    {NAME} --agent-file {path} solve --map rooms-64 --from 0,0 --to 63,63 --agent {key}")
     return 0

@@ -23,11 +23,15 @@ HEAD = """# Experiments of the papers, repeated
 Each section is a specification in `assets/experiments/` and what `python main.py report --markdown` says of its
 results; this page is made by `python -m cli.papers --page`. "Printed" is the number in the paper; a claim that does
 not hold here says why. Times are processor time of planning on one machine and say something only relative to each
-other. E1 to E5, E7 and E9 need the benchmark maps (`--maps DIR`).
+other.
 
-To run one: `python main.py experiment assets/experiments/e1.yaml -o e1`, with `--size small` in about a minute; then
-`python main.py report e1` draws its tables and figures, the paper's numbers beside ours. The same command goes on where
-it was stopped. How to write one of your own: [own-experiments.md](own-experiments.md).
+To run one: `python main.py experiment e6`, with `--size small` in about a minute; then `python main.py report e6` draws
+its tables and figures, the paper's numbers beside ours. The same command goes on where it was stopped; `--dry-run` says
+how long it will take. How to write one of your own: [own-experiments.md](own-experiments.md).
+
+E1 to E5, E7 and E9 need maps that are not ours to give: those of the
+[MovingAI benchmarks](https://movingai.com/benchmarks/grids.html), the `.scen` files beside the maps, in folders
+`bg512`, `wc3maps512`, `sc1` and `rooms`. `--maps DIR` says where these folders are.
 """
 
 

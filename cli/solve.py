@@ -19,6 +19,7 @@ from cli.warm import warm_up
 from sim.commands import BUDGET, TRIALS, AgentConfig
 from sim.files.agent_text import parse_agent
 from sim.files.disk import noting_reads
+from sim.files.examples import MAPS, asked_file
 from sim.files.map import ScenFile, ScenRow, find_map, lengths_agree, read_scen, row_numbers, row_problem
 from sim.files.maps import MAP_KINDS, maps_for, open_map
 from sim.files.picture_map import THRESHOLD
@@ -58,7 +59,9 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> Arguments:
     parser = Arguments("solve", "Solve problems; one JSON line per agent and problem on standard output.")
-    parser.add_argument("--map", metavar="FILE", help=f"a map: {MAP_KINDS}; may be left out with --scen")
+    parser.add_argument(
+        "--map", metavar="FILE", help=f"a map: {MAP_KINDS}, or the name of an example; may be left out with --scen"
+    )
     threshold = with_default(f"where --map is a picture: {THRESHOLD.help}", THRESHOLD.default)
     parser.add_argument("--threshold", type=checked(THRESHOLD), metavar="N", help=threshold)
     add_movement(parser)
@@ -70,10 +73,11 @@ def _parser() -> Arguments:
     )
     parser.add_argument(
         "--agent",
-        action="append",
+        action="extend",
+        nargs="+",
         required=True,
         metavar="SPEC",
-        help="the key of an algorithm, with parameters where wanted: tba, tb-wa:weight=3; may be given more than once",
+        help="keys of algorithms, with parameters where wanted: tba tb-wa:weight=3; may be given more than once",
     )
     parser.add_argument("--budget", metavar="K", **option(BUDGET))
     parser.add_argument("--max-moves", metavar="N", **option(MOVES))
@@ -140,7 +144,9 @@ def _single(given: Namespace) -> SolveTask:
 
 
 def _open(path: str, given: Namespace) -> Grid:
-    return open_map(path, movement=movement_of(given), threshold=given.threshold or int(THRESHOLD.default))
+    return open_map(
+        asked_file(path, MAPS), movement=movement_of(given), threshold=given.threshold or int(THRESHOLD.default)
+    )
 
 
 def _rows_of_scen(given: Namespace) -> list[SolveTask | str]:

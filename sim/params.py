@@ -2,9 +2,10 @@
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 Value = bool | int | float | str
 
@@ -39,11 +40,20 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return nearest(name, names) or (f"; known: {', '.join(names)}" if names else "")
 
 
-def unknown_agent(name: object, known: Iterable[str]) -> str:
+class Named(Protocol):
+    """An agent as far as it matters here: `TB-WA*` is what panels and papers call the one with the key `tb-wa`."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def unknown_agent(name: object, specs: Mapping[str, Named]) -> str:
     """What to say of an agent that is not there: the nearest, and how to bring in one of the user's own."""
-    names, word = list(known), str(name)[:40]
+    word = str(name)[:40]
+    asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3` is `tb-wa` with a wrong sign behind it
+    keys = {spec.name.lower(): key for key, spec in specs.items()}
     own = f"; if it is one of your own, name its file: --agent-file {word}.py, or drop {word}.py onto the window"
-    return nearest(name, names) or did_you_mean(name, names) + own
+    return nearest(keys.get(asked, asked), specs) or did_you_mean(word, specs) + own
 
 
 def shown(value: object) -> str:

@@ -22,6 +22,7 @@ from sim.files.agent_text import parse_agent
 from sim.files.map import read_map, row_numbers
 from sim.files.scenario import build_world, load_scenario
 from sim.params import ConfigError
+from sim.program import version
 from sim.world import World
 
 from .conftest import ROOT
@@ -330,6 +331,13 @@ def test_a_trace_adds_up_to_the_result(run: Any, tmp_path: Path) -> None:
         assert own[-1]["cell"] == line["goal"] and not any(entry["refused"] for entry in own)
 
 
+def test_several_agents_stand_behind_one_option_or_several(run: Any) -> None:
+    agents = ("--agent", "tba", "tb-wa:weight=3", "--budget", "8", "--agent", "astar")
+    _, out, _ = run("solve", "--map", "rooms-32", "--from", "0,0", "--to", "31,31", *agents)
+    assert [line["agent"] for line in objects(out)] == ["tba", "tb-wa", "astar"]
+    assert {line["map"] for line in objects(out)} == {"rooms-32"}
+
+
 def test_a_trace_of_solve_tells_rows_apart(run: Any, scen: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     code, out, _ = run("solve", "--scen", scen, "--rows", "0,1", "--agent", "gbfs", "--trace", trace)
@@ -380,6 +388,34 @@ def test_a_scenario_with_trials_tells_totals_and_the_last_trial(run: Any) -> Non
         assert line["cost"] > line["trial"] * line["optimal"]
 
 
+# --- which program, which Python --------------------------------------------------------------------
+
+
+def test_the_version_is_that_of_the_package_and_of_the_citation(run: Any) -> None:
+    code, out, _ = run("--version")
+    assert code == 0 and out.startswith(f"Backmove {version()}, Python ")
+    assert f"\nversion: {version()}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ("", "expected the package numpy, found none; "),  # -S: a Python without packages
+        ("sys.version_info = (3, 10, 1); ", "Backmove needs Python 3.11 or later; "),
+    ],
+)
+def test_a_python_that_cannot_run_it_is_told_in_one_line(before: str, words: str) -> None:
+    code = f"import runpy, sys; {before}sys.argv[1:] = ['agents']; runpy.run_path('main.py', run_name='__main__')"
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode != 0 and words in result.stderr and result.stderr.count("\n") == 1
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 ENDS = ("--from", "0,0", "--to", "31,31")
@@ -416,6 +452,23 @@ SMALL = "experiment: argument --size: expected one of full, small, got 'smal'; d
                 "--agent tbwa: no agent 'tbwa'; did you mean 'tb-wa'?",
                 "--agent tba:shar=1,share=2,x: expected parameter=value, got 'x'",
             ],
+        ),
+        (
+            ["solve", "--map", ROOMS, *ENDS, "--agent", "TBA*", "--agent", "tb-wa,weight=3"],
+            [
+                "--agent TBA*: no agent 'TBA*'; did you mean 'tba'?",
+                "--agent tb-wa,weight=3: no agent 'tb-wa,weight=3'; did you mean 'tb-wa'? "
+                "Parameters follow a colon, as in tb-wa:weight=3",
+            ],
+        ),
+        (
+            ["solve", "--map", "room-64", *ENDS, "--agent", "tba"],
+            ["room-64: no such file or example; did you mean 'rooms-64'?"],
+        ),
+        (["advise", "--map", "room-64"], ["room-64: no such file or example; did you mean 'rooms-64'?"]),
+        (
+            ["check-lesson", "why-agents-scrubs"],
+            ["why-agents-scrubs: no such file or example; did you mean 'why-agents-scrub'?"],
         ),
         (
             ["solve", "--map", ROOMS, *ENDS, "--agent", "tba:shar=1,share=2"],

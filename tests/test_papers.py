@@ -1,5 +1,6 @@
 """The experiments of the papers: their specifications are whole, and their claims come out as they say."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,14 @@ def test_the_small_size_runs_and_its_claims_come_out_as_they_say(name: str, tmp_
 
 def test_the_example_of_the_page_is_a_specification() -> None:
     guide = PAGE.with_name("own-experiments.md").read_text(encoding="utf-8")
-    text = "\n".join(line[4:] for line in guide.splitlines() if line.startswith("    "))
+    text, lists = (
+        "\n".join(line[4:] for line in guide.split(before)[1].split("\n\n")[1].splitlines())
+        for before in ("`mine.yaml`:", "drawn from all of them:")
+    )
+    assert "480 runs" in guide and parse_experiment(text, "x.yaml", BY_KEY).count == 480
+    other = re.sub(r"^problems: .*$", lists, text, flags=re.MULTILINE)
     with pytest.raises(ValueError, match="expected files, got none that fits 'maps/") as caught:
-        parse_experiment(text, "x.yaml", BY_KEY)
+        parse_experiment(other, "x.yaml", BY_KEY)
     assert len(str(caught.value).splitlines()) == 1
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.registry import SPECS, spec_of
+from agents.registry import BY_KEY, SPECS, spec_of
 from sim.agent_api import AgentSpec
 from sim.files.agents import AGENT_KEYS
-from sim.params import ConfigError, Param, did_you_mean, parse_params, shown
+from sim.params import ConfigError, Param, did_you_mean, parse_params, shown, unknown_agent
 
 COUNT = Param("count", int, 3, "how many", 1, 10)
 SHARE = Param("share", float, 0.5, "how much", 0.0, 1.0)
@@ -118,3 +118,9 @@ def test_declarations(spec: AgentSpec) -> None:
 def test_unknown_agent() -> None:
     with pytest.raises(ConfigError, match=r"agents\[0\]\.kind: no agent 'rtb-w'; did you mean 'rtb-wa'\?"):
         spec_of("rtb-w", "agents[0].kind")
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+def test_an_agent_is_found_by_its_name_in_panels(spec: AgentSpec) -> None:
+    assert unknown_agent(spec.name, BY_KEY) == f"; did you mean '{spec.key}'?"
+    assert unknown_agent(spec.key.upper(), BY_KEY) == f"; did you mean '{spec.key}'?"

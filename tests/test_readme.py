@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import main
 from agents.registry import SPECS
 from cli.readme import PAGES, README, file_of, made_anew
+from sim.files.examples import MAPS, named_file
 
 from .conftest import ROOT
 
@@ -28,6 +30,22 @@ def test_the_example_runs() -> None:
 def test_every_agent_has_the_file_that_the_table_names(spec: object) -> None:
     text = (ROOT / file_of(spec)).read_text(encoding="utf-8")  # type: ignore[arg-type]
     assert f'key="{spec.key}"' in text  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("page", [README, *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name)
+def test_commands_on_a_page_are_there_with_their_options(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = page.read_text(encoding="utf-8")
+    for line in re.findall(r"python main\.py ([^`#\n]+)", text):
+        words = line.replace("--agent-file my_agent.py", "").split()
+        if not words or words[0] not in (*main.COMMANDS, *main.OWN):
+            assert not words or words[0].startswith("-") or named_file(words[0]) != words[0], line
+            continue
+        main.main([words[0], *(["search"] if words[0] == "bench" else []), "--help"])
+        helped = capsys.readouterr().out
+        for option in (word for word in words if word.startswith("--")):
+            assert re.search(rf"{option}\b", helped), line
+        for name in re.findall(r"--map (\S+)", line):
+            assert Path(named_file(name, MAPS)).is_file(), line
 
 
 def test_folders_of_the_map_exist() -> None:

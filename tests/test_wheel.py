@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import main
-from sim.files.examples import example_names, named_file
+from sim.files.examples import EXPERIMENTS, LESSONS, MAPS, SCENARIOS, named_file, opened_file
 from sim.kernels import packed
 from sim.kernels.sources import stamp_of_all
 
@@ -89,7 +89,7 @@ def test_the_command_from_another_folder(installed: Path, tmp_path: Path) -> Non
     listed = backmove(installed, tmp_path, "agents", "--json")
     assert listed.returncode == 0 and len(json.loads(listed.stdout)) > 15
     told = backmove(installed, tmp_path, "--help").stdout
-    assert told.count("backmove ") == 3 and "main.py" not in told and "\n    solve " in told
+    assert told.count("backmove ") == 4 and "main.py" not in told and "\n    solve " in told
     ran = backmove(installed, tmp_path, "run", "bridges")
     assert ran.returncode == 0 and ran.stderr == ""
     assert [json.loads(line)["outcome"] for line in ran.stdout.splitlines()] == ["reached", "reached"]
@@ -119,10 +119,18 @@ def test_the_window_from_another_folder(installed: Path, tmp_path: Path) -> None
 
 def test_examples_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in example_names():
-        assert Path(named_file(name)).is_file() and named_file(f"{name}.yaml") == named_file(name)
+    for kind in (SCENARIOS, MAPS, EXPERIMENTS, LESSONS):
+        assert kind.names()
+        for name in kind.names():
+            file = named_file(name, kind)
+            assert Path(file).is_file() and named_file(f"{name}{kind.suffix}", kind) == file
     for name in ("nothing", "", ".", "..", "../scenarios/bridges", "a/bridges"):
         assert named_file(name) == name
+    assert opened_file("rooms-64") == named_file("rooms-64", MAPS) and opened_file("nothing") == "nothing"
+    assert opened_file("why-agents-scrub") == named_file("why-agents-scrub", LESSONS)
+    assert opened_file("two-corridors") == named_file("two-corridors")  # a map has that name, too
+    (tmp_path / "e6").mkdir()
+    assert named_file("e6", EXPERIMENTS) != "e6"
     (tmp_path / "bridges").touch()
     assert named_file("bridges") == "bridges"
 

@@ -19,6 +19,7 @@ from sim.experiments.files import RESULTS, parquet, write_lab, write_parquet, wr
 from sim.experiments.plan import Task, tasks
 from sim.experiments.spec import SIZES, Specification, load_experiment
 from sim.experiments.store import Store, open_for_writing
+from sim.files.examples import EXPERIMENTS, asked_file
 from sim.params import Param
 
 SIZE = Param("size", str, SIZES[0], "full, or what the specification calls small", choices=SIZES)
@@ -31,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     if given.until_input_ends:
         end_with_input()
-    spec = load_experiment(given.spec, BY_KEY, given.size, [Path(given.maps)])
+    spec = load_experiment(asked_file(given.spec, EXPERIMENTS), BY_KEY, given.size, [Path(given.maps)])
     progress = Progress()
     for text in spec.left_out:
         progress.say(text)
@@ -45,7 +46,7 @@ def _parser() -> Arguments:
         "experiment",
         "Run every agent of a specification on every problem. If it was stopped, the same command goes on.",
     )
-    parser.add_argument("spec", metavar="SPEC.yaml", help="what to run; assets/experiments has examples")
+    parser.add_argument("spec", metavar="SPEC.yaml", help="what to run: a file, or the name of an example such as e6")
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="where results are kept (default: the name of SPEC without .yaml)"
     )

@@ -344,7 +344,9 @@ class _Reader:
             found = self.places.find(pattern)
             if not found:
                 folders = " or ".join(str(folder) for folder in self.places.folders)
-                part.complain(f"expected files, got none that fits {shown(pattern)} in {folders}")
+                part.complain(
+                    f"expected files, got none that fits {shown(pattern)} in {folders}; --maps names another folder"
+                )
             for name, path in found:
                 if path not in seen:
                     seen.add(path)

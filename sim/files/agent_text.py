@@ -17,7 +17,8 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
     key, colon, rest = text.partition(":")
     spec = specs.get(key.strip())
     if spec is None:
-        raise ConfigError(f"{where}: no agent '{key.strip()}'{unknown_agent(key.strip(), specs)}")
+        colons = "" if colon or "=" not in key else " Parameters follow a colon, as in tb-wa:weight=3"
+        raise ConfigError(f"{where}: no agent '{key.strip()}'{unknown_agent(key.strip(), specs)}{colons}")
     place = where.removesuffix(f":{rest}")
     problems: list[str] = []
     if colon and not rest.strip():

@@ -14,7 +14,7 @@ import numpy as np
 from agents.registry import BY_KEY
 from sim.commands import AgentConfig, SetTerrain, TimedCommand
 from sim.files.disk import open_regular, read_file
-from sim.files.examples import example_names, named_file
+from sim.files.examples import SCENARIOS, named_file
 from sim.files.lesson import is_lesson, load_lesson
 from sim.files.map import (
     ScenFile,
@@ -203,7 +203,7 @@ def scenario_from_generated(
 
 def examples() -> list[Path]:
     """The scenarios of the gallery, in their order."""
-    found = {name: Path(named_file(name)) for name in example_names()}
+    found = {name: Path(named_file(name)) for name in SCENARIOS.names()}
     known = [name for name in _EXAMPLE_ORDER if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 

@@ -1,0 +1,33 @@
+"""Whether this Python has the packages that the program needs, and what to do where it has not."""
+
+import importlib.metadata
+import os
+import sys
+
+from sim.params import ConfigError
+from sim.program import ROOT
+
+_OURS = ("", "main", "sim", "agents", "ui", "cli")
+
+
+def what_is_missing(error: ModuleNotFoundError) -> str:
+    """Which package is not there, and the Python that has it. What is missing of ours is a fault, and raised."""
+    if (error.name or "").partition(".")[0] in _OURS:
+        raise error
+    own = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    remedy = (
+        f"activate .venv, or type {own} in place of python"
+        if own.parent.is_dir()
+        else f"`make run` sets up .venv with it; or: {sys.executable} -m pip install -r {ROOT / 'requirements.txt'}"
+    )
+    return f"{sys.executable}: expected the package {error.name}, found none; {remedy}"
+
+
+def check_pygame() -> None:
+    """Plain pygame writes its files over those of pygame-ce, and then the widgets fail in the strangest ways."""
+    if any(importlib.metadata.distributions(name="pygame")):
+        raise ConfigError(
+            "pygame is installed beside pygame-ce and has overwritten parts of it; mend it by\n"
+            f"    {sys.executable} -m pip uninstall -y pygame pygame-ce\n"
+            f"    {sys.executable} -m pip install pygame-ce"
+        )
