@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agents.registry import BY_KEY
-from cli.arguments import Arguments, add_maps, option
+from cli.arguments import MAPS, Arguments, add_maps, option
 from cli.bench import problems
 from cli.bench.setup import Setup
 from cli.bench.table import Table, lines_of, write_csv
@@ -43,7 +43,8 @@ def main(argv: Sequence[str]) -> int:
     warm_up([AgentConfig(key) for key in BY_KEY], progress)
     setup = Setup(problems.load(Path(given.maps)), given.rounds, progress)
     if not setup.problems.is_listed:
-        progress.say(f"{given.maps}: no search-set.tsv there; generated maps instead, so targets do not apply")
+        lacking = "no benchmark maps (--maps DIR)" if given.maps == MAPS else f"{given.maps}: no search-set.tsv there"
+        progress.say(f"{lacking}; generated maps instead, so targets do not apply")
     tables = []
     for name in chosen:
         table: Table = importlib.import_module(f"cli.bench.{name.replace('-', '_')}").run(setup)
