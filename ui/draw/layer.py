@@ -19,7 +19,7 @@ def always(picture: Picture) -> bool:
     return True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layer:
     """One layer: what it is called, where it lies, and how it looks on the map, in legends and in SVG drawings.
 
