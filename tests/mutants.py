@@ -162,7 +162,7 @@ MUTANTS = (
     undo("run.tree.relink(wanted.groups)", "pass"),
     undo("run.arrange(wanted.order)", "pass"),
     undo("doing.stroke = stroke if doing.is_stroke else 0", "doing.stroke = 0"),
-    undo("return (*now[: self.place], *new, *now[end:])", "return (*now[: self.place], *now[end:], *new)"),
+    undo("(*kept[0], *new, *kept[1])", "(*kept[0], *kept[1], *new)"),
     branches("branch.parent, branch.at = state.parent, state.at\n", "pass\n"),
     # what is shown, and beginning again
     recorded("        self.cuts += 1\n", ""),
