@@ -371,6 +371,27 @@ def test_at_rest_each_part_is_drawn_in_turn_and_maps_always(monkeypatch):
     assert max(b - a for a, b in pairwise(frames)) == 1, "never two bars in one frame"
 
 
+def test_at_rest_eight_panels_and_the_bars_take_turns_two_in_a_frame(monkeypatch):
+    app = make_app(setup(8, budget=1), (1920, 1080))
+    drawn = []
+    for module in (top_bar, transport, sidebar):
+        monkeypatch.setattr(module, "draw", partial(count_draw, drawn, module.__name__, module.draw))
+    around = agent_panel.draw_around
+    monkeypatch.setattr(
+        agent_panel,
+        "draw_around",
+        lambda desk, boxes, *rest: count_draw(drawn, boxes.whole, partial(around, desk, boxes), *rest),
+    )
+    untouched(app, 2)
+    drawn.clear()
+    counts = []
+    for _ in range(6):
+        app.frame(0.016)
+        counts.append(len(drawn))
+    assert len(set(drawn)) == len(drawn) == 8 + 3, "each of them once"
+    assert max(b - a for a, b in pairwise([0, *counts])) == 2
+
+
 def test_at_rest_nothing_has_its_turn_in_the_frame_of_a_change(monkeypatch):
     """It has enough to do; but where the map changes in every frame there is nothing to wait for."""
     app = make_app(setup(budget=1))

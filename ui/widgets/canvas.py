@@ -22,6 +22,7 @@ from ui.model.layout import Box, contains
 
 _LARGEST_CACHED_BOX = 40_000  # pixels
 RENEWED_EVERY = 3  # frames, while the window rests
+_MOST_IN_A_FRAME = 2  # parts: eight panels and the bars are eleven, and nobody reads numbers twenty times a second
 
 Action = Callable[[], None]
 
@@ -106,7 +107,8 @@ class Canvas:
         return True
 
     def _has_turn(self, name: str) -> bool:
-        return (self._turn + list(self._parts).index(name)) % RENEWED_EVERY == 0
+        every = max(RENEWED_EVERY, -(-len(self._parts) // _MOST_IN_A_FRAME))
+        return (self._turn + list(self._parts).index(name)) % every == 0
 
     def px(self, units: float) -> int:
         return round(units * self.scale)
