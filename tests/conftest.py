@@ -162,7 +162,7 @@ def make_world(
 ) -> World:
     """A world with these agents, given as (kind, parameters)."""
     grid = Grid.from_rows(rows, movement=movement)
-    world = World(grid, start, goal, BY_KEY, budget=budget, **options)  # type: ignore[arg-type]
+    world = World(grid, start, goal, BY_KEY, budget=budget, **options)
     for kind, params in agents:
         world.add(AgentConfig(kind, params=params))
     return world

@@ -202,7 +202,7 @@ def test_agents_whose_time_or_moves_are_measured_are_in_no_crew() -> None:
     rows = ["." * 9] * 9
     with patch.object(crew, "FEWEST", 2):
         for options, want in (({}, 1), ({"stopwatch": lambda: 0.0}, 0)):
-            world = World(Grid.from_rows(rows), 0, 80, BY_KEY, budget=4, **options)  # type: ignore[arg-type]
+            world = World(Grid.from_rows(rows), 0, 80, BY_KEY, budget=4, **options)
             for start in ((1, 1), (5, 2), (3, 8)):
                 world.add(AgentConfig("tb-wa", start=start, goal=(8, 0)))
                 world.add(AgentConfig("tb-wa", start=start))  # its moves are judged by the world's goal

@@ -36,7 +36,7 @@ def setup(*kinds: str, budget: int = 4, size: tuple[int, int] = SIDES, **more: o
     rows[height // 2] = "." + "@" * (width - 2) + "."
     grid = Grid.from_rows(rows)
     agents = tuple(AgentConfig(kind) for kind in kinds or ("tba", "tb-wa"))
-    return replace(scenario_on(grid, width // 2, grid.cells - width // 2, agents, budget), **more)  # type: ignore[arg-type]
+    return replace(scenario_on(grid, width // 2, grid.cells - width // 2, agents, budget), **more)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def drawn(app: App, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
     def listen(text: str, face: str, size: int, colour: object) -> pygame.Surface:
         texts.append((text, size))
-        return render(text, face, size, colour)  # type: ignore[arg-type]
+        return render(text, face, size, colour)
 
     monkeypatch.setattr(app.window.canvas.fonts, "render", listen)
     app.draw()

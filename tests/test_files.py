@@ -214,7 +214,7 @@ def begun(**more: object) -> Scenario:
         title="A title: with signs",
         caption="Two\nlines",
     )
-    return changed(base, **more)  # type: ignore[arg-type]
+    return changed(base, **more)
 
 
 def saved_and_opened(session: Session, folder: Path) -> Scenario:

@@ -159,7 +159,7 @@ def test_turns_that_a_clock_has_noted_go_and_come_back_with_their_run(monkeypatc
         for place, tick in ((1, 14), (0, 10), (1, 14), (2, session.tick), (0, 10), (2, 17)):
             session.history.go_to(place)
             session.seek(tick)
-            assert as_seen(session)[3] == seen[place][3], f"after {place} things"  # type: ignore[index]
+            assert as_seen(session)[3] == seen[place][3], f"after {place} things"
             noted = [entry.tick for entry in session.run.timeline.entries() if isinstance(entry.command, Serve)]
             assert noted == sorted(set(noted)), "one number of turns a tick"
 
@@ -188,7 +188,7 @@ def test_what_a_clock_notes_before_a_later_command_is_in_nobodys_way(monkeypatch
         session.history.go_to(place)
         if place < 3:
             session.seek(7 * (place + 1))
-            assert as_seen(session)[3] == seen[place][3], f"after {place} things"  # type: ignore[index]
+            assert as_seen(session)[3] == seen[place][3], f"after {place} things"
 
 
 def test_undo_goes_to_the_branch_in_which_it_was_done() -> None:
@@ -296,7 +296,7 @@ def test_any_things_done_are_taken_back_one_by_one(seed: int) -> None:
         assert session.history.undo() is not None
         session.seek(tick)
         found = as_seen(session)
-        assert found[0] == before[0] and found[3:5] == before[3:5]  # type: ignore[index]
+        assert found[0] == before[0] and found[3:5] == before[3:5]
 
 
 # --- a stroke from the brush to the file ----------------------------------------------------------------

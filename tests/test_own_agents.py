@@ -96,7 +96,7 @@ def example(folder: Path, name: str = "mine.py") -> Path:
 
 def world_of(key: str, budget: int = 4, **options: object) -> World:
     rows, start, goal = drawn(TRAP)
-    world = World(Grid.from_rows(rows), start, goal, BY_KEY, budget=budget, **options)  # type: ignore[arg-type]
+    world = World(Grid.from_rows(rows), start, goal, BY_KEY, budget=budget, **options)
     world.add(AgentConfig(key))
     world.add(AgentConfig("lrta"))
     return world
@@ -286,7 +286,7 @@ def test_one_that_joins_while_a_video_is_recorded_is_in_the_video(
     spec = BY_KEY.pop("mine")
     SPECS.remove(spec)
     own_files.LOADED.clear()
-    film_worker._obey(None, named)  # type: ignore[arg-type]
+    film_worker._obey(None, named)
     assert BY_KEY["mine"].param(VERSION) == spec.param(VERSION)
 
 

@@ -28,7 +28,7 @@ def test_the_example_runs() -> None:
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
 def test_every_agent_has_the_file_that_the_table_names(spec: object) -> None:
-    text = (ROOT / file_of(spec)).read_text(encoding="utf-8")  # type: ignore[arg-type]
+    text = (ROOT / file_of(spec)).read_text(encoding="utf-8")
     assert f'key="{spec.key}"' in text  # type: ignore[attr-defined]
 
 

@@ -104,7 +104,7 @@ def a_journal(session: Session, folder: Path) -> Scenario:
     keeper.keep()
     assert keeper.journal is not None
     for file in (keeper.journal._file, keeper.journal._lock):  # what a kill does
-        os.close(file)  # type: ignore[arg-type]
+        os.close(file)
     other = Session(session.run.scenario)
     saving.restore(other, restore(find_crashed()[0].path, BY_KEY))
     return other.run.scenario

@@ -209,7 +209,7 @@ def test_a_scenario_stays_in_its_tree(tmp_path: Path) -> None:
 
     def load(name: object, **options: object) -> Scenario:
         (home / "x.yaml").write_text(text.replace("NAME", str(name)))
-        return load_scenario(home / "x.yaml", BY_KEY, **options)  # type: ignore[arg-type]
+        return load_scenario(home / "x.yaml", BY_KEY, **options)
 
     assert load("../maps/a.map").grid.width == 4
     assert load(tmp_path / "home" / "maps" / "a.map").grid.width == 4

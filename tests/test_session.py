@@ -50,7 +50,7 @@ def setup(seed: int = 3, density: float = 0.15, **more: object) -> Scenario:
         seed=7,
         switches={"gate": (40, 41, 56)},
     )
-    return changed(base, **more)  # type: ignore[arg-type]
+    return changed(base, **more)
 
 
 def terrain(session: Session) -> bytes:
@@ -640,7 +640,7 @@ def test_the_pace_changes_nothing(paces: list[int], changes: bool) -> None:
 @pytest.mark.parametrize("path", files.examples(), ids=lambda path: path.stem)
 def test_trails_say_what_the_referee_says(path: object) -> None:
     """For every example, also where agents wait without a path and are woken."""
-    session = Session(files.open_any(path).scenario)  # type: ignore[arg-type]
+    session = Session(files.open_any(path).scenario)
     while session.tick < 700 and session.advance(137):
         pass
     for walker in (w for w in session.run.world.walkers if not w.config.group):  # a crowd has one panel

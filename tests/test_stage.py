@@ -278,7 +278,7 @@ class Counter:
 
 def film_of(options: FilmOptions) -> Film:
     session = replay().begin()
-    return Film(session, stage_of(session, options.size), Counter(), options)  # type: ignore[arg-type]
+    return Film(session, stage_of(session, options.size), Counter(), options)
 
 
 def test_holds_stand_still_once_for_what_happens_together() -> None:

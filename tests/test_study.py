@@ -42,7 +42,7 @@ AGENTS = (AgentConfig("tb-wa", params={"weight": 3.0}), AgentConfig("lrta"), Age
 def a_sketch(title: str = "rooms", **more: object) -> Sketch:
     grid = generate("rooms", {"width": 24, "height": 24, "seed": 2}).grid
     given = {"agents": AGENTS, "budgets": (1, 16), "count": 6, "seed": 3, **more}
-    return Sketch(title, grid, **given)  # type: ignore[arg-type]
+    return Sketch(title, grid, **given)
 
 
 class Ended:
@@ -61,7 +61,7 @@ def done(wanted: Sketch, folder: Path) -> Study:
     """The same experiment, in this process."""
     path = sketch.write(wanted, folder, BY_KEY)
     run_all(path.read_text(), folder / "results", folders=[folder])
-    study = Study(wanted, folder, Ended())  # type: ignore[arg-type]
+    study = Study(wanted, folder, Ended())
     assert study.poll() and not study.poll()
     return study
 
@@ -235,7 +235,7 @@ def test_an_experiment_and_its_workers_end_with_a_window_that_is_killed(tmp_path
         text=True,
     ) as process:
         assert process.stdout
-        study = Study(a_sketch(), Path(process.stdout.readline().strip()), Ended())  # type: ignore[arg-type]
+        study = Study(a_sketch(), Path(process.stdout.readline().strip()), Ended())
         while not study.poll():
             assert process.poll() is None and processes_that_know(str(tmp_path))
             time.sleep(0.05)
