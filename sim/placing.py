@@ -105,9 +105,9 @@ def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
 
 
 def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[float, int | None]]:
-    """The same from each of many cells to one, by one search from there backwards."""
-    if not starts:
-        return []
+    """The same from each of many cells to one, by one search from there backwards; from a single one straight there."""
+    if len(starts) <= 1:
+        return [cheapest_way(grid, start, goal) for start in starts]
     search = bare(new_search(grid.cells, is_bucketed=True, is_reused=True))
     begin(grid.ground, search, goal, -1, starts[0])
     costs, moves = np.zeros(len(starts)), np.zeros(len(starts), np.int64)

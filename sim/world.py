@@ -634,10 +634,8 @@ class World:
         """The optima of those among them who want to go where the first does; one search measures the ways of all."""
         goal = self.goal_of(walkers[0]) if walkers else -1
         same = [walker for walker in walkers if self.goal_of(walker) == goal]
-        starts = [walker.start for walker in same]
-        is_one = len(starts) == 1
-        found = [cheapest_way(self.grid, starts[0], goal)] if is_one else cheapest_ways(self.grid, starts, goal)
-        for walker, way in zip(same, found, strict=True):
+        ways = cheapest_ways(self.grid, [walker.start for walker in same], goal)
+        for walker, way in zip(same, ways, strict=True):
             walker.own_optimal = way
         self._old_own = {walker.id for walker in walkers} - {walker.id for walker in same}
 
