@@ -32,6 +32,7 @@ if tuple(sys.version_info) < (3, 11):  # before anything is imported that an old
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is for results
 
+from cli.interrupts import exit_code_of
 from cli.packages import check_pygame, what_is_missing
 from cli.streams import close_output, replace_closed
 from sim.files.examples import OPENED, opened_file
@@ -45,7 +46,7 @@ VERSION = ("-V", "--version")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the arguments say. Returns the exit code: 0 all went well, 2 something given is wrong."""
+    """Do what the arguments say. Returns the exit code, see the table in README.md."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     has_output = replace_closed()
     try:
@@ -67,8 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(printable(f"{error.filename or 'output'}: {error.strerror or error}"), file=sys.stderr)
         return close_output(2)
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as error:
+        return exit_code_of(error)
 
 
 def _dispatch(arguments: list[str], has_output: bool = True) -> int:

@@ -1,36 +1,80 @@
-"""Ends that come from outside: another program's polite one is treated as Ctrl+C, and its own end as a polite one."""
+"""Ctrl+C and SIGTERM as a state of the program, which a command reads between two steps of its work.
+
+with Interrupts() as interrupts:
+    if interrupts.finishes(compile_everything):      a signal ends this at once
+        while not interrupts.exit_code and step():   a signal lets the current step finish
+            ...
+return interrupts.exit_code or 0
+"""
 
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
+from typing import Any
+
+EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}
+"""128 + the number of the signal, as shells report a program that a signal has killed."""
 
 
-@contextmanager
-def heeding_sigterm() -> Iterator[None]:
-    """As long as this lasts SIGTERM interrupts: results so far are printed and kept, and no half file stays behind."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+class TerminatedError(KeyboardInterrupt):
+    """A SIGTERM that ends the work at hand at once."""
+
+
+def exit_code_of(error: KeyboardInterrupt) -> int:
+    """Return the exit code of a program that this exception ends."""
+    return EXIT_CODES[signal.SIGTERM if isinstance(error, TerminatedError) else signal.SIGINT]
+
+
+class Interrupts:
+    """Keeps the first signal that arrives while the context is open.
+
+    That signal raises an exception in `finishes` only: everywhere else an exception could cut off a result line, a
+    file or a tick, or be lost in a callback. Every further signal raises, in case the command does not get to its
+    next look.
+    """
+
+    def __init__(self) -> None:
+        self.exit_code = 0  # of the first signal; 0: none has arrived
+        self._is_breakable = False
+        self._handlers_before: dict[int, Any] = {}
+
+    def __enter__(self) -> "Interrupts":
+        for number in EXIT_CODES:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # a shell ignores SIGINT for background jobs
+                self._handlers_before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._handlers_before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+    def finishes(self, work: Callable[[], object]) -> bool:
+        """Do work that the first signal may cut off; return whether it was done to its end."""
+        self._is_breakable = True  # before the look: a signal between the two must not be missed
+        try:
+            if not self.exit_code:
+                work()
+        except KeyboardInterrupt as error:
+            self.exit_code = self.exit_code or exit_code_of(error)
+        finally:
+            self._is_breakable = False
+        return not self.exit_code
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        is_first, self.exit_code = not self.exit_code, self.exit_code or EXIT_CODES[number]
+        if self._is_breakable or not is_first:
+            raise TerminatedError if number == signal.SIGTERM else KeyboardInterrupt
 
 
 def end_with_input() -> None:
-    """From now on the end of standard input is a SIGTERM: whoever holds the other end of that pipe is gone, however it
-    went.
-    """
+    """Send this process a SIGTERM when standard input ends: the process at the other end of that pipe is gone."""
     threading.Thread(target=_end_with_input, args=(sys.stdin.fileno(),), daemon=True).start()
 
 
 def _end_with_input(stdin: int) -> None:
-    while os.read(stdin, 4096):  # not sys.stdin.read(): at its own end a program would stumble over the lock of that
+    while os.read(stdin, 4096):  # not sys.stdin.read(): the interpreter would wait for its lock at exit
         pass
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

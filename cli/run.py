@@ -1,4 +1,4 @@
-"""`run`: a scenario without a window."""
+"""`run`: run a scenario without a window."""
 
 import time
 from collections.abc import Sequence
@@ -7,25 +7,25 @@ from typing import Any
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, checked, with_default
-from cli.interrupts import heeding_sigterm
+from cli.interrupts import Interrupts
 from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
 from cli.prepare import prepare
 from cli.progress import Progress
 from cli.results import print_result
+from cli.stride import Stride
 from cli.warm import warm_up
 from sim.commands import LAST_TICK, TICK_MS, AddAgent, Serve, SetTickMs, TimedCommand
 from sim.files.disk import noting_reads
 from sim.files.examples import asked_file
-from sim.files.scenario import Scenario, build_world, load_scenario, save_scenario
+from sim.files.scenario import SEED, Scenario, build_world, load_scenario, save_scenario
 from sim.files.trace import Trace
 from sim.params import Param
-from sim.results import STOPPED, STUCK, Proofs, TickTimes, group_lines, outcome_of, result
+from sim.results import INTERRUPTED, REMOVED, STUCK, Proofs, TickTimes, group_lines, outcome_of, result
 from sim.walker import Walker
 from sim.world import World
 
 TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)
-_STEP = 2048  # ticks between two looks at the progress
 
 
 def main(argv: Sequence[str]) -> int:
@@ -44,6 +44,9 @@ def main(argv: Sequence[str]) -> int:
         "--tick-ms", type=checked(TICK_MS), metavar="MS", help=with_default(TICK_MS.help, "what the scenario says")
     )
     parser.add_argument(
+        "--seed", type=checked(SEED), metavar="N", help=with_default(SEED.help, "what the scenario says")
+    )
+    parser.add_argument(
         "--keep",
         metavar="FILE",
         help="write a scenario that repeats this run exactly, also where a clock had its say (--tick-ms)",
@@ -56,6 +59,8 @@ def main(argv: Sequence[str]) -> int:
     check_outputs({"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}, inputs)
     if given.tick_ms is not None:
         scenario = replace(scenario, tick_ms=given.tick_ms)
+    if given.seed is not None:
+        scenario = replace(scenario, seed=given.seed)
     last = scenario.until.tick if scenario.until else int(TICKS.default)
     return run_scenario(scenario, given.ticks or last, given.trace, given.posthoc, given.summary, given.keep)
 
@@ -68,30 +73,44 @@ def run_scenario(
     is_summed_up: bool = False,
     kept_path: str | None = None,
 ) -> int:
-    """Run a scenario to its end, or for so many ticks, and print what became of each agent, or of each group."""
-    progress = Progress()
+    """Run a scenario to its end, or for so many ticks, and print the results of each agent, or of each group.
+
+    Return the exit code, see the table in README.md.
+    """
+    with Interrupts() as interrupts:
+        progress = Progress()
+        if not interrupts.finishes(lambda: _prepare(scenario, progress)):
+            return interrupts.exit_code
+        run = ScenarioRun(scenario, _world_of(scenario, posthoc_path, is_summed_up), progress, interrupts, is_summed_up)
+        has_run = False
+        try:
+            with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
+                run.posthoc.begin(run.world)
+                run.go(ticks, trace)
+                has_run = True
+            if kept_path is not None:
+                save_scenario(run.repeated(), kept_path)
+                run.say_what_is_not_kept(kept_path)
+        finally:
+            if has_run:  # results do not depend on whether the files beside them could be written
+                run.report()
+    return interrupts.exit_code or int(run.has_offence)
+
+
+def _prepare(scenario: Scenario, progress: Progress) -> None:
     added = [edit.command.config for edit in scenario.edits if isinstance(edit.command, AddAgent)]
     warm_up([*scenario.agents, *added], progress)
     prepare(scenario.agents, BY_KEY, scenario.grid, (scenario.start_cell, scenario.goal_cell), progress)
+
+
+def _world_of(scenario: Scenario, posthoc_path: str | None, is_summed_up: bool) -> World:
     options: dict[str, Any] = {"watched": posthoc_path is not None}
     is_timed = is_summed_up or scenario.asks_a_clock
     if not is_timed:  # asked twice for each agent and tick, a clock is no small part of a tick
         options["stopwatch"] = time.perf_counter
     world = build_world(scenario, BY_KEY, **options)
     world.clock = time.perf_counter if is_timed else None
-    run = ScenarioRun(scenario, world, progress, is_summed_up)
-    was_stopped: bool | None = None
-    try:
-        with heeding_sigterm(), Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
-            run.posthoc.begin(run.world)
-            was_stopped = run.go(ticks, trace)
-        if kept_path is not None:
-            save_scenario(run.repeated(), kept_path)
-            run.say_what_is_not_kept(kept_path)
-    finally:
-        if was_stopped is not None:  # the run is done, whatever becomes of the files beside its results
-            run.report(STOPPED if was_stopped else STUCK)
-    return 130 if was_stopped else 0
+    return world
 
 
 @dataclass
@@ -101,21 +120,28 @@ class ScenarioRun:
     scenario: Scenario
     world: World
     progress: Progress
+    interrupts: Interrupts
     is_summed_up: bool = False
     times: TickTimes = field(default_factory=TickTimes)  # where they are summed up
     walkers: dict[int, Walker] = field(default_factory=dict)  # also those that were removed
     proofs: Proofs = field(default_factory=Proofs)
     notes_told: int = 0
     posthoc: PosthocFiles | None = None
+    if_active: str = STUCK  # outcome of agents that are still on their way when the run ends
+    _stride: Stride = field(default_factory=Stride)
 
-    def go(self, ticks: int, trace: Trace) -> bool:
-        """Let time pass. Returns whether the user stopped it."""
-        try:
-            while self.world.tick < ticks and self._step(ticks - self.world.tick, trace):
-                self.progress.show(f"tick {self.world.tick:,}")
-        except KeyboardInterrupt:
-            return True
-        return False
+    def go(self, ticks: int, trace: Trace) -> None:
+        """Let time pass until the run is over, out of ticks, or interrupted."""
+        while self.world.tick < ticks and self._step(ticks - self.world.tick, trace):
+            self.progress.show(f"tick {self.world.tick:,}")
+            if self.interrupts.exit_code:
+                self.if_active = INTERRUPTED
+                return
+
+    @property
+    def has_offence(self) -> bool:
+        """Whether an agent failed or broke a rule."""
+        return any(walker.offence is not None for walker in self.walkers.values())
 
     def repeated(self) -> Scenario:
         """The scenario of the same run without a clock: it says how many agents had their turn in each tick."""
@@ -137,7 +163,7 @@ class ScenarioRun:
         world.apply_now()
         if self.posthoc:
             self.posthoc.follow()
-        most = min(ticks, _STEP, world.ticks_to_next_event(), trace.longest_step(world))
+        most = min(ticks, self._stride(), world.ticks_to_next_event(), trace.longest_step(world))
         most = min(most, self.posthoc.longest_step) if self.posthoc else most
         passed = self._timed_tick() if self.is_summed_up else world.advance(most)
         self._look()
@@ -158,21 +184,20 @@ class ScenarioRun:
             self.walkers[walker.id] = walker
         self.proofs.look(self.world.walkers)
         for note in self.world.notes[self.notes_told :]:
-            self.notes_told += 1  # first, so that an interrupt here does not tell it twice
+            self.notes_told += 1
             self.progress.say(f"tick {note.tick}: {note.text}")
 
-    def report(self, if_active: str) -> None:
-        """Print a line for every agent; one that was removed counts as stopped."""
+    def report(self) -> None:
+        """Print a line for every agent, also for those that were removed, or for every group."""
         self._look()
+        outcomes = [(walker, self._outcome_of(walker)) for walker in self.walkers.values()]
         if self.is_summed_up:
-            for line in group_lines(self.world, self.walkers.values(), self.times):
+            for line in group_lines(self.world, outcomes, self.times):
                 print_result(line, self.progress)
             return
-        for walker in self.walkers.values():
-            is_there = self.world.walker(walker.id) is not None
-            outcome = outcome_of(self.world, walker, if_active if is_there else STOPPED)
+        for walker, outcome in outcomes:
             tick = self.proofs.tick_of(walker)
-            more: dict[str, Any] = {"world_digest": self.world.digest()}
+            more: dict[str, Any] = {"seed": self.world.seed, "world_digest": self.world.digest()}
             if walker.most_trials > 1:
                 last = self.world.metrics(walker)
                 more |= {"trial": walker.trial, "converged": walker.is_converged}
@@ -181,3 +206,7 @@ class ScenarioRun:
             print_result(line, self.progress)
         if not self.walkers:
             self.progress.say("the scenario has no agents")
+
+    def _outcome_of(self, walker: Walker) -> str:
+        is_there = self.world.walker(walker.id) is not None
+        return outcome_of(self.world, walker, self.if_active if is_there else REMOVED)

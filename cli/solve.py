@@ -1,4 +1,4 @@
-"""`solve`: agents on single problems of a map, or on rows of a .scen file."""
+"""`solve`: run agents on single problems of a map, or on rows of a .scen file."""
 
 import math
 import time
@@ -9,12 +9,13 @@ from pathlib import Path
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments, add_movement, cell, checked, movement_of, option, with_default
-from cli.interrupts import heeding_sigterm
+from cli.interrupts import Interrupts
 from cli.outputs import check_outputs
 from cli.posthoc import PosthocFiles, add_posthoc
 from cli.prepare import prepare
 from cli.progress import Progress
 from cli.results import print_result
+from cli.stride import Stride
 from cli.warm import warm_up
 from sim.commands import BUDGET, TRIALS, AgentConfig
 from sim.files.agent_text import parse_agent
@@ -23,11 +24,13 @@ from sim.files.examples import MAPS, asked_file
 from sim.files.map import ScenFile, ScenRow, find_map, lengths_agree, read_scen, row_numbers, row_problem
 from sim.files.maps import MAP_KINDS, maps_for, open_map
 from sim.files.picture_map import THRESHOLD
+from sim.files.scenario import SEED
 from sim.files.trace import Trace
 from sim.grid import Grid
+from sim.joining import seed_of_problem
 from sim.movement import USUAL
 from sim.params import ConfigError, Param
-from sim.results import MOVE_LIMIT, STOPPED, STUCK, outcome_of, result, steps_alone, trial_result
+from sim.results import INTERRUPTED, MOVE_LIMIT, STUCK, outcome_of, result, steps_alone, trial_result
 from sim.walker import Walker
 from sim.world import World
 
@@ -87,6 +90,10 @@ def _parser() -> Arguments:
         default=None,
         metavar="N",
         help=with_default(f"{TRIALS.help}, a line each", int(TRIALS.default)),
+    )
+    seeds = f"{SEED.help}; each row of a list gets a seed of its own, derived from this one"
+    parser.add_argument(
+        "--seed", type=checked(SEED), default=SEED.default, metavar="N", help=with_default(seeds, SEED.default)
     )
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
@@ -204,65 +211,72 @@ class _Solver:
         self.budget: int = given.budget
         self.max_moves: int = given.max_moves
         self.trials: int | None = given.trials
+        self.seed: int = given.seed
         self.trace = Trace(given.trace)
         self.progress = Progress()
         self.posthoc = PosthocFiles(given.posthoc, self.progress)
         self.configs = configs
+        self.interrupts = Interrupts()
+        self.code = 0  # of the exit, as far as the results so far decide it
 
     def solve_all(self, tasks: list[SolveTask | str]) -> int:
-        """Print all results. 0: all were run; 2: some rows are not fit to be run; 130: interrupted."""
-        warm_up(self.configs, self.progress)
-        code = 0
-        with heeding_sigterm(), self.trace, self.posthoc:
-            for done, task in enumerate(tasks):
-                if isinstance(task, str):
-                    self.progress.say(task)
-                    code = 2
-                elif not self._solve(task, done / len(tasks)):
-                    return 130
+        """Print all results and return the exit code, see the table in README.md."""
+        with self.interrupts:
+            if self.interrupts.finishes(lambda: warm_up(self.configs, self.progress)):
+                with self.trace, self.posthoc:
+                    self._solve_until_interrupted(tasks)
         self.progress.clear()
-        return code
+        return self.interrupts.exit_code or self.code
 
-    def _solve(self, task: SolveTask, share: float) -> bool:
-        """Let every agent walk. False if the user has had enough."""
+    def _solve_until_interrupted(self, tasks: list[SolveTask | str]) -> None:
+        for done, task in enumerate(tasks):
+            if isinstance(task, str):
+                self.progress.say(task)
+                self.code = 2
+                continue
+            for config in self.configs:
+                self._solve(task, config, done / len(tasks))
+                if self.interrupts.exit_code:
+                    return
+
+    def _solve(self, task: SolveTask, config: AgentConfig, share: float) -> None:
+        """Let an agent walk, and print its result; print nothing where a signal arrives before its first tick."""
         ends = task.grid.cell(*task.start), task.grid.cell(*task.goal)
-        is_told = False
-        for config in self.configs:
-            prepare([config], BY_KEY, task.grid, ends, self.progress)
-            world = World(
-                task.grid,
-                *ends,
-                BY_KEY,
-                budget=self.budget,
-                stopwatch=time.perf_counter,
-                trials=self.trials or 1,
-                watched=self.posthoc.is_on,
-            )
-            listed = task.row if task.grid.movement == USUAL else None  # lists are made under the usual rule
-            if not is_told and (words := _differs_from_listed(listed, world.optimal)):
-                self.progress.say(words)
-            is_told = True
-            walker = world.add(config)
-            outcome = self._walk(world, walker, task, share)
-            for note in world.notes:
-                self.progress.say(f"{_named(task.row)}tick {note.tick:,}: {note.text}")
-            self._print(world, walker, outcome, task)
-            if outcome == STOPPED:
-                return False
-        return True
+        if not self.interrupts.finishes(lambda: prepare([config], BY_KEY, task.grid, ends, self.progress)):
+            return
+        world = World(
+            task.grid,
+            *ends,
+            BY_KEY,
+            budget=self.budget,
+            seed=seed_of_problem(self.seed, task.row.number) if task.row else self.seed,
+            stopwatch=time.perf_counter,
+            trials=self.trials or 1,
+            watched=self.posthoc.is_on,
+        )
+        listed = task.row if task.grid.movement == USUAL else None  # lists are made under the usual rule
+        if config is self.configs[0] and (words := _differs_from_listed(listed, world.optimal)):
+            self.progress.say(words)
+        walker = world.add(config)
+        outcome = self._walk(world, walker, task, share)
+        for note in world.notes:
+            self.progress.say(f"{_named(task.row)}tick {note.tick:,}: {note.text}")
+        self._print(world, walker, outcome, task)
+        if walker.offence is not None:
+            self.code = max(self.code, 1)
 
     def _walk(self, world: World, walker: Walker, task: SolveTask, share: float) -> str:
+        """Advance the world until the agent is done, out of moves or ticks, or interrupted; return the outcome."""
         self.trace.begin()
         self.posthoc.begin(world)
-        longest = min(self.trace.longest_step(world), self.posthoc.longest_step)
+        longest, stride = min(self.trace.longest_step(world), self.posthoc.longest_step), Stride()
         more = {"row": task.row.number} if task.row else {}
-        try:
-            for _ in steps_alone(world, walker, self.max_moves, longest):
-                self.trace.write(world, **more)
-                self.posthoc.write()
-                self.progress.show(f"{_named(task.row)}{walker.label}: {walker.metrics[0].moves:,} moves", share)
-        except KeyboardInterrupt:
-            return outcome_of(world, walker, STOPPED) if walker.is_done else STOPPED
+        for _ in steps_alone(world, walker, self.max_moves, lambda: min(longest, stride())):
+            self.trace.write(world, **more)
+            self.posthoc.write()
+            self.progress.show(f"{_named(task.row)}{walker.label}: {walker.metrics[0].moves:,} moves", share)
+            if self.interrupts.exit_code:
+                return outcome_of(world, walker, INTERRUPTED)
         is_out_of_moves = world.metrics(walker).moves >= self.max_moves
         return outcome_of(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
 
@@ -270,7 +284,7 @@ class _Solver:
         row = task.row
         proved = walker.rows_tick + walker.rows.size - 1
         more = {"row": row.number, "listed_optimal": row.optimal} if row else {}
-        line = result(world, walker, outcome, task.map_name, proved, **more)
+        line = result(world, walker, outcome, task.map_name, proved, seed=world.seed, **more)
         if self.trials is None or not walker.spec.keeps_h:
             print_result(line, self.progress)
             return

@@ -50,6 +50,11 @@ def check_agent(
     return spec, params, budget
 
 
+def seed_of_problem(seed: int, number: int) -> int:
+    """Return the seed of the world for a problem of a list, so that agents draw other lots on each of its problems."""
+    return (seed * 1_000_003 + number) & 0xFFFFFFFF
+
+
 def seed_of(seed: int, agent: int) -> int:
     """Its own seed for every agent of a run, so that adding one does not change the others."""
     return int(np.random.SeedSequence([seed & 0xFFFFFFFF, agent]).generate_state(1)[0])

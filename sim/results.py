@@ -1,8 +1,8 @@
 """How a run without a window goes on, how it ended, and everything that is counted of it, as one line of plain data."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,8 @@ from sim.walker import Walker
 from sim.world import BULK, World
 
 REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
-MOVE_LIMIT, STUCK, STOPPED = "move_limit", "stuck", "stopped"
+MOVE_LIMIT, STUCK = "move_limit", "stuck"
+GAVE_UP, REMOVED, INTERRUPTED = "gave_up", "removed", "interrupted"
 BROKE_RULES, FAILED = "broke_rules", "failed"
 
 PLACED = frozenset(
@@ -35,7 +36,7 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
     if status is Status.AT_GOAL:
         return REACHED
     if status is Status.GAVE_UP:
-        return NO_PATH if walker.spec.proves_no_path else STOPPED
+        return NO_PATH if walker.spec.proves_no_path else GAVE_UP
     return NO_PATH if world.is_over else WAITING_NO_PATH
 
 
@@ -162,13 +163,14 @@ class TickTimes:
             self.groups[group].append(own)
 
 
-def group_lines(world: World, walkers: Iterable[Walker], times: TickTimes) -> Iterator[dict[str, Any]]:
-    """One line for each group of agents; one without a group is a group of its own."""
-    groups: dict[Group, list[Walker]] = {}
-    for walker in walkers:
-        groups.setdefault(group_of(walker), []).append(walker)
+def group_lines(world: World, outcomes: Iterable[tuple[Walker, str]], times: TickTimes) -> Iterator[dict[str, Any]]:
+    """Yield one line for each group of agents with their outcomes; an agent without a group is a group of its own."""
+    groups: dict[Group, list[tuple[Walker, str]]] = {}
+    for walker, outcome in outcomes:
+        groups.setdefault(group_of(walker), []).append((walker, outcome))
     for group, members in groups.items():
-        yield _group_line(world, group[1], members) | {
+        walkers, outcomes_of_group = zip(*members, strict=True)
+        yield _group_line(world, group[1], walkers, outcomes_of_group) | {
             "tick_ms": times.limit or None,
             "reproducible": not times.limit,  # else a clock had a say, and nobody else gets the same run
             **_spread("tick_ms", times.every),
@@ -188,8 +190,12 @@ def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
     }
 
 
-def _group_line(world: World, kind: str, members: Sequence[Walker]) -> dict[str, Any]:
-    outcomes = [outcome_of(world, walker, STUCK) for walker in members]
+_COUNTED_IN_GROUPS = (GAVE_UP, BROKE_RULES, FAILED, REMOVED, INTERRUPTED)
+"""Outcomes with a column of their own in the line of a group, besides those who arrived or have no path."""
+
+
+def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_group: Iterable[str]) -> dict[str, Any]:
+    outcomes = Counter(outcomes_of_group)
     every = [world.metrics(walker) for walker in members]
     arrived = [m for m, walker in zip(every, members, strict=True) if walker.has_arrived]
     ratios = [m.suboptimality for m in arrived if m.suboptimality is not None]
@@ -200,8 +206,8 @@ def _group_line(world: World, kind: str, members: Sequence[Walker]) -> dict[str,
         "budget": members[0].budget or world.budget,
         "count": len(members),
         "arrived": len(arrived),
-        "no_path": sum(outcome in (NO_PATH, WAITING_NO_PATH) for outcome in outcomes),
-        "stopped": sum(outcome in (STOPPED, BROKE_RULES, FAILED) for outcome in outcomes),
+        "no_path": outcomes[NO_PATH] + outcomes[WAITING_NO_PATH],
+        **{outcome: outcomes[outcome] for outcome in _COUNTED_IN_GROUPS},
         "mean_suboptimality": sum(ratios) / len(ratios) if ratios else None,
         "worst_suboptimality": max(ratios, default=None),
         "cost": sum(m.cost for m in every),
@@ -218,7 +224,11 @@ _PATIENCE = 100  # ticks on one spot, for each cell of the map, after which an a
 
 
 def steps_alone(
-    world: World, walker: Walker, max_moves: int, longest_step: int = BULK, max_ticks: float = math.inf
+    world: World,
+    walker: Walker,
+    max_moves: int,
+    longest_step: Callable[[], int] = lambda: BULK,
+    max_ticks: float = math.inf,
 ) -> Iterator[None]:
     """Advance a world of one agent, on a map that stays as it is, until it is done, out of moves or ticks, or has stood
     longer than any search can take.
@@ -228,7 +238,7 @@ def steps_alone(
     patience = _PATIENCE * world.grid.cells
     moves = last_move = 0
     while not world.is_over and moves < max_moves and world.tick < max_ticks and world.tick - last_move <= patience:
-        world.advance(int(min(max_moves - moves, BULK, longest_step, max_ticks - world.tick)))
+        world.advance(int(min(max_moves - moves, BULK, longest_step(), max_ticks - world.tick)))
         if world.metrics(walker).moves > moves:
             moves, last_move = world.metrics(walker).moves, world.tick
         yield

@@ -3,7 +3,9 @@
 import argparse
 import io
 import json
+import math
 import os
+import pkgutil
 import runpy
 import signal
 import subprocess
@@ -17,13 +19,17 @@ import pytest
 import main
 from agents.registry import BY_KEY, SPECS
 from cli.arguments import Arguments, cell
+from cli.interrupts import Interrupts
 from cli.progress import Progress
+from cli.stride import Stride
 from sim.files.agent_text import parse_agent
 from sim.files.map import read_map, row_numbers
 from sim.files.scenario import build_world, load_scenario
+from sim.files.trace import Trace
+from sim.joining import seed_of_problem
 from sim.params import ConfigError
 from sim.program import version
-from sim.world import World
+from sim.world import BULK, World
 
 from .conftest import ROOT
 
@@ -181,6 +187,40 @@ def test_rows_of_a_scen_file(run: Any, scen: Path) -> None:
     assert Path(lines[0]["map"]).name == "small.map"
 
 
+def test_each_row_of_a_list_draws_lots_of_its_own(run: Any, tmp_path: Path) -> None:
+    """Delayed A* shuttles beside the start in a direction that it draws: once in the same one in nearly all rows."""
+    rows = "".join(f"0\t{ROOMS}\t32\t32\t0\t0\t31\t31\t49.0\n" for _ in range(8))
+    (tmp_path / "same.scen").write_text(f"version 1\n{rows}")
+    asked = ("--agent", "delayed-astar", "--budget", "5")
+
+    def of_rows(*more: str) -> list[dict[str, Any]]:
+        return objects(run("solve", "--map", ROOMS, "--scen", tmp_path / "same.scen", *asked, *more)[1])
+
+    usual, other = of_rows(), of_rows("--seed", "7")
+    assert [line["seed"] for line in usual] == [seed_of_problem(0, row) for row in range(8)]
+    assert [line["seed"] for line in other] == [seed_of_problem(7, row) for row in range(8)]
+    assert len({line["digest"] for line in usual}) == 3, "the start has three free neighbours"
+    assert of_rows("--rows", "5:7")[0]["digest"] == usual[5]["digest"], "a row keeps its seed"
+    for line in (usual[5], other[5]):
+        (alone,) = solve(run, *asked, "--seed", str(line["seed"]))
+        assert (alone["seed"], alone["digest"]) == (line["seed"], line["digest"])
+    (alone,) = solve(run, *asked)
+    assert alone["seed"] == 0 and alone["digest"] == usual[0]["digest"]
+
+
+def test_run_takes_another_seed(run: Any, tmp_path: Path) -> None:
+    text = SCRIPT.split("agents:")[0].replace('"......", "......"', ", ".join(['"......"'] * 6))
+    (tmp_path / "lots.yaml").write_text(f"{text}seed: 3\nagents: [{{kind: rtb-wa}}]\nchanges: {{every: 1, rate: 30}}\n")
+    lines = [
+        objects(run("run", tmp_path / "lots.yaml", *more, "--keep", tmp_path / "kept.yaml")[1])[0]
+        for more in ((), ("--seed", "3"), ("--seed", "4"))
+    ]
+    assert [line["seed"] for line in lines] == [3, 3, 4]
+    assert lines[0]["world_digest"] == lines[1]["world_digest"] != lines[2]["world_digest"]
+    again = objects(run("run", tmp_path / "kept.yaml")[1])[0]
+    assert again["world_digest"] == lines[2]["world_digest"], "what --keep writes has the seed of the run"
+
+
 def test_a_listed_length_that_is_wrong_is_told_and_not_used(run: Any, scen: Path) -> None:
     grid = "type octile\nheight 2\nwidth 3\nmap\n..@\n.@.\n"
     scen.with_name("cut.map").write_text(grid)
@@ -304,7 +344,7 @@ def test_notes_and_removed_agents_are_told(run: Any, tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text(SCRIPT)
     code, out, err = run("run", tmp_path / "script.yaml")
     assert code == 0
-    assert [(line["label"], line["outcome"]) for line in objects(out)] == [("walker", "reached"), ("brief", "stopped")]
+    assert [(line["label"], line["outcome"]) for line in objects(out)] == [("walker", "reached"), ("brief", "removed")]
     assert err.splitlines() == ["tick 2: (2, 0) stays free: walker stands on it"]
 
 
@@ -707,21 +747,136 @@ def test_without_a_screen_the_window_says_so() -> None:
 # --- interruptions --------------------------------------------------------------------------------
 
 
+needs_signals = pytest.mark.skipif(os.name == "nt", reason="signals work differently on Windows")
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+
+
+def interrupt_after(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, sign: signal.Signals = signal.SIGINT, call: int = 1
+) -> None:
+    """Send a signal to this process at the end of the given call of a function."""
+    original, calls = getattr(owner, name), []
+
+    def interrupted(*given: Any, **named: Any) -> Any:
+        found = original(*given, **named)
+        calls.append(name)
+        if len(calls) == call:
+            os.kill(os.getpid(), sign)
+        return found
+
+    monkeypatch.setattr(owner, name, interrupted)
+
+
+@needs_signals
 def test_ctrl_c_prints_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    advance = World.advance
+    commands = {
+        ("run", BRIDGES): [("rtb-wa", "interrupted")] * 2,
+        ("solve", "--map", ROOMS, *ENDS, "--agent", "tb-wa", "tba", "--budget", "2"): [("tb-wa", "interrupted")],
+    }
+    for command, outcomes in commands.items():
+        with monkeypatch.context() as patch:
+            interrupt_after(patch, Trace, "write")
+            code, out, err = run(*command)
+        assert code == 130 and not err
+        assert [(line["agent"], line["outcome"]) for line in objects(out)] == outcomes
 
-    def interrupted(self: World, ticks: int) -> int:
-        if self.tick >= 60:
-            raise KeyboardInterrupt
-        return advance(self, min(ticks, 30))
 
-    monkeypatch.setattr(World, "advance", interrupted)
-    code, out, err = run("run", BRIDGES)
-    assert code == 130 and not err
-    assert [line["outcome"] for line in objects(out)] == ["stopped", "stopped"]
-    code, out, err = run("solve", "--map", ROOMS, *ENDS, "--agent", "tb-wa", "--agent", "tba", "--budget", "2")
-    assert code == 130 and not err
-    assert [(line["agent"], line["outcome"]) for line in objects(out)] == [("tb-wa", "stopped")]
+def test_an_agent_at_its_own_limit_is_no_interruption(run: Any) -> None:
+    """IDA* with `most` once ended `solve` like Ctrl+C, and the agents and rows after it were left out."""
+    lines = solve(run, "--agent", "ida:most=100", "astar", "tba")
+    outcomes = [(line["agent"], line["outcome"]) for line in lines]
+    assert outcomes == [("ida", "gave_up"), ("astar", "reached"), ("tba", "reached")]
+
+
+MOMENTS = [
+    ("cli.solve.Trace", "begin", 1, ["interrupted"]),
+    ("cli.solve.Trace", "write", 1, ["interrupted"]),
+    ("cli.solve.Trace", "write", 2, ["reached"]),  # the agent is at its goal: once the interruption was lost here
+    ("cli.solve", "print_result", 1, ["reached"]),
+    ("cli.solve", "print_result", 2, ["reached", "reached"]),
+    ("os", "fsync", 1, ["reached", "reached"]),  # the trace takes its place
+]
+
+
+@needs_signals
+@pytest.mark.parametrize(("sign", "code"), SIGNALS)
+@pytest.mark.parametrize(("owner", "name", "call", "outcomes"), MOMENTS)
+def test_an_interruption_of_solve_counts_at_any_moment(
+    run: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    owner: str,
+    name: str,
+    call: int,
+    outcomes: list[str],
+    sign: signal.Signals,
+    code: int,
+) -> None:
+    monkeypatch.setattr("cli.stride._SHORT_S", math.inf)  # steps of 16 and 64 ticks on every machine
+    interrupt_after(monkeypatch, pkgutil.resolve_name(owner), name, sign, call)
+    ended, out, err = run(
+        "solve", "--map", ROOMS, *ENDS, "--agent", "astar", "tba", "--trace", tmp_path / "t", "--budget", "9999"
+    )
+    assert ended == code and not err
+    assert [line["outcome"] for line in objects(out)] == outcomes
+    traced = dict.fromkeys(entry["agent"] for entry in objects((tmp_path / "t").read_text()))
+    assert list(traced) == ["A*", "TBA*"][: len(outcomes)]
+
+
+@needs_signals
+@pytest.mark.parametrize(("sign", "code"), SIGNALS)
+@pytest.mark.parametrize(("owner", "name"), [("cli.run.Trace", "write"), ("cli.run", "print_result"), ("os", "fsync")])
+def test_an_interruption_of_run_counts_at_any_moment(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, owner: str, name: str, sign: signal.Signals, code: int
+) -> None:
+    interrupt_after(monkeypatch, pkgutil.resolve_name(owner), name, sign)
+    ended, out, err = run("run", BRIDGES, "--trace", tmp_path / "t")
+    assert ended == code and not err
+    outcome = "interrupted" if name == "write" else "reached"
+    assert [line["outcome"] for line in objects(out)] == [outcome, outcome]
+    assert objects((tmp_path / "t").read_text())
+
+
+@needs_signals
+@pytest.mark.parametrize(("sign", "code"), SIGNALS)
+def test_an_interruption_before_the_first_tick_prints_nothing(
+    run: Any, monkeypatch: pytest.MonkeyPatch, sign: signal.Signals, code: int
+) -> None:
+    """Compiling kernels and building data may take minutes, so that a signal ends them at once."""
+    for module, command in (
+        ("cli.solve", ("solve", "--map", ROOMS, *ENDS, *TWO_AGENTS)),
+        ("cli.run", ("run", BRIDGES)),
+    ):
+        for name in ("warm_up", "prepare"):
+            with monkeypatch.context() as patch:
+                interrupt_after(patch, pkgutil.resolve_name(module), name, sign)
+                assert run(*command) == (code, "", ""), (module, name)
+
+
+@needs_signals
+def test_a_second_signal_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupts.exit_code == 143
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        assert interrupts.exit_code == 143, "the first signal says how the program ends"
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)  # a program in the background of a shell
+    with Interrupts():
+        monkeypatch.undo()
+        assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_steps_become_as_long_as_fits_between_two_looks_at_the_signals() -> None:
+    now = 0.0
+    stride = Stride(lambda: now)
+    steps = []
+    for tick_s in (1e-6,) * 8 + (1.0,) * 8:
+        steps.append(stride())
+        now += steps[-1] * tick_s
+    assert steps[0] <= 16 and BULK in steps and steps[-1] == 1
+    assert max(steps) == BULK
 
 
 def test_a_full_disk_is_one_line(run: Any) -> None:
@@ -821,8 +976,8 @@ def test_a_closed_pipe_ends_quietly() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently on Windows")
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_a_real_interrupt_ends_quietly(tmp_path: Path, sign: signal.Signals) -> None:
+@pytest.mark.parametrize(("sign", "code"), SIGNALS)
+def test_a_real_interrupt_ends_quietly(tmp_path: Path, sign: signal.Signals, code: int) -> None:
     """An agent that never gets there, because the changes of its map change nothing. Files are kept, and no half."""
     (tmp_path / "endless.yaml").write_text(
         SCRIPT.split("agents:")[0].replace('"......", "......"', '"..@..."')
@@ -837,7 +992,7 @@ def test_a_real_interrupt_ends_quietly(tmp_path: Path, sign: signal.Signals) -> 
             out, err = process.communicate(timeout=60)
         finally:
             process.kill()  # or the end of this block would wait for one that heeds no interrupt
-    assert process.returncode == 130 and not err
+    assert process.returncode == code and not err
     assert objects(out)[0]["outcome"] == "waiting_no_path"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["endless.yaml", "p.trace.json", "t.jsonl"]
     assert objects((tmp_path / "t.jsonl").read_text())

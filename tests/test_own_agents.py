@@ -290,6 +290,28 @@ def test_one_that_joins_while_a_video_is_recorded_is_in_the_video(
     assert BY_KEY["mine"].param(VERSION) == spec.param(VERSION)
 
 
+def test_an_agent_that_fails_has_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Failed and illegal agents end `solve` and `run` with 1; the agents after them walk all the same."""
+    ends = ["--map", str(ROOT / "assets/maps/rooms-32.map"), "--from", "0,0", "--to", "31,31"]
+    for step, outcome in (("return 1 // 0", "failed"), ("return self.goal", "broke_rules")):
+        path = written(tmp_path, f"{HEAD}        {step}\n")
+        assert main.main(["solve", OPTION, str(path), *ends, "--agent", "mine", "astar"]) == 1
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [line["outcome"] for line in lines] == [outcome, "reached"]
+        scenario = written(
+            tmp_path,
+            "format: backmove-scenario\nversion: 1\nmap: {rows: ['....', '....']}\nstart: [0, 0]\ngoal: [3, 1]\n"
+            "agents: [{kind: mine}, {kind: astar}]\n",
+            "mine.yaml",
+        )
+        assert main.main(["run", OPTION, str(path), str(scenario)]) == 1
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [line["outcome"] for line in lines] == [outcome, "reached"]
+        assert main.main(["run", OPTION, str(path), str(scenario), "--summary"]) == 1
+        line = json.loads(capsys.readouterr().out.splitlines()[0])
+        assert line[outcome] == 1 and line["failed"] + line["broke_rules"] == 1
+
+
 def test_what_an_agent_prints_is_no_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(
         tmp_path, WALKS.replace("    def step(self):\n", "    def step(self):\n        print('here', self.position)\n")

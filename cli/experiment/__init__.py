@@ -10,7 +10,7 @@ from agents.registry import BY_KEY
 from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked, option, with_default
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine, duration
-from cli.interrupts import end_with_input, heeding_sigterm
+from cli.interrupts import Interrupts, end_with_input
 from cli.progress import Progress
 from cli.warm import warm_up
 from sim.commands import AgentConfig
@@ -73,7 +73,7 @@ def _parser() -> Arguments:
 
 
 def run(spec: Specification, given: Namespace, progress: Progress) -> int:
-    """0: everything is done; 1: some runs failed; 130: interrupted, and the same command goes on."""
+    """Do what is missing and return the exit code: 0 all done, 1 some runs failed, 130 or 143 interrupted."""
     if given.parquet:
         parquet()  # what is missing is said before hours have passed
     folder = Path(given.output or Path(given.spec).stem)
@@ -88,22 +88,21 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
 
 
 def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
-    """Do what is missing, and write the tables in any case."""
-    with heeding_sigterm():
-        return _compute(spec, store, pool, progress)
+    """Do what is missing, and write the tables in any case: a signal ends the computing, not the writing."""
+    with Interrupts() as interrupts:
+        return _compute(spec, store, pool, progress, interrupts)
 
 
-def _compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
+def _compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress, interrupts: Interrupts) -> int:
     store.set_plan(spec)
     done, whole = store.count()
     if done < whole:
-        warm_up(_configs(spec), progress)  # here, once: workers find the kernels compiled
+        interrupts.finishes(lambda: warm_up(_configs(spec), progress))  # here, once: workers find the kernels compiled
         already = f", {done:,} of them are there" if done else ""
         progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
-    engine = Engine(store, pool, progress, tasks(spec, store.done()), whole - done)
-    engine.run()
+    interrupts.finishes(lambda: Engine(store, pool, progress, tasks(spec, store.done()), whole - done).run())
     write_tables(store)
-    return _report(store, engine, progress)
+    return _report(store, interrupts.exit_code, progress)
 
 
 def _configs(spec: Specification) -> list[AgentConfig]:
@@ -111,15 +110,13 @@ def _configs(spec: Specification) -> list[AgentConfig]:
     return list(settings.values())
 
 
-def _report(store: Store, engine: Engine, progress: Progress) -> int:
+def _report(store: Store, interrupted: int, progress: Progress) -> int:
     failures = store.failures()
     _tell_failures(store, failures, progress)
     done, whole = store.count()
-    stopped = "; stopped, the same command goes on" if engine.was_stopped else ""
+    stopped = "; stopped, the same command goes on" if interrupted else ""
     progress.say(f"{store.folder / RESULTS}: {done:,} of {whole:,} runs{stopped}")
-    if engine.was_stopped:
-        return 130
-    return 1 if failures else 0
+    return interrupted or (1 if failures else 0)
 
 
 def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: Progress) -> None:

@@ -39,7 +39,6 @@ class Engine:
         self.store, self.pool, self.progress = store, pool, progress
         self.tasks, self.total = tasks, total
         self.done = self.failed = 0
-        self.was_stopped = False
         self._executor: Executor = pool.make()
         self._own = own_files.sent()
         self._running: dict[Future[bytes], Suspect] = {}
@@ -47,13 +46,11 @@ class Engine:
         self._began_s = self._told_s = time.monotonic()
 
     def run(self) -> None:
-        """Until everything is done, or the user has had enough."""
+        """Do all tasks; a KeyboardInterrupt ends the workers and keeps what they have sent."""
         try:
             while self._fill():
                 self._collect()
                 self._tell()
-        except KeyboardInterrupt:
-            self.was_stopped = True
         finally:
             self._end()
 

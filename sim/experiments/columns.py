@@ -38,7 +38,11 @@ _OF_REPORTS = {"trial", "back_move_share", "mean_expansions"}
 
 MEASURED = (
     Column("trial", int, "number of the walk, of agents that keep what they learn"),  # with the key it names a line
-    Column("outcome", str, "how it ended: reached, no_path, waiting_no_path, move_limit, stuck"),
+    Column(
+        "outcome",
+        str,
+        "how it ended: reached, no_path, waiting_no_path, move_limit, stuck, gave_up, broke_rules, failed",
+    ),
     *(Column(m.key, m.kind, m.words) for m in MEASURES if m.key not in _OF_REPORTS),
     Column("ticks", int, "moves and waits"),
     Column("no_path_tick", int, "tick of the proof that there is no path"),

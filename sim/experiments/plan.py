@@ -14,6 +14,7 @@ from typing import Any
 from sim.changes import RandomChanges
 from sim.experiments.problems import Board, Case, Packed, packed
 from sim.experiments.spec import Part, Setting, Specification
+from sim.joining import seed_of_problem
 from sim.params import Value
 from sim.program import ROOT
 
@@ -74,7 +75,7 @@ class Batch:
 
     def world_seed(self, case: Case) -> int:
         """Another one for each problem of a map, and for each seed of the specification."""
-        return (self.seed * 1_000_003 + case.number) & 0xFFFFFFFF
+        return seed_of_problem(self.seed, case.number)
 
 
 @cache
