@@ -22,7 +22,7 @@ STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *O
 """What a walker can be said to be, see `state_word`."""
 
 _NO_ROWS = log.new_bare_log(0)
-_VIEWS = ("counts", "judge", "_position", "_expansions")  # see Walker._look_at_counts
+_VIEWS = ("counts", "judge", "_position", "_expansions", "_waits")  # see Walker._look_at_counts
 
 
 @dataclass
@@ -61,6 +61,7 @@ class Walker:
         self.counts = bare((self.metrics, self.visit_table))  # what the referee writes to
         self.judge = Frequent(referee.judge)
         self._position, self._expansions = self.metrics["position"], self.metrics["expansions"]
+        self._waits = self.metrics.view(np.ndarray)["waits"]
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the views: copies of them would not be the same memory any more."""
@@ -74,6 +75,10 @@ class Walker:
     @property
     def position(self) -> int:
         return int(self._position.item())
+
+    def wait(self, ticks: int) -> None:
+        """Count ticks without a move; through a record array this would take 10 us instead of less than 1."""
+        self._waits += ticks
 
     @property
     def expansions(self) -> int:

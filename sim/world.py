@@ -32,13 +32,13 @@ from sim.params import ConfigError, Value, did_you_mean
 from sim.placing import cheapest_way, cheapest_ways, may_be_others
 from sim.referee import Referee
 from sim.rules import wrong_row
+from sim.tick_timer import TickTimer
 from sim.turns import Seating, Turns
 from sim.walker import Walker, WalkerView
 
 BULK = 4096  # most ticks in one kernel call
-_OF_ADVANCES = ("_active", "stirs", "walked")  # true of the last advance only: a keyframe leaves it out
+_OF_ADVANCES = ("_active", "stirs", "walked", "_timer")  # true of the last advance only: a keyframe leaves it out
 _FEW_REFUSED = 3  # cells that are named one by one
-_AT_ONCE = 25  # agents of a crew that are served between two looks at the clock
 _MOST_ROWS = 1 << 20  # of all agents together
 
 
@@ -71,6 +71,8 @@ class World:
     """Rises whenever an agent did something, waited for a path, or was told something: else all stand as before."""
 
     _active = 0  # place of a walker that was active when it was asked for last
+
+    _timer: TickTimer | None = None  # made in the first tick that a clock limits
 
     def __init__(
         self,
@@ -354,13 +356,13 @@ class World:
     def _count_waits(self, turns: Turns, stints: list[Stint], done: list[int], passed: int) -> None:
         """Ticks in which agents had no path to walk, of those that have passed; `done` is what each awake did."""
         for walker in turns.stuck:
-            walker.metrics[0].waits += passed
+            walker.wait(passed)
         for walker, own in zip(turns.awake, done, strict=True):
             if own < passed and walker.agent.status is Status.NO_PATH:
-                walker.metrics[0].waits += passed - own
+                walker.wait(passed - own)
         for crew, stint in zip(turns.crews, stints, strict=True):
             for i in np.flatnonzero((stint.done < passed) & (crew.results["status"] == Status.NO_PATH)).tolist():
-                crew.walkers[i].metrics[0].waits += passed - int(stint.done[i])
+                crew.walkers[i].wait(passed - int(stint.done[i]))
 
     @property
     def crews(self) -> Sequence[Crew]:
@@ -373,26 +375,24 @@ class World:
         return self.tick_ms > 0.0 and self.is_live and self.clock is not None
 
     def _run_in_turn(self) -> bool:
-        """A tick in which agents plan one after the other until their time is spent; the others wait their turn.
+        """Run a tick in which agents plan one after the other until their time is spent; the others wait their turn.
 
-        How many that were is noted in `served`: with a Serve command in its place the same happens again, on any
-        machine. Agents in crews advance some at a time. Returns whether all had their turn.
+        The number of agents served is noted in `served`: a Serve command with that number repeats the tick on any
+        machine. Return whether all agents had their turn.
         """
-        turns = self._turns()
         most, self._served_now = self._served_now, None
-        queue, idle = self._in_turn(), [w for w in self.walkers if w.agent.status is Status.NO_PATH]
-        end = self.clock() + self.tick_ms / 1000.0 if most is None and self.clock else None
+        timer = self._timer_of_tick() if most is None else None
+        turns = self._turns()
+        queue, idle = self._in_turn()
         for crew in turns.crews:
             crew.begin(self.budget, 1)
-        served = 0
-        while served < (len(queue) if most is None else min(most, len(queue))):
-            served += self._serve(queue[served:most][:_AT_ONCE], turns)
-            if end is not None and self.clock is not None and self.clock() >= end:
-                break
+        served, limit = 0, len(queue) if most is None else min(most, len(queue))
+        while served < limit and (batch := timer.next_batch(served) if timer else limit):
+            served += self._serve(queue[served : min(served + batch, limit)], turns)
         for crew in turns.crews:
             self._take_in(crew, crew.end(self.tick))
         for walker in (*idle, *queue[served:]):
-            walker.metrics[0].waits += 1
+            walker.wait(1)
         if served < len(queue):
             self._next_turn = queue[served].id
             if most is None:
@@ -400,13 +400,28 @@ class World:
         self.stirs += 1
         self.tick += 1
         self.measuring.spend(1)
+        if timer:
+            timer.end()
         return served == len(queue)
 
-    def _in_turn(self) -> list[Walker]:
-        """Those who have something to do, the one whose turn it is first."""
-        waiting = [walker for walker in self.walkers if not walker.is_done]
-        first = next((i for i, walker in enumerate(waiting) if walker.id >= self._next_turn), 0)
-        return waiting[first:] + waiting[:first]
+    def _timer_of_tick(self) -> TickTimer | None:
+        """Begin to time a tick, where a clock limits it."""
+        if self.clock is None:
+            return None
+        self._timer = self._timer or TickTimer()
+        self._timer.begin(self.clock, self.tick_ms / 1000.0)
+        return self._timer
+
+    def _in_turn(self) -> tuple[list[Walker], list[Walker]]:
+        """Return the agents that have something to do, in the order of their turns, and those without a path."""
+        active, without_path = [], []
+        for walker in self.walkers:
+            if not walker.is_done:
+                active.append(walker)
+            elif walker.agent.status is Status.NO_PATH:
+                without_path.append(walker)
+        first = next((i for i, walker in enumerate(active) if walker.id >= self._next_turn), 0)
+        return active[first:] + active[:first], without_path
 
     def _serve(self, queue: list[Walker], turns: Turns) -> int:
         """Let the first of a queue have its turn, and those after it that stand beside it in its crew. Returns how many
