@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice
+from math import isqrt
 from typing import Any
 
 from sim.agent_api import AgentSpec
@@ -29,7 +30,13 @@ _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
 )
 _PATIENCE = 100  # moves for each move of an optimal path, after which a candidate is given up
 MOST_TOGETHER = 200
-"""Units that are measured together: of more each takes as long, once their memories fill the caches."""
+"""Maximum number of units that walk together while all settings are compared; what more take is extrapolated."""
+
+MAX_MEASURED = 2000
+"""Maximum number of units that walk together to verify the answer; memory and time grow with them."""
+
+_MOST_STEPS = 10  # measurements in the search for the number of units that fit
+_PRECISION = 1.1  # ratio of the smallest number that did not fit to the largest that did, at which the search ends
 
 _TOUCHED = 20  # ticks that units walk first: in a game their memory has been there before, and is used again here
 _FEWEST_TOGETHER = 32  # units on whom a mean is built; fewer walk several times, each time on other ways
@@ -38,16 +45,20 @@ _NAMES = [column.name for column in (*MEASURED, *TIMES)]
 
 @dataclass
 class Together:
-    """What the frames took of units that walked at the same time, each with memory of its own, told to go at once."""
+    """Frame times of units that set out at the same moment, each with memory of its own.
+
+    Frames count while at least half of the units are on their way: the frames after that cost next to nothing, and a
+    mean over them says little of a crowd that walks.
+    """
 
     units: int
     frames_ms: float = 0.0
-    unit_ticks: int = 0  # ticks that all of them lived, added up
+    unit_ticks: int = 0  # units on their way, summed over the frames
     longest_ms: float = 0.0
 
     @property
     def unit_us(self) -> float:
-        """Mean processor time of a tick of one of them."""
+        """Mean processor time of a tick of one unit."""
         return 1000.0 * self.frames_ms / max(1, self.unit_ticks)
 
 
@@ -113,10 +124,14 @@ def job_for(candidate: Candidate, case: Case, length: float) -> Job:
 
 
 def measured_together(
-    candidate: Candidate, cases: Sequence[Case], specs: Mapping[str, AgentSpec], units: int, clock: Callable[[], float]
+    candidate: Candidate,
+    cases: Sequence[Case],
+    specs: Mapping[str, AgentSpec],
+    units: int,
+    clock: Callable[[], float],
 ) -> Together:
-    """Let so many units of a setting walk over the map at once, until the last of them has arrived."""
-    found = Together(min(units, MOST_TOGETHER))
+    """Let so many units of a setting walk over the map at once, and return what their frames took."""
+    found = Together(units)
     ways = cycle(cases)
     for _ in range(-(-_FEWEST_TOGETHER // found.units)):
         _add_frames(found, candidate, list(islice(ways, found.units)), specs, clock)
@@ -134,14 +149,42 @@ def _add_frames(
     units = [AgentConfig(kind, params=params, start=case.start, goal=case.goal) for case in cases]
     peopled(grid, specs, units, candidate.budget).advance(_TOUCHED)
     world = peopled(grid, specs, units, candidate.budget)
-    while not world.is_over:  # each of them has arrived on problems like these, or its setting would be out
+    while 2 * (active := sum(not walker.is_done for walker in world.walkers)) >= len(units):
         before = clock()
         world.advance(1)
         frame_ms = 1000.0 * (clock() - before)
         found.frames_ms += frame_ms
         found.longest_ms = max(found.longest_ms, frame_ms)
-    every = [world.metrics(walker) for walker in world.walkers]
-    found.unit_ticks += sum(metrics.moves + metrics.waits for metrics in every)
+        found.unit_ticks += active
+
+
+def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int) -> int:
+    """Return about the largest number of units whose longest frame fits; `measure`: its milliseconds for a number.
+
+    The number returned has itself been measured to fit, so that asking for it gets the answer that it fits. 0: not
+    even one unit does.
+    """
+    fits, fits_not, units = 0, MAX_MEASURED + 1, max(1, min(MAX_MEASURED, guess))
+    for _ in range(_MOST_STEPS):
+        longest_ms = measure(units)
+        if longest_ms <= budget_ms:
+            fits = units
+        else:
+            fits_not = units
+        if fits_not <= max(fits + 1, _PRECISION * fits):
+            break
+        aim = int(units * budget_ms / max(longest_ms, 1e-6))  # right where a frame takes as long as it has units
+        if not fits:
+            units = max(1, min(aim, fits_not // 2))
+        elif fits_not > MAX_MEASURED:
+            units = min(MAX_MEASURED, max(aim, 2 * fits))
+        else:
+            units = max(fits + 1, isqrt(fits * fits_not))
+    return fits
+
+
+YES, IN_TURN, NO = "yes", "in turn", "no"
+"""Answers to whether units fit: in every frame; only if they plan in turn (`tick_ms`); not at all."""
 
 
 @dataclass(frozen=True)
@@ -152,21 +195,23 @@ class Need:
     budget_ms: float
 
     def frame_ms(self, candidate: Candidate) -> float:
-        """What a frame takes in the mean in which all units are on their way."""
+        """Return what a frame takes in the mean while all units are on their way."""
         return self.units * candidate.unit_us / 1000.0
 
     def longest_ms(self, candidate: Candidate) -> float:
-        """What the longest frame takes when all units set out at once; of very many by what fewer took."""
+        """Return what the longest frame takes when all units set out at once; extrapolated where fewer walked."""
         together = candidate.together
         return together.longest_ms * max(1.0, self.units / together.units) if together else float("inf")
 
-    def most(self, candidate: Candidate) -> int:
-        """How many units take as long as they may in the mean."""
-        return int(1000.0 * self.budget_ms / candidate.unit_us)
+    def fits(self, candidate: Candidate) -> str:
+        """Return YES where the longest frame keeps the limit, IN_TURN where only the mean does, NO otherwise."""
+        if self.longest_ms(candidate) <= self.budget_ms:
+            return YES
+        return IN_TURN if self.frame_ms(candidate) <= self.budget_ms else NO
 
-    def fits(self, candidate: Candidate) -> bool:
-        """Whether all units plan in time in the mean."""
-        return self.frame_ms(candidate) <= self.budget_ms
+    def guess(self, candidate: Candidate) -> int:
+        """Return how many units keep the limit in the longest frame, extrapolated from those that walked."""
+        return int(self.units * min(self.budget_ms / max(self.longest_ms(candidate), 1e-6), 1e6))
 
 
 def worth_a_crowd(tried: Iterable[Candidate]) -> list[Candidate]:
@@ -184,8 +229,12 @@ def front(tried: Iterable[Candidate]) -> list[Candidate]:
 
 
 def best_three(tried: Iterable[Candidate], need: Need) -> list[Candidate]:
-    """Those that fit, the cheapest walk first; of each agent and its parameters only the best."""
-    measured = sorted((c for c in tried if c.together), key=lambda c: (not need.fits(c), c.cost, c.unit_us))
+    """Return those that fit in every frame, then those that fit in turn, each the cheapest walk first.
+
+    Of each agent and its parameters only the best is returned.
+    """
+    order = (YES, IN_TURN, NO)
+    measured = sorted((c for c in tried if c.together), key=lambda c: (order.index(need.fits(c)), c.cost, c.unit_us))
     return list(_different(measured))[:3]
 
 
