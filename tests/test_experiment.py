@@ -249,9 +249,49 @@ def test_maps_outside_the_folders_are_not_found(tmp_path: Path) -> None:
     (tmp_path / "deep" / "inside").mkdir(parents=True)
     scen_folder(tmp_path)
     text = HEAD + "problems: {map: ['../../*.map'], random: 3}\nagents: [tba]\n"
-    with pytest.raises(ConfigError, match=r"expected files, got none that fits .*; --maps names another folder"):
+    with pytest.raises(ConfigError, match=r"expected files, got only .*: outside the folder .*; --maps names another"):
         parse_experiment(text, "x.yaml", BY_KEY, folders=[tmp_path / "deep" / "inside"])
+    with pytest.raises(ConfigError, match=r"expected files, got none that fits .*; --maps names another folder"):
+        parse_experiment(text.replace("*.map", "*.nap"), "x.yaml", BY_KEY, folders=[tmp_path / "deep" / "inside"])
     assert parse_experiment(text.replace("../../", "../"), "x.yaml", BY_KEY, folders=[tmp_path / "deep"]).count == 6
+
+
+def test_benchmark_files_may_be_links(tmp_path: Path) -> None:
+    """Once refused, with "got none that fits": a collection that many share lies elsewhere."""
+    specs, shared = tmp_path / "mine" / "specs", tmp_path / "shared"
+    specs.mkdir(parents=True)
+    shared.mkdir()
+    scen_folder(shared)
+    own = "problems: {map: ['*.map'], random: 3}\nagents: [tba]\n"
+    (specs / "linked.map").symlink_to(shared / "caves-1.map")
+    assert [
+        case.board.name for case in parse_experiment(HEAD + own, "x.yaml", BY_KEY, folders=[specs]).parts[0].cases
+    ] == ["linked.map"] * 3
+    (specs / "caves-2.map.scen").symlink_to(shared / "caves-2.map.scen")  # its map lies beside the list itself
+    cases = scen_spec(specs, "each: 5").parts[0].cases
+    assert [case.board.name for case in cases] == ["caves-2.map"] * 5
+    (specs / "linked.map").unlink()
+    (tmp_path / "secret.txt").write_text("type octile")
+    (specs / "linked.map").symlink_to(tmp_path / "secret.txt")
+    with pytest.raises(ConfigError, match=r"got only .*linked\.map: a link .* must lead to a \.map file, got .*secret"):
+        parse_experiment(HEAD + own, "x.yaml", BY_KEY, folders=[specs])
+
+
+def test_the_maps_of_a_list_are_looked_for_in_the_folders_of_maps(tmp_path: Path) -> None:
+    """`--maps DIR` was not used for the map that a row of a .scen names."""
+    specs, maps = tmp_path / "specs", tmp_path / "maps"
+    specs.mkdir()
+    maps.mkdir()
+    scen_folder(specs)
+    for path in specs.glob("*.map"):
+        path.rename(maps / path.name)
+    (specs / "x.yaml").write_text(HEAD + "problems: {scen: ['*.scen'], each: 2}\nagents: [astar]\nbudgets: [16]\n")
+    command = ["experiment", str(specs / "x.yaml"), "-o", str(tmp_path / "out"), "--jobs", "1", "--maps"]
+    assert main.main([*command, str(tmp_path)]) == 2
+    assert main.main([*command, str(maps)]) == 0
+    rows = list(csv.DictReader((tmp_path / "out" / "results.csv").read_text().splitlines()))
+    assert [row["map"] for row in rows] == ["caves-1.map"] * 2 + ["caves-2.map"] * 2
+    assert main.main(["replay", str(tmp_path / "out"), "0", "--check", "--maps", str(maps)]) == 0
 
 
 def test_random_pairs_are_solvable_and_their_beginning_stays(tmp_path: Path) -> None:

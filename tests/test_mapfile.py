@@ -409,15 +409,25 @@ def test_a_file_cannot_name_a_map_outside_its_folder(tmp_path):
         assert find_map(inside.with_name("a.scen"), named, [outside.parent]) == outside
 
 
-def test_a_link_does_not_lead_out_of_the_folder(tmp_path):
-    outside, inside = put(tmp_path, "private/arena.map", "set/other.map")
+def test_a_link_leads_out_of_the_folder_to_benchmark_files_only(tmp_path):
+    """A stranger's archive may hold links: none of them makes the program read, and quote, a private file."""
+    outside, secret, inside = put(tmp_path, "shared/arena.map", "private/secret.txt", "set/other.map")
     scen = inside.with_name("a.scen")
     inside.with_name("way_out.map").symlink_to(outside)
     inside.with_name("folder").symlink_to(outside.parent)
     inside.with_name("way_in.map").symlink_to(inside)
-    for named in ("way_out.map", "folder/arena.map"):
-        assert "not looked at: outside the folder" in problems_of(find_map, scen, named)[0]
-    assert find_map(scen, "way_in.map") == inside.with_name("way_in.map")
+    inside.with_name("secret.map").symlink_to(secret)
+    inside.with_name("device.map").symlink_to("/dev/zero")
+    inside.with_name("private").symlink_to(secret.parent)
+    for named in ("way_out.map", "folder/arena.map", "way_in.map"):
+        assert find_map(scen, named) == inside.parent / named
+    for named in ("secret.map", "device.map"):
+        assert "must lead to a .map file, got /" in problems_of(find_map, scen, named)[0]
+    for named in ("private/secret.txt", "folder/../../private/secret.txt"):
+        assert "not looked at: " in problems_of(find_map, scen, named)[0]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "list.scen").symlink_to(scen)
+    assert find_map(tmp_path / "mine" / "list.scen", "other.map") == inside, "beside the list that the link leads to"
     (tmp_path / "also_set").symlink_to(inside.parent)  # the folder itself may be reached by a link
     assert find_map(tmp_path / "also_set" / "a.scen", "other.map").samefile(inside)
 

@@ -205,6 +205,8 @@ def test_a_scenario_stays_in_its_tree(tmp_path: Path) -> None:
     for folder in (tmp_path / "home" / "maps", elsewhere):
         write_map(Grid.from_rows(["...."]), folder / "a.map")
     (tmp_path / "home" / "maps" / "link.map").symlink_to(elsewhere / "a.map")
+    (elsewhere / "secret.txt").write_text("secret")
+    (tmp_path / "home" / "maps" / "secret.map").symlink_to(elsewhere / "secret.txt")
     text = "format: backmove-scenario\nversion: 1\nagents: []\nstart: [0, 0]\ngoal: [3, 0]\nmap: {file: NAME}\n"
 
     def load(name: object, **options: object) -> Scenario:
@@ -213,8 +215,14 @@ def test_a_scenario_stays_in_its_tree(tmp_path: Path) -> None:
 
     assert load("../maps/a.map").grid.width == 4
     assert load(tmp_path / "home" / "maps" / "a.map").grid.width == 4
-    for outside in ("../../elsewhere/a.map", elsewhere / "a.map", "../maps/link.map", "/dev/zero"):
-        with pytest.raises(ConfigError, match="which is outside"):
+    linked = load("../maps/link.map")
+    assert linked.grid.width == 4
+    assert save_scenario(linked, home / "saved.yaml").map == linked.map, "named as it was, and opened again"
+    assert load_scenario(home / "saved.yaml", BY_KEY).grid.width == 4
+    for outside in ("../../elsewhere/a.map", elsewhere / "a.map", "../maps/secret.map", "/dev/zero"):
+        with pytest.raises(
+            ConfigError, match="must lead to a .map file" if "secret" in str(outside) else "which is outside"
+        ):
             load(outside)
     assert load("../../elsewhere/a.map", allowed_folders=[elsewhere]).grid.width == 4
     with pytest.raises(ConfigError, match="which is outside"):

@@ -5,6 +5,7 @@ else an experiment holds.
 """
 
 import itertools
+import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from sim.files.fields import Field, require
 from sim.files.map import SWAMP, ScenRow, find_map, read_scen, row_numbers, row_problem
 from sim.files.maps import maps_for, open_map
 from sim.files.movement import MOVEMENT_KEYS, read_movement
+from sim.files.reach import refusal
 from sim.generate import generate, regions
 from sim.grid import Grid
 from sim.movement import RULE, USUAL, Movement
@@ -188,9 +190,17 @@ class Places:
                 return [(_name_below(path, folder), path) for path in found]
         return []
 
+    def refusals(self, pattern: str) -> list[str]:
+        """Return why files that fit a pattern must not be opened."""
+        places = [path for folder in self.folders for path in sorted(_glob(folder, pattern)) if path.is_file()]
+        return [f"{path}: {why}" for path in places if (why := self._refusal(path)) is not None]
+
     def _is_open(self, path: Path) -> bool:
-        real = path.resolve()
-        return path.is_file() and any(real.is_relative_to(folder.resolve().parent) for folder in self.folders)
+        return path.is_file() and self._refusal(path) is None
+
+    def _refusal(self, path: Path) -> str | None:
+        """Return why a file must not be opened; the folder around each of the folders is open as well."""
+        return refusal(os.path.normpath(path), [*self.folders, *(folder.resolve().parent for folder in self.folders)])
 
     def board(self, key: tuple[object, ...], name: str, make: Callable[[], Grid]) -> Board:
         """A map that is opened once however many problems lie on it."""
@@ -208,10 +218,10 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
 
 def _name_below(path: Path, folder: Path) -> str:
     """What a file is called in results, which hold text; not every name of a file is."""
-    try:
-        return printable(path.resolve().relative_to(folder.resolve()).as_posix())
-    except ValueError:
-        return printable(f"{path.parent.name}/{path.name}")
+    for place, home in ((path.resolve(), folder.resolve()), (path, folder)):  # a link may lead out of the folder
+        if place.is_relative_to(home):
+            return printable(place.relative_to(home).as_posix())
+    return printable(f"{path.parent.name}/{path.name}")
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -314,15 +324,14 @@ class _Reader:
         """The problem of a row; or why there is none."""
         if row.problem is not None:
             return row.problem
-        board = self._board(find_map(path, row.map_name).resolve())
+        board = self._board(find_map(path, row.map_name, self.places.folders))
         return row_problem(row, board.grid) or Case(board, row.start, row.goal, row.optimal, row.number)
 
     def _board(self, path: Path) -> Board:
-        key = (path, self.swamp, self.movement)
-        name = next(
-            (_name_below(path, f) for f in self.places.folders if path.is_relative_to(f.resolve())),
-            printable(path.name),
-        )
+        key = (path.resolve(), self.swamp, self.movement)
+        homes = (f for f in self.places.folders if path.resolve().is_relative_to(f.resolve()) or path.is_relative_to(f))
+        home = next(homes, None)
+        name = printable(path.name) if home is None else _name_below(path, home)
         if self.shrink == 1:
             return self.places.board(key, name, lambda: open_map(path, self.swamp, self.movement))
         small = f"{name} / {self.shrink}"
@@ -344,9 +353,9 @@ class _Reader:
             found = self.places.find(pattern)
             if not found:
                 folders = " or ".join(str(folder) for folder in self.places.folders)
-                part.complain(
-                    f"expected files, got none that fits {shown(pattern)} in {folders}; --maps names another folder"
-                )
+                refused = self.places.refusals(pattern)
+                got = f"only {refused[0]}" if refused else f"none that fits {shown(pattern)} in {folders}"
+                part.complain(f"expected files, got {got}; --maps names another folder")
             for name, path in found:
                 if path not in seen:
                     seen.add(path)
@@ -359,7 +368,7 @@ class _Reader:
             if "swamp" in self.fields and (maps := maps_for(SWAMP, path)):
                 self.fields["swamp"].complain(f"goes with {maps} only, got {shown(name)}")
             try:
-                board = self._board(path.resolve())
+                board = self._board(path)
             except ConfigError as error:
                 for text in error.problems:
                     part.complain(text)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.files.disk import nearest_file, read_file, write_atomically
+from sim.files.reach import refusal
 from sim.files.telling import tell
 from sim.grid import MAX_CELLS, MAX_SIDE, PASSABLE, SOLID, Grid, check_size
 from sim.movement import USUAL, Movement
@@ -447,35 +448,38 @@ def _row_text(row: ScenRow) -> str:
 def find_map(
     scen_path: str | os.PathLike[str], map_name: str, search_path: Iterable[str | os.PathLike[str]] = ()
 ) -> Path:
-    """The file that a row of a `.scen` file means by `map_name`.
+    """Return the file that a row of a `.scen` file means by `map_name`.
 
     Looked for: the path itself (from the file's folder if it is relative); the file's name with `.map` in place
-    of its extension; its name without the last extension; the last part of the path beside it; then the path and
-    its last part in each folder of `search_path`. A file cannot name a map outside its own folder tree and those
-    folders: it may come from a stranger.
+    of its extension; its name without the last extension; the last part of the path beside it; the same beside the
+    file that `scen_path` is a link to; then the path and its last part in each folder of `search_path`. Which of
+    them may be opened is decided in reach.py.
     """
-    scen = Path(os.path.abspath(scen_path))
-    folders = [scen.parent, *(Path(os.path.abspath(folder)) for folder in search_path)]
+    scen, real_scen = Path(os.path.abspath(scen_path)), Path(os.path.realpath(scen_path))
+    further = [Path(os.path.abspath(folder)) for folder in search_path]
     if not map_name or not map_name.isprintable():
         raise ConfigError(f"{scen_path}: map: expected a file name, got {shown(map_name)}")
     tried = []
-    homes = [Path(os.path.realpath(folder)) for folder in folders]
-    for place in _places_of_map(scen, map_name, folders):
-        real = Path(os.path.realpath(place))  # a link could lead anywhere
-        is_inside = any(real.is_relative_to(home) for home in homes)
-        if is_inside and os.path.isfile(place):
+    places = [*_places_beside(scen, map_name), *_places_beside(real_scen, map_name)]
+    places += [folder / part for folder in further for part in _named_parts(map_name)]
+    for place in dict.fromkeys(Path(os.path.normpath(place)) for place in places):
+        refused = refusal(place, [scen.parent, real_scen.parent, *further])
+        if refused is None and os.path.isfile(place):
             return place
-        tried.append(f"{place}{'' if is_inside else ' (not looked at: outside the folder of this file)'}")
+        tried.append(f"{place}{f' (not looked at: {refused})' if refused else ''}")
     near = nearest_file(scen.parent / PurePath(map_name).name, ".map")
     raise ConfigError(f"{scen_path}: expected the map {shown(map_name)}, found none at {', '.join(tried)}{near}")
 
 
-def _places_of_map(scen: Path, map_name: str, folders: Sequence[Path]) -> list[Path]:
-    named = PurePath(map_name.replace("\\", "/"))  # rows written under Windows
-    places = [scen.parent / named, scen.with_suffix(".map")]
+def _places_beside(scen: Path, map_name: str) -> list[Path]:
+    whole, last = _named_parts(map_name)
+    places = [scen.parent / whole, scen.with_suffix(".map")]
     if scen.stem.lower().endswith(".map"):
         places.append(scen.with_suffix(""))
-    places.append(scen.parent / named.name)
-    for folder in folders[1:]:
-        places += [folder / named, folder / named.name]
-    return list(dict.fromkeys(Path(os.path.normpath(place)) for place in places))
+    return [*places, scen.parent / last]
+
+
+def _named_parts(map_name: str) -> tuple[PurePath, str]:
+    """Return the path that a row names, and the last part of it."""
+    named = PurePath(map_name.replace("\\", "/"))  # rows written under Windows
+    return named, named.name

@@ -12,6 +12,7 @@ from sim.files.map import SWAMP
 from sim.files.maps import MAP_SETTINGS, maps_for, open_map
 from sim.files.movement import MOVEMENT_KEYS, movement_data, read_movement
 from sim.files.picture_map import THRESHOLD
+from sim.files.reach import OUTSIDE, refusal
 from sim.files.yaml import InlineMap
 from sim.generate import generate
 from sim.grid import Grid
@@ -70,9 +71,18 @@ class Places:
     open: tuple[Path, ...]
 
     def find(self, name: str) -> Path | None:
-        """The real path of a map, or None if it is outside of all open folders."""
+        """Return the path of a map, or None if it must not be opened, see reach.py."""
         found = Path(os.path.realpath(self.folder / name if self.folder else name))
-        return found if any(found.is_relative_to(place) for place in self.open) else None
+        if any(found.is_relative_to(place) for place in self.open):
+            return found
+        return None if self.refusal(name) else self._named(name)  # not the real path: it is saved as it was named
+
+    def refusal(self, name: str) -> str | None:
+        """Return why a map must not be opened, see reach.py."""
+        return refusal(self._named(name), self.open)
+
+    def _named(self, name: str) -> Path:
+        return Path(os.path.normpath(self.folder / name if self.folder else name))
 
 
 def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> Places:
@@ -130,7 +140,9 @@ def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, 
     path = places.find(name)
     if path is None:
         inside = " or ".join(str(place) for place in places.open) or "a folder that is open to it"
-        part.complain(f"expected a map inside {inside}, got {shown(name)}, which is outside")
+        why = places.refusal(name)
+        what = "which is outside" if why in (OUTSIDE, None) else f"which is refused: {why}"
+        part.complain(f"expected a map inside {inside}, got {shown(name)}, {what}")
         return None
     return MapFile(name, path, swamp, movement, threshold)
 
