@@ -80,6 +80,8 @@ trails = _in(M + "trails.py", "session")
 run = _in(M + "run.py", "session", "crowds")
 beginning = _in(M + "beginning.py", "beginning", "session")
 unsaved = _in(M + "unsaved.py", "beginning", "session")
+judge = _in("sim/referee.py", "learning")
+placing = _in("sim/placing.py", "placing")
 
 MUTANTS = (
     # kernels
@@ -178,6 +180,9 @@ MUTANTS = (
     beginning("    if list(place) == sorted(place):\n", "    if False:\n"),
     unsaved("len(self._run.tree.branches) == 1 and all", "all"),
     unsaved("self.saved is None or len", "len"),
+    # trials and zones
+    judge("del walker.trials[walker.trial - 1 :]", "del walker.trials[walker.trial :]"),
+    placing("[y0 : y1 + 1, x0 : x1 + 1]", "[y0 : y1 + 1, x0:x1]"),
 )
 
 

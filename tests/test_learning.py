@@ -363,6 +363,18 @@ def test_reset_forgets_when_cells_become_free_and_keep_does_not(key: str) -> Non
 # --- trials ----------------------------------------------------------------------------------------------
 
 
+def test_a_trial_whose_goal_moves_after_the_arrival_is_counted_once_and_whole() -> None:
+    """The agent arrives twice in one trial; the shorter walk that was noted first must go."""
+    world = make_world(["." * 20], 0, 9, ("lrta", {}), budget=3, trials=1)
+    walker = world.walkers[0]
+    world.advance(100)
+    assert [(trial.number, trial.moves, trial.cost) for trial in walker.trials] == [(1, 9, 9.0)]
+    world.submit(MoveGoal(19))
+    world.advance(100)
+    assert walker.has_arrived and walker.position == 19
+    assert [(trial.number, trial.moves, trial.cost) for trial in walker.trials] == [(1, 19, 19.0)]
+
+
 @every_learner
 @settings(max_examples=10)
 @given(problem=problems(side=9, low=2), budget=st.sampled_from([1, 5, 30]))

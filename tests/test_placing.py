@@ -67,6 +67,15 @@ def test_the_cheapest_way_between_any_two_cells(problem: Problem, a: int, b: int
     assert cheapest(grid, start, goal) == board.distances(board.at(goal)).get(board.at(start), float("inf"))
 
 
+@pytest.mark.parametrize("corners", [((2, 1), (5, 3)), ((5, 3), (2, 1)), ((5, 1), (2, 3))])
+def test_both_corners_of_a_zone_belong_to_it(corners: tuple[tuple[int, int], tuple[int, int]]) -> None:
+    """All of its cells are drawn, the last column and row included, and no others."""
+    placing = Drawn(seed=1, start_zone=corners, goal_zone=((0, 5), (11, 5)))
+    agents = spread(AgentConfig("tba", "units"), 400, placing, Grid.from_rows(["." * 12] * 6))
+    assert {config.start for config in agents} == {(x, y) for x in range(2, 6) for y in range(1, 4)}
+    assert {config.goal for config in agents} == {(x, 5) for x in range(12)}
+
+
 def test_a_goal_of_its_own_stays_when_that_of_the_world_moves() -> None:
     grid = Grid.from_rows(ROWS)
     world = World(grid, 0, 11, BY_KEY, budget=4)
