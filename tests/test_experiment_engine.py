@@ -176,13 +176,16 @@ def test_a_killed_driver_goes_on_and_computes_nothing_twice(tmp_path: Path, whol
     assert (folder / "results.csv").read_bytes() == whole
 
 
-def test_an_interrupt_leaves_a_table_of_what_is_done(tmp_path: Path, whole: bytes) -> None:
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_leaves_a_table_of_what_is_done(
+    tmp_path: Path, whole: bytes, sign: signal.Signals, code: int
+) -> None:
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
     process = start_driver(spec, folder, "--jobs", "2")
-    said = interrupt_at(folder, process, 10, signal.SIGINT)
-    assert process.returncode in (130, 0)
-    assert ("; stopped, the same command goes on" in said) == (process.returncode == 130)
+    said = interrupt_at(folder, process, 10, sign)
+    assert process.returncode in (code, 0)
+    assert ("; stopped, the same command goes on" in said) == (process.returncode == code)
     table = (folder / "results.csv").read_bytes().splitlines()
     assert table and set(table) <= set(whole.splitlines())
     assert run_all(SLOWER, folder) == whole
