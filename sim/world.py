@@ -37,7 +37,7 @@ from sim.turns import Seating, Turns
 from sim.walker import Walker, WalkerView
 
 BULK = 4096  # most ticks in one kernel call
-_OF_ADVANCES = ("_active", "stirs", "walked", "_timer")  # true of the last advance only: a keyframe leaves it out
+_OF_ADVANCES = ("_active", "stirs", "walked", "_timer")  # of the last advance, or of this machine: no keyframe has it
 _FEW_REFUSED = 3  # cells that are named one by one
 _MOST_ROWS = 1 << 20  # of all agents together
 

@@ -82,6 +82,10 @@ beginning = _in(M + "beginning.py", "beginning", "session")
 unsaved = _in(M + "unsaved.py", "beginning", "session")
 judge = _in("sim/referee.py", "learning")
 placing = _in("sim/placing.py", "placing")
+joining = _in("sim/joining.py", "cli")
+tick_timer = _in("sim/tick_timer.py", "turns")
+reach = _in(F + "reach.py", "mapfile")
+interrupts = _in("cli/interrupts.py", "cli")
 
 MUTANTS = (
     # kernels
@@ -183,6 +187,12 @@ MUTANTS = (
     # trials and zones
     judge("del walker.trials[walker.trial - 1 :]", "del walker.trials[walker.trial :]"),
     placing("[y0 : y1 + 1, x0 : x1 + 1]", "[y0 : y1 + 1, x0:x1]"),
+    # the command line and its limits
+    joining("(seed * 1_000_003 + number)", "(seed * 1_000_003)"),
+    tick_timer("- self._closing_s - now", "- now"),
+    reach("suffix in BENCHMARK_SUFFIXES and suffix ==", "suffix =="),
+    interrupts("if self._is_breakable or not is_first:", "if self._is_breakable:"),
+    interrupts("if not self.exit_code:\n                work()", "if True:\n                work()"),
 )
 
 

@@ -858,6 +858,8 @@ def test_a_second_signal_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with Interrupts() as interrupts:
         os.kill(os.getpid(), signal.SIGTERM)
         assert interrupts.exit_code == 143
+        begun: list[int] = []
+        assert not interrupts.finishes(lambda: begun.append(1)) and not begun, "nothing more is begun"
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
         assert interrupts.exit_code == 143, "the first signal says how the program ends"
