@@ -5,6 +5,10 @@ goal's region, and how deep to look ahead. On the run that is one look up a move
 right with a lookahead of one cell. The paper's names: LRTA*(F,G) is LRTA*; depth from the database is LRTA*(PDB,G),
 goals LRTA*(F,PDB), both LRTA*(PDB,PDB), which is D LRTA* itself.
 
+Real-time bound: (2 d - 1)^2 expansions a move, where d is the fixed depth or the cap. `cap: none`, the agent of table 3
+of the paper, has no bound: it looks as deep as the database says, and on a cell visited before as deep as a third
+database says, which holds the depths for the global goal.
+
 Paper: "Dynamic Control in Real-Time Heuristic Search" (2008). After a change of the map the database is stale: it heads
 for the goal with depth 1 until the map is as before, or the database rebuilt. Deviations: docs/deviations.md. Known
 weakness: the work before the run, for every map and goal region.
@@ -12,6 +16,7 @@ weakness: the work before the run, for every map and goal region.
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -41,8 +46,14 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
     if region < 0 or not (uses_depths or uses_subgoals):
         return None
-    needs = "subgoals" if not uses_depths else "near depths" if uses_subgoals else "far depths"
+    near = "all depths" if takes_stored_depth(params) else "near depths"
+    needs = "subgoals" if not uses_depths else near if uses_subgoals else "far depths"
     return databases.recipe(level, region, int(params["cap"]), needs)
+
+
+def takes_stored_depth(params: Mapping[str, Value]) -> bool:
+    """Return whether a visited cell takes the depth stored for the goal, which is a third database; else the cap."""
+    return params["revisit"] == "stored depth" or (params["revisit"] == "as published" and not params["cap"])
 
 
 class DLrta(Controlled, TargetingAgent):
@@ -65,7 +76,8 @@ class DLrta(Controlled, TargetingAgent):
         it.level, it.first = level, self.levels.first[level]
         it.uses_subgoals = params["goal_control"] == "database"
         it.uses_depths = params["depth_control"] == "database"
-        it.depth, it.cap, it.rule = params["depth"], params["cap"], RULES[str(params["reentrance"])]
+        it.depth, it.rule = params["depth"], RULES[str(params["reentrance"])]
+        it.cap, it.uses_stored = params["cap"] or self.problem.grid.cells, takes_stored_depth(params)
         it.uses_database = not self.needs_data or (self.has_column and not self.is_stale)
 
     @property
@@ -148,8 +160,10 @@ def may_loop(params: Mapping[str, Value]) -> bool:
     return params["goal_control"] == "database" and params["reentrance"] == "never"
 
 
-def needed(params: Mapping[str, Value]) -> int:
-    """Most expansions of one lookahead, whatever the budget is."""
+def needed(params: Mapping[str, Value]) -> float:
+    """Return the most expansions of one lookahead, whatever the budget is; infinity without a cap."""
+    if params["depth_control"] == "database" and not params["cap"]:
+        return inf
     depth = int(params["cap"]) if params["depth_control"] == "database" else int(params["depth"])
     return (2 * depth - 1) ** 2
 
@@ -165,7 +179,23 @@ SPEC = AgentSpec(
         Param("depth_control", str, "database", "where the depth comes from", choices=("database", "fixed")),
         Param("level", int, 3, "level of the abstraction whose regions the database is for", 1, 12),
         Param("depth", int, 1, "moves to look ahead, where that is fixed", 1, 32, symbol="d"),
-        Param("cap", int, 10, "largest depth of the database", 1, 32, symbol="c"),
+        Param(
+            "cap",
+            int,
+            10,
+            "largest depth of the database; none, as in the paper's table 3: no bound on the work of a move",
+            0,
+            32,
+            symbol="c",
+            zero="none",
+        ),
+        Param(
+            "revisit",
+            str,
+            "as published",
+            "depth on a cell visited before: the cap; that stored for the goal; as published: stored if cap is none",
+            choices=("as published", "stored depth", "cap"),
+        ),
         Param(
             "reentrance",
             str,

@@ -24,7 +24,7 @@ _WALL = 19
 _MORE: dict[str, tuple[dict[str, Value], ...]] = {
     "tba": ({"open_list": "buckets", "shortcut": True, "switch": "longer"},),
     "lrta": ({"on_unblock": "reset"},),
-    "d-lrta": ({"goal_control": "global"},),
+    "d-lrta": ({"goal_control": "global"}, {"cap": 0}),
     "p-lrta": ({"on_unblock": "reset"},),
 }
 """Settings of agents that call kernels which the default settings never come by."""

@@ -26,5 +26,5 @@ def _described(spec: AgentSpec) -> str:
 
 def _parameter(param: Param) -> str:
     symbol = f" ({param.symbol})" if param.symbol else ""
-    default = str(param.default).lower() if param.kind is bool else f"{param.default}"
+    default = str(param.default).lower() if param.kind is bool else param.text(param.default)
     return f"{'':<16} {param.name + symbol:<16} {default:<8} {param.help} ({param.expected()})"

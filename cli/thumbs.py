@@ -32,6 +32,7 @@ MOMENTS = {
     "stale": (0, 1000),
     "database": (0, 900),
     "depths": (1, 60),
+    "loop": (0, 3000),
     "no-path": (0, 340),
     "crowd-bridge": (0, 44),
     "crowd-budget": (0, 60),

@@ -179,7 +179,7 @@ def _any_budget(budget: int, params: Mapping[str, Value]) -> str | None:
     return None
 
 
-def _nothing(params: Mapping[str, Value]) -> int:
+def _nothing(params: Mapping[str, Value]) -> float:
     return 0
 
 
@@ -211,8 +211,9 @@ class AgentSpec:
     keeps_h: bool = False  # a Learner: further trials make sense
     converges_to_optimal: bool = True  # of those: a trial that changes no h is a cheapest path
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget
-    needed: Callable[[Mapping[str, Value]], int] = _nothing
-    """Most expansions of a tick that no budget can cut. Where they are more, the referee marks the tick."""
+    needed: Callable[[Mapping[str, Value]], float] = _nothing
+    """Most expansions of a tick that no budget can cut; infinity: nothing bounds them, so with these parameters the
+    agent is not real-time. Where a tick expands more than the budget, the referee marks it."""
     shows: frozenset[str] = frozenset()  # beside what every search has to show: keys of special layers
     prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[Step]] = _no_preparation
     """Computes, in pieces, the data that `make` will want; see prepared.py. It may be left out: `make` then does it."""

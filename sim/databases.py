@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sim.abstraction import RECIPE, Levels, highest, of_regions
 from sim.grid import Grid
-from sim.kernels import learner, level_lrta, subgoals
+from sim.kernels import learner, level_lrta, subgoals, whole_depths
 from sim.kernels.labels import new_labels
 from sim.kernels.level_lrta import new_node_ball
 from sim.kernels.levels import STRAIGHT, new_node_search
@@ -28,14 +28,17 @@ from sim.prepared import Made, Making, Prepared, Recipe, Step, obtain
 
 Ints = npt.NDArray[np.int32]
 
+UNCAPPED = 0  # in the place of a cap: depths are as large as they must be
+
 _PIECE = 256  # regions between two reports of progress
+_WHOLE_PIECE = 16  # the same of depths without a cap, where a region may take a search of the whole map
 
 
 class Column(NamedTuple):
     """For each region of a level, as seen from one goal region. What was not asked for is empty."""
 
     subgoal: Ints  # the cell to head for, -1: the goal itself
-    far_depth: Ints  # how deep to look ahead on the way to the goal
+    far_depth: Ints  # how deep to look ahead on the way to the goal; 0: no way leads there
     near_depth: Ints  # and on the way to the subgoal
 
 
@@ -53,10 +56,28 @@ def region_of(levels: Levels, cell: int, level: int) -> int:
 
 
 def recipe(level: int, region: int, cap: int, needs: str) -> Recipe:
-    """`needs`: "subgoals", "far depths" or "near depths"; these bring the subgoals along. Subgoals need no cap."""
-    cap = cap if needs != "subgoals" else 0
+    """Return the recipe of a column for this goal region.
+
+    Args:
+        level: The level of the abstraction whose regions have entries.
+        region: The goal region, a node of that level.
+        cap: The largest depth, or UNCAPPED. Subgoals alone need no cap.
+        needs: "subgoals"; "near depths", with the subgoals; "far depths", alone; or "all depths", all three databases.
+    """
+    cap = cap if needs != "subgoals" else UNCAPPED
     params = (("level", level), ("region", region), ("cap", cap), ("needs", needs))
-    return Recipe("database column", params, partial(_make, level, region, cap, needs), Column)
+    make = (
+        partial(_make_all, level, region, cap) if needs == "all depths" else partial(_make, level, region, cap, needs)
+    )
+    return Recipe("database column", params, make, Column)
+
+
+def _make_all(level: int, region: int, cap: int, grid: Grid) -> Making:
+    """Make subgoals, depths for them and depths for the goal, each shared with agents that need no more."""
+    near = yield from obtain(recipe(level, region, cap, "near depths"), grid)
+    far = yield from obtain(recipe(level, region, cap, "far depths"), grid)
+    column = near.tables._replace(far_depth=far.tables.far_depth)
+    return Made(column, near.build_expansions + far.build_expansions, near.entries, near.pieces)
 
 
 def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
@@ -123,6 +144,8 @@ def _depths(
     depths: Ints,
 ) -> Generator[Step, None, int]:
     """Fills `depths`, toward the subgoals if there are any, else toward the goal region. Returns the expansions."""
+    if cap == UNCAPPED:
+        return (yield from _whole_depths(grid, levels, level, region, subgoal, depths))
     ground, expansions = grid.ground, 0
     state = np.zeros(1, learner.STATE).view(np.recarray)
     targets, ball = new_targets(ground, int(levels.rep[region])), new_ball(grid.cells, False)
@@ -138,8 +161,21 @@ def _depths(
     return expansions
 
 
-def _pieces(count: int) -> Iterator[tuple[int, int]]:
-    return ((first, min(first + _PIECE, count)) for first in range(0, count, _PIECE))
+def _whole_depths(
+    grid: Grid, levels: Levels, level: int, region: int, subgoal: Ints, depths: Ints
+) -> Generator[Step, None, int]:
+    """Fill `depths` as _depths() does, without a cap. Returns the expansions."""
+    targets, ball = new_targets(grid.ground, int(levels.rep[region])), new_ball(grid.cells, False)
+    backward, expansions = new_search(grid.cells), 0
+    for first, last in _pieces(depths.size, _WHOLE_PIECE):
+        memory = backward, targets, ball, first, last, subgoal, depths
+        expansions += int(whole_depths.find_whole_depths(grid.ground, levels, level, region, *memory))
+        yield Step("depths", last / depths.size)
+    return expansions
+
+
+def _pieces(count: int, piece: int = _PIECE) -> Iterator[tuple[int, int]]:
+    return ((first, min(first + piece, count)) for first in range(0, count, piece))
 
 
 @lru_cache(maxsize=16)

@@ -4,7 +4,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 Value = bool | int | float | str
@@ -83,6 +83,7 @@ class Param:
     symbol: str = ""  # the paper's letter, for headers
     step: float | None = None  # what one press of a + or - button adds
     label: str = ""  # what a form calls it, where that is not its name
+    zero: str = ""  # the word for the value 0 of a number, such as "none" for a limit; legal in its place
 
     def parse(self, value: object, where: str = "") -> Value:
         """The legal value that `value` (a typed one, or text from a command line) stands for."""
@@ -106,11 +107,20 @@ class Param:
             return str(value) if str(value) in self.choices else None
         if not isinstance(value, (int, float, str)):
             return None
+        if self.zero and value == self.zero:
+            value = 0
         return _as_int(value) if self.kind is int else _as_float(value)
 
     def _nearest(self, value: object) -> str:
-        near = difflib.get_close_matches(str(value)[:80], self.choices, n=1, cutoff=0.6)
+        words = (self.zero,) if self.zero else self.choices
+        near = difflib.get_close_matches(str(value)[:80], words, n=1, cutoff=0.6)
         return f"; did you mean '{near[0]}'?" if near else ""
+
+    def text(self, value: Value) -> str:
+        """Return the value as it is shown: a word where the parameter has one for it."""
+        if self.zero and value == 0:
+            return self.zero
+        return ("on" if value else "off") if self.kind is bool else f"{value}"
 
     def expected(self) -> str:
         """What a legal value looks like, in words."""
@@ -119,6 +129,8 @@ class Param:
         if self.kind is str:
             return "one of " + ", ".join(self.choices)
         noun = "a whole number" if self.kind is int else "a number"
+        if self.zero:
+            return f"{self.zero} or {replace(self, low=self.step or 1, zero='').expected()}"
         if self.low is not None and self.high is not None:
             return f"{noun} from {self._said(self.low)} to {self._said(self.high)}"
         if self.low is not None:
@@ -138,6 +150,7 @@ class Param:
             "high": self.high,
             "choices": list(self.choices),
             "symbol": self.symbol,
+            "zero": self.zero,
             "help": self.help,
         }
 

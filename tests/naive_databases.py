@@ -118,9 +118,13 @@ def subgoal(levels: Abstraction, level: int, a: int, b: int) -> Place | None:
     return s
 
 
-def optimal_depth(board: Board, s: Place, y: Place, cap: int) -> int:
-    """The least depth whose first move, with nothing learned, is on a cheapest way from s to y; at most `cap`."""
+def optimal_depth(board: Board, s: Place, y: Place, cap: int | None) -> int:
+    """The least depth whose first move, with nothing learned, is on a cheapest way from s to y; at most `cap`.
+
+    Without a cap the depth is as large as it must be. A lookahead over all cells sees a cheapest way.
+    """
     field = board.distances(y)
+    cap = len(board.land) + 1 if cap is None else cap
     for depth in range(1, cap):
         agent = Lrta(board, s, y, depth)
         agent.plan_and_act()
@@ -130,41 +134,68 @@ def optimal_depth(board: Board, s: Place, y: Place, cap: int) -> int:
     return cap
 
 
-def far_depth(levels: Abstraction, level: int, a: int, b: int, cap: int) -> int:
+def far_depth(levels: Abstraction, level: int, a: int, b: int, cap: int | None) -> int:
+    """The third database of appendix C. Where no way exists: the cap, or 0 without one."""
     s, z = levels.rep(a, level), levels.rep(b, level)
     if a == b:
         return 1
-    return optimal_depth(levels.board, s, z, cap) if s in levels.board.distances(z) else cap
+    return optimal_depth(levels.board, s, z, cap) if s in levels.board.distances(z) else cap or 0
 
 
-def near_depth(levels: Abstraction, level: int, a: int, b: int, cap: int) -> int:
+def near_depth(levels: Abstraction, level: int, a: int, b: int, cap: int | None) -> int:
     y = subgoal(levels, level, a, b)
     if y is None:
-        return 1 if a == b else cap
+        return 1 if a == b else cap or 0
     return optimal_depth(levels.board, levels.rep(a, level), y, cap)
 
 
 class DLrta(Lrta):
-    """LRTA* with dynamic control, on a map that does not change; a dictionary of h for each target."""
+    """LRTA* with dynamic control; a dictionary of h for each target.
+
+    `stored`: a visited cell takes the depth for the goal of the third database (appendices C and D), else the cap.
+    On another map than that of the database it heads for the goal with depth 1.
+    """
 
     def __init__(
-        self, board: Board, start: Place, goal: Place, level: int, depth: int, cap: int, goals: bool, depths: bool
+        self,
+        board: Board,
+        start: Place,
+        goal: Place,
+        level: int,
+        depth: int,
+        cap: int | None,
+        goals: bool,
+        depths: bool,
+        stored: bool = False,
+        resets: bool = False,
     ) -> None:
-        super().__init__(board, start, goal, depth)
+        super().__init__(board, start, goal, depth, resets=resets)
         self.levels, self.level, self.fixed, self.cap = Abstraction(board), level, depth, cap
-        self.goals, self.depths = goals, depths
+        self.goals, self.depths, self.stored = goals, depths, stored
         self.real_goal = goal
         self.tables: dict[Place, dict[Place, float]] = {goal: self.learned}
         self.visits = {start: 1}
         self.targets: list[Place] = []
+        self.is_astray = False  # no way led to a subgoal
+        self.arcs = board.arcs()  # those of the map that the database is for
 
     def control(self) -> tuple[Place, int]:
+        target, depth = self.looked_up()
+        return target, depth or len(self.board.land)
+
+    def looked_up(self) -> tuple[Place, int]:
+        """The target and the depth; 0: no depth is enough, so all cells that can be reached."""
+        if (self.goals or self.depths) and self.board.arcs() != self.arcs:
+            return self.real_goal, 1
+        if not (self.goals or self.depths):
+            return self.real_goal, self.fixed
         a, b = self.levels.node(self.loc, self.level), self.levels.node(self.real_goal, self.level)
         if not self.goals:
-            depth = far_depth(self.levels, self.level, a, b, self.cap) if self.depths else self.fixed
-            return self.real_goal, depth
-        if self.visits[self.loc] > 1:
-            return self.real_goal, self.cap if self.depths else self.fixed
+            return self.real_goal, far_depth(self.levels, self.level, a, b, self.cap)
+        if self.visits[self.loc] > 1 or self.is_astray:
+            if not self.depths:
+                return self.real_goal, self.fixed
+            return self.real_goal, far_depth(self.levels, self.level, a, b, self.cap) if self.stored else self.cap or 0
         depth = near_depth(self.levels, self.level, a, b, self.cap) if self.depths else self.fixed
         return subgoal(self.levels, self.level, a, b) or self.real_goal, depth
 
@@ -173,8 +204,21 @@ class DLrta(Lrta):
         self.targets.append(self.goal)
         self.learned = self.tables.setdefault(self.goal, {})
         used = super().plan_and_act()
-        self.goal = self.real_goal
+        if self.status == "no path" and self.goal != self.real_goal:
+            self.status, self.is_astray = "active", True
+        self.goal, self.learned = self.real_goal, self.tables[self.real_goal]
         return used
+
+    def set_h(self, s: Place, value: float) -> None:
+        """Only what was learned toward the goal says by how much h may be too high after arcs were added."""
+        highest = self.highest
+        super().set_h(s, value)
+        if self.goal != self.real_goal:
+            self.highest = highest
+
+    def forget(self) -> None:
+        super().forget()
+        self.tables = {self.real_goal: self.learned}
 
     def move(self, t: Place) -> None:
         self.loc = t

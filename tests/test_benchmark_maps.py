@@ -253,6 +253,38 @@ def test_the_detector_ends_the_runs_that_never_end_without_it() -> None:
         assert walked(problems_of_e1(), "d-lrta", depth_control="fixed", level=3, reentrance=rule)[1] == 0
 
 
+@pytest.mark.slow
+def test_without_a_cap_level_3_is_within_7_percent_of_optimal() -> None:
+    """LRTA*(PDB,PDB) as in table 3 of its paper; an implementation from the paper alone: 1.066 at 1.62 a move."""
+    numbers, lost = walked(problems_of_e1()[::4], "d-lrta", level=3, cap=0)
+    assert lost == 0 and mean_ratio(numbers) < 1.07
+    assert mean_ratio(numbers) == pytest.approx(1.066, rel=0.1)
+    assert 1.0 < np.mean([m.expansions / m.moves for m in numbers]) < 2.0
+
+
+HARD_FORMS: list[tuple[dict[str, Value], float, float]] = [  # mean and maximum of cost / optimal cost
+    ({"cap": 10}, 3.932, 69.01),
+    ({"cap": 32}, 1.444, 10.61),
+    ({"cap": 0}, 1.069, 1.82),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("params, mean, most", HARD_FORMS, ids=str)
+def test_without_a_cap_there_are_no_long_walks_on_a_hard_map(
+    params: dict[str, Value], mean: float, most: float
+) -> None:
+    """Forty-one problems of AR0205SR, level 3, some of them in loops between two regions."""
+    grid = grid_of("bg512/AR0205SR.map")
+    ratios = []
+    for row in read_scen(SHARED_MAPS / "bg512" / "AR0205SR.map.scen").rows[16::31]:
+        world = World(grid, grid.cell(*row.start), grid.cell(*row.goal), BY_KEY, budget=1000)
+        walker = world.add(AgentConfig("d-lrta", params={"level": 3, **params}))
+        world.advance(200_000)
+        ratios.append(world.metrics(walker).suboptimality or float("inf"))
+    assert (np.mean(ratios), max(ratios)) == pytest.approx((mean, most), rel=0.1)
+
+
 def test_refinement_has_the_cost_and_the_work_of_the_prototype() -> None:
     """PR LRTA* with l = 4, d = 5, gamma = 1: 1.28 within 0.1, at about 7 expansions a move."""
     numbers, lost = walked(problems_of_e1(), "pr-lrta", level=4, depth=5)

@@ -2,6 +2,7 @@
 
 import heapq
 import itertools
+import random
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,14 +20,16 @@ from sim.abstraction import Levels, abstraction, highest, region_map, region_tab
 from sim.agent_api import Problem as Given
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
-from sim.generate import generate
+from sim.generate import generate, largest_component
 from sim.grid import Grid
-from sim.kernels import depth_control
+from sim.kernels import depth_control, learner, subgoals, whole_depths
 from sim.kernels.levels import common_level
-from sim.kernels.targets import CELL_BITS
-from sim.movement import USUAL, Movement
+from sim.kernels.lrta import new_ball
+from sim.kernels.targets import CELL_BITS, new_targets
+from sim.movement import SQUEEZE, USUAL, Movement
 from sim.params import ConfigError, Value
 from sim.prepared import fetch
+from sim.walker import Walker
 from sim.world import World
 
 from . import naive_databases as naive
@@ -35,6 +38,7 @@ from .test_golden import M1, assert_golden, row_id
 
 GOLDEN: dict[str, Any] = yaml_of((Path(__file__).parent / "golden" / "databases.yaml").read_text())
 Problem = tuple[list[str], int, int]
+PARAM = {param.name: param for param in BY_KEY["d-lrta"].params}
 CONTROLS = [(True, True), (True, False), (False, True)]  # goals and depths from the database
 
 
@@ -206,6 +210,56 @@ def test_columns_are_those_of_the_slow_version(problem: Problem, movement: Movem
         assert int(near.near_depth[a]) == naive.near_depth(slow, level, a, goal, cap)
 
 
+@settings(max_examples=40)
+@given(problem=problems(side=11), movement=movements, level=st.integers(0, 4))
+def test_columns_without_a_cap_are_those_of_the_slow_version(problem: Problem, movement: Movement, level: int) -> None:
+    """All three databases: subgoals, depths for them, depths for the goal."""
+    grid, levels = levels_of(problem[0], movement)
+    slow = naive.Abstraction(board_of(grid))
+    level = databases.clipped(levels, level)
+    b = databases.region_of(levels, problem[2], level)
+    goal = b - int(levels.first[level])
+    column = column_of(grid, level, b, databases.UNCAPPED, "all depths")
+    for a in range(len(slow.cells[level])):
+        place = naive.subgoal(slow, level, a, goal)
+        assert int(column.subgoal[a]) == (-1 if place is None else slow.board.id(place))
+        assert int(column.far_depth[a]) == naive.far_depth(slow, level, a, goal, None)
+        assert int(column.near_depth[a]) == naive.near_depth(slow, level, a, goal, None)
+
+
+@pytest.mark.parametrize("movement", sorted({*MOVEMENTS, Movement(SQUEEZE, 2.0)}, key=str), ids=str)
+def test_a_lookahead_grown_by_layers_moves_as_one_from_scratch(movement: Movement) -> None:
+    """At every depth, also beyond the one at which the first move is right."""
+    for seed in range(25):
+        grid = Grid.from_rows(random_rows(seed, 22, 19, (0.3, 0.5)[seed % 2]), movement=movement)
+        free = np.flatnonzero(largest_component(grid.free_map).ravel())
+        s, y = (int(cell) for cell in random.Random(seed).sample(free.tolist(), 2))
+        grown, scratch, targets = new_ball(grid.cells, False), new_ball(grid.cells, False), new_targets(grid.ground, y)
+        state = np.zeros(1, learner.STATE).view(np.recarray)
+        whole_depths.begin_ball(grid.ground, grown, s, y)
+        first, last, depth = 0, 1, 0
+        while first < last:
+            depth += 1
+            first, last = last, int(whole_depths.grow(grid.ground, grown, y, first, last))
+            best = whole_depths.best_of_last_layer(targets, grown, y, first, last)
+            move = whole_depths.first_cell(grid.ground, grown, s, best)
+            assert move == subgoals.first_move(grid.ground, targets, scratch, state[0], s, depth), (seed, depth)
+
+
+@pytest.mark.parametrize("seed", [2, 3, 5])
+def test_depths_without_a_cap_are_those_of_a_cap_that_none_reaches(seed: int) -> None:
+    """Lookaheads grown layer by layer choose the moves of lookaheads from scratch, also where depths are large."""
+    made = generate("caves", {"width": 48, "height": 48, "seed": seed})
+    levels = abstraction(made.grid).tables
+    b = databases.region_of(levels, made.grid.cell(*made.goal), 3)
+    for needs in ("far depths", "near depths"):
+        whole, capped = (column_of(made.grid, 3, b, cap, needs) for cap in (databases.UNCAPPED, 500))
+        depths = np.concatenate([whole.far_depth, whole.near_depth])
+        has_way = depths != 0
+        assert depths[has_way].tolist() == np.concatenate([capped.far_depth, capped.near_depth])[has_way].tolist()
+        assert needs == "near depths" or depths.max() > 15
+
+
 @pytest.mark.parametrize("movement", sorted({*MOVEMENTS} - {USUAL}, key=str), ids=str)
 def test_distances_by_rings_are_true(movement: Movement) -> None:
     for seed in range(8):
@@ -247,6 +301,76 @@ def test_d_lrta_is_the_slow_version(
         if row.expanded:
             assert int(walker.agent.control[0].last_target) == board.id(slow.targets[-1])  # type: ignore[attr-defined]
     assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
+
+
+CHANGING: list[tuple[str | int, str, bool, bool]] = [  # cap, revisit, goals and depths from the database
+    ("none", "as published", True, True),
+    ("none", "cap", True, True),
+    ("none", "as published", False, True),
+    (3, "stored depth", True, True),
+    (3, "as published", True, True),
+    (3, "as published", True, False),
+]
+
+
+@pytest.mark.parametrize("cap, revisit, goals, depths", CHANGING, ids=str)
+@settings(max_examples=10)
+@given(
+    problem=problems(side=8, low=3),
+    movement=movements,
+    level=st.integers(1, 5),
+    watched=st.booleans(),
+    resets=st.booleans(),
+    seed=st.integers(0, 999),
+)
+def test_every_form_of_d_lrta_is_the_slow_version_while_the_map_changes(
+    cap: str | int,
+    revisit: str,
+    goals: bool,
+    depths: bool,
+    problem: Problem,
+    movement: Movement,
+    level: int,
+    watched: bool,
+    resets: bool,
+    seed: int,
+) -> None:
+    """The same cells, expansions, targets and learned values, on the map of the database and on others."""
+    params: dict[str, Value] = {"goal_control": "database" if goals else "global", "level": level, "depth": 2}
+    params |= {"depth_control": "database" if depths else "fixed", "on_unblock": "reset" if resets else "keep"}
+    params |= {"cap": PARAM["cap"].parse(cap), "revisit": revisit}
+    world = make_world(*problem, ("d-lrta", params), watched=watched, movement=movement)
+    walker, board = world.walkers[0], board_of(world.grid)
+    agent: Any = walker.agent
+    stored = revisit == "stored depth" or (revisit == "as published" and cap == "none")
+    ends, limit = (board.at(world.start), board.at(world.goal)), None if cap == "none" else int(cap)
+    slow = naive.DLrta(board, *ends, level, 2, limit, goals, depths, stored, resets)
+    chance, blocked = random.Random(seed), set[int]()
+    for _ in range(70):
+        if chance.random() < 0.12:
+            edit = (
+                EditCells((), tuple(blocked))
+                if blocked
+                else EditCells(tuple(chance.sample(range(world.grid.cells), 2)))
+            )
+            edit = EditCells(tuple(cell for cell in edit.blocked if world.grid.is_free(cell)), edit.freed)
+            blocked = set(edit.blocked)
+            before = board.arcs()
+            world.submit(edit)
+            world.apply_now()
+            board = slow.board = board_of(world.grid)
+            slow.change(before - board.arcs(), board.arcs() - before)
+        if slow.status == "active":
+            row = slow.tick()
+            assert world.advance(1) == 1
+            assert (walker.position, walker.rows[0].expanded) == (board.id(row.cell), row.expanded)
+            if row.expanded:
+                assert int(agent.control[0].last_target) == board.id(slow.targets[-1])
+        else:
+            world.advance(1)
+        assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
+        learned = {(board.id(y), board.id(s)): h for y, table in slow.tables.items() for s, h in table.items()}
+        assert kept(agent, "others") == {pair: h for pair, h in learned.items() if pair[0] != world.goal}
 
 
 @settings(max_examples=25)
@@ -298,6 +422,70 @@ def test_the_detector_ends_the_runs_that_never_end_without_it() -> None:
         for walker, rule in zip(world.walkers, rules, strict=True):
             lost[rule] += walker.agent.status is not Status.AT_GOAL
     assert dict(lost) == {"never": 11, "per cell": 0, "for good": 0}
+
+
+def loop_of_two_regions(**params: Value) -> tuple[World, Walker]:
+    """The cave of the example "A loop between two regions"."""
+    made = generate("caves", {"width": 96, "height": 64, "seed": 25})
+    world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), BY_KEY, budget=400)
+    return world, world.add(AgentConfig("d-lrta", params={"level": 4, **params}))
+
+
+def test_two_regions_whose_subgoals_contradict_each_other() -> None:
+    """The way to the subgoal of one leads through the other, whose own subgoal lies in the first: appendix D."""
+    world, walker = loop_of_two_regions(depth_control="fixed", reentrance="never")
+    agent: Any = walker.agent
+    world.advance(1000)
+    places, aims = list[int](), list[int]()
+    for _ in range(6):
+        places.append(databases.region_of(agent.levels, walker.position, 4))
+        world.advance(1)
+        aims.append(databases.region_of(agent.levels, int(agent.control[0].last_target), 4))
+    a, b = places[:2]
+    assert a != b and places == [a, b] * 3
+    assert sorted({aims[0] in (a, b), aims[1] in (a, b)}) == [False, True]
+
+
+LOOP = [  # at the depth 1, with a cap of 10, with one of 32, and without a cap
+    ({"depth_control": "fixed"}, 21_608, 1),
+    ({"cap": 10}, 1844, 292),
+    ({"cap": 32}, 351, 1307),
+    ({"cap": 0}, 165, 2177),
+]
+
+
+@pytest.mark.parametrize("params, moves, largest", LOOP, ids=str)
+def test_without_a_cap_it_walks_out_of_a_loop(params: dict[str, Value], moves: int, largest: int) -> None:
+    """What its detector costs: LRTA* with that depth fills the depression around the two regions."""
+    world, walker = loop_of_two_regions(**params)
+    world.advance(50_000)
+    m = world.metrics(walker)
+    assert (m.moves, m.max_expansions) == (moves, largest) and walker.agent.status is Status.AT_GOAL
+    assert m.over_budget == 0 if largest <= 400 else m.over_budget > 0
+    assert BY_KEY["d-lrta"].needed(walker.params) >= largest
+
+
+def test_without_a_cap_nothing_bounds_a_move() -> None:
+    needed, whole = BY_KEY["d-lrta"].needed, {p.name: p.default for p in BY_KEY["d-lrta"].params}
+    assert needed(whole | {"cap": 0}) == float("inf") and needed(whole) == 19**2
+    assert needed(whole | {"cap": 0, "depth_control": "fixed"}) == 1
+
+
+@pytest.mark.slow
+def test_the_table_of_capped_and_capless_agents_in_our_own_caves() -> None:
+    """Forty caves of 96 x 64, level 4: each larger cap is better; without one the worst walk costs 1.5 optima."""
+    expected = {"depth 1": (4.945, 143.08), "cap 10": (1.393, 12.35), "cap 32": (1.133, 2.37), "no cap": (1.125, 1.52)}
+    ratios: dict[str, list[float]] = {name: [] for name in expected}
+    for seed in range(1, 41):
+        made = generate("caves", {"width": 96, "height": 64, "seed": seed})
+        world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), BY_KEY, budget=1000)
+        forms: tuple[dict[str, Value], ...] = tuple(params for params, _, _ in LOOP)
+        walkers = [world.add(AgentConfig("d-lrta", params={"level": 4, **params})) for params in forms]
+        world.advance(50_000)
+        for name, walker in zip(expected, walkers, strict=True):
+            ratios[name].append(world.metrics(walker).suboptimality or float("inf"))
+    found = {name: (float(np.mean(some)), max(some)) for name, some in ratios.items()}
+    assert found == {name: pytest.approx(pair, rel=0.1) for name, pair in expected.items()}
 
 
 def test_with_depth_1_every_move_expands_one_cell() -> None:

@@ -10,10 +10,12 @@ from agents.registry import BY_KEY, SPECS, spec_of
 from sim.agent_api import AgentSpec
 from sim.files.agents import AGENT_KEYS
 from sim.params import ConfigError, Param, did_you_mean, parse_params, shown, unknown_agent
+from ui.model.wording import param_chip
 
 COUNT = Param("count", int, 3, "how many", 1, 10)
 SHARE = Param("share", float, 0.5, "how much", 0.0, 1.0)
 FLAG = Param("flag", bool, False, "whether")
+LIMIT = Param("limit", int, 3, "at most", 0, 10, zero="none")
 COLOUR = Param("colour", str, "red", "which", choices=("red", "green"))
 
 values = st.one_of(
@@ -34,6 +36,9 @@ values = st.one_of(
         (COUNT, "7", 7),
         (COUNT, 7.0, 7),
         (COUNT, "1e1", 10),
+        (LIMIT, "none", 0),
+        (LIMIT, 0, 0),
+        (LIMIT, "10", 10),
         (SHARE, 1, 1.0),
         (SHARE, "0.25", 0.25),
         (FLAG, "Yes", True),
@@ -56,6 +61,8 @@ def test_legal_values(param: Param, given_value: object, parsed: object) -> None
         (COUNT, "many", "expected a whole number from 1 to 10, got 'many'"),
         (COUNT, None, "expected a whole number from 1 to 10, got nothing"),
         (COUNT, 10**400, "expected a whole number from 1 to 10, got " + shown(10**400)),
+        (LIMIT, "non", "expected none or a whole number from 1 to 10, got 'non'; did you mean 'none'?"),
+        (LIMIT, -1, "expected none or a whole number from 1 to 10, got -1"),
         (SHARE, math.nan, "expected a number from 0 to 1, got nan"),
         (SHARE, "inf", "expected a number from 0 to 1, got 'inf'"),
         (FLAG, "perhaps", "expected true or false, got 'perhaps'"),
@@ -69,12 +76,17 @@ def test_illegal_values_are_named(param: Param, given_value: object, message: st
     assert str(caught.value) == f"place: {message}"
 
 
+def test_a_value_is_shown_by_its_word() -> None:
+    assert (LIMIT.text(0), LIMIT.text(7), COUNT.text(7), FLAG.text(True)) == ("none", "7", "7", "on")
+    assert (param_chip(LIMIT, 0), param_chip(LIMIT, 7)) == ("limit none", "limit 7")
+
+
 def test_ranges_are_written_out() -> None:
     assert Param("n", int, 1, "", 1, 1_000_000_000).expected() == "a whole number from 1 to 1,000,000,000"
     assert Param("x", float, 1.0, "", low=0.01).expected() == "a number of at least 0.01"
 
 
-@given(st.sampled_from([COUNT, SHARE, FLAG, COLOUR]), values)
+@given(st.sampled_from([COUNT, LIMIT, SHARE, FLAG, COLOUR]), values)
 def test_any_value_is_legal_or_a_config_error(param: Param, value: object) -> None:
     try:
         parsed = param.parse(value, "x")

@@ -464,6 +464,7 @@ def test_lines_are_those_of_the_parameters() -> None:
     assert "d := c" not in texts("d-lrta", **control(True, False)) and "once no way" in texts(
         "d-lrta", reentrance="never"
     )
+    assert "d := its depth" in texts("d-lrta", cap=0) and "d := c" in texts("d-lrta", cap=0, revisit="cap")
     assert texts("d-lrta", **control(False, False)) == texts("lrta"), "LRTA*(F,G)"
     assert "no way is left" in texts("lss-lrta") and "no way is left" not in texts("k-lrta") + texts(
         "rtaa", moves="one"

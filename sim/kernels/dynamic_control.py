@@ -4,7 +4,8 @@ Depth and target come from a column of the database (see subgoals.py), or the de
 Paper: figure 1, sections 5 and 6 and appendix D of "Dynamic Control in Real-Time Heuristic Search".
 
 A cell that is visited again means that the agent may go round in circles between subgoals: from there it heads for the
-goal, with the largest depth. So every cell uses a subgoal once at most, and the agent arrives.
+goal, with the largest depth or the one stored for the goal. So every cell uses a subgoal once at most, and the agent
+arrives.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from sim.kernels.levels import ancestor
 from sim.kernels.lrta import NO_REACH, look_ahead, step_to_rim
 from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import aim_at, is_crowded, step_toward
+from sim.kernels.whole_depths import NO_DEPTH
 
 PER_CELL, FOR_GOOD, NEVER = 0, 1, 2  # how long a visit to a cell that was visited before makes it head for the goal
 
@@ -27,7 +29,8 @@ CONTROL = np.dtype(
         ("uses_subgoals", "i8"),
         ("uses_depths", "i8"),
         ("depth", "i8"),  # the fixed one
-        ("cap", "i8"),  # the largest of the database
+        ("cap", "i8"),  # the largest of the database; without a cap: as many moves as the map has cells
+        ("uses_stored", "i8"),  # a visited cell takes the depth stored for the goal, 0: the cap
         ("rule", "i8"),  # PER_CELL, FOR_GOOD, NEVER
         ("is_for_good", "i8"),  # the goal is the target from now on
         ("sees_all", "i8"),  # somebody looks: no short way for depth 1
@@ -52,11 +55,13 @@ def choose(column, place, visits, it, st):
     elif is_reentered(visits, it, st):
         st.marks |= log.REENTERED
         if it.uses_depths:
-            depth = np.int64(it.cap)
+            depth = np.int64(column.far_depth[place]) if it.uses_stored else np.int64(it.cap)
     else:
         if it.uses_depths:
             depth = np.int64(column.near_depth[place])
         subgoal = np.int64(column.subgoal[place])
+    if it.uses_depths and depth == NO_DEPTH:
+        depth = np.int64(it.cap)  # a lookahead over all cells that can be reached proves that there is no way
     if it.uses_depths and depth == it.cap:
         st.marks |= log.CAP_HIT
     return subgoal, depth

@@ -207,6 +207,8 @@ def mark_ball(ground, search, cells, root, goal, depth):
                 if search.nodes[t].search != search.control[0].search:
                     count = add_to_rim(search, cells, count, t)
         first = last
+        if first == count:
+            break  # all cells that can be reached are in the ball
     return count
 
 

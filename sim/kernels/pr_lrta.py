@@ -40,6 +40,7 @@ CONTROL = np.dtype(
         ("uses_depths", "i8"),
         ("depth", "i8"),  # the fixed one
         ("cap", "i8"),
+        ("uses_stored", "i8"),  # see dynamic_control.py; always 0
         ("rule", "i8"),  # see dynamic_control.py, of cells on which legs begin
         ("is_for_good", "i8"),
         ("sees_all", "i8"),

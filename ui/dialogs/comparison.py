@@ -140,7 +140,7 @@ class ComparisonTable(Dialog):
 
 
 def _detail(panel: Panel, place: int) -> str:
-    return f"panel {place + 1}: {panel.view.spec.name}   {params_text(panel.view.params, '  ')}"
+    return f"panel {place + 1}: {panel.view.spec.name}   {params_text(panel.view.spec, panel.view.params, '  ')}"
 
 
 def _warnings(view: WalkerView) -> dict[int, str]:

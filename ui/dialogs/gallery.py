@@ -109,7 +109,7 @@ def _agent_line(config: AgentConfig, budget: int) -> str:
     """Name, label and what is set, such as 'TB-WA* (greedy): weight=3, k=1'."""
     name = BY_KEY[config.kind].name
     label = f" ({config.label})" if config.label and config.label != name else ""
-    params = params_text(config.params, ", ")
+    params = params_text(BY_KEY[config.kind], config.params, ", ")
     return f"{name}{label}: {params + ', ' if params else ''}k={config.budget or budget}"
 
 

@@ -107,7 +107,7 @@ def picture_texts(
 
 
 def _agent_text(view: WalkerView) -> str:
-    return f"{view.label}: {view.spec.key} budget={view.budget} {params_text(view.params)}".rstrip()
+    return f"{view.label}: {view.spec.key} budget={view.budget} {params_text(view.spec, view.params)}".rstrip()
 
 
 def _map_text(run: Run) -> str:

@@ -6,6 +6,7 @@ Letters are those of the glossary: s, where the agent stands; b, the best cell o
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from agents.d_lrta import takes_stored_depth
 from sim.params import Value
 
 
@@ -408,7 +409,7 @@ def _d_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
         lines = _with(_without(_D_LRTA, "again"), _NEVER)
     lines = (*lines, *_when_changed(params))
     if has_depths:
-        return lines
+        return _reworded(lines, "d := c", "d := its depth") if takes_stored_depth(params) else lines
     return _reworded(_reworded(lines, "y, d := subgoal and depth", "y := the subgoal"), ", d := c", "")
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sim.agent_api import Status
+from sim.agent_api import AgentSpec, Status
 from sim.files.csv_text import Cell
 from sim.measures import MEASURES, Measure
-from sim.params import Value
+from sim.params import Param, Value
 from sim.walker import WalkerView
 from ui.model.run import Panel, Run
 
@@ -47,13 +47,16 @@ def arrived_at(run: Run, panel: Panel) -> int | None:
     return trail.last_tick
 
 
-def params_text(params: Mapping[str, Value], separator: str = " ") -> str:
-    return separator.join(f"{name}={_plain(value)}" for name, value in params.items())
+def params_text(spec: AgentSpec, params: Mapping[str, Value], separator: str = " ") -> str:
+    """Return these parameters of an agent as a command line takes them."""
+    return separator.join(f"{name}={_plain(spec.param(name), value)}" for name, value in params.items())
 
 
-def _plain(value: Value) -> str:
+def _plain(param: Param | None, value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if param and param.zero and not value:
+        return param.zero
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -61,7 +64,12 @@ COLUMNS: tuple[Column, ...] = (
     Column("agent", "Agent", "name of the agent", lambda _, p: p.view.label, width=0.0, is_text=True),
     Column("kind", "Kind", "algorithm", lambda _, p: p.view.spec.key, is_shown=False, is_text=True),
     Column(
-        "params", "Parameters", "all parameters", lambda _, p: params_text(p.view.params), is_shown=False, is_text=True
+        "params",
+        "Parameters",
+        "all parameters",
+        lambda _, p: params_text(p.view.spec, p.view.params),
+        is_shown=False,
+        is_text=True,
     ),
     Column("budget", "k", "expansions allowed in a tick", lambda _, p: p.view.budget, width=58.0),
     Column("state", "State", "what it is doing", lambda _, p: p.view.state_word, width=102.0, is_text=True),

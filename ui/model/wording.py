@@ -53,7 +53,7 @@ def param_chip(param: Param, value: Value) -> str:
         return param.name.replace("_", " ")
     if param.kind is str:
         return str(value)
-    number = f"{value:g}" if isinstance(value, float) else f"{value:,}"
+    number = f"{value:g}" if isinstance(value, float) else f"{value:,}" if value or not param.zero else param.zero
     return f"{param.symbol or param.name.replace('_', ' ')} {number}"
 
 

@@ -333,8 +333,7 @@ def _flip(desk: Desk, key: PanelKey, param: Param) -> None:
 
 def _param_tip(param: Param, value: Value) -> str:
     how = "Click: edit, wheel: change" if param.kind in (int, float) else "Click: change"
-    shown = ("on" if value else "off") if param.kind is bool else f"{value}"
-    return f"{param.name.replace('_', ' ')} = {shown}: {param.help}. {how}"
+    return f"{param.name.replace('_', ' ')} = {param.text(value)}: {param.help}. {how}"
 
 
 def _chip_width(canvas: Canvas, chip: _Chip) -> int:

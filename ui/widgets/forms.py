@@ -198,21 +198,24 @@ class _Row:
         spot = pygame.Rect(place.right - field_width, place.y, field_width, place.height)
         if not self.slider:
             spot.x = place.x
-        text = shown_number(self._value)
+        text = self._number(self._value)
         self.field = Field(dialog, spot, text, self.typed, mono=True, longest=20, container=inside, finished=self._left)
         self.controls.append(self.field)
+
+    def _number(self, value: Value) -> str:
+        return self.param.text(value) if self.param.zero and not value else shown_number(value)
 
     def _slid(self, place: int) -> None:
         assert self.scale is not None
         self._value = self.scale.value_at(place)
-        self.field.set(shown_number(self._value))
+        self.field.set(self._number(self._value))
         self._pend(_DRAG_REST_S)
 
     def _stepped(self, steps: int) -> None:
         assert self.scale is not None and self.slider is not None
         self._value = self.scale.stepped(float(self._value), steps)
         self._slide()
-        self.field.set(shown_number(self._value))
+        self.field.set(self._number(self._value))
         self._pend(_DRAG_REST_S)
 
     def typed(self, text: str) -> None:
@@ -279,10 +282,10 @@ class _Row:
             control.set(str(value))
         else:
             self._slide()
-            self.field.set(shown_number(value))
+            self.field.set(self._number(value))
 
     def _differs_from_text(self) -> bool:
-        return hasattr(self, "field") and self.field.text != shown_number(self._value)
+        return hasattr(self, "field") and self.field.text != self._number(self._value)
 
     def offer(self, choices: Sequence[str]) -> None:
         self.param = replace(self.param, choices=tuple(choices))

@@ -1,0 +1,175 @@
+"""Optimal lookahead depths without a cap, for a column of the database of subgoals and depths.
+
+Paper: section 5 and appendices C and D of "Dynamic Control in Real-Time Heuristic Search". The optimal depth of a cell
+is the least depth at which LRTA* with nothing learned chooses a move of a cheapest way. Depths of a hundred moves are
+common on mazes, and depth is not monotone: a deeper lookahead may choose a worse move, so every depth must be tried.
+
+The lookahead of depth d + 1 is grown from that of depth d: the frontier joins the inside, and only cells whose g falls
+are expanded again. A region then costs about as many expansions as its last lookahead has cells, where a lookahead from
+scratch for every depth (subgoals.find_far_depths) costs the sum of all of them. Nothing is learned and h0 is
+consistent, so path-max changes no f, and the lookaheads choose the same moves.
+"""
+
+import numpy as np
+
+from sim.kernels.distance import UNLIMITED, true_distance
+from sim.kernels.jit import kernel
+from sim.kernels.lrta import INSIDE, RIM, add_to_rim
+from sim.kernels.octile import NOWHERE, SUCCESSORS, direction_between
+from sim.kernels.openlist import key_of, sift_down, sift_up
+from sim.kernels.search import CLOSED, begin, forget
+from sim.kernels.subgoals import NO_SUBGOAL
+from sim.kernels.targets import aim_at, h_toward
+
+NO_DEPTH = 0
+"""The entry of a region from which no way leads to the target."""
+
+
+@kernel
+def find_whole_depths(ground, levels, level, goal_region, backward, targets, ball, first, last, subgoal, depth):
+    """Write the depths of the regions from first to last - 1. Return the expansions.
+
+    The depth is the one for the way to the region's subgoal, or, where `subgoal` is empty, to the representative of the
+    goal region. `backward` is scratch memory; `targets` has learned nothing. Writes: depth.
+    """
+    base, used = levels.first[level], np.int64(0)
+    z = np.int64(levels.rep[goal_region])
+    if subgoal.size == 0:
+        aim_at(ground, targets, z)
+        begin(ground, backward, z, z, z)
+    for region in range(base + first, base + last):
+        s = np.int64(levels.rep[region])
+        depth[region - base] = 1 if region == goal_region else NO_DEPTH
+        if region == goal_region or (subgoal.size and subgoal[region - base] == NO_SUBGOAL):
+            continue
+        if subgoal.size:
+            y = np.int64(subgoal[region - base])
+            aim_at(ground, targets, y)
+            begin(ground, backward, y, s, s)
+        depth[region - base] = least_depth(ground, backward, targets, ball, s)
+        used += ball.search.control[0].expansions
+        if subgoal.size:
+            used += backward.control[0].expansions
+    return used + (0 if subgoal.size else backward.control[0].expansions)
+
+
+@kernel
+def least_depth(ground, backward, targets, ball, s):
+    """Return the least depth whose first move from s is on a cheapest way to the target aimed at, or NO_DEPTH.
+
+    `backward`: a search whose root is that target.
+    """
+    y = np.int64(targets.aimed[0].goal)
+    distance = true_distance(ground, backward, s, UNLIMITED)
+    begin_ball(ground, ball, s, y)
+    if distance == np.inf:
+        return np.int64(NO_DEPTH)
+    first, last, depth = np.int64(0), np.int64(1), np.int64(0)
+    while True:
+        depth += 1
+        count = grow(ground, ball, y, first, last)
+        first, last = last, count
+        t = first_cell(ground, ball, s, best_of_last_layer(targets, ball, y, first, last))
+        if distance == ground.cost[direction_between(ground, s, t)] + true_distance(ground, backward, t, UNLIMITED):
+            return depth
+
+
+@kernel
+def begin_ball(ground, ball, s, y):
+    """Make the ball of depth 0: the cell s alone, as the frontier."""
+    forget(ground, ball.search, y, y)
+    ball.search.control[0].root = s
+    add_to_rim(ball.search, ball.cells, 0, s)
+    ball.search.nodes[s].g = 0.0
+    ball.search.nodes[s].came = NOWHERE
+
+
+@kernel
+def grow(ground, ball, y, first, last):
+    """Expand the frontier, the cells at indices first to last - 1, and add the next one behind it.
+
+    The target y is never expanded. Returns the new number of cells. Writes: ball.
+    """
+    search, cells = ball.search, ball.cells
+    nodes, heap, control = search.nodes, search.heap, search.control[0]
+    mask = (np.int64(1) << ground.shift) - 1
+    size, count = np.int64(0), np.int64(last)
+    for i in range(first, last):
+        s = np.int64(cells[i])
+        if s != y:
+            nodes[s].place = INSIDE
+            sift_up(heap, nodes, size, key_of(nodes[s].g), s, mask)
+            size += 1
+    while size:
+        s = heap[0].tie
+        size -= 1
+        sift_down(heap, nodes, size, heap[size].key, heap[size].tie, mask)
+        node = nodes[np.uint64(s)]
+        node.place = CLOSED
+        control.expansions += 1
+        successors = np.int64(SUCCESSORS[np.int64(node.came) << 8 | np.int64(ground.moves[s])])
+        while successors:
+            d = np.uint64((successors & 15) - 1)
+            successors >>= 4
+            t = s + ground.step[d]
+            g = node.g + ground.cost[d]
+            child = nodes[np.uint64(t)]
+            if child.search != control.search:
+                count = add_to_rim(search, cells, count, t)
+            if child.g <= g:
+                continue
+            child.g = g
+            child.came = d
+            if child.place != RIM:
+                place = np.int64(child.place)
+                if place == CLOSED:
+                    place = size
+                    size += 1
+                sift_up(heap, nodes, place, key_of(g), t, mask)
+    return count
+
+
+@kernel
+def best_of_last_layer(targets, ball, y, first, last):
+    """Return the frontier cell with the least f = g + h0. Ties: the target, larger g, smaller cell.
+
+    The frontier is the cells at indices first to last - 1, and the target once it is in the ball.
+    """
+    nodes = ball.search.nodes
+    best, best_f, best_g = np.int64(-1), np.inf, np.inf
+    if nodes[y].search == ball.search.control[0].search:
+        best, best_f = y, nodes[y].g
+    for i in range(first, last):
+        t = np.int64(ball.cells[i])
+        g = nodes[t].g
+        f = g + h_toward(targets, t)
+        is_first = f == best_f and best != y and (g > best_g or (g == best_g and t < best))
+        if f < best_f or is_first:
+            best, best_f, best_g = t, f, g
+    return best
+
+
+@kernel
+def first_cell(ground, ball, s, b):
+    """Return the first cell after s on the way from s to b.
+
+    The parent of a cell is, as in a search that expands in the order of g, then of cells, the first expanded cell that
+    gives it its g. `came` cannot say it: it names the cell that was expanded first since the ball began.
+    """
+    nodes = ball.search.nodes
+    t = np.int64(b)
+    while True:
+        before, before_g = np.int64(-1), np.inf
+        for d in range(8):
+            if ground.moves[t] >> d & 1 == 0:
+                continue
+            u = t + ground.step[d]  # moves lead both ways, at one cost
+            node = nodes[u]
+            if node.search != ball.search.control[0].search or node.place != CLOSED:
+                continue
+            g = node.g
+            if g + ground.cost[d] == nodes[t].g and (g < before_g or (g == before_g and u < before)):
+                before, before_g = u, g
+        if before == s:
+            return t
+        t = before
