@@ -1,20 +1,26 @@
-"""What stands between the world and an agent from a user's file: its errors and endless loops end with a message."""
+"""Guards the program against an agent from a user's file: its errors and endless loops end with a message.
+
+Every call into code of the user's goes through `call`. The text of an exception is made by code of the user's too
+(`__str__`, the name of its class), so `described` makes it under the same guard.
+"""
 
 import math
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from agents.watchdog import WATCHDOG, TooLongError
+from agents.watchdog import WATCHDOG, TooLongError, attempt
 from sim.agent_api import GROUP_NAMES, Agent, AgentView, Problem, Status
 from sim.grid import MapChange
 from sim.metrics import OwnCounts
-from sim.params import Value, printable
-from sim.rules import AgentFailedError
+from sim.params import Value, in_python, printable
+from sim.rules import AgentFailedError, AgentTooSlowError, UserAgent
 
 T = TypeVar("T")
 
@@ -24,11 +30,45 @@ VERSION = "version"
 PATIENCE_S = 1.0
 """How long a call may take; to begin, which may prepare something, ten times as long."""
 
+STATE_PATIENCE_S = 5.0
+"""How long it may take to store the state of an agent in a keyframe, or to load it: it may be large."""
+
+MAX_MESSAGE = 300
+"""Characters that are shown of the message of an exception."""
+
 MakeVersion = Callable[[str], Callable[[Problem, Mapping[str, Value]], Agent]]
 
 
-class GuardedAgent:
-    """An agent of the user's. After an error it does nothing any more, and tells it when it is asked to move."""
+def call(do: Callable[[], T], path: Path, patience_s: float) -> T:
+    """Run code of the user's.
+
+    Args:
+        do: calls the code.
+        path: the user's file, for messages.
+        patience_s: how long it may take.
+
+    Returns:
+        What `do` returned.
+
+    Raises:
+        AgentFailedError: the code raised an error of any kind or did not return in time. The text is plain and short.
+        KeyboardInterrupt: Ctrl+C in the terminal means the program.
+    """
+    try:
+        with WATCHDOG.watching(patience_s):
+            return do()
+    except TooLongError as error:
+        text = f"{place_of(error, path)}: did not return within {patience_s:g} s, and was stopped there"
+        failure: AgentFailedError = AgentTooSlowError(text)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also `exit()`, which is not for an agent to decide
+        failure = AgentFailedError(described(error, path))
+    raise failure
+
+
+class GuardedAgent(UserAgent):
+    """An agent of the user's. After an error it does nothing any more, and reports it when it is asked to move."""
 
     def __init__(self, path: Path, versions: MakeVersion, problem: Problem, params: Mapping[str, Value]) -> None:
         self.path, self.versions, self.problem, self.params = path, versions, problem, dict(params)
@@ -43,25 +83,29 @@ class GuardedAgent:
         make = self.versions(str(self.params[VERSION]))
         self.agent = self._call(lambda: make(problem, own), None, 10 * PATIENCE_S)
 
-    def _call(self, do: Callable[[], T], otherwise: T, patience_s: float = PATIENCE_S) -> T:
+    def _call(self, do: Callable[[], T], otherwise: T, patience_s: float | None = None) -> T:
         if self.error:
             return otherwise
         try:
-            with WATCHDOG.watching(patience_s):
-                return do()
-        except TooLongError as error:
-            self.error = f"{place_of(error, self.path)}: did not return within {patience_s:g} s, and was stopped there"
-        except KeyboardInterrupt:  # Ctrl+C in the terminal means the program
-            raise
-        except BaseException as error:  # also `exit()`, which is not theirs to decide
-            self.error = told(error, self.path)
+            return call(do, self.path, PATIENCE_S if patience_s is None else patience_s)
+        except AgentFailedError as error:
+            self.error = str(error)
         return otherwise
+
+    # --- storing and loading (sim/rules.py) ---------------------------------------------------------
+
+    @property
+    def code(self) -> str:
+        return f"{self.path.stem} {self.params[VERSION]}"
+
+    def run_user_code(self, do: Callable[[], T]) -> T:
+        return call(do, self.path, STATE_PATIENCE_S)
 
     # --- what the world asks ------------------------------------------------------------------------
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         agent = self.agent
-        done = 0 if agent is None else self._call(lambda: agent.advance(budget, rows), 0)
+        done = 0 if agent is None else self._call(lambda: _plain_count(agent.advance(budget, rows)), 0)
         if self.error:
             raise AgentFailedError(self.error)
         self.cell = int(rows["cell"][0])
@@ -97,10 +141,10 @@ class GuardedAgent:
 
     @property
     def status(self) -> Status:
-        """Active where there is an error to tell."""
+        """The status of the agent; active where there is an error to report."""
         agent = self.agent
-        status = self._call(lambda: agent.status, Status.ACTIVE) if agent is not None else Status.ACTIVE
-        return Status.ACTIVE if self.error or not isinstance(status, Status) else status
+        status = self._call(lambda: _plain_status(agent.status), Status.ACTIVE) if agent is not None else Status.ACTIVE
+        return Status.ACTIVE if self.error else status
 
     @property
     def h_changes(self) -> int:
@@ -108,14 +152,60 @@ class GuardedAgent:
 
     def own_counts(self) -> OwnCounts:
         agent = self.agent
-        counts = self._call(agent.own_counts, OwnCounts()) if agent is not None else OwnCounts()
-        return counts if isinstance(counts, OwnCounts) else OwnCounts()
+        return OwnCounts() if agent is None else self._call(lambda: _plain_counts(agent.own_counts()), OwnCounts())
 
     def view(self) -> AgentView:
-        """What cannot be drawn is left out: it would take the drawing along."""
-        agent = self.agent
-        view = self._call(agent.view, AgentView()) if agent is not None else AgentView()
-        return view if isinstance(view, AgentView) and _is_sound(view, self.problem.grid.cells) else AgentView()
+        """Return what can be drawn; a view that is not sound would end the drawing, and is left out."""
+        agent, cells = self.agent, self.problem.grid.cells
+        return AgentView() if agent is None else self._call(lambda: _plain_view(agent.view(), cells), AgentView())
+
+
+# --- plain values of what user code returned: nothing that the program does with them calls user code again ---------
+
+
+class _Shown:
+    """A value of the user's as text, for the referee to say that it is not what it should be."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _plain_count(count: object) -> int:
+    """Return the number of ticks done; of anything else its text, which the referee refuses."""
+    if isinstance(count, int | np.integer):
+        return int(count)
+    return _Shown(_exact(in_python(count)))  # type: ignore[return-value]
+
+
+def _plain_status(status: object) -> Status:
+    return status if type(status) is Status else Status.ACTIVE
+
+
+def _plain_counts(counts: object) -> OwnCounts:
+    if not isinstance(counts, OwnCounts):
+        return OwnCounts()
+    return OwnCounts(**{each.name: int(getattr(counts, each.name)) for each in fields(OwnCounts)})
+
+
+def _plain_view(view: object, cells: int) -> AgentView:
+    if not isinstance(view, AgentView) or not _is_sound(view, cells):
+        return AgentView()
+    values = {each.name: getattr(view, each.name) for each in fields(AgentView)}
+    for name in ("path", "tracing", "waypoints"):
+        values[name] = np.asarray(values[name])
+    for name in ("head", "best", "root", "target", "chosen_at"):
+        values[name] = int(values[name])
+    values["groups"] = {_exact(name): np.asarray(group) for name, group in view.groups.items()}
+    values["numbers"] = {_exact(name): float(number) for name, number in view.numbers.items()}
+    return AgentView(**values)
+
+
+def _exact(text: str) -> str:
+    """Return a plain str of a text, which may be of a class of the user's, or raise a TypeError."""
+    return str.__getitem__(text, slice(None))
 
 
 def _is_sound(view: AgentView, cells: int) -> bool:
@@ -141,15 +231,47 @@ def _are_cells(found: object, cells: int) -> bool:
     return is_list and bool(np.all((found >= 0) & (found < cells)))  # type: ignore[operator]
 
 
-def told(error: BaseException, path: Path) -> str:
-    """An error of the code in this file, in a line: where and what."""
-    what = error.msg if isinstance(error, SyntaxError) else str(error)
-    return printable(f"{place_of(error, path)}: {type(error).__name__}{f': {what}' if what else ''}")
+# --- exceptions as text -----------------------------------------------------------------------------
+
+
+def described(error: BaseException, path: Path) -> str:
+    """Return an error of the code in this file in one line: where, its class and its message."""
+    found: list[str] = []
+    attempt(partial(_read, error, found), PATIENCE_S)
+    match found:
+        case [name]:
+            what = f"{name}, whose message could not be read"
+        case [name, message]:
+            what = f"{name}: {message}" if message else name
+        case _:
+            what = "an error whose class and message could not be read"
+    return printable(f"{place_of(error, path)}: {what}")
+
+
+def _read(error: BaseException, found: list[str]) -> None:
+    """Append the name of the class of an error, and then its message, as far as code of the user's lets it."""
+    found.append(_in_a_line(type(error).__name__))
+    found.append(_in_a_line(cast(SyntaxError, error).msg if issubclass(type(error), SyntaxError) else str(error)))
+
+
+def _in_a_line(text: str) -> str:
+    """Return the beginning of a text, which may be of any class and length, as one line."""
+    begin = str.__getitem__(text, slice(MAX_MESSAGE + 1))
+    line = " ".join(begin.split())
+    return line if len(begin) <= MAX_MESSAGE else line[: MAX_MESSAGE - 3] + "..."
+
+
+def lines_of(error: BaseException, path: Path) -> list[int]:
+    """Return the lines of this file that led to an error. Runs no code of the user's."""
+    trace = vars(BaseException)["__traceback__"].__get__(error)
+    return [line for frame, line in traceback.walk_tb(trace) if frame.f_code.co_filename == str(path)]
 
 
 def place_of(error: BaseException, path: Path) -> str:
-    """File and line, the last ones in this file that led to the error."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        lines.append(error.lineno)
+    """Return file and line: the last line of this file that led to the error."""
+    lines = lines_of(error, path)
+    if type(error) in (SyntaxError, IndentationError, TabError):
+        assert isinstance(error, SyntaxError)
+        filename, line = error.filename, error.lineno
+        lines += [line] if type(filename) is str and filename == str(path) and type(line) is int else []
     return f"{path.name}:{lines[-1]}" if lines else path.name

@@ -21,15 +21,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from agents.guarded import VERSION, GuardedAgent, told
+from agents import output
+from agents.guarded import VERSION, GuardedAgent, call, described, lines_of
 from agents.own import OwnAgent
 from agents.registry import BY_KEY, register
-from agents.watchdog import WATCHDOG, TooLongError
 from sim.agent_api import Agent, AgentSpec, Problem
 from sim.commands import AgentConfig
 from sim.files.disk import read_file, write_atomically
 from sim.files.folders import make_private, state_folder
 from sim.params import ConfigError, Param, Value, in_python
+from sim.rules import AgentFailedError
 
 SUFFIX = ".py"
 MAX_BYTES = 1_000_000
@@ -164,19 +165,24 @@ def _made_of(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     """Run the text of a file; the agent that it declares."""
     module = types.ModuleType(f"backmove_own_{file.key.replace('-', '_')}_{version}")
     module.__file__ = str(file.path)
-    module.__dict__["print"] = partial(print, file=sys.stderr)  # standard output is for results
     sys.modules[module.__name__] = module  # where pickle looks for its classes
+    output.keep_for_results()
     try:
-        code = compile(text, str(file.path), "exec")
-        with WATCHDOG.watching(_IMPORT_PATIENCE_S):
-            exec(code, module.__dict__)
+        found = call(partial(_declared, module, text, file), file.path, _IMPORT_PATIENCE_S)
+    except AgentFailedError as error:
+        raise ConfigError(str(error)) from None
+    if isinstance(found, ConfigError):
+        raise found
+    return found
+
+
+def _declared(module: types.ModuleType, text: bytes, file: OwnFile) -> AgentSpec | ConfigError:
+    """Run a file and return the agent that it declares, or what is wrong with that."""
+    exec(compile(text, str(file.path), "exec"), module.__dict__)
+    try:
         return _checked(_spec_in(module, file), file)
-    except ConfigError:
-        raise
-    except TooLongError as error:
-        raise ConfigError(f"{told(error, file.path)}: did not end within {_IMPORT_PATIENCE_S:g} s") from None
-    except (Exception, SystemExit) as error:
-        raise ConfigError(told(error, file.path)) from None
+    except ConfigError as error:
+        return error
 
 
 def _spec_in(module: types.ModuleType, file: OwnFile) -> AgentSpec:
@@ -289,6 +295,12 @@ def _kept(key: str, version: str) -> bytes | None:
         text = read_file(_copy_of(key, version), MAX_BYTES, SUFFIX)
         return text if digest_of(text).startswith(version) else None
     return None
+
+
+def described_if_own(error: BaseException) -> str | None:
+    """Return an error in one line where code of the user's has led to it, such as in a thread that it started."""
+    paths = [file.path for file in LOADED.values()]
+    return next((described(error, path) for path in paths if lines_of(error, path)), None)
 
 
 # --- other processes ------------------------------------------------------------------------------

@@ -5,7 +5,9 @@ rule, tick and cell; the others walk on. What is checked in every tick costs nex
 the counts of its row, and, when it says that there is no path, a distance that the referee knows anyway.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,9 +16,37 @@ from sim.grid import Grid, MapChange
 from sim.metrics import OwnCounts
 from sim.params import Value
 
+T = TypeVar("T")
+
 
 class AgentFailedError(Exception):
     """An agent's own code failed. The text says what and, where that is known, in which file and line."""
+
+
+class AgentTooSlowError(AgentFailedError):
+    """A call into an agent's own code did not return in time."""
+
+
+class UserAgent:
+    """An agent that runs code of the user's, of which anything may fail: to store or to load its state, too."""
+
+    agent: Agent | None  # the user's own object; None after it failed to begin
+
+    @property
+    def code(self) -> str:
+        """Name the code that runs, such as "mine 1a2b3c4d"."""
+        raise NotImplementedError
+
+    def run_user_code(self, do: Callable[[], T]) -> T:
+        """Run code of the user's that stores or loads `agent`.
+
+        Returns:
+            What `do` returned.
+
+        Raises:
+            AgentFailedError: the code failed or did not return.
+        """
+        raise NotImplementedError
 
 
 OFFENCE_WORDS = ("broke the rules", "failed")

@@ -52,6 +52,8 @@ class Safety:
 
     def end_frame(self) -> None:
         """A frame is over; a whole one makes hope."""
+        while (text := self.threads.take_agent_error()) is not None:
+            self.window.say(f"A thread of an agent failed: {text}")
         error = self.threads.take()
         if error is not None and self.is_on:
             self.caught(THREAD, error)

@@ -12,6 +12,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents import own_files
 from sim.files.disk import write_atomically
 from sim.files.folders import state_folder
 from sim.params import ConfigError, printable
@@ -90,14 +91,26 @@ class ThreadFaults:
 
     def __init__(self) -> None:
         self._found: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+        self._of_agents: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def listen(self) -> None:
         """From now on hear of every thread that ends with an error."""
         threading.excepthook = self._heard
 
     def _heard(self, told: threading.ExceptHookArgs) -> None:
-        if told.exc_value is not None and told.exc_type is not SystemExit:
+        if told.exc_value is None or told.exc_type is SystemExit:
+            return
+        if (text := own_files.described_if_own(told.exc_value)) is not None:
+            self._of_agents.put(text)
+        else:
             self._found.put(told.exc_value)
+
+    def take_agent_error(self) -> str | None:
+        """Return an error in a thread that an agent of the user's started, which is no error of ours."""
+        try:
+            return self._of_agents.get_nowait()
+        except queue.Empty:
+            return None
 
     def take(self) -> BaseException | None:
         try:
