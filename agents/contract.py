@@ -7,9 +7,9 @@ of Backmove's own agents use the same judge (tests/test_contract.py), and `main.
 import heapq
 import itertools
 import math
-import pickle
 import random
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,6 +21,9 @@ from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, S
 from sim.grid import Grid
 from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, Movement
 from sim.params import Value
+from sim.rules import UserAgent
+from sim.time.failures import StateError
+from sim.time.keyframes import part_not_stored, restore, take
 from sim.walker import Walker
 from sim.world import World
 
@@ -319,11 +322,25 @@ def is_the_same_every_time(spec: AgentSpec) -> None:
     for cut in (3, 8):
         world = fresh()
         world.advance(cut)
+        with suppress(StateError):  # costs time only, see `state_warning`
+            copy = restore(take(world))
+            must(end_of(copy) == once, f"walks another way when it is set aside in tick {cut} and goes on from there")
+
+
+def state_warning(spec: AgentSpec) -> str:
+    """Return what of the agent's state cannot be stored for going back in time, and why; nothing if all can be."""
+    world = world_of(_random_case(4), spec, {}, 9)
+    for _ in range(20):
         try:
-            copy: World = pickle.loads(pickle.dumps(world))
-        except (TypeError, AttributeError, pickle.PicklingError) as error:
-            raise BrokenError(f"cannot be set aside for going back in time: {error}") from None
-        must(end_of(copy) == once, f"walks another way when it is set aside in tick {cut} and goes on from there")
+            restore(take(world))
+        except StateError as error:
+            agent = world.walkers[0].agent
+            part = part_not_stored(agent) if isinstance(agent, UserAgent) and not error.is_final else ""
+            verb = "loaded again" if error.is_loading else "stored"
+            return f"{part or 'its state'} cannot be {verb} in tick {world.tick}: {error}"
+        world.submit(EditCells(blocked=(7 + world.tick,)))
+        world.advance(1)
+    return ""
 
 
 RULES: tuple[tuple[str, Callable[[AgentSpec], None]], ...] = (

@@ -190,10 +190,13 @@ def _plain_counts(counts: object) -> OwnCounts:
     return OwnCounts(**{each.name: int(getattr(counts, each.name)) for each in fields(OwnCounts)})
 
 
+_VIEWED = tuple(each.name for each in fields(AgentView))
+
+
 def _plain_view(view: object, cells: int) -> AgentView:
     if not isinstance(view, AgentView) or not _is_sound(view, cells):
         return AgentView()
-    values = {each.name: getattr(view, each.name) for each in fields(AgentView)}
+    values = {name: getattr(view, name) for name in _VIEWED}
     for name in ("path", "tracing", "waypoints"):
         values[name] = np.asarray(values[name])
     for name in ("head", "best", "root", "target", "chosen_at"):

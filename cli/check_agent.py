@@ -23,5 +23,8 @@ def main(argv: Sequence[str]) -> int:
         print(f"  {'BROKEN' if wrong else 'ok    '}  {rule}", flush=True)
         if wrong:
             print(f"          {wrong}")
+    if warning := contract.state_warning(spec):
+        print("  slow    going back in time takes longer with it: the run is computed again")
+        print(f"          {warning}")
     print("all rules are kept" if not broken else f"{broken} of {len(contract.RULES)} rules are broken")
     return BROKEN if broken else OK

@@ -296,10 +296,10 @@ class SeenGrid(Grid):
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
         self.movement, self.name, self.width, self.height = grid.movement, grid.name, grid.width, grid.height
-        self.terrain, self.original, self.moves = (_fixed(a) for a in (grid.terrain, grid.original, grid.moves))
-        self._domain, self._lookups = _fixed(grid._domain), grid._lookups
+        self.terrain, self.original, self.moves = (sealed(a) for a in (grid.terrain, grid.original, grid.moves))
+        self._domain, self._lookups = sealed(grid._domain), grid._lookups
         self.ground = grid.ground._replace(
-            moves=self.moves, step=_fixed(grid.ground.step), cost=_fixed(grid.ground.cost)
+            moves=self.moves, step=sealed(grid.ground.step), cost=sealed(grid.ground.cost)
         )
 
     @property
@@ -325,11 +325,11 @@ class SeenGrid(Grid):
         self.__init__(grid)  # type: ignore[misc]
 
 
-def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A look at the same memory that cannot be written to."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
+def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the same memory as an array that cannot be written to, and whose flag cannot be set again: numpy sets the
+    flag of a view only where what it is a view of can be written to.
+    """
+    return np.asarray(array.data.toreadonly())
 
 
 def _cell_list(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:

@@ -20,9 +20,10 @@ from agents.watchdog import WATCHDOG
 from cli.own_agents import OPTION
 from sim.agent_api import AgentView, Problem, Status
 from sim.commands import AgentConfig, EditCells
-from sim.grid import Grid
+from sim.grid import Grid, SeenGrid
 from sim.kernels import log
 from sim.params import ConfigError
+from sim.time.timeline import Timeline
 from sim.world import World
 from tests.test_app import setup
 from tests.window import make_app
@@ -324,6 +325,47 @@ def test_what_an_agent_writes_to_standard_output_is_no_result(
     main.main(["solve", OPTION, str(path), *ends, "--agent", "mine", "lrta"])
     out, err = capsys.readouterr()
     assert [json.loads(line)["agent"] for line in out.splitlines()] == ["mine", "lrta"] and "here" in err
+
+
+@pytest.mark.parametrize(
+    "name", ["terrain", "original", "moves", "_domain", "ground.moves", "ground.step", "ground.cost"]
+)
+def test_the_map_that_an_agent_sees_cannot_be_opened_for_writing(name: str) -> None:
+    grid = Grid.from_rows(["..@", "..."])
+    array = seen = SeenGrid(grid)
+    for part in name.split("."):
+        array = getattr(array, part)
+    for open_it in (lambda: array.setflags(write=True), lambda: setattr(array.flags, "writeable", True)):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            open_it()
+    grid.edit([0], [])
+    assert seen.rows() == grid.rows() == ["@.@", "..."] and not seen.moves[0] and not seen.is_free(0)
+
+
+def test_nor_after_going_back_in_time_where_what_was_only_locked_can_be_opened(tmp_path: Path) -> None:
+    body = (
+        "        if self.position % 9 == 4:\n            try: self.moves.flags.writeable = True\n"
+        "            except ValueError: pass\n            else: self.moves[:] = 255\n"
+        "            self.locked.flags.writeable = True\n            self.locked[0] += 1\n"
+    )
+    begin = (
+        "    def begin(self):\n        self.moves, self.locked = self.grid.moves, np.zeros(3)\n"
+        "        self.locked.flags.writeable = False\n"
+    )
+    own_files.load(written(tmp_path, f"{HEAD}{MINE}{body}{WALK}{begin}"))
+    line = Timeline(world)
+    line.advance(2)
+    line._set_keyframe(line._present())
+    line.advance(1)
+    line.seek(2)
+    moves = line.world.walkers[0].agent.agent.moves
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        moves.flags.writeable = True
+    assert np.shares_memory(moves, line.world.grid.moves)
+    before = line.world.grid.moves.copy()
+    line.advance(20)
+    assert line.world.walkers[0].offence is None and (line.world.grid.moves == before).all()
+    assert line.world.walkers[0].agent.agent.locked[0] == 1
 
 
 # --- small rules of the guard ---------------------------------------------------------------------

@@ -712,7 +712,6 @@ BROKEN = {
     "        [self.expand(0) for _ in range(self.budget + 1)]\n": "with a budget of",
     "        import random; return random.choice(self.expand(self.position))[0]\n": "walks another way",
     "        while True: pass\n": "did not return",
-    f"        self.gone = (i for i in ())\n{WALK}": "cannot be set aside",
     "        return self.now\n": "AttributeError",
 }
 

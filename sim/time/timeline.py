@@ -47,7 +47,7 @@ from sim.commands import Command, Note
 from sim.kernels import log
 from sim.measuring import A_TICK
 from sim.time.history import DIGEST_EVERY, Divergence, History
-from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track, taking_of
+from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track
 from sim.time.log import Entry, Log, Numbers, last_tick, placed
 from sim.time.recorded import MARK, MarkKind, Record
 from sim.walker import Walker, WalkerView
@@ -238,9 +238,13 @@ class Timeline:
 
     def _head_of(self, seek: _Seek) -> _Head:
         """The head that a seek moves, restored to the end if that is still going on."""
-        if seek.restoring is not None:
+        while seek.restoring is not None:
             seek.restoring.step()
-            seek.head, seek.restoring = self._restored(seek.restoring), None
+            frame, world = seek.restoring.frame, self.store.load(seek.restoring)
+            if world is not None:
+                seek.head, seek.restoring = self._prepared(_Head(world, frame.work, frame.work)), None
+            else:
+                self._plan(seek)
         assert seek.head is not None
         return seek.head
 
@@ -410,7 +414,7 @@ class Timeline:
 
     def _set_keyframe(self, head: _Head) -> None:
         head.framed = self._track.playhead = head.work
-        taking = taking_of(head.world, head.work)
+        taking = self.store.begin(head.world, head.work)
         frame = self.store.read(taking, self._track.at_or_before(head.tick)) if taking is not None else None
         if frame is not None:
             self._track.add(frame)
@@ -428,7 +432,7 @@ class Timeline:
             head.framed = self._track.playhead = head.work
             before = self._track.at_or_before(head.tick)
             head.world.settle_views()
-            taking = taking_of(head.world, head.work)
+            taking = self.store.begin(head.world, head.work)
             if taking is not None:
                 self._taking = self.store.read_beside(taking, before)
 
@@ -439,10 +443,6 @@ class Timeline:
             frame, self._taking = self._taking.result(), None
             if frame is not None:
                 self._track.add(frame)
-
-    def _restored(self, restoring: Restoring) -> _Head:
-        frame = restoring.frame
-        return self._prepared(_Head(restoring.result(), frame.work, frame.work))
 
     def _new_head(self) -> _Head:
         return self._prepared(_Head(self.setup()))
@@ -473,15 +473,23 @@ class Timeline:
     def begin_seek(self, tick: int) -> None:
         """Set out for another tick; a seek that is under way goes there instead."""
         self._finish_keyframe()
-        tick = max(0, tick)
-        frame = self._track.at_or_before(tick)
-        head = self._nearest_head(tick)
+        seek = _Seek(max(0, tick))
+        self._plan(seek)
+        self._seek = seek
+
+    def _plan(self, seek: _Seek) -> None:
+        """Choose what a seek begins with: a world that is on the way, a keyframe, or a world of tick 0."""
+        seek.head, seek.restoring, seek.stops = None, None, ()
+        frame = self._track.at_or_before(seek.target)
+        head = self._nearest_head(seek.target)
         if head is not None and (frame is None or frame.work - head.work <= restoring_work(frame)):
-            self._seek = _Seek(tick, head)
-        elif frame is not None:
-            self._seek = _Seek(tick, None, Restoring(frame), self._stops(frame.tick, tick))
+            seek.head = head
+            return
+        seek.stops = self._stops(frame.tick if frame is not None else 0, seek.target)
+        if frame is not None:
+            seek.restoring = Restoring(frame)
         else:
-            self._seek = _Seek(tick, self._new_head(), None, self._stops(0, tick))
+            seek.head = self._new_head()
 
     def make_whole(self) -> None:
         """After an error in the middle of a tick: nobody knows how far its world got, so it is made anew from before.

@@ -13,12 +13,14 @@ random changes. So what a result says is what its branch shows.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sim.commands import Command, EditCells, MoveGoal, NameSwitch, SetSwitch, ToGroup
 from sim.time.branches import Branch, BranchTree
+from sim.time.failures import StateError
 from sim.time.keyframes import Keyframe, KeyframeStore, restore, take
 from sim.time.timeline import Timeline, expansions_of, restoring_work, work_of
 from sim.world import World
@@ -143,13 +145,13 @@ class WorstBlock:
 
     def _run(self) -> Iterator[float]:
         """Yields the work of each piece."""
-        base: Keyframe | None = None
+        base: _Base | None = None
         for tick, block in self.tasks:
             if base is None or base.tick != tick:
                 yield from self._go_to(tick)
-                base = take(self._fork.world)
+                base = _Base(self._fork)
                 if self.baseline is None:
-                    self.baseline = yield from self._outcome(restore(base), base.tick)
+                    self.baseline = yield from self._outcome(base.world(), base.tick)
             if base.tick == tick:  # else the run is over before that
                 yield from self._try(base, tick, block)
             self.done += 1
@@ -159,10 +161,10 @@ class WorstBlock:
         while not self._fork.continue_seek(4000.0):
             yield 4000.0
 
-    def _try(self, base: Keyframe, tick: int, block: Block) -> Iterator[float]:
+    def _try(self, base: "_Base", tick: int, block: Block) -> Iterator[float]:
         assert self.baseline is not None
-        world = restore(base)
-        yield restoring_work(base)
+        world = base.world()
+        yield base.work
         version = world.grid.version
         world.submit(replace(block.command))
         world.apply_now()
@@ -190,6 +192,33 @@ class WorstBlock:
             return False
         # The goal may still move on; at the very tick, it has not moved before its commands are applied.
         return world.tick > self._last_goal or (world.tick == self._last_goal and not world.is_before_commands)
+
+
+class _Base:
+    """A tick of a run, and as many worlds of that tick as are wanted."""
+
+    def __init__(self, line: Timeline) -> None:
+        self.line, self.tick = line, line.tick
+        self.frame: Keyframe | None = None
+        with suppress(StateError):
+            self.frame = take(line.world)
+
+    @property
+    def work(self) -> float:
+        """What a world takes, in microseconds, as far as that is known."""
+        return restoring_work(self.frame) if self.frame is not None else 0.0
+
+    def world(self) -> World:
+        """Return a world of its own: from a keyframe, or computed again where the state of an agent cannot be kept."""
+        if self.frame is not None:
+            try:
+                return restore(self.frame)
+            except StateError:
+                self.frame = None
+        line = self.line.fork(self.tick)
+        line.settle()
+        line.close()
+        return line.world
 
 
 def _extra(cost: float, without: float) -> float:

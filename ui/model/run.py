@@ -266,6 +266,7 @@ class Run:
             if not branch.timeline.is_seeking:
                 self._tell_divergence(branch)
                 self._tell_notes(branch.timeline)
+        self._tell_state_failures()
         self._follow_trails()
 
     def _tell_notes(self, timeline: Timeline) -> None:
@@ -273,6 +274,13 @@ class Run:
             if (note.tick, note.text) not in self._said:
                 self._said.add((note.tick, note.text))
                 self.told.messages.append(f"tick {note.tick}: {note.text}")
+
+    def _tell_state_failures(self) -> None:
+        """Say once for each agent of the user's that its state cannot be kept, and what follows from that."""
+        for text in self.tree.store.failures.messages.values():
+            if (0, text) not in self._said:
+                self._said.add((0, text))
+                self.told.lasting.append(text)
 
     def _tell_divergence(self, branch: Branch) -> None:
         """Say it once when a branch is found not to be what it was."""
