@@ -86,6 +86,12 @@ joining = _in("sim/joining.py", "cli")
 tick_timer = _in("sim/tick_timer.py", "turns")
 reach = _in(F + "reach.py", "mapfile")
 interrupts = _in("cli/interrupts.py", "cli")
+own = _in("agents/own.py", "guarded")
+guarded = _in("agents/guarded.py", "guarded")
+watchdog = _in("agents/watchdog.py", "guarded")
+keyframes = _in(T + "keyframes.py", "user_state", "keyframes")
+sealing = _in(T + "keyframes.py", "guarded")
+failures = _in(T + "failures.py", "user_state")
 
 MUTANTS = (
     # kernels
@@ -193,6 +199,17 @@ MUTANTS = (
     reach("suffix in BENCHMARK_SUFFIXES and suffix ==", "suffix =="),
     interrupts("if self._is_breakable or not is_first:", "if self._is_breakable:"),
     interrupts("if not self.exit_code:\n                work()", "if True:\n                work()"),
+    # agents of the user's
+    own("        self._has_no_path = False\n        self.changed(", "        self.changed("),
+    guarded("np.all((found >= 0) & (found < cells))", "np.all(found < cells)"),
+    guarded("        self.cell = start\n", ""),
+    guarded("slice(MAX_MESSAGE + 1)", "slice(MAX_MESSAGE)"),
+    watchdog("            os._exit(0)\n", "            pass\n"),
+    keyframes("_failed_loads += 1", "_failed_loads += 0"),
+    keyframes("        self.failures.note_stored(codes)\n", ""),
+    sealing("_SEALED if memoryview(root).readonly else _LOCKED", "_LOCKED"),
+    failures("if error.is_loading or error.is_final:", "if error.is_loading:"),
+    failures("            self._skips[code] -= 1\n", "            self._skips[code] = 0\n"),
 )
 
 
