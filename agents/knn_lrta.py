@@ -17,6 +17,7 @@ import numpy as np
 
 from agents.databased import Databased, after_change
 from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, TargetingAgent
+from sim import coverage
 from sim.agent_api import (
     ACCEPTED,
     GOAL_NOT_REACHED,
@@ -28,6 +29,7 @@ from sim.agent_api import (
     Candidate,
     Problem,
 )
+from sim.coverage import Coverage
 from sim.grid import Grid, MapChange
 from sim.kernels import knn_lrta
 from sim.kernels.records import Records
@@ -68,7 +70,13 @@ class KnnLrta(Databased, TargetingAgent):
     def _take(self) -> None:
         super()._take()
         self.database = fetch(recipe(self.params), self.problem.grid)
+        self._measure_coverage()
         self._new_choice()
+
+    def _measure_coverage(self) -> None:
+        """Find the share of pairs that can be climbed, on the map of the records."""
+        coverage_tables: Coverage = fetch(coverage.recipe(int(self.params["cap"])), self.problem.grid).tables
+        self.climbed_share = float(coverage_tables.share[0])
 
     def _new_choice(self) -> None:
         lengths = np.diff(self.records.offsets)
@@ -105,6 +113,8 @@ class KnnLrta(Databased, TargetingAgent):
             self.choose_after_change(value)
         elif name == "similar":
             self._new_choice()
+        elif name == "cap" and not self.is_stale:
+            self._measure_coverage()
         elif name in ("records", "seed") and not self.is_stale:
             self._take()
         self.control[0].is_stale = self.is_stale
@@ -143,6 +153,8 @@ class KnnLrta(Databased, TargetingAgent):
                 "selections": float(it.selections),
                 "h updates": float(st.updates),
                 "tables of h": float(1 + self.others.counts[0].tables),
+                "climbed share": self.climbed_share,
+                "expected fits": coverage.expected_fits(len(self.records.ends), self.climbed_share),
             },
             candidates=self._candidates(),
             chosen_at=int(it.from_cell),
@@ -169,8 +181,11 @@ class KnnLrta(Databased, TargetingAgent):
 
 
 def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
-    """Solve the problems of the records. See AgentSpec.prepare."""
-    return obtain(recipe(params), problem.grid, stopwatch)
+    """Solve the problems of the records, and say how many the map wants. See AgentSpec.prepare."""
+    measured = yield from obtain(coverage.recipe(int(params["cap"])), problem.grid)
+    wish = coverage.wish(float(measured.tables.share[0]))
+    for step in obtain(recipe(params), problem.grid, stopwatch):
+        yield Step(f"{step.text}; {wish}", step.share)
 
 
 SPEC = AgentSpec(

@@ -11,6 +11,7 @@ from cli.arguments import Arguments, add_movement, checked, movement_of, option
 from cli.progress import Progress
 from cli.report.figures import save
 from cli.warm import warm_up
+from sim import coverage
 from sim.commands import BUDGET, AgentConfig
 from sim.experiments.advice import (
     IN_TURN,
@@ -36,7 +37,9 @@ from sim.files.examples import MAPS, asked_file
 from sim.files.map_source import MapFile
 from sim.files.maps import MAP_KINDS, open_map
 from sim.files.scenario import Scenario, save_scenario
+from sim.grid import Grid
 from sim.params import ConfigError, Param
+from sim.prepared import fetch
 from sim.program import NAME
 from sim.world import World
 
@@ -66,6 +69,7 @@ def main(argv: Sequence[str]) -> int:
     measure_together(tried, cases, given.units, given.seconds / 2, progress)
     advice = advise(tried, cases, need, progress)
     answer(tried, need, given, count, advice)
+    print(f"\n{records_line(grid)}")
     write(tried, need, cases[0], Path(file), folder)
     return 0
 
@@ -172,6 +176,14 @@ def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int,
         print(f"\nFar too long on some problem: {', '.join(out)}")
     if advice:
         print(f"\n{advice}")
+
+
+def records_line(grid: Grid) -> str:
+    """Return how many records kNN LRTA* wants on this map. It is not tried: its records belong to one map."""
+    cap = next(param for param in BY_KEY["knn-lrta"].params if param.name == "cap").default
+    share = float(fetch(coverage.recipe(int(cap)), grid).tables.share[0])
+    fits = f"{share:.1%} of pairs can be climbed, and about N x {share**2:.2g} of N records fit a problem"
+    return f"kNN LRTA* was not tried. {fits}: {coverage.wish(share)}."
 
 
 def table_of(chosen: Sequence[Candidate], need: Need) -> Table:

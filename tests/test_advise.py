@@ -125,6 +125,12 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     assert re.search(rf"Use .*: {taken}; (about )?[\d,]+ (or more )?would fit\.", out), out
     assert "times are those of 10 units at once" in out
     assert "cost / optimal" in out and "python main.py caves-advice/best.yaml" in out
+    wished = re.search(
+        r"kNN LRTA\* was not tried\. ([\d.]+)% of pairs can be climbed, .* wants about ([\d,]+) records", out
+    )
+    assert wished and int(wished[2].replace(",", "")) == pytest.approx(30 / (float(wished[1]) / 100) ** 2, rel=0.15), (
+        out
+    )
     scenario = load_scenario("caves-advice/best.yaml", BY_KEY)
     assert len(scenario.agents) == 3 and len({agent.label for agent in scenario.agents}) == 3
     assert (tmp_path / "caves-advice" / "advice.svg").is_file()

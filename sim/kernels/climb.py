@@ -24,6 +24,15 @@ def climb(ground, a, b, cap):
 
 
 @kernel
+def count_climbed(ground, pairs, cap):
+    """Return how many of these pairs of cells a climb of at most `cap` steps connects, in this direction."""
+    count = 0
+    for i in range(pairs.shape[0]):
+        count += climb(ground, np.int64(pairs[i, 0]), np.int64(pairs[i, 1]), np.int64(cap)) >= 0
+    return count
+
+
+@kernel
 def climb_counted(ground, a, b, cap):
     """The same, and the number of steps that were made in any case."""
     s, h = np.int64(a), h0_cells(ground, a, b)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from sim import coverage
 from sim.agent_api import AgentView
 from sim.kernels import search as kernels
 from sim.prepared import Prepared
@@ -146,8 +147,18 @@ def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, 
 
 
 def data_lines(agent: AgentView) -> list[str]:
-    """What was computed before the run: how large it is, and what making it took."""
-    return [_data_line(data) for data in agent.prepared if data.build_expansions]
+    """What was computed before the run: how large it is, what making it took, and whether it suits the map."""
+    lines = [_data_line(data) for data in agent.prepared if data.build_expansions]
+    return [*lines, *_coverage_lines(agent)]
+
+
+def _coverage_lines(agent: AgentView) -> list[str]:
+    """Return how many records are expected to fit a random problem, for an agent with records."""
+    share = agent.numbers.get("climbed share")
+    if share is None:
+        return []
+    fits = f"{agent.numbers['expected fits']:,.1f}"
+    return [f"{share:.1%} of pairs can be climbed: about {fits} records fit a random problem; {coverage.wish(share)}"]
 
 
 def _data_line(data: Prepared) -> str:

@@ -1,0 +1,71 @@
+"""How many records of solved problems a map wants: the share of pairs that hill climbing connects."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.registry import BY_KEY
+from sim import coverage, records
+from sim.agent_api import Problem
+from sim.generate import generate
+from sim.grid import Grid
+from sim.kernels.climb import count_climbed
+from sim.movement import Movement
+from sim.prepared import fetch
+from ui.panels.tab_inspect import data_lines
+
+from . import naive_databases as naive
+from .conftest import board_of, movements, problems, solo
+
+
+def share_of(grid: Grid, cap: int = 250) -> float:
+    return float(fetch(coverage.recipe(cap), grid).tables.share[0])
+
+
+@settings(max_examples=30)
+@given(problem=problems(side=10), movement=movements, cap=st.sampled_from([1, 4, 250]))
+def test_climbed_pairs_are_those_of_the_slow_version(
+    problem: tuple[list[str], int, int], movement: Movement, cap: int
+) -> None:
+    grid = Grid.from_rows(problem[0], movement=movement)
+    board = board_of(grid)
+    pairs = np.array(records.draw_pairs(grid, 40, 1), np.int32).reshape(-1, 2)
+    expected = sum(naive.climb(board, board.at(int(a)), board.at(int(b)), cap) is not None for a, b in pairs)
+    assert count_climbed(grid.ground, pairs, cap) == expected
+
+
+def test_an_empty_map_wants_few_records_and_a_maze_many() -> None:
+    empty, wall = Grid.from_rows(["." * 20] * 20), Grid.from_rows([".@."])
+    assert share_of(empty) == 1.0 and coverage.wanted_records(1.0) == coverage.WANTED_FITS
+    assert share_of(wall) == 0.0 and coverage.wish(0.0) == "no number of records fits this map"
+    cave = generate("caves", {"width": 64, "height": 64, "seed": 3}).grid
+    assert 0.0 < share_of(cave) < 0.5
+    assert share_of(empty, cap=3) < 0.5, "a climb that needs more steps than the cap fails"
+
+
+@pytest.mark.parametrize("share, wanted", [(1.0, 30), (0.1, 3000), (0.054, 11_000), (0.3, 340)])
+def test_wanted_records_go_as_one_over_the_share_squared(share: float, wanted: int) -> None:
+    assert coverage.wanted_records(share) == wanted
+    assert coverage.expected_fits(wanted, share) >= coverage.WANTED_FITS * 0.999
+    assert coverage.wish(share) == f"this map wants about {wanted:,} records"
+
+
+def test_the_agent_says_how_many_records_fit() -> None:
+    """In the inspector, and while records are made."""
+    made = generate("caves", {"width": 48, "height": 48, "seed": 4})
+    start, goal = made.grid.cell(*made.start), made.grid.cell(*made.goal)
+    share = share_of(made.grid)
+    params = {p.name: p.default for p in BY_KEY["knn-lrta"].params} | {"records": 77}
+    texts = [step.text for step in BY_KEY["knn-lrta"].prepare(Problem(made.grid, start, goal), params, None)]
+    assert texts and all(text == f"solving problems; {coverage.wish(share)}" for text in texts)
+    _, walker = solo(made.grid.rows(), start, goal, "knn-lrta", 1, records=77)
+    numbers = walker.agent.view().numbers
+    assert numbers["climbed share"] == share and numbers["expected fits"] == 77 * share**2
+    line = data_lines(walker.agent.view())[-1]
+    assert f"{share:.1%} of pairs can be climbed: about {77 * share**2:,.1f} records fit" in line
+    plain: Any = SimpleNamespace(prepared=(), numbers={})
+    assert data_lines(plain) == []
