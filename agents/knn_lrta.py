@@ -36,8 +36,10 @@ from sim.kernels.records import Records
 from sim.kernels.targets import new_targets
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import Prepared, Step, Stopwatch, fetch, obtain
+from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
 from sim.records import recipe
+
+_MAX_RECORDS = 80_000
 
 _VERDICTS = {
     knn_lrta.UNTRIED: UNTRIED,
@@ -69,8 +71,8 @@ class KnnLrta(Databased, TargetingAgent):
 
     def _take(self) -> None:
         super()._take()
-        self.database = fetch(recipe(self.params), self.problem.grid)
         self._measure_coverage()
+        self.database = fetch(_recipe(self.params, self.climbed_share), self.problem.grid)
         self._new_choice()
 
     def _measure_coverage(self) -> None:
@@ -78,13 +80,19 @@ class KnnLrta(Databased, TargetingAgent):
         coverage_tables: Coverage = fetch(coverage.recipe(int(self.params["cap"])), self.problem.grid).tables
         self.climbed_share = float(coverage_tables.share[0])
 
+    def _take_coverage(self) -> None:
+        """Measure how far climbs of the present cap lead; other records only where their number depends on it."""
+        self._measure_coverage()
+        if self.params["fits"]:
+            self._take()
+
     def _new_choice(self) -> None:
         lengths = np.diff(self.records.offsets)
         self.choice = knn_lrta.new_choice(int(self.params["similar"]), lengths.size, int(lengths.max(initial=0)))
         self._drop_plan()
 
     def steps(self, grid: Grid) -> Iterator[Step]:
-        return obtain(recipe(self.params), grid)
+        return _making(self.params, grid, None)
 
     @property
     def records(self) -> Records:
@@ -113,10 +121,10 @@ class KnnLrta(Databased, TargetingAgent):
             self.choose_after_change(value)
         elif name == "similar":
             self._new_choice()
-        elif name == "cap" and not self.is_stale:
-            self._measure_coverage()
-        elif name in ("records", "seed") and not self.is_stale:
+        elif not self.is_stale and name in ("records", "seed", "fits"):
             self._take()
+        elif not self.is_stale and name == "cap":
+            self._take_coverage()
         self.control[0].is_stale = self.is_stale
 
     def on_change(self, change: MapChange) -> None:
@@ -153,7 +161,7 @@ class KnnLrta(Databased, TargetingAgent):
                 "selections": float(it.selections),
                 "h updates": float(st.updates),
                 "tables of h": float(1 + self.others.counts[0].tables),
-                "climbed share": self.climbed_share,
+                "pairs climbed, %": 100.0 * self.climbed_share,
                 "expected fits": coverage.expected_fits(len(self.records.ends), self.climbed_share),
             },
             candidates=self._candidates(),
@@ -182,10 +190,22 @@ class KnnLrta(Databased, TargetingAgent):
 
 def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
     """Solve the problems of the records, and say how many the map wants. See AgentSpec.prepare."""
-    measured = yield from obtain(coverage.recipe(int(params["cap"])), problem.grid)
-    wish = coverage.wish(float(measured.tables.share[0]))
-    for step in obtain(recipe(params), problem.grid, stopwatch):
+    return _making(params, problem.grid, stopwatch)
+
+
+def _making(params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None) -> Iterator[Step]:
+    measured = yield from obtain(coverage.recipe(int(params["cap"])), grid)
+    share = float(measured.tables.share[0])
+    wish = coverage.wish(share)
+    for step in obtain(_recipe(params, share), grid, stopwatch):
         yield Step(f"{step.text}; {wish}", step.share)
+
+
+def _recipe(params: Mapping[str, Value], share: float) -> Recipe:
+    """Return the recipe of the records on a map where this share of pairs can be climbed."""
+    if not params["fits"]:
+        return recipe(params)
+    return recipe({**params, "records": coverage.records_for(int(params["fits"]), share, _MAX_RECORDS)})
 
 
 SPEC = AgentSpec(
@@ -195,7 +215,15 @@ SPEC = AgentSpec(
     summary="LRTA* along the subgoals of the most similar of many problems solved before the run.",
     make=KnnLrta,
     params=(
-        Param("records", int, 1000, "problems solved before the run", 1, 80_000, symbol="N"),
+        Param("records", int, 1000, "problems solved before the run", 1, _MAX_RECORDS, symbol="N"),
+        Param(
+            "fits",
+            int,
+            0,
+            "make as many records as give about this many that fit a problem; 0: as records says",
+            0,
+            1000,
+        ),
         Param("similar", int, 10, "records that are tried, the most similar first", 1, 100, symbol="M"),
         Param("cap", int, 250, "most steps of a climb; also moves until it asks again without a record", 1, 10_000),
         Param("direct", bool, True, "try to climb to the goal itself before looking for a record"),

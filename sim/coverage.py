@@ -52,6 +52,11 @@ def expected_fits(records: int, share: float) -> float:
     return records * share**2
 
 
+def records_for(fits: int, share: float, limit: int) -> int:
+    """Return how many records give this expected number of fitting ones, at most `limit`."""
+    return math.ceil(min(limit, fits / share**2)) if share > 0.0 else limit
+
+
 def wanted_records(share: float) -> int | None:
     """Return about how many records the map wants, to two digits, or None where no pair can be climbed."""
     if share <= 0.0:

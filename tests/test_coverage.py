@@ -1,7 +1,8 @@
 """How many records of solved problems a map wants: the share of pairs that hill climbing connects."""
 
+import math
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from agents.registry import BY_KEY
 from sim import coverage, records
 from sim.agent_api import Problem
+from sim.commands import SetParam
 from sim.generate import generate
 from sim.grid import Grid
 from sim.kernels.climb import count_climbed
@@ -64,8 +66,29 @@ def test_the_agent_says_how_many_records_fit() -> None:
     assert texts and all(text == f"solving problems; {coverage.wish(share)}" for text in texts)
     _, walker = solo(made.grid.rows(), start, goal, "knn-lrta", 1, records=77)
     numbers = walker.agent.view().numbers
-    assert numbers["climbed share"] == share and numbers["expected fits"] == 77 * share**2
+    assert numbers["pairs climbed, %"] == 100.0 * share and numbers["expected fits"] == 77 * share**2
     line = data_lines(walker.agent.view())[-1]
     assert f"{share:.1%} of pairs can be climbed: about {77 * share**2:,.1f} records fit" in line
     plain: Any = SimpleNamespace(prepared=(), numbers={})
     assert data_lines(plain) == []
+
+
+def test_records_may_be_as_many_as_the_map_wants() -> None:
+    """On two maps of one size; changed while running, too; never more than the largest number of records."""
+    made: dict[str, int] = {}
+    for rows in (["." * 24] * 24, generate("caves", {"width": 24, "height": 24, "seed": 4}).grid.rows()):
+        grid = Grid.from_rows(rows)
+        free = np.flatnonzero(grid.free)
+        world, walker = solo(rows, int(free[0]), int(free[-1]), "knn-lrta", 1, fits=3)
+        share, agent = share_of(grid), cast(Any, walker.agent)
+        made[rows[0]] = len(agent.records.ends)
+        assert made[rows[0]] == math.ceil(3 / share**2)
+        world.submit(SetParam(walker.id, "fits", 0))
+        world.apply_now()
+        assert len(agent.records.ends) == 1000
+        world.submit(SetParam(walker.id, "fits", 5))
+        world.apply_now()
+        assert len(agent.records.ends) == math.ceil(5 / share**2)
+        assert walker.agent.view().numbers["expected fits"] == pytest.approx(5, abs=1)
+    assert min(made.values()) == 3 < max(made.values())
+    assert coverage.records_for(1000, 0.001, 80_000) == coverage.records_for(1, 0.0, 80_000) == 80_000

@@ -154,9 +154,10 @@ def data_lines(agent: AgentView) -> list[str]:
 
 def _coverage_lines(agent: AgentView) -> list[str]:
     """Return how many records are expected to fit a random problem, for an agent with records."""
-    share = agent.numbers.get("climbed share")
-    if share is None:
+    percent = agent.numbers.get("pairs climbed, %")
+    if percent is None:
         return []
+    share = percent / 100.0
     fits = f"{agent.numbers['expected fits']:,.1f}"
     return [f"{share:.1%} of pairs can be climbed: about {fits} records fit a random problem; {coverage.wish(share)}"]
 
