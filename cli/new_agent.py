@@ -1,5 +1,6 @@
 """`new-agent`: a short working example of an agent of one's own."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE.py", help="the name of the file is the key of the agent")
     path = Path(parser.parse_args(argv).file)
     key = own_files.key_of(path)
-    if path.exists():
+    if os.path.lexists(path):
         raise ConfigError(f"{path}: is there already; nothing was written")
     text = EXAMPLE.read_text(encoding="utf-8").replace(_NAMED, f'name = "{key}"')
     write_atomically(path, text.encode())

@@ -28,6 +28,21 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+_INVISIBLE_MARKS = frozenset(
+    map(chr, (0x34F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)
+"""Joiners and variation selectors: Python calls them printable, and fonts draw nothing for them."""
+
+
+def typed_text(text: str) -> str:
+    """Return what a field takes of a text that was typed or pasted: one line of characters that can be seen.
+
+    Line ends, tabs and odd spaces become plain spaces; control, format and unassigned characters are left out.
+    """
+    spaced = "".join(" " if char.isspace() else char for char in text)
+    return "".join(char for char in spaced if char.isprintable() and char not in _INVISIBLE_MARKS)
+
+
 def nearest(name: object, known: Iterable[str]) -> str:
     """The words "; did you mean 'x'?" for the nearest known name, or none when none is near."""
     near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)  # a name may be as long as its file

@@ -265,8 +265,9 @@ def _locked(folder: Path) -> sqlite3.Connection:
 def open_for_reading(folder: Path) -> Store:
     """The results of a folder, also while an experiment is running there."""
     path = folder / FILE
-    if not path.is_file():
-        there = f"one without {FILE}" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
+    if not os.path.isfile(path):
+        is_there = os.path.exists(folder)
+        there = f"one without {FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
         raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got {there}")
     *others, last = _ways_to_read(path)
     for way in others:

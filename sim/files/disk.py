@@ -15,6 +15,8 @@ from sim.params import ConfigError, nearest
 
 _NOTED: ContextVar[list[Path] | None] = ContextVar("noted", default=None)  # belongs to a thread, not to the program
 _DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody writes to would be waited for
+_USUAL_MAX_NAME = 255  # bytes of one name, where the system does not give its limit
+_SHOWN_OF_NAME = 40  # bytes of a too long name that a message repeats
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -35,7 +37,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
+        raise file_error(path, "written", error) from error
 
 
 def make_folder(folder: Path) -> None:
@@ -45,13 +47,14 @@ def make_folder(folder: Path) -> None:
     except FileExistsError as error:
         raise ConfigError(f"{folder}: expected a folder, got a file") from error
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{folder}: cannot be made: {reason(error)}") from error
+        raise file_error(folder, "made", error) from error
 
 
 def check_folder(folder: Path) -> None:
     """Say before long work what make_folder() would say after it. Nothing is made."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not there.is_dir():
+    check_name(folder)
+    there = next(place for place in (folder, *folder.absolute().parents) if os.path.exists(place))
+    if not os.path.isdir(there):
         raise ConfigError(f"{there}: expected a folder, got a file")
     if not os.access(there, os.W_OK | os.X_OK):
         raise ConfigError(f"{folder}: cannot be made: {os.strerror(errno.EACCES)}")
@@ -59,8 +62,9 @@ def check_folder(folder: Path) -> None:
 
 def check_place(path: str | os.PathLike[str]) -> None:
     """Say before long work what written_whole() would say after it: that nothing can be written there."""
-    target = os.path.realpath(path)
+    check_name(path)
     try:
+        target = os.path.realpath(path)
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not is_stream(path):
@@ -68,7 +72,42 @@ def check_place(path: str | os.PathLike[str]) -> None:
             open(draft, "xb").close()
             os.remove(draft)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be written: {reason(error)}") from error
+        raise file_error(path, "written", error) from error
+
+
+def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
+    """Raise a ConfigError where a name in a path is longer than its file system allows.
+
+    Args:
+        path: A file or folder that may not exist yet.
+        spare: Bytes that are added to the last name while the file is being written.
+    """
+    place = Path(path).absolute()
+    for name, folder in zip(reversed(place.parts[1:]), place.parents, strict=True):
+        limit = _max_name(folder) - (spare if name == place.name else 0)
+        size = len(name.encode(errors="replace"))  # a byte that is no text counts once
+        if size > limit:
+            beginning = f"{shortened(name, _SHOWN_OF_NAME)}..."
+            raise ConfigError(f"{folder}: expected a file name of at most {limit} bytes, got {size}: {beginning}")
+
+
+def _max_name(folder: Path) -> int:
+    """Return the number of bytes that a name in a folder may have."""
+    there = next((place for place in (folder, *folder.parents) if os.path.isdir(place)), folder)
+    try:
+        return int(os.pathconf(there, "PC_NAME_MAX"))
+    except (AttributeError, OSError, ValueError):  # no such function on Windows
+        return _USUAL_MAX_NAME
+
+
+def file_error(path: str | os.PathLike[str], what: str, error: Exception) -> ConfigError:
+    """Return the message for a file that could not be `what`: "read", "written" or "made"."""
+    try:
+        if getattr(error, "errno", None) == errno.ENAMETOOLONG:
+            check_name(path)
+    except ConfigError as too_long:
+        return too_long
+    return ConfigError(f"{path}: cannot be {what}: {reason(error)}")
 
 
 def shortened(name: str, most: int) -> str:
@@ -168,7 +207,7 @@ def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise ConfigError(f"{path}: cannot be read: {reason(error)}") from error
+        raise file_error(path, "read", error) from error
 
 
 def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:

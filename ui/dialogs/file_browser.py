@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pygame
 
-from sim.files.disk import shortened
+from sim.files.disk import check_place, shortened
 from sim.files.examples import EXAMPLES
-from sim.params import ConfigError, nearest
+from sim.params import ConfigError, nearest, typed_text
 from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
 from ui.dialogs.question import Question
 from ui.model import files
@@ -84,7 +84,7 @@ class _Browser(Dialog):
         recent = list(dict.fromkeys(Path(name).parent for name in self.host.settings.recent_files))
         known = {path for _, path in named}
         named += [(path.name or str(path), path) for path in recent if path not in known][:4]
-        return [(label, path) for label, path in named if path.is_dir()]
+        return [(label, path) for label, path in named if os.path.isdir(path)]
 
     @property
     def field_text(self) -> str:
@@ -230,7 +230,7 @@ class ChooseFolder(_Browser):
 
     def __init__(self, host: Host, folder: Path, choose: Callable[[Path], None]) -> None:
         self.text, self.choose = str(folder), choose
-        super().__init__(host, folder if folder.is_dir() else Path.cwd())
+        super().__init__(host, folder if os.path.isdir(folder) else Path.cwd())
 
     @property
     def field_text(self) -> str:
@@ -251,7 +251,7 @@ class ChooseFolder(_Browser):
             self.go(item.value)
             return
         folder = self.as_path(self.text.strip())
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             self.complain(f"there is no folder {folder}")
             return
         self.host.close_dialog()
@@ -313,16 +313,23 @@ class SaveFile(_Browser):
             self.go(path)
             return
         path = files.with_suffix(path, self.suffix)
-        if not path.parent.is_dir():
+        if not os.path.isdir(path.parent):
             self.complain(f"there is no folder {path.parent}")
-        elif path.exists():
-            self._ask_about(path)
-        else:
-            self._finish(path)
+        elif self._can_write(path):
+            self._ask_about(path) if os.path.exists(path) else self._finish(path)
+
+    def _can_write(self, path: Path) -> bool:
+        """Say here why nothing can be written, before anything is: a save that goes on in the background cannot."""
+        try:
+            check_place(path)
+        except ConfigError as error:
+            self.complain("\n".join(error.problems))
+            return False
+        return True
 
     def _ask_about(self, path: Path) -> None:
         answers = [("Cancel", _nothing, ""), ("Overwrite", lambda: self._finish(path), "main")]
-        text = f"{path.name} is there already, {_when(path.stat().st_mtime)}. Overwriting it loses what it holds."
+        text = f"{path.name} is there already, {_when(os.path.getmtime(path))}. Overwriting it loses what it holds."
         self.ask(lambda host: Question(host, "Overwrite?", text, answers))
 
     def _finish(self, path: Path) -> None:
@@ -338,7 +345,7 @@ class SaveFile(_Browser):
 def clean_name(name: str, suffix: str) -> str:
     """A name that every system takes for a file, without its ending."""
     stem = name[: -len(suffix)] if name.lower().endswith(suffix) else name
-    kept = "".join("-" if char in _FORBIDDEN or not char.isprintable() else char for char in stem)
+    kept = typed_text("".join("-" if char in _FORBIDDEN or not char.isprintable() else char for char in stem))
     return shortened(kept.strip(" .-")[:100], 200) or "untitled"
 
 

@@ -1,12 +1,14 @@
 """Settings: how the window looks, where files go, how much memory it takes, which key does what. All works at once."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import pygame
 
-from sim.params import Param, Value
+from sim.files.disk import check_name
+from sim.params import ConfigError, Param, Value
 from ui.dialogs.base import FormDialog, Host, take_bottom, take_left, take_right, take_top
 from ui.dialogs.file_browser import ChooseFolder
 from ui.model.command import Command
@@ -250,6 +252,11 @@ def _wrong_folder(folder: Path, *, is_made: bool) -> str:
     """Why files cannot be kept there; "" where they can. `is_made`: it is made when it is needed."""
     if not folder.is_absolute():
         return f"expected a folder from the root or from ~, got {folder}"
-    if folder.is_dir() or (is_made and not folder.exists() and folder.parent.is_dir()):
+    try:
+        check_name(folder)
+    except ConfigError as error:
+        return error.problems[0]
+    is_new = is_made and not os.path.exists(folder)
+    if os.path.isdir(folder.parent if is_new else folder):
         return ""
-    return f"there is no folder {folder.parent if is_made and not folder.exists() else folder}"
+    return f"there is no folder {folder.parent if is_new else folder}"

@@ -20,6 +20,9 @@ class _Font(pygame.font.Font):
     """A font that spells out what cannot be drawn, such as a file name that is no text."""
 
     def render(self, text: Any, *how: Any, **more: Any) -> pygame.Surface:
+        """Return a picture of a text; one of no width where the text has none, which pygame refuses to draw."""
+        if text and not self.size(text)[0]:
+            return pygame.Surface((0, self.get_height()), pygame.SRCALPHA)
         return super().render(printable(text), *how, **more)
 
     def size(self, text: Any) -> tuple[int, int]:

@@ -39,7 +39,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     """What a target is to be: one of KINDS, or a folder of numbered pictures."""
     place = Path(path)
     suffix = place.suffix.lower()
-    if place.is_dir() or str(path).endswith(("/", os.sep)) or not suffix:
+    if os.path.isdir(place) or str(path).endswith(("/", os.sep)) or not suffix:
         return FOLDER
     if suffix not in KINDS:
         raise ConfigError(

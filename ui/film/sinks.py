@@ -231,7 +231,7 @@ def _open_part(path: Path) -> tuple[Path, _PartFile]:
 
 
 def _new_folder(path: Path) -> Path:
-    if path.is_dir() and not any(path.iterdir()):
+    if os.path.isdir(path) and not any(path.iterdir()):
         return path
     while True:
         target = free_name(path)
@@ -425,7 +425,7 @@ def recover(part: str | os.PathLike[str], progress: video.Progress = lambda shar
     place = Path(part)
     if not place.name.endswith(PART_SUFFIX):
         raise ConfigError(f"{part}: expected a recording that was not finished, such as talk.mp4{PART_SUFFIX}")
-    if not place.is_file():
+    if not os.path.isfile(place):
         raise ConfigError(f"{part}: there is no such file")
     try:
         if is_being_written(place):

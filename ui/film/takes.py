@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.files.disk import shortened
+from sim.files.disk import check_name, shortened
 from sim.files.folders import config_folder
 from sim.files.locks import lock
 from sim.params import ConfigError
@@ -22,6 +22,7 @@ from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
 _LONGEST_NAME = 80  # bytes
+_MAX_ADDED = len(".finishing.webm")  # bytes that the name of a video grows by while it is being written
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -50,11 +51,12 @@ def free_name(path: str | os.PathLike[str], promised: Collection[str] = ()) -> P
 
 def check_place(path: str | os.PathLike[str]) -> None:
     """Say early what `Recorder` would say later: that nothing can be written there."""
+    check_name(path, spare=_MAX_ADDED)
     folder = Path(path).absolute().parent
     reason = ""
-    if not folder.exists():
+    if not os.path.exists(folder):
         reason = f"there is no folder {folder}"
-    elif not folder.is_dir():
+    elif not os.path.isdir(folder):
         reason = f"{folder} is not a folder"
     elif not os.access(folder, os.W_OK):
         reason = f"the folder {folder} cannot be written"

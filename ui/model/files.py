@@ -160,7 +160,7 @@ def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
 
 
 def _unknown_kind(place: Path, suffix: str) -> str:
-    if place.is_dir():
+    if os.path.isdir(place):
         return f"{place}: expected a file, got a folder"
     near = nearest(suffix, KNOWN_SUFFIXES)
     return f"{place}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{place.name}'{near}"

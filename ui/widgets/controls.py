@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 import pygame
 from pygame_gui.core import UIContainer, UIElement
 from pygame_gui.core.interfaces import IContainerLikeInterface
+from pygame_gui.core.utility import clipboard_paste
 from pygame_gui.elements import UITextEntryLine
 
-from sim.params import printable
+from sim.params import printable, typed_text
 from ui.draw.theme import Colour, mix
 from ui.model.layout import Box
 from ui.widgets.canvas import HANDLE, Canvas, slider_share
@@ -79,11 +80,39 @@ class Control:
 _LEAST_FIELD = 8  # pixels: pygame_gui warns of fields that have no room for their own edges
 
 
+class _Entry(UITextEntryLine):
+    """A text entry that takes only what it can draw. pygame_gui fails on characters without a width."""
+
+    def set_text(self, text: str | None) -> None:
+        super().set_text(None if text is None else typed_text(text)[: self.length_limit])
+
+    def _process_entered_character(self, character: str) -> bool:
+        """Take a typed character if it can be seen."""
+        character = typed_text(character)
+        return bool(character) and super()._process_entered_character(character)
+
+    def _do_paste(self) -> None:
+        """Put the clipboard in place of the selection, as much of it as there is room for."""
+        try:
+            pasted = typed_text(clipboard_paste() or "")
+        except pygame.error:  # a system without a clipboard
+            return
+        selected = sorted(self.select_range)
+        first, end = selected if selected[0] < selected[1] else (self.edit_position, self.edit_position)
+        head, tail = self.text[:first], self.text[end:]
+        if self.length_limit is not None:
+            pasted = pasted[: max(0, self.length_limit - len(head) - len(tail))]
+        self.set_text(head + pasted + tail)
+        self.select_range = [0, 0]
+        self.edit_position = len(head + pasted)
+        self.cursor_has_moved_recently = True
+
+
 class Field(Control):
     """A line of text. `changed` is told the text after every change."""
 
     is_text = True
-    element: UITextEntryLine
+    element: _Entry
 
     def __init__(
         self,
@@ -102,17 +131,18 @@ class Field(Control):
         super().__init__(dialog)
         self.changed, self.finished = changed, finished
         room = rect.union((*rect.topleft, _LEAST_FIELD, _LEAST_FIELD))  # in a window that is far too small
-        self.element = UITextEntryLine(
+        shown = typed_text(printable(text))
+        self.element = _Entry(
             room,
             dialog.host.gui,
             container or dialog.container,
             parent_element=dialog.panel,
-            initial_text=printable(text),
-            placeholder_text=hint,
+            initial_text=shown,
+            placeholder_text=typed_text(hint),
             object_id="#mono_field" if mono else None,
         )
         self.element.set_text_length_limit(longest)
-        self._last = printable(text)
+        self._last = shown
 
     @property
     def text(self) -> str:
@@ -120,7 +150,7 @@ class Field(Control):
 
     def set(self, text: str) -> None:
         """Another text, without telling `changed`."""
-        text = printable(text)
+        text = typed_text(printable(text))
         if text != self.text:
             self.element.set_text(text)
             self.element.select_range = [0, 0]  # pygame_gui keeps the old one, and fails when a key deletes it

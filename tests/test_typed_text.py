@@ -1,0 +1,213 @@
+"""Text that users type and paste: names that no disk takes, characters that no font draws."""
+
+from pathlib import Path
+
+import pygame
+import pytest
+
+from sim.files.disk import check_place, make_folder, write_atomically
+from sim.params import ConfigError, typed_text
+from tests.test_app import setup
+from tests.window import App, make_app, press, press_combination, settle
+from ui.dialogs.base import Dialog
+from ui.dialogs.file_browser import SaveFile
+from ui.dialogs.settings import SettingsDialog
+from ui.draw.fonts import Fonts
+from ui.draw.theme import DARK
+from ui.film import takes
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import Field
+
+LONG = "n" * 300
+SAVERS = ("save_map_as", "save_session", "save_scenario", "export_csv", "export_posthoc", "save_charts", "save_piece")
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "BACKMOVE_RECORDINGS"):
+        monkeypatch.setenv(name, str(tmp_path))
+
+
+@pytest.fixture
+def app() -> App:
+    return make_app(setup())
+
+
+def dialog_of(app: App) -> Dialog:
+    dialog = app.window.dialogs.dialog
+    assert dialog is not None
+    return dialog
+
+
+def enter(field: Field, text: str) -> None:
+    """Replace the text of a field, as somebody does who pastes."""
+    field.element.set_text(text)
+    field.poll()
+
+
+# --- names that are too long ----------------------------------------------------------------------
+
+
+def test_a_name_that_is_too_long_is_refused_with_its_limit(tmp_path: Path) -> None:
+    expected = f"{tmp_path}: expected a file name of at most 255 bytes, got 304: {'n' * 40}..."
+    for refuse in (check_place, lambda path: write_atomically(path, b"a"), lambda path: make_folder(Path(path))):
+        with pytest.raises(ConfigError) as caught:
+            refuse(tmp_path / f"{LONG}.map")
+        assert caught.value.problems == [expected]
+    with pytest.raises(ConfigError, match="expected a file name of at most 255 bytes, got 300"):
+        make_folder(tmp_path / LONG / "deeper")
+    assert list(tmp_path.iterdir()) == [], "nothing is left behind"
+
+
+def test_bytes_are_counted_not_letters(tmp_path: Path) -> None:
+    check_place(tmp_path / ("n" * 255))
+    check_place(tmp_path / ("ä" * 127))
+    with pytest.raises(ConfigError, match="at most 255 bytes, got 256"):
+        check_place(tmp_path / ("ä" * 128))
+
+
+def test_a_video_needs_room_in_its_name_while_it_is_written(tmp_path: Path) -> None:
+    takes.check_place(tmp_path / f"{'n' * 236}.mp4")
+    with pytest.raises(ConfigError, match="expected a file name of at most 240 bytes, got 241"):
+        takes.check_place(tmp_path / f"{'n' * 237}.mp4")
+
+
+@pytest.mark.parametrize("command", SAVERS)
+def test_every_dialog_that_saves_says_that_a_name_is_too_long_and_keeps_it(app: App, command: str) -> None:
+    app.session.advance(3)
+    if command == "save_piece":
+        app.window.editor.selecting.choose_all()
+    app.window.run(command)
+    if command == "save_charts":
+        press(app, pygame.K_RETURN)  # as SVG
+    dialog = dialog_of(app)
+    assert isinstance(dialog, SaveFile)
+    enter(dialog.field, LONG)
+    press(app, pygame.K_RETURN)
+    assert app.window.dialogs.dialog is dialog and dialog.name == LONG
+    assert "expected a file name of at most 255 bytes, got 3" in dialog.problem
+    assert dialog.problem.count("\n") == 0
+    if dialog.inner is not None:
+        press(app, pygame.K_ESCAPE)
+    enter(dialog.field, "short")
+    press(app, pygame.K_RETURN)
+    assert list(Path.cwd().glob(f"short{dialog.suffix}")), "the same dialog saves under another name"
+
+
+def test_a_folder_of_the_settings_that_cannot_be_made_is_refused(app: App) -> None:
+    press_combination(app, "Ctrl+,")
+    dialog = dialog_of(app)
+    assert isinstance(dialog, SettingsDialog)
+    dialog.fields["files_folder"].set(f"/tmp/{LONG}")
+    assert not dialog._name_folder("files_folder")
+    assert "expected a file name of at most 255 bytes, got 300" in dialog.problem
+
+
+def test_a_dropped_name_that_is_too_long_is_no_error_of_ours(app: App) -> None:
+    for name in (LONG, f"{LONG}.map", f"{LONG}.yaml", f"{LONG}.py", f"{LONG}/a.scen", f"{LONG}.png"):
+        pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(Path.cwd() / name)))
+        settle(app)
+        assert type(dialog_of(app)).__name__ == "MessageBox"
+        press(app, pygame.K_ESCAPE)
+
+
+# --- characters that cannot be drawn --------------------------------------------------------------
+
+INVISIBLE = (
+    "\u200b",  # zero width space
+    "\u202e",  # text runs from right to left from here on
+    "\u2066",
+    "\ufeff",
+    "\u00ad",  # soft hyphen
+    "\ufe0f",  # variation selector, which Python calls printable
+    "\u034f",
+    "\U000e0100",
+    "\x00",
+    "\x07",
+    "\ud800",  # half of a character
+    "\ue000",  # of private use
+    "\uffff",
+)
+TEXT_DIALOGS = ("save_map_as", "open", "rename_agent", "rename_branch", "find_command", "help", "settings", "generate")
+
+
+def paste(app: App, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.widgets.controls.clipboard_paste", lambda: text)
+    press(app, pygame.K_v, pygame.KMOD_LCTRL)
+    app.frame(0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("a\u200bb", "ab"),
+        ("\u202eabc\u202c", "abc"),
+        ("two\nlines\tand\u00a0more", "two lines and more"),
+        ("e\u0301 ä 地图", "e\u0301 ä 地图"),
+        ("❤\ufe0f", "❤"),
+        ("".join(INVISIBLE), ""),
+    ],
+)
+def test_what_a_field_takes_of_a_text(text: str, taken: str) -> None:
+    assert typed_text(text) == taken
+
+
+@pytest.mark.parametrize("command", TEXT_DIALOGS)
+def test_characters_without_a_width_are_left_out_of_every_field(
+    app: App, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.window.run(command)
+    dialog = dialog_of(app)
+    fields = [control for control in dialog.controls if isinstance(control, Field)]
+    assert fields
+    for field in fields:
+        dialog.focus(field)
+        app.frame(0.05)
+        for odd in INVISIBLE:
+            press(app, pygame.K_a, pygame.KMOD_LCTRL)
+            pygame.event.post(pygame.event.Event(pygame.TEXTINPUT, text=odd.encode(errors="ignore").decode()))
+            app.frame(0.05)
+            paste(app, odd, monkeypatch)
+            paste(app, f"a{odd}b", monkeypatch)
+            for key in (pygame.K_LEFT, pygame.K_LEFT, pygame.K_DELETE, pygame.K_BACKSPACE):
+                press(app, key, pygame.KMOD_LSHIFT if key == pygame.K_LEFT else 0)
+            assert odd not in field.text
+            if app.window.dialogs.dialog is not dialog:
+                return
+
+
+def test_a_pasted_text_is_cut_to_the_room_that_there_is(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    app.window.run("rename_agent")
+    field = dialog_of(app).controls[0]
+    assert isinstance(field, Field)
+    field.set("ab")
+    field.element.edit_position, field.element.select_range = 1, [0, 0]
+    paste(app, "n" * 5000, monkeypatch)
+    assert field.text == f"a{'n' * 78}b" and field.element.edit_position == 79
+    field.element.select_range = [1, 79]
+    paste(app, "x\u200by", monkeypatch)
+    assert field.text == "axyb" and field.element.edit_position == 3
+    press(app, pygame.K_BACKSPACE)
+    assert field.text == "axb"
+
+
+def test_a_name_of_nothing_but_invisible_characters_is_missing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    app.window.run("save_map_as")
+    dialog = dialog_of(app)
+    press(app, pygame.K_a, pygame.KMOD_LCTRL)
+    press(app, pygame.K_BACKSPACE)
+    paste(app, "\u202e\u200b", monkeypatch)
+    press(app, pygame.K_RETURN)
+    assert dialog.problem == "a name is missing"
+
+
+@pytest.mark.parametrize("label", INVISIBLE)
+def test_names_from_files_are_drawn_whatever_is_in_them(label: str) -> None:
+    fonts = Fonts()
+    for text in (label, f"a{label}", label * 3):
+        assert fonts.render(text, "bold", 15, (1, 2, 3)).get_height() > 0
+    canvas = Canvas()
+    canvas.begin(pygame.Surface((50, 50)), DARK, 1.0, (-1, -1))
+    canvas.text((0, 0), label, width=20)
+    canvas.wrapped((0, 0, 20, 40), f"{label} {label}")
