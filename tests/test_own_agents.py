@@ -574,6 +574,10 @@ def test_one_question_before_a_file_runs_and_none_after(tmp_path: Path) -> None:
     press(app, pygame.K_ESCAPE)
     assert not own_files.LOADED and not own_files.is_trusted(path)
     drop(app, path)
+    press(app, pygame.K_RETURN)  # Cancel
+    assert not own_files.LOADED and not own_files.is_trusted(path)
+    drop(app, path)
+    press(app, pygame.K_LEFT)
     press(app, pygame.K_RETURN)
     assert own_files.is_trusted(path)
     assert [w.spec.key for w in app.session.run.world.walkers] == ["tb-wa", "mine"]

@@ -16,7 +16,8 @@ command = Topic("Sidebar")
 
 def _tab(key: str) -> Action:
     def choose(window: Window) -> None:
-        is_same = window.settings.sidebar_tab == key and window.settings.shows_sidebar
+        """Show the tab, or hide the sidebar where this tab is on screen already."""
+        is_same = window.settings.sidebar_tab == key and window.scene.layout.sidebar is not None
         window.settings.shows_sidebar = not is_same
         window.settings.sidebar_tab = key
         window.say_if_too_narrow()

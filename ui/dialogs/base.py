@@ -59,6 +59,10 @@ REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
 _MOUSE = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
 _TEXT = (pygame.TEXTINPUT, pygame.TEXTEDITING)
 ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
+_PRESSED_ONCE = (*ENTER, pygame.K_SPACE, pygame.K_ESCAPE)  # a key that is held does its work once
+
+SETTLE_S = 0.5  # for which a button that has become another one cannot be pressed
+_MAX_SETTLED_S = 0.25  # of that in one frame: in a slow window it must have been on screen
 
 
 Where = Callable[[], layout.Box | None]
@@ -143,7 +147,8 @@ class Dialog:
             Dialog._window_repeat = pygame.key.get_repeat()
         Dialog._open.add(self)
         self._awaits_key = True  # the letter that opened the dialog is still on its way as text
-        self._held: set[int] = set()
+        self._held: set[int] = set()  # keys that are down; a dialog on top of another shares those of that
+        self._settling_s = 0.0
         self._roots: list[UIElement] = []
         self.inner: Dialog | None = None
         self.mouse = (-1, -1)
@@ -168,6 +173,7 @@ class Dialog:
 
     def update(self, seconds: float = 1 / 60) -> None:
         """Once a frame."""
+        self._settle(seconds)
         if self.inner is not None:
             self.inner.update(seconds)
         else:
@@ -181,11 +187,12 @@ class Dialog:
         if self.inner is not None:
             return self.inner.is_still
         has_caret = self._is_typing
-        return not has_caret and not any(control.is_moving for control in self.controls)
+        return not has_caret and not self._settling_s and not any(control.is_moving for control in self.controls)
 
     def ask(self, make: "Callable[[Host], Dialog]") -> None:
         """Put a dialog on top of this one. `make` gets the host that closes it again."""
         self.inner = make(_InnerHost(self))
+        self.inner._held = self._held
 
     def places(self) -> list[pygame.Rect]:
         """Where it lies in the window, and where those do that lie on it."""
@@ -198,6 +205,7 @@ class Dialog:
 
     def rebuild(self) -> None:
         """Make all widgets anew, in the window as it is now."""
+        before, focused = self._buttons(), self.focused
         self._kill()
         self.pen = Canvas(self.host.scale)
         self.controls = []
@@ -206,8 +214,37 @@ class Dialog:
         if self._focused >= len(self.controls):
             self._focused = 0
         self._apply_focus()
+        self._let_settle(before, focused)
         if self.inner is not None:
             self.inner.rebuild()
+
+    # --- buttons that become others ---------------------------------------------------------------
+
+    def _buttons(self) -> list[Button]:
+        return [control for control in self.controls if isinstance(control, Button)]
+
+    def _let_settle(self, before: Sequence[Button], focused: Control | None) -> None:
+        """Let nothing press a button that stands where another one was: the key or the click was meant for that one.
+
+        Args:
+            before: The buttons until now.
+            focused: The control that had the keyboard's focus.
+        """
+        now = self.focused
+        for button in self._buttons():
+            was = [other for other in before if other.element.rect.colliderect(button.element.rect)]
+            if button is now and isinstance(focused, Button):
+                was.append(focused)
+            if any(other.label != button.label for other in was):
+                button.let_settle(True)
+                self._settling_s = SETTLE_S
+
+    def _settle(self, seconds: float) -> None:
+        """Let the buttons be pressed once they have been seen for long enough."""
+        if self._settling_s:
+            self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_SETTLED_S))
+            for button in self._buttons() if not self._settling_s else ():
+                button.let_settle(False)
 
     def close(self) -> None:
         self.is_open = False
@@ -396,6 +433,8 @@ class Dialog:
         self._awaits_key = False
         is_repeat = event.key in self._held
         self._held.add(event.key)
+        if event.key in _PRESSED_ONCE and (is_repeat or (self._settling_s and event.key != pygame.K_ESCAPE)):
+            return True
         self._apply_focus_again()
         if self._key_is_used(event):
             self._poll()

@@ -328,7 +328,7 @@ class SaveFile(_Browser):
         return True
 
     def _ask_about(self, path: Path) -> None:
-        answers = [("Cancel", _nothing, ""), ("Overwrite", lambda: self._finish(path), "main")]
+        answers = [("Overwrite", lambda: self._finish(path), "danger"), ("Cancel", _nothing, "main")]
         text = f"{path.name} is there already, {_when(os.path.getmtime(path))}. Overwriting it loses what it holds."
         self.ask(lambda host: Question(host, "Overwrite?", text, answers))
 

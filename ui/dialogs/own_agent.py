@@ -13,7 +13,7 @@ class OwnAgentQuestion(Question):
             f"{printable(path)} is a program: it may do anything on this computer that you may do. Run it only if you "
             "wrote it, or know who did. While this window is open, it is run again whenever it is saved."
         )
-        super().__init__(host, "Run this agent?", text, [("Cancel", _nothing, ""), ("Run it", run, "main")])
+        super().__init__(host, "Run this agent?", text, [("Run it", run, "danger"), ("Cancel", _nothing, "main")])
 
 
 def _nothing() -> None:

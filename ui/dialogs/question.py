@@ -16,7 +16,9 @@ class Question(Dialog):
     closes_outside = False
 
     def __init__(self, host: Host, title: str, text: str, answers: Sequence[Answer]) -> None:
-        """The main answer is what Enter means; Esc gives none."""
+        """Ask with these answers. The main answer is what Enter means, and never one that loses something; Esc gives
+        none.
+        """
         self.title, self.text, self.answers = title, text, list(answers)
         self.size = (520, HEADING + FOOTER + text_height(host, text, 520 - 2 * MARGIN, 14) + 10)
         super().__init__(host)
@@ -24,7 +26,7 @@ class Question(Dialog):
     def build(self) -> None:
         self.add(Text(self, self.area, self.text, size=14))
         buttons = self.add_footer(*((label, self._answer(action), kind) for label, action, kind in self.answers))
-        main = next((i for i, answer in enumerate(self.answers) if answer[2] == "main"), len(buttons) - 1)
+        main = next(i for i, answer in enumerate(self.answers) if answer[2] == "main")
         self._focused = self.controls.index(buttons[main])
 
     def _answer(self, action: Callable[[], None]) -> Callable[[], None]:

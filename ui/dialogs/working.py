@@ -6,7 +6,7 @@ from typing import Any
 
 import pygame
 
-from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
+from ui.dialogs.base import FOOTER, HEADING, SETTLE_S, Dialog, Host
 from ui.model.job import Job
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Drawn, Text
@@ -23,6 +23,7 @@ class Working(Dialog):
         self.began_s = time.monotonic()
         self.size = (480, HEADING + FOOTER + 46)
         super().__init__(host)
+        self._settling_s = SETTLE_S  # an Enter that was meant for what began the work does not cancel it
 
     def build(self) -> None:
         area = self.area

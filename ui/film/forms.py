@@ -109,7 +109,7 @@ def rates_of(values: Mapping[str, Value]) -> tuple[str, ...]:
 
 
 class RecordDialog(FormDialog):
-    """Begins to record the run from its present tick."""
+    """Begins to record the run from its present tick, at which the run waits while this is open."""
 
     title = "Record a video"
     size = (720, 640)
@@ -118,7 +118,7 @@ class RecordDialog(FormDialog):
 
     def __init__(self, host: Host, begin: Callable[[Values], None]) -> None:
         self.begin = begin
-        self.hint = "from the present tick on; F9 stops. Alt+E: ticks that have passed"
+        self.hint = self._hint_of(host)
         self.values: Values = dict(_remembered)
         self.params: tuple[Param, ...] = PARAMS
         super().__init__(host)
@@ -146,9 +146,16 @@ class RecordDialog(FormDialog):
         self.values[RATE.name] = chosen
         self.form.offer(RATE.name, rates, chosen, remark)
 
+    def _hint_of(self, host: Host) -> str:
+        """Return what the title says of the ticks that are recorded."""
+        stop, export = host.commands.key_of("record"), host.commands.key_of("export_video")
+        return f"from tick {host.session.tick:,} on; {stop} stops. {export}: ticks that have passed"
+
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
         self.form.update(seconds)
+        if self.hint != (hint := self._hint_of(self.host)):  # a seek has arrived
+            self.set_title(self.title, hint)
 
     def reveal(self, control: object) -> None:
         self.form.reveal(control)  # type: ignore[arg-type]
@@ -182,12 +189,13 @@ class ExportDialog(RecordDialog):
         self._has_parent = has_parent
         super().__init__(host, begin)
 
+    def _hint_of(self, host: Host) -> str:
+        return "of any ticks of the run; the window can be used meanwhile"
+
     def build(self) -> None:
         if FIRST not in self.params:
-            self.hint = "of any ticks of the run; the window can be used meanwhile"
             self.params = (FIRST, LAST, *((WITH_PARENT,) if self._has_parent else ()), *PARAMS)
             self.values |= self._range
-            self.set_title(self.title, self.hint)
         super().build()
         self._check_range()
 

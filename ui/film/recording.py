@@ -33,6 +33,7 @@ class Recording:
     def __init__(self, dressing: Dressing, host: Host) -> None:
         self.dressing, self.desk, self.host = dressing, dressing.desk, host
         self.filming: Studio | None = None
+        self._asking: RecordDialog | None = None  # the dialog that was opened last
         self.exports: list[Studio] = []
         self._finishing: list[Studio] = []  # stopped, but not done yet
         self._ending: list[Studio] = []  # done, but their processes are still there
@@ -50,8 +51,15 @@ class Recording:
 
     @property
     def must_wait(self) -> bool:
-        """Whether the simulation should let no tick pass until the studio has caught up."""
-        return self.filming is not None and self.filming.must_wait
+        """Whether no tick may pass: while the user is asked how to record from this tick on, and until the studio has
+        caught up.
+        """
+        return self._is_asking or (self.filming is not None and self.filming.must_wait)
+
+    @property
+    def _is_asking(self) -> bool:
+        """Whether the run waits at the tick that the open dialog names; a seek to that tick goes on."""
+        return self._asking is not None and self._asking.is_open and not self.desk.session.run.is_seeking
 
     def toggle(self) -> None:
         """F9: ask what to record, or stop. At the end of a run nothing more happens: then its ticks are offered."""
@@ -61,7 +69,8 @@ class Recording:
         elif session.run.is_over and session.tick:
             self.ask_export(state.mark_in or 0, state.mark_out)
         else:
-            self.host.show(RecordDialog(self.host, self.begin))
+            self._asking = RecordDialog(self.host, self.begin)
+            self.host.show(self._asking)
 
     def begin(self, values: Values) -> None:
         """Record from the present tick on."""

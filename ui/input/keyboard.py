@@ -6,6 +6,8 @@ from ui.commands.window import Window
 from ui.panels.menu import choosing
 from ui.widgets.key_names import combination, usual
 
+_PRESSED_ONCE = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ESCAPE)  # however long they are held
+
 
 class Keyboard:
     def __init__(self, window: Window) -> None:
@@ -39,6 +41,11 @@ class Keyboard:
         if self.window.dialogs.dialog is not before:
             self._ignored = event.key
 
+    @property
+    def _is_for_control(self) -> bool:
+        """Whether a menu or a control of the window takes Enter, Space and Escape."""
+        return self.window.desk.state.menu is not None or bool(self.window.canvas.focus_id)
+
     def _key_of_menu(self, event: pygame.event.Event) -> bool:
         """Arrows go through the open menu, Enter chooses; any other key closes it."""
         desk = self.window.desk
@@ -55,6 +62,8 @@ class Keyboard:
         return True
 
     def _key_of_window(self, event: pygame.event.Event, is_repeat: bool) -> None:
+        if is_repeat and event.key in _PRESSED_ONCE and self._is_for_control:
+            return
         if self._key_of_menu(event):
             return
         if self.window.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):

@@ -11,6 +11,7 @@ Box = tuple[int, int, int, int]  # x, y, width, height
 TOP_BAR = 44
 TRANSPORT = 92
 SIDEBAR = 296
+SIDEBAR_HANDLE = 18  # width of what brings a hidden sidebar back
 GAP = 8
 HEADER = 34
 HEADER_ROW = 28
@@ -52,6 +53,7 @@ class Layout:
     size: tuple[int, int]
     top_bar: Box
     sidebar: Box | None
+    sidebar_handle: Box | None  # while the sidebar is hidden and there is room for it
     transport: Box
     panels: tuple[PanelBoxes, ...]
 
@@ -83,15 +85,18 @@ def lay_out(
     has_time_row = width < px(ONE_ROW_FROM) and height >= px(TIME_ROW_FROM)
     foot = 0 if bare else px(TRANSPORT + TIME_ROW if has_time_row else TRANSPORT)
     beside = NARROWEST_READ if is_read else NARROWEST_PANELS
-    side = px(SIDEBAR) if shows_sidebar and not bare and width >= px(SIDEBAR + beside) else 0
+    has_room = not bare and width >= px(SIDEBAR + beside)
+    side = px(SIDEBAR) if shows_sidebar and has_room else 0
+    handle = px(SIDEBAR_HANDLE) if has_room and not side else 0
     gap = px(GAP)
-    area = (gap, top + gap, width - side - gap * (3 if side else 2), height - top - foot - 2 * gap)
+    area = (gap, top + gap, width - side - handle - gap * (3 if side else 2), height - top - foot - 2 * gap)
     sidebar = (width - side - gap, top + gap, side, area[3]) if side else None
     return Layout(
         scale,
         size,
         (0, 0, width, top),
         sidebar,
+        (width - handle, top + gap, handle - px(2), area[3]) if handle else None,
         (gap, height - foot, width - 2 * gap, foot - gap) if foot else (0, height, 0, 0),
         best_panels(area, panels, gap, scale, map_size),
     )

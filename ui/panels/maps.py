@@ -51,3 +51,5 @@ def draw_bars(desk: Desk, indicator: Indicator | None = None) -> None:
     part("transport", plan.transport, partial(transport.draw, desk, plan.transport))
     if plan.sidebar:
         part("sidebar", plan.sidebar, partial(sidebar.draw, desk, plan.sidebar))
+    if plan.sidebar_handle:
+        part("sidebar handle", plan.sidebar_handle, partial(sidebar.draw_handle, desk, plan.sidebar_handle))

@@ -126,7 +126,8 @@ class Tooltip:
 def panel_area(plan: Layout) -> Box:
     """Where panels would stand."""
     top = plan.top_bar[3]
-    return 0, top, plan.sidebar[0] if plan.sidebar else plan.size[0], (plan.transport[1] or plan.size[1]) - top
+    beside = plan.sidebar or plan.sidebar_handle
+    return 0, top, beside[0] if beside else plan.size[0], (plan.transport[1] or plan.size[1]) - top
 
 
 def draw_no_agents(desk: Desk, box: Box) -> None:

@@ -182,19 +182,24 @@ def _icons_within(desk: Desk, room: int) -> int:
 
 def _draw_icons(desk: Desk, right: int, middle: int, panel: Panel, count: int) -> int:
     """The first so many buttons; returns where what stands before them may end."""
+    edit = partial(desk.edit_agent, panel.key)
     icons = (
-        ("edit", "dots", desk.edit_agent, _WHOLE if panel.crowd else "Agent and all its parameters", "E"),
-        (
-            "remove",
-            "close",
-            partial(agent_edits.remove, desk.session),
-            "Remove all of them" if panel.crowd else "Remove this agent",
-            "Delete",
-        ),
+        ("edit", "dots", edit, _WHOLE if panel.crowd else "Agent and all its parameters", "E"),
+        _icon_at_the_end(desk, panel),
     )
     for name, shape, action, tip, key in reversed(icons[:count]):
-        right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, partial(action, panel.key), tip, key)
+        right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, action, tip, key)
     return right
+
+
+def _icon_at_the_end(desk: Desk, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
+    """Return the button that removes the agent. In a panel that fills the window the same place leads back to all
+    panels instead: there, a cross would be taken for closing the view.
+    """
+    if desk.state.is_maximised:
+        return "restore", "restore", partial(desk.run, "maximise"), "Back to all panels", desk.key_of("maximise")
+    tip = "Remove all of them" if panel.crowd else "Remove this agent"
+    return "remove", "close", partial(agent_edits.remove, desk.session, panel.key), tip, "Delete"
 
 
 def _next_kind(desk: Desk, panel: Panel, step: int) -> None:
@@ -216,6 +221,26 @@ def _icon(
     if shape == "dots":
         for offset in (-5, 0, 5):
             pygame.draw.circle(canvas.surface, ink, (centre_x + canvas.px(offset), centre_y), max(1, canvas.px(1.6)))
+    elif shape == "restore":
+        window, shift, line = canvas.px(8), canvas.px(3), max(1, canvas.px(1.6))
+        front = pygame.Rect(
+            centre_x - window // 2 - shift // 2, centre_y - window // 2 + shift // 2 + 1, window, window
+        )
+        behind = front.move(shift, -shift)
+        pygame.draw.lines(
+            canvas.surface,
+            ink,
+            False,
+            [
+                (behind.left, front.top),
+                behind.topleft,
+                behind.topright,
+                behind.bottomright,
+                (front.right, behind.bottom),
+            ],
+            line,
+        )
+        pygame.draw.rect(canvas.surface, ink, front, line)
     else:
         arm = canvas.px(4)
         for sign in (-1, 1):

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
+import pygame
+
 from ui.model.layout import Box
 from ui.model.lesson import Playing
 from ui.panels import code_card, lesson_card, tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
@@ -44,6 +46,19 @@ def draw(desk: Desk, box: Box) -> None:
     _draw_body(desk, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)), key, draw_tab)
 
 
+def draw_handle(desk: Desk, box: Box) -> None:
+    """Draw the strip that brings a hidden sidebar back, with an arrow towards where it will be."""
+    canvas, palette = desk.canvas, desk.palette
+    command = f"tab_{desk.settings.sidebar_tab}"
+    tip = "Show the sidebar"
+    hot = canvas.spot(HotSpot("sidebar:show", box, partial(desk.run, command), tip, desk.key_of(command)))
+    canvas.fill(box, palette.hover if hot else palette.surface, 5)
+    canvas.outline(box, palette.edge, 5)
+    x, y, arm = box[0] + box[2] // 2, box[1] + box[3] // 2, canvas.px(4)
+    arrow = [(x + arm // 2, y - arm), (x - arm // 2, y), (x + arm // 2, y + arm)]
+    pygame.draw.lines(canvas.surface, palette.text, False, arrow, max(2, canvas.px(2)))
+
+
 def _draw_code(desk: Desk, box: Box) -> Box:
     """In slow motion the algorithm of the focused agent at the foot; returns what is left."""
     found = code_card.reading_of(desk)
@@ -63,7 +78,8 @@ def _draw_tab(desk: Desk, box: Box, key: str, name: str) -> None:
     x, y, width, height = box
     is_chosen = desk.settings.sidebar_tab == key
     command = f"tab_{key}"
-    hot = canvas.spot(HotSpot(command, box, partial(desk.run, command), desk.tip_of(command), desk.key_of(command)))
+    tip = "Hide the sidebar" if is_chosen else desk.tip_of(command)
+    hot = canvas.spot(HotSpot(command, box, partial(desk.run, command), tip, desk.key_of(command)))
     ink = palette.text if is_chosen or hot else palette.dim
     face = "bold" if is_chosen else "sans"
     canvas.text((x + width // 2, y + height // 2), name, size=13, face=face, colour=ink, align="centre", middle=True)

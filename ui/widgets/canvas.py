@@ -410,6 +410,8 @@ class Canvas:
         lowest = screen_height - height - self.px(2)
         if y > lowest:  # above the spot, unless it covers hardly anything of that at the edge of the window
             y = lowest if spot.box[1] + spot.box[3] - lowest <= spot.box[3] // 4 else spot.box[1] - height - self.px(6)
+        if spot.box[3] > screen_height // 3:  # its lower end may be far from the pointer
+            x, y = spot.box[0] - width - self.px(6), min(self.mouse[1], lowest)
         self.fill((x, y, width, height), self.palette.text, 5)
         for i, line in enumerate(lines):
             self.text((x + pad, y + self.px(4) + i * self.px(18)), line, size=12, colour=self.palette.surface)

@@ -460,12 +460,19 @@ class Button(Painted):
     ) -> None:
         self.action, self.label, self.kind = action, label, kind
         self.is_enabled = True
+        self._is_settling = False
         self._is_hot = False
         super().__init__(dialog, rect, container)
 
     def press(self) -> None:
-        if self.is_enabled:
+        if self.is_enabled and not self._is_settling:
             self.action()
+
+    def let_settle(self, is_settling: bool) -> None:
+        """While it settles it cannot be pressed, and looks so; the keyboard's focus stays on it."""
+        if is_settling != self._is_settling:
+            self._is_settling = is_settling
+            self.refresh()
 
     def key(self, event: pygame.event.Event) -> bool:
         if event.key in _PRESS and not event.mod & _MODIFIERS:
@@ -490,7 +497,7 @@ class Button(Painted):
 
     def paint(self, pen: Canvas) -> None:
         colour = pen.palette.warning if self.kind == "danger" else None
-        action = _nothing if self.is_enabled else None
+        action = _nothing if self.is_enabled and not self._is_settling else None
         pen.button("", self.box, self.label, action, is_on=self.kind == "main", size=14, colour=colour)
 
 
