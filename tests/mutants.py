@@ -92,6 +92,8 @@ watchdog = _in("agents/watchdog.py", "guarded")
 keyframes = _in(T + "keyframes.py", "user_state", "keyframes")
 sealing = _in(T + "keyframes.py", "guarded")
 failures = _in(T + "failures.py", "user_state")
+selecting = _in(M + "selecting.py", "selection")
+problems = _in("sim/experiments/problems.py", "mutants_killed")
 
 MUTANTS = (
     # kernels
@@ -210,6 +212,12 @@ MUTANTS = (
     sealing("_SEALED if memoryview(root).readonly else _LOCKED", "_LOCKED"),
     failures("if error.is_loading or error.is_final:", "if error.is_loading:"),
     failures("            self._skips[code] -= 1\n", "            self._skips[code] = 0\n"),
+    # selecting, switches, shrunk maps
+    selecting("letters[from_there] = grid.freed(from_there)", 'letters[from_there] = ord(".")'),
+    selecting("letters[place.cells(grid)] = piece.letters_at(place, grid)", 'letters[place.cells(grid)] = ord("@")'),
+    selecting("if len(switches) >= MAX_SWITCHES else None", "if len(switches) > MAX_SWITCHES else None"),
+    world("len(self.switches) < MAX_SWITCHES:", "len(self.switches) <= MAX_SWITCHES:"),
+    problems("np.where(share > 0.5,", "np.where(share >= 0.5,"),
 )
 
 

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig, EditCells
+from sim.commands import MAX_SWITCHES, AgentConfig, EditCells
+from sim.experiments.problems import shrunk
+from sim.grid import Grid
 from sim.kernels import tba
 from sim.time.timeline import DIGEST_EVERY, Timeline
 from sim.world import World
@@ -139,3 +141,26 @@ def test_moves_of_the_cheapest_way_follow_the_goal() -> None:
     assert world.optimal_moves == 8
     world.move_goal(3)
     assert (world.optimal, world.optimal_moves) == (3.0, 3)
+
+
+# --- switches ---------------------------------------------------------------------------------------
+
+
+def test_a_map_has_no_more_switches_than_its_limit() -> None:
+    world = corridor()
+    for number in range(MAX_SWITCHES):
+        world.name_switch(f"gate {number}", [number % 50])
+    assert len(world.switches) == MAX_SWITCHES and not world.notes
+    world.name_switch("one more", [1])
+    assert "one more" not in world.switches
+    assert [note.text for note in world.notes] == [f"'one more' is no switch: there are {MAX_SWITCHES} already"]
+    world.name_switch("gate 0", [7])
+    assert world.switches["gate 0"] == (7,), "one that is there can have other cells"
+
+
+# --- experiments ------------------------------------------------------------------------------------
+
+
+def test_a_square_that_is_free_by_half_is_a_wall_in_a_shrunk_map() -> None:
+    """Of the four cells of the three squares two are free, two, and three."""
+    assert shrunk(Grid.from_rows([".@..@.", "@.@@.."], "halves"), 2).rows() == ["@@."]

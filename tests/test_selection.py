@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
-from sim.commands import AgentConfig, EditCells, NameSwitch, SetSwitch, SetTerrain
+from sim.commands import MAX_SWITCHES, AgentConfig, EditCells, NameSwitch, SetSwitch, SetTerrain
 from sim.files.map import read_map
 from sim.files.scenario import Scenario, load_scenario
 from sim.grid import Grid
@@ -159,6 +159,18 @@ def test_a_drag_selects_and_a_drag_of_the_selection_moves_it_as_one_stroke(app):
     assert app.window.state.selection.left == 1, "and it comes back with it"
     press_combination(app, "Ctrl+Y")
     assert rows(app)[2][6:8] == "@@" and app.window.state.selection.left == 6
+
+
+def test_where_a_piece_came_from_the_letter_of_the_map_file_comes_back(app):
+    """A wall drawn over swamp and moved away leaves swamp, not plain ground and not the wall."""
+    grid = app.session.run.world.grid
+    app.session.do(EditCells(blocked=(grid.cell(7, 5), grid.cell(7, 6))))
+    settle(app)
+    assert [row[7] for row in rows(app)[5:7]] == ["@", "@"]
+    select(app, (7, 5), (7, 6))
+    select(app, (7, 5), (10, 5))
+    assert [row[7] for row in rows(app)[5:7]] == ["S", "W"]
+    assert [row[10] for row in rows(app)[5:7]] == ["@", "@"]
 
 
 def test_it_is_part_of_the_run_as_any_stroke(app):
@@ -383,6 +395,14 @@ def test_a_name_that_is_taken_is_refused(app):
     dialog.text = "gate"
     press(app, pygame.K_RETURN)
     assert app.window.dialogs.dialog is dialog and app.session.run.world.switches["gate"] == (5,)
+
+
+def test_a_name_is_refused_where_there_are_as_many_switches_as_a_map_may_have(app):
+    selecting = app.window.editor.selecting
+    while len(app.session.run.world.switches) < MAX_SWITCHES:
+        assert selecting.why_no_switch("one more") is None
+        app.session.run.world.name_switch(selecting.next_name(), [1])
+    assert selecting.why_no_switch("one more") == f"a map has at most {MAX_SWITCHES} switches"
 
 
 def test_a_named_switch_changes_no_digest(app):
