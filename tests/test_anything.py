@@ -1,4 +1,6 @@
-"""Anything at all: random keys, clicks, drags, sizes and jumps in time leave the window alive and its run sound.
+"""Anything at all: random keys, clicks, drags, sizes and jumps in time leave the window alive and its run sound. So do
+texts of any letters and any length, dropped files of any kind, keys that are held, other keys for commands, and edits
+that are dragged along the line of time.
 
 The short runs are small enough for every check; `make slow` goes through long ones: thousands of ticks, eight agents,
 maps of all examples. A run is sound when every branch comes to the same again from tick 0, when all that was done can
@@ -41,6 +43,38 @@ DIALOG_KEYS = (
 )
 SIZES = ((640, 400), (800, 500), (420, 300), (1000, 420), (200, 150), (1280, 720))
 KINDS = ("tba", "tb-wa", "rtb-wa", "tb-gbfs", "lss-lrta", "dstar-lite", "rtaa", "astar")
+
+TEXT_COMMANDS = (
+    "rename_agent",
+    "rename_branch",
+    "find_command",
+    "help",
+    "open",
+    "save_map_as",
+    "save_session",
+    "until_tick",
+    "settings",
+    "generate",
+)
+HELD = (
+    pygame.K_RETURN,
+    pygame.K_SPACE,
+    pygame.K_ESCAPE,
+    pygame.K_TAB,
+    pygame.K_DOWN,
+    pygame.K_RIGHT,
+    pygame.K_BACKSPACE,
+    pygame.K_PERIOD,
+    pygame.K_COMMA,
+    pygame.K_w,
+    pygame.K_DELETE,
+)
+OTHER_KEYS = ("Ctrl+Alt+Q", "Ctrl+F7", "Shift+Z", "Alt+F3", "Ctrl+Space", "Return", "Space", "Ctrl+Alt+Up", "7", "")
+SUFFIXES = (".map", ".yaml", ".yml", ".scen", ".png", ".pgm", ".tmj", ".py", ".txt", "", ".MAP", ".csv", ".mp4")
+ODD_LETTERS = (
+    "\u200b\u202e\u2066\ufeff\u00ad\ufe0f\u034f\u0301\u00a0\u2028\t\n\0\x1b\ud800\ue000\uffff\U000e0001\U0001f600"
+)
+MAP_TEXT = "type octile\nheight 10\nwidth 16\nmap\n" + 5 * "................\n..@@....SS..TT..\n"
 
 Act = Callable[["Chaos"], None]
 
@@ -102,6 +136,109 @@ class Chaos:
             for _ in range(self.chance.randrange(4)):
                 press(self.app, self.chance.choice(DIALOG_KEYS), 0, "9")
             press(self.app, pygame.K_ESCAPE)
+
+    def text(self) -> None:
+        """Text in a field of the open dialog, or of one that is opened for it: typed, or pasted."""
+        if self.app.window.dialogs.dialog is None:
+            allowed = {command.id for command in self.commands}  # type: ignore[attr-defined]
+            command = self.chance.choice([name for name in TEXT_COMMANDS if name in allowed])
+            self.done[-1] += f" {command}"
+            self.app.window.run(command)
+            settle(self.app)
+        for _ in range(self.chance.randrange(1, 4)):
+            text = self.any_text()
+            self.done[-1] += f" {text[:20]!r}"
+            if self.chance.random() < 0.5:
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr("ui.widgets.controls.clipboard_paste", lambda text=text: text)
+                    press(self.app, pygame.K_v, pygame.KMOD_LCTRL)
+            else:
+                typed = text[:40].encode(errors="ignore").decode()
+                pygame.event.post(pygame.event.Event(pygame.TEXTINPUT, text=typed))
+                settle(self.app)
+            key = self.chance.choice([pygame.K_LEFT, pygame.K_HOME, pygame.K_END, pygame.K_DELETE, pygame.K_BACKSPACE])
+            press(self.app, key, self.chance.choice([0, pygame.KMOD_LSHIFT, pygame.KMOD_LCTRL]))
+        self.app.frame(0.05)
+        press(self.app, self.chance.choice([pygame.K_RETURN, pygame.K_ESCAPE, pygame.K_TAB]))
+
+    def any_text(self) -> str:
+        """Letters of all kinds, from none to thousands. No slash: a name with one may be of a folder of the machine."""
+        length = self.chance.choice([0, 1, 2, 5, 20, 81, 300, 3000])
+        kinds = [
+            lambda: self.chance.choice(ODD_LETTERS),
+            lambda: chr(self.chance.randrange(0x110000)),
+            lambda: chr(self.chance.randrange(32, 0x500)),
+            lambda: self.chance.choice("0123456789.,:-e "),
+        ]
+        if self.chance.random() < 0.5:
+            kinds = [self.chance.choice(kinds)]
+        return "".join(self.chance.choice(kinds)() for _ in range(length)).translate({47: None, 92: None, 126: None})
+
+    def drop(self) -> None:
+        """Files that are dropped onto the window: of any kind, with any name, some not there."""
+        for _ in range(self.chance.choice([1, 1, 1, 2, 3])):
+            path = self.any_file()
+            self.done[-1] += f" {path.name[:30]!r}"
+            pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(path)))
+        for _ in range(3):
+            settle(self.app)
+
+    def any_file(self) -> Path:
+        names = ["plain", "two words", "\u202eodd\u200b", "n" * 240, "n" * 300, "ä\u0301 地图", "-", ".hidden", "a\nb"]
+        path = Path.cwd() / f"{self.chance.choice(names)}{self.chance.choice(SUFFIXES)}"
+        texts = [
+            b"",
+            MAP_TEXT.encode(),
+            MAP_TEXT.replace("width 16", "width 19").encode(),
+            b"version 1\n0\tplain.map\t16\t10\t0\t0\t4\t4\t5.0\n",
+            b"format: backmove-scenario\nversion: 1\n",
+            b"key = 1 / 0\n",
+            bytes(self.chance.randrange(256) for _ in range(self.chance.choice([3, 300]))),
+        ]
+        try:
+            if self.chance.random() < 0.15:
+                path.mkdir()
+            elif self.chance.random() < 0.85:
+                path.write_bytes(self.chance.choice(texts))
+        except OSError:
+            pass  # a name that is too long, or one that a folder has: dropped as it is
+        return path
+
+    def held(self) -> None:
+        """Keys that are held for a while, perhaps two at once; what comes of it is seen in the frames."""
+        keys = self.chance.sample(HELD, self.chance.choice([1, 1, 2]))
+        self.done[-1] += f" {[pygame.key.name(key) for key in keys]}"
+        for _ in range(self.chance.randrange(2, 12)):
+            for key in keys:
+                pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, mod=0, unicode="", scancode=0))
+            if self.chance.random() < 0.5:
+                self.app.frame(0.04)
+        for key in keys:
+            pygame.event.post(pygame.event.Event(pygame.KEYUP, key=key, mod=0, unicode="", scancode=0))
+        settle(self.app)
+
+    def rebind(self) -> None:
+        """Another key for a command, one that may be another's, or its usual one again."""
+        command = self.chance.choice(self.commands).id  # type: ignore[attr-defined]
+        keys = self.chance.choice([*OTHER_KEYS, None])
+        self.done[-1] += f" {command} {keys}"
+        self.app.window.rebind(command, keys)
+        if keys:
+            press_combination(self.app, keys)
+        settle(self.app)
+
+    def carry(self) -> None:
+        """An edit of the script is dragged to another tick, and dropped there, or undone."""
+        marks = [spot for spot in self.app.window.canvas.spots if spot.id.startswith("mark:")]
+        if self.app.window.dialogs.dialog is None and marks:
+            x, y, width, height = self.chance.choice(marks).box
+            left, top, bar, deep = self.app.window.state.time_bar
+            to = left + self.chance.randrange(-20, max(1, bar) + 20), top + self.chance.randrange(-10, deep + 10)
+            drag(self.app, (x + width // 2, y + height // 2), to, steps=self.chance.randrange(1, 6))
+            for _ in range(self.chance.randrange(4)):
+                self.app.frame(0.02)
+            if self.chance.random() < 0.3:
+                press_combination(self.app, "Ctrl+Z")
 
     def time(self) -> None:
         for _ in range(self.chance.randrange(1, 6)):
@@ -174,8 +311,13 @@ DO: dict[str, Act] = {
     "branch": Chaos.branch,
     "size": Chaos.size,
     "scale": Chaos.scale,
+    "text": Chaos.text,
+    "drop": Chaos.drop,
+    "held": Chaos.held,
+    "rebind": Chaos.rebind,
+    "carry": Chaos.carry,
 }
-RARE = ("history", "size", "scale", "wheel")
+RARE = ("history", "size", "scale", "wheel", "drop", "rebind")
 ACTS = (
     *DO,
     *(2 * [act for act in DO if act not in RARE]),

@@ -211,3 +211,13 @@ def test_names_from_files_are_drawn_whatever_is_in_them(label: str) -> None:
     canvas.begin(pygame.Surface((50, 50)), DARK, 1.0, (-1, -1))
     canvas.text((0, 0), label, width=20)
     canvas.wrapped((0, 0, 20, 40), f"{label} {label}")
+
+
+# --- commands without a key -----------------------------------------------------------------------
+
+
+def test_a_command_whose_key_was_taken_away_is_still_in_the_list_of_keys(app: App) -> None:
+    for command in ("focus_1", "pan_left"):
+        app.window.rebind(command, "")
+    app.window.run("help")
+    assert type(dialog_of(app)).__name__ == "HelpOverlay"

@@ -128,7 +128,7 @@ def _family_name(command: Command) -> str:
 def _is_steered(command: Command) -> bool:
     """Whether its key is a number or an arrow, as for its brothers."""
     last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
-    return last in "123456789" or last in ("Left", "Right", "Up", "Down")
+    return last in (*"123456789", "Left", "Right", "Up", "Down")
 
 
 def _family(members: tuple[Command, ...]) -> Family:
