@@ -173,6 +173,8 @@ def test_wrong_ros_maps_say_everything_at_once(tmp_path: Path) -> None:
         assert words in text
     path.write_text("image: a.pgm\noccupied_thresh: 0.2\nfree_thresh: 0.3\n")
     assert "free_thresh: expected at most occupied_thresh" in complaint(path)
+    path.write_text("image: a.pgm\noccupied_thresh: 0.1\n")
+    assert "occupied_thresh: expected at least free_thresh, 0.196 when not given, got 0.1" in complaint(path)
     (tmp_path / "way_out").symlink_to(tmp_path.parent)
     path.write_text("image: way_out/a.pgm\n")
     assert "which is outside" in complaint(path)

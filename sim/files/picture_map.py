@@ -66,16 +66,25 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Gr
     root = Field(problems, (), problems.document.data)
     fields = root.keys(_ROS_KEYS, "a map of ROS such as {image: office.pgm, negate: 0}")
     picture = _picture_of(root, fields, Path(path))
-    limits = [_number(fields, name, param) for name, param in _PROBABILITY.items()]
+    occupied, free = (_number(fields, name, param) for name, param in _PROBABILITY.items())
     mode = fields["mode"].parse(_MODE) if "mode" in fields else _MODE.default
     negate = _flag(fields)
-    if picture is not None and limits[0] is not None and limits[1] is not None and limits[1] > limits[0]:
-        fields["free_thresh"].complain(f"expected at most occupied_thresh, {limits[0]:g}, got {limits[1]:g}")
+    if occupied is not None and free is not None and free > occupied:
+        _complain_of_overlap(fields, occupied, free)
     problems.raise_any()
-    assert picture is not None and limits[0] is not None and limits[1] is not None and negate is not None
+    assert picture is not None and occupied is not None and free is not None and negate is not None
     shades, _ = _pixels(picture)
-    letters = _ros_letters(shades, str(mode), negate, limits[0], limits[1])
+    letters = _ros_letters(shades, str(mode), negate, occupied, free)
     return Grid(letters, movement, Path(path).name)
+
+
+def _complain_of_overlap(fields: dict[str, Field], occupied: float, free: float) -> None:
+    """Note that some shades would be both free and occupied, at the key that the file has."""
+    if "free_thresh" in fields:
+        fields["free_thresh"].complain(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
+    else:
+        words = f"expected at least free_thresh, {free:g} when not given, got {occupied:g}"
+        fields["occupied_thresh"].complain(words)
 
 
 def is_ros_map(data: bytes) -> bool:
