@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -194,9 +195,15 @@ def test_an_interrupt_leaves_a_table_of_what_is_done(
 # --- clusters -------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Cluster:
+    address: str
+    scheduler: "subprocess.Popen[bytes]"
+
+
 @pytest.fixture(params=[True])
-def scheduler(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A Dask scheduler, which knows nothing of the program, with two workers, who do or do not: all processes."""
+def cluster(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Start a Dask scheduler, which does not know the program, and two workers, which do unless param is False."""
     pytest.importorskip("distributed")
     address = tmp_path / "scheduler.json"
     strange = {**os.environ, "PYTHONPATH": "", "PYTHONWARNINGS": "ignore"}
@@ -219,11 +226,17 @@ def scheduler(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
         with contextlib.suppress(OSError, ValueError):  # not there yet, or half of it
             found = json.loads(address.read_text())["address"]
     try:
-        yield found
+        yield Cluster(found, processes[0])
     finally:
         for process in processes[::-1]:
             process.kill()
             process.wait()
+
+
+@pytest.fixture
+def scheduler(cluster: Cluster) -> str:
+    """Return the address of a Dask scheduler with two workers."""
+    return cluster.address
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -238,13 +251,36 @@ def test_a_scheduler_with_two_workers_gives_the_same_table(tmp_path: Path, sched
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("scheduler", [False], indirect=True)
+@pytest.mark.parametrize("cluster", [False], indirect=True)
 def test_workers_that_do_not_find_the_program_are_one_message_and_cost_no_run(tmp_path: Path, scheduler: str) -> None:
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
     process = start_driver(spec, folder, "--cluster", scheduler)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 2 and f"start workers with PYTHONPATH={ROOT}" in err.splitlines()[-1], err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_dies_is_one_message_and_the_same_command_resumes(
+    tmp_path: Path, cluster: Cluster, whole: bytes
+) -> None:
+    spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
+    spec.write_text(SLOWER)
+    process = start_driver(spec, folder, "--cluster", cluster.address)
+    while process.poll() is None and finished(folder) < 10:
+        time.sleep(0.02)
+    cluster.scheduler.kill()
+    _, err = process.communicate(timeout=120)
+    *before, lost, summary = err.splitlines()
+    assert process.returncode == 1, err
+    assert [line for line in before if "slower" not in line and "out: " not in line] == []
+    assert lost.startswith(f"lost the scheduler at {cluster.address}"), err
+    assert summary.endswith("; stopped, the same command goes on"), err
+    table = (folder / "results.csv").read_bytes().splitlines()
+    assert 10 < len(table) < len(whole.splitlines()) and set(table) <= set(whole.splitlines())
+    again = start_driver(spec, folder, "--jobs", "2")
+    assert again.wait(300) == 0
+    assert (folder / "results.csv").read_bytes() == whole
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def _parser() -> Arguments:
 
 
 def run(spec: Specification, given: Namespace, progress: Progress) -> int:
-    """Do what is missing and return the exit code: 0 all done, 1 some runs failed, 130 or 143 interrupted."""
+    """Do what is missing and return the exit code: 0 all done, 1 failed or lost the cluster, 130 or 143 interrupted."""
     if given.parquet:
         parquet()  # what is missing is said before hours have passed
     folder = Path(given.output or Path(given.spec).stem)
@@ -100,9 +100,13 @@ def _compute(spec: Specification, store: Store, pool: pools.Pool, progress: Prog
         interrupts.finishes(lambda: warm_up(_configs(spec), progress))  # here, once: workers find the kernels compiled
         already = f", {done:,} of them are there" if done else ""
         progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
-    interrupts.finishes(lambda: Engine(store, pool, progress, tasks(spec, store.done()), whole - done).run())
+    has_lost_cluster = False
+    try:
+        interrupts.finishes(lambda: Engine(store, pool, progress, tasks(spec, store.done()), whole - done).run())
+    except pools.ClusterLostError:
+        has_lost_cluster = True
     write_tables(store)
-    return _report(store, interrupts.exit_code, progress)
+    return _report(store, pool, interrupts.exit_code, has_lost_cluster, progress)
 
 
 def _configs(spec: Specification) -> list[AgentConfig]:
@@ -110,13 +114,15 @@ def _configs(spec: Specification) -> list[AgentConfig]:
     return list(settings.values())
 
 
-def _report(store: Store, interrupted: int, progress: Progress) -> int:
+def _report(store: Store, pool: pools.Pool, interrupted: int, has_lost_cluster: bool, progress: Progress) -> int:
     failures = store.failures()
     _tell_failures(store, failures, progress)
     done, whole = store.count()
-    stopped = "; stopped, the same command goes on" if interrupted else ""
+    if has_lost_cluster:
+        progress.say(f"lost {pool.words}: results so far are kept, the rest was not run")
+    stopped = "; stopped, the same command goes on" if interrupted or has_lost_cluster else ""
     progress.say(f"{store.folder / RESULTS}: {done:,} of {whole:,} runs{stopped}")
-    return interrupted or (1 if failures else 0)
+    return interrupted or (1 if failures or has_lost_cluster else 0)
 
 
 def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: Progress) -> None:

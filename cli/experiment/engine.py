@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from agents import own_files
 from cli.experiment import worker
-from cli.experiment.pools import InThisProcess, Pool
+from cli.experiment.pools import ClusterLostError, InThisProcess, Pool
 from cli.progress import Progress
 from sim.experiments.plan import Task, split
 from sim.experiments.store import Store
@@ -46,7 +46,7 @@ class Engine:
         self._began_s = self._told_s = time.monotonic()
 
     def run(self) -> None:
-        """Do all tasks; a KeyboardInterrupt ends the workers and keeps what they have sent."""
+        """Do all tasks; a KeyboardInterrupt or a ClusterLostError ends it and keeps what workers have sent."""
         try:
             while self._fill():
                 self._collect()
@@ -81,6 +81,8 @@ class Engine:
         finished, _ = wait(self._running, _LOOK_S, FIRST_COMPLETED)
         lost = []
         for future in finished:
+            if future.cancelled():  # not by this engine, which cancels only at the end
+                raise ClusterLostError
             suspect = self._running.pop(future)
             error = future.exception()
             if error is None:

@@ -4,13 +4,15 @@ All of them are executors in the sense of concurrent.futures. `room` says how ma
 time: enough that nobody waits, few enough that a change of mind costs little.
 """
 
+import logging
 import multiprocessing
 import os
 import pickle
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +24,11 @@ from sim.program import ROOT
 
 JOBS = Param("jobs", int, 1, "processes of this machine", 1, 1024)
 _CONNECT_S = 10.0
+_CLOSE_S = 1.0  # for a client whose scheduler has died
+
+
+class ClusterLostError(Exception):
+    """The connection to a cluster ended while it had tasks."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,7 @@ class _Scheduler(Executor):
         except ImportError:
             raise ConfigError("experiment: --cluster: pip install -r requirements-cluster.txt first") from None
         connect: Any = Client
+        _silence_client()
         try:
             self._client = connect(address, timeout=_CONNECT_S, set_as_default=False)
         except OSError as error:
@@ -110,17 +118,40 @@ class _Scheduler(Executor):
         self._executor: Executor = self._client.get_executor(pure=False)
 
     def threads(self) -> int:
-        """Of all its workers, who may come and go."""
-        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
-        return sum(int(worker["nthreads"]) for worker in workers)
+        """Return the threads of all workers, which may come and go."""
+        with self._connected():
+            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+            return sum(int(worker["nthreads"]) for worker in workers)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """The scheduler looks for the program of every function that it is told of; of bytes it need not know it."""
-        return self._executor.submit(pickle.loads, pickle.dumps(_Call(partial(fn, *args, **kwargs))))
+        """Submit bytes: the scheduler need not be able to import the program of a function."""
+        with self._connected():
+            return self._executor.submit(pickle.loads, pickle.dumps(_Call(partial(fn, *args, **kwargs))))
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Raise a ClusterLostError for whatever the client raises when its connection has ended."""
+        try:
+            yield
+        except Exception as error:
+            if self._client.status == "running" and not isinstance(error, OSError):
+                raise
+            raise ClusterLostError from error
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if self._client.status != "running":
+            with suppress(OSError):  # of its attempts to reconnect, which need not come to an end
+                self._client.close(timeout=_CLOSE_S)
+            return
         self._executor.shutdown(wait)  # without waiting, it cancels what is under way
         self._client.close()
+
+
+def _silence_client() -> None:
+    """Turn off the client's own log: the engine reports a lost connection, in one line."""
+    for name in list(logging.root.manager.loggerDict):  # each has a level of its own
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _slurm(folder: Path, cluster: str) -> Pool:
