@@ -11,7 +11,7 @@ from pathlib import Path
 from cli import experiment
 from cli.arguments import Arguments, run_module
 from cli.report import report_of
-from cli.report.page import section
+from cli.report.page import heading, section
 from sim.experiments.spec import SIZES, presentation_of
 from sim.experiments.store import open_for_reading
 from sim.files.disk import write_atomically
@@ -50,7 +50,7 @@ def sections(results: Path, page: str) -> Iterator[str]:
                 yield section(report_of(store, is_short=True))
         else:
             spec = presentation_of((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
-            yield from (text.rstrip("\n") + "\n" for heading, text in said.items() if heading == spec.title)
+            yield from (text.rstrip("\n") + "\n" for title_, text in said.items() if title_ == heading(spec.title))
 
 
 def title(section: str) -> str:

@@ -17,6 +17,7 @@ from scipy import stats
 
 import main
 from cli.report import figures, report_of
+from cli.report.page import section
 from sim.experiments.charts import Chart, Series, chart_of, front
 from sim.experiments.claims import check, read_claims
 from sim.experiments.columns import MEASURED, PLANNED, TIMES
@@ -226,7 +227,7 @@ COSTS = {("tba", 1): 40.0, ("tba", 4): 20.0, ("tba", 16): 10.0, ("lrta", 1): 80.
         ("power: budget, where: {agent: tba}, exponent: [-0.51, -0.49], factor: [39, 41]", True, "40 budget^-0.500"),
         ("power: budget, where: {agent: tba}, exponent: [0.9, 1.1]", False, "budget^-0.500"),
         ("crossing: [{agent: lrta}, {agent: tba}], along: budget, between: [10, 20]", True, "from 16 on"),
-        ("crossing: [{agent: tba}, {agent: lrta}], along: budget, between: [10, 20]", False, "from nan on"),
+        ("crossing: [{agent: tba}, {agent: lrta}], along: budget, between: [10, 20]", False, "never below for good"),
         ("less: [{agent: tba}, {agent: rtaa}], over: budget", None, "no runs"),
         ("between: [0, 1], where: {agent: rtaa}", None, "no runs"),
     ],
@@ -244,7 +245,7 @@ TABLE = Table("t", "A title", ("name", "50 % of x_1"), (("a*b & <c>", 1.5), ("d"
 
 
 def test_tables_in_all_forms() -> None:
-    assert markdown(TABLE) == "| name | 50 % of x_1 |\n| --- | --: |\n| a\\*b & <c> | 1.50 |\n| d |  |\n"
+    assert markdown(TABLE) == "| name | 50 % of x\\_1 |\n| --- | --: |\n| a\\*b & \\<c\\> | 1.50 |\n| d |  |\n"
     assert list(csv.reader(io.StringIO(as_csv(TABLE))))[1] == ["a*b & <c>", "1.5"]
     assert r"a*b \& $<$c$>$ & 1.50 \\" in latex(TABLE) and r"50 \% of x\_1" in latex(TABLE)
     assert '<td class="text">a*b &amp; &lt;c&gt;</td><td>1.50</td>' in as_html(TABLE)
@@ -252,6 +253,40 @@ def test_tables_in_all_forms() -> None:
     interval = Table("t", "", ("x",), ((bootstrap(np.array([1.0, 2.0, 3.0])),),))
     header, row = csv.reader(io.StringIO(as_csv(interval)))
     assert header == ["x", "x low", "x high"] and float(row[0]) == 2.0 and float(row[1]) < 2 < float(row[2])
+
+
+@given(st.text(st.sampled_from("ab_*|`<>[]()#-+1.&;~$\\\n "), max_size=20))
+def test_markdown_shows_texts_as_they_are(text: str) -> None:
+    """In a cell no sign is left bare that begins something, and without the backslashes the text is what it was."""
+    row = markdown(Table("t", "", ("x",), ((text,),))).splitlines()[-1]
+    cell = row[2:-2]
+    assert re.sub(r"\\(.)", r"\1", cell) == " ".join(text.split())
+    bare = re.sub(r"\\.", " ", cell)
+    assert not set(bare) & set("*_`<>[]|~$\\") and not re.search(r"&[a-z#]", bare)
+
+
+def test_titles_notes_and_labels_are_no_markdown(tmp_path: Path) -> None:
+    text = (
+        TINY.replace(", lrta]", ', {kind: lrta, label: "a|b <i>*_`"}]')
+        + """title: "# *one* | <two>"
+note: "- a `list` [of](x)\\n\\n1. & more &amp; $x$"
+tables: [{title: "T *_", rows: label, values: cost, note: "_n_ | <b>"}]
+claims: [{claim: "x | *y*", value: cost, between: [0, 1], why: "`because`"}]
+"""
+    )
+    run_all(text, tmp_path)
+    with open_for_reading(tmp_path) as store:
+        said = section(report_of(store, is_short=True))
+    for words in (
+        r"## \# \*one\* \| \<two\>",
+        r"\- a \`list\` \[of\](x)",
+        r"1\. & more \&amp; \$x\$",
+        r"**T \*\_.** \_n\_ \| \<b\>",
+        r"| a\|b \<i\>\*\_\` |",
+        r"| x \| \*y\* |",
+        r"\`because\`",
+    ):
+        assert words in said, words
 
 
 def test_printed_numbers_stand_beside_ours() -> None:

@@ -1,9 +1,13 @@
 """`report`: what came out of an experiment, as a page, tables and figures."""
 
 import sys
-from collections.abc import Collection, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
+from typing import TypeVar
 
 from agents.registry import BY_KEY
 from cli.arguments import Arguments
@@ -12,16 +16,20 @@ from cli.report.figures import save
 from cli.report.page import Report, page, section
 from sim.experiments.charts import Chart, chart_of, usual
 from sim.experiments.claims import check
-from sim.experiments.frame import PROBLEM
+from sim.experiments.frame import PROBLEM, Frame
+from sim.experiments.layout import Figure, file_key
 from sim.experiments.spec import presentation_of
 from sim.experiments.store import Store, open_for_reading
 from sim.experiments.summary import comparison_table, cutoff_table, grouping_table, settings_table
 from sim.experiments.tables import Table, as_csv, latex
 from sim.files.disk import make_folder, write_atomically
-from sim.params import ConfigError
+from sim.params import ConfigError, printable
 from sim.program import ASSETS, NAME, ROOT
 
 NAMES = {key: spec.name for key, spec in BY_KEY.items()}
+_MOST_LINES = 10  # of figures and tables left out, on standard error; the page lists all of them
+_S = TypeVar("_S")
+_T = TypeVar("_T")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -35,6 +43,7 @@ def main(argv: Sequence[str]) -> int:
         report = report_of(store, is_short=given.markdown)
     if given.markdown:
         print(section(report))
+        _print_left_out(report)
         return 0
     target = Path(given.output) if given.output else folder / "report"
     write(report, target, Progress())
@@ -43,31 +52,78 @@ def main(argv: Sequence[str]) -> int:
 
 
 def report_of(store: Store, is_short: bool = False) -> Report:
-    """Everything there is to say of the finished runs."""
+    """Return everything that can be said of the finished runs; what cannot be computed is named in `left_out`."""
     frame = store.frame()
     if not len(frame):
         raise ConfigError(f"{store.folder}: expected finished runs, got none")
     spec = presentation_of(store.meta("specification"), f"{store.meta('name')}.yaml")
+    left_out = [*spec.left_out]
+    with _without_warnings():
+        verdicts = _each(spec.claims, lambda claim: f"claim '{claim.text}'", lambda c: check(c, frame), left_out)
+        tables = _each(
+            [*enumerate(spec.tables, 1)],
+            lambda item: f"table {item[0]} '{item[1].title}'" if item[1].title else f"table {item[0]}",
+            lambda item: grouping_table(*item, frame, NAMES),
+            left_out,
+        )
+        charts = _each(spec.figures, _figure_name, lambda figure: chart_of(figure, frame, NAMES), left_out)
+        more, drawn = ([], []) if is_short else _usual(frame, spec.cutoff, left_out)
+        problems = len(frame.group_rows([*PROBLEM]))
     done, whole = store.count()
     size = ", in its small size" if store.meta("size") == "small" else ""
-    tables = [grouping_table(number, grouping, frame, NAMES) for number, grouping in enumerate(spec.tables, 1)]
-    verdicts = [check(claim, frame) for claim in spec.claims]
-    charts = [chart_of(figure, frame, NAMES) for figure in spec.figures]
-    more: list[Table | None] = []
-    if not is_short:
-        last = frame.where({"last_trial": 1})
-        more = [settings_table(last, NAMES), cutoff_table(last, spec.cutoff, NAMES), comparison_table(last, NAMES)]
-        charts += _apart(usual(last, NAMES), {chart.name.casefold() for chart in charts})
-    problems = len(frame.group_rows([*PROBLEM]))
     summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
-    usual_tables = [table for table in more if table is not None and table.rows]
     words = (_file_of(store), spec.title or spec.name, spec.paper, spec.note, summary)
-    return Report(*words, verdicts, tables, usual_tables, charts, store.failures())
+    every = unique_names([*charts, *drawn])
+    return Report(*words, verdicts, tables, more, every, store.failures(), left_out)
 
 
-def _apart(charts: Sequence[Chart], taken: Collection[str]) -> list[Chart]:
-    """With other names than the figures of the specification, whose files they would be."""
-    return [replace(chart, name=f"usual-{chart.name}") if chart.name in taken else chart for chart in charts]
+def _figure_name(figure: Figure | Chart) -> str:
+    return f"figure '{figure.name}'"
+
+
+def _usual(frame: Frame, cutoff: int, left_out: list[str]) -> tuple[list[Table], list[Chart]]:
+    """Return the tables and figures that every experiment has."""
+    last = frame.where({"last_trial": 1})
+    makers: dict[str, Callable[[], Table | None]] = {
+        "table of all settings": lambda: settings_table(last, NAMES),
+        "table of the cut-off": lambda: cutoff_table(last, cutoff, NAMES),
+        "table of comparisons": lambda: comparison_table(last, NAMES),
+    }
+    tables = _each([*makers], str, lambda name: makers[name](), left_out)
+    charts = _each(["usual figures"], str, lambda _: usual(last, NAMES), left_out)
+    return [table for table in tables if table is not None and table.rows], [*chain.from_iterable(charts)]
+
+
+def _each(items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], _T], left_out: list[str]) -> list[_T]:
+    """Return what `make` makes of each item; one that fails is named in `left_out`."""
+    found = []
+    for item in items:
+        try:
+            found.append(make(item))
+        except Exception as error:  # a report of hours of runs does not depend on the part that cannot be computed
+            reason = " ".join(str(error).split()) or "no reason given"
+            left_out.append(f"{named(item)} cannot be computed: {type(error).__name__}: {reason}")
+    return found
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Keep libraries from printing about empty means and letters that a font lacks: tables and figures show both."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def unique_names(charts: Sequence[Chart]) -> list[Chart]:
+    """Return the charts with names of which no two mean the same file: an earlier chart keeps its name."""
+    taken: set[str] = set()
+    found = []
+    for chart in charts:
+        candidates = chain([chart.name, f"usual-{chart.name}"], (f"usual-{chart.name}-{n}" for n in count(2)))
+        name = next(name for name in candidates if file_key(name) not in taken)
+        taken.add(file_key(name))
+        found.append(replace(chart, name=name))
+    return found
 
 
 def _file_of(store: Store) -> str:
@@ -77,17 +133,39 @@ def _file_of(store: Store) -> str:
 
 
 def write(report: Report, target: Path, progress: Progress) -> None:
-    """All files of a report."""
+    """Write all files of a report, and what is noteworthy to standard error."""
     for folder in (target, target / "tables", target / "figures"):
         make_folder(folder)
     for table in (*report.tables, *report.usual):
         write_atomically(target / "tables" / f"{table.name}.csv", as_csv(table).encode())
         write_atomically(target / "tables" / f"{table.name}.tex", latex(table).encode())
-    for number, chart in enumerate(report.charts):
-        progress.show(f"figure {chart.name}", number / len(report.charts))
-        for _ in save(chart, target / "figures"):
-            pass
+    report = _with_figures(report, target / "figures", progress)
     write_atomically(target / "index.html", page(report, target / "figures").encode())
     progress.clear()
     for verdict in report.verdicts:
         print(f"{verdict.word}: {verdict.claim.text} ({verdict.measured})", file=sys.stderr)
+    _print_left_out(report)
+
+
+def _with_figures(report: Report, folder: Path, progress: Progress) -> Report:
+    """Write the files of all figures. Return the report with the figures that could be drawn."""
+    left_out = [*report.left_out]
+
+    def saved(item: tuple[int, Chart]) -> Chart:
+        number, chart = item
+        progress.show(f"figure {chart.name}", number / len(report.charts))
+        for _ in save(chart, folder):
+            pass
+        return chart
+
+    with _without_warnings():
+        charts = _each([*enumerate(report.charts)], lambda item: _figure_name(item[1]), saved, left_out)
+    return replace(report, charts=charts, left_out=left_out)
+
+
+def _print_left_out(report: Report) -> None:
+    """Say on standard error what the report could not show."""
+    for text in report.left_out[:_MOST_LINES]:
+        print(printable(f"left out: {text}"), file=sys.stderr)
+    if len(report.left_out) > _MOST_LINES:
+        print(f"and {len(report.left_out) - _MOST_LINES:,} more, which the report lists", file=sys.stderr)

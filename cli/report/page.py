@@ -9,7 +9,7 @@ from pathlib import Path
 from sim.experiments.charts import Chart
 from sim.experiments.claims import Verdict
 from sim.experiments.summary import claims_table
-from sim.experiments.tables import Table, as_html, markdown
+from sim.experiments.tables import Table, as_html, escaped, escaped_lines, markdown
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -40,6 +40,7 @@ class Report:
     usual: Sequence[Table]
     charts: Sequence[Chart]
     failures: Sequence[tuple[int, str]]
+    left_out: Sequence[str] = ()  # what could not be computed or drawn, and why
 
 
 def page(report: Report, figures: Path) -> str:
@@ -53,6 +54,8 @@ def page(report: Report, figures: Path) -> str:
     parts += [_table(table) for table in report.tables]
     parts += [_figure(chart, figures) for chart in report.charts]
     parts += [_table(table) for table in report.usual]
+    if report.left_out:
+        parts += ["<h2>Left out</h2>", _list([*map(html.escape, report.left_out)])]
     if report.failures:
         parts += ["<h2>Runs that failed</h2>", _failures(report.failures)]
     head = f"<title>{html.escape(report.title)}</title><style>{_STYLE}</style>"
@@ -83,18 +86,29 @@ def _figure(chart: Chart, folder: Path) -> str:
 
 
 def _failures(failures: Sequence[tuple[int, str]]) -> str:
-    items = "".join(f"<li>row {row:,}: {html.escape(text)}</li>" for row, text in failures[:100])
-    more = f"<li>and {len(failures) - 100:,} more</li>" if len(failures) > 100 else ""
-    return f"<ul>{items}{more}</ul>"
+    items = [f"row {row:,}: {html.escape(text)}" for row, text in failures[:100]]
+    return _list(items + ([f"and {len(failures) - 100:,} more"] if len(failures) > 100 else []))
+
+
+def _list(items: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
+def heading(title: str) -> str:
+    """Return the title of a section in Markdown, in one line."""
+    return escaped_lines(" ".join(title.split()))
 
 
 def section(report: Report) -> str:
-    """What docs/experiments.md says of it: claims and the specification's own tables."""
-    parts = [f"{text}\n" if text else "" for text in (f"## {report.title}", report.paper, report.note)]
+    """Return what docs/experiments.md says of it: claims and the specification's own tables."""
+    texts = f"## {heading(report.title)}", escaped_lines(report.paper), escaped_lines(report.note)
+    parts = [f"{text}\n" if text else "" for text in texts]
     parts += [f"`python main.py experiment {report.file}`: {report.summary}.\n"]
     if report.verdicts:
         parts.append(markdown(claims_table(report.verdicts)))
     for table in report.tables:
-        note = f" {table.note}" if table.note else ""
-        parts += [f"**{table.title}.**{note}\n", markdown(table)]
+        note = f" {escaped(table.note)}" if table.note else ""
+        parts += [f"**{heading(table.title)}.**{note}\n", markdown(table)]
+    if report.left_out:
+        parts += ["**Left out.**\n", "".join(f"- {heading(text)}\n" for text in report.left_out)]
     return "\n".join(part for part in parts if part)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sim.experiments.frame import Frame, Measure, Where
-from sim.experiments.layout import attributes, is_number, measure, sides, text_of, where_of
+from sim.experiments.layout import attributes, is_number, measure, read_each, sides, text_of, where_of
 from sim.experiments.statistics import power_law
 from sim.files.fields import Field, require
 from sim.params import Param
@@ -95,15 +95,14 @@ class Verdict:
 
 
 def read_claims(entry: Field) -> tuple[Claim, ...]:
-    found = (_read_claim(part) for part in entry.items("a list of claims"))
-    return tuple(claim for claim in found if claim is not None)
+    return read_each(entry, "a list of claims", _read_claim)
 
 
 def _read_claim(part: Field) -> Claim | None:
     fields = part.keys(CLAIM_KEYS, _WHAT)
     kind = _kind_of(part, fields)
-    text = require(fields, "claim", part, "the claim in words") if fields else None
-    value = require(fields, "value", part, "a measure such as suboptimality") if fields else None
+    text = require(fields, "claim", part, "the claim in words")
+    value = require(fields, "value", part, "a measure such as suboptimality")
     chosen = measure(value) if value else None
     if text is None or chosen is None or not kind:
         return None
@@ -133,7 +132,7 @@ def _kind_of(part: Field, fields: Mapping[str, Field]) -> str:
     if len(kinds) > 1 and kinds[-1] == "between":  # the range of another kind
         kinds.pop()
     if len(kinds) != 1:
-        if fields:
+        if part.is_mapping:
             part.complain(
                 f"expected a claim with one of {', '.join(KINDS)}, got {' and '.join(kinds) or 'none of them'}"
             )
@@ -167,7 +166,11 @@ def _numbers(entry: Field) -> dict[str, float]:
 
 
 def _number(fields: Mapping[str, Field], key: str, default: float) -> float:
-    return float(fields[key].value) if key in fields and is_number(fields[key]) else default
+    if key not in fields or not is_number(fields[key]):
+        return default
+    if fields[key].value < 0:
+        fields[key].expect("a number of at least 0")
+    return float(fields[key].value)
 
 
 def _range(fields: Mapping[str, Field], key: str) -> Range:
@@ -192,21 +195,32 @@ def check(claim: Claim, frame: Frame) -> Verdict:
     return _CHECKS[claim.kind](claim, chosen)
 
 
-def _verdict(claim: Claim, findings: Sequence[tuple[bool, str]], good: str) -> Verdict:
-    """All findings must be fine; those that are not are told, or `good` if there are none."""
+def _verdict(claim: Claim, findings: Sequence[tuple[bool | None, str]], good: str) -> Verdict:
+    """Return what all findings come to: false if one of them is, else None if one could not be computed.
+
+    The text lists the findings that decided it, or is `good` where all are true.
+    """
     if not findings:
         return Verdict(claim, None, "no runs")
-    bad = [text for is_fine, text in findings if not is_fine]
-    return Verdict(claim, not bad, "; ".join(bad[:6]) + (f"; and {len(bad) - 6} more" if len(bad) > 6 else "") or good)
+    for holds in (False, None):
+        decisive = [text for is_fine, text in findings if is_fine is holds]
+        if decisive:
+            more = f"; and {len(decisive) - 6} more" if len(decisive) > 6 else ""
+            return Verdict(claim, holds, "; ".join(decisive[:6]) + more)
+    return Verdict(claim, True, good)
 
 
 def _check_printed(claim: Claim, frame: Frame) -> Verdict:
-    findings, worst = [], 0.0
+    findings: list[tuple[bool | None, str]] = []
+    worst = 0.0
     for key, part in frame.groups(claim.over):
         printed = claim.printed.get(_text(key))
         if printed is None:
             continue
         found = claim.value.of(part)
+        if np.isnan(found):
+            findings.append((None, f"{_place(claim, key)}nothing known for {printed:g}"))
+            continue
         off = 100.0 * (found / printed - 1.0)
         worst = max(worst, abs(off))
         findings.append((abs(off) <= claim.within, f"{_place(claim, key)}{found:.4g} for {printed:g} ({off:+.1f} %)"))
@@ -236,8 +250,11 @@ def _check_less(claim: Claim, frame: Frame) -> Verdict:
 
 def _check_ratio(claim: Claim, frame: Frame) -> Verdict:
     low, high = claim.between
-    ratios = [(key, a / b) for key, a, b in _pairs(claim, frame) if b]
-    findings = [(low <= ratio <= high, f"{_place(claim, key)}{ratio:.4g}") for key, ratio in ratios]
+    pairs = _pairs(claim, frame)
+    ratios = [(key, a / b) for key, a, b in pairs if b]
+    findings: list[tuple[bool | None, str]] = []
+    findings += [(low <= ratio <= high, f"{_place(claim, key)}{ratio:.4g}") for key, ratio in ratios]
+    findings += [(None, f"{_place(claim, key)}{a:.4g} cannot be divided by 0") for key, a, b in pairs if not b]
     return _verdict(claim, findings, _span([ratio for _, ratio in ratios]) if ratios else "")
 
 
@@ -270,10 +287,16 @@ def _check_monotone(claim: Claim, frame: Frame) -> Verdict:
 
 
 def _check_power(claim: Claim, frame: Frame) -> Verdict:
-    findings, fits = [], []
+    findings: list[tuple[bool | None, str]] = []
+    fits = []
     for key, part in frame.groups(claim.over):
         points = [p for p in curve(claim.value, part, claim.along) if p[0] >= claim.least]
         if len(points) < 2:
+            continue
+        if without_logarithm := [point for point in points if min(point) <= 0]:
+            at, value = without_logarithm[0]
+            text = f"a power law needs positive numbers, {claim.value.text} is {value:.4g} at {claim.along}={at:g}"
+            findings.append((None, f"{_place(claim, key)}{text}"))
             continue
         x, y = np.array(points).T
         fit = power_law(x, y)
@@ -302,9 +325,12 @@ def _check_crossing(claim: Claim, frame: Frame) -> Verdict:
     findings, places = [], []
     for key, part in frame.groups(claim.over):
         curves = [curve(claim.value, part.where(side), claim.along) for side in claim.sides]
+        if not dict(curves[0]).keys() & dict(curves[1]).keys():
+            continue
         at = crossing(*curves)
-        findings.append((claim.between[0] <= at <= claim.between[1], f"{_place(claim, key)}from {at:g} on"))
-        places.append(f"{_place(claim, key)}from {at:g} on")
+        words = "never below for good" if np.isnan(at) else f"from {at:g} on"
+        findings.append((claim.between[0] <= at <= claim.between[1], f"{_place(claim, key)}{words}"))
+        places.append(f"{_place(claim, key)}{words}")
     return _verdict(claim, findings, "; ".join(places))
 
 

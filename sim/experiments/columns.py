@@ -115,3 +115,10 @@ NUMBERS = frozenset(
     [*(c.name for c in (*PLANNED, *MEASURED, *TIMES) if c.kind is not str), *DERIVED],
 )
 WORDS = frozenset(c.name for c in (*PLANNED, *MEASURED) if c.kind is str)
+
+KIND_OF = {column.name: column.kind for column in (*PLANNED, *MEASURED, *TIMES)}
+IN_EVERY_ROW = frozenset(
+    {"row", "part", "map", "start_x", "start_y", "goal_x", "goal_y", "agent", "params", "budget", "seed"}
+    | {"trial", "outcome", "moves", "expansions", "max_expansions"}
+)
+"""Columns that are never empty."""

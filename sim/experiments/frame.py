@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.experiments.columns import NUMBERS
+from sim.experiments.columns import IN_EVERY_ROW, KIND_OF, NUMBERS
+from sim.params import shown
 
 Numbers = npt.NDArray[np.float64]
 _ENTRY_KB = 4 / 1024  # of a cell or an entry of a database: four bytes, as in the papers' sizes
@@ -80,6 +81,19 @@ def measure_of(text: str) -> Measure | str:
     if unknown or len(names) > 2:
         return unknown[0] if unknown else text
     return Measure(text.strip(), kind, tuple(names))
+
+
+class DamageError(ValueError):
+    """A cell holds what no run can have."""
+
+
+MAX_CELL = 1e18
+_TYPES: Mapping[type, frozenset[type]] = {
+    int: frozenset({int, float, type(None)}),
+    float: frozenset({int, float, type(None)}),
+    str: frozenset({str, type(None)}),
+}
+"""What SQLite gives for the kinds of columns: it keeps a whole number as whatever it was written as."""
 
 
 class Frame:
@@ -233,6 +247,7 @@ def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
     columns: dict[str, npt.NDArray[Any]] = {}
     params: dict[str, int] = {}
     by_name = dict(zip(names, zip(*rows, strict=True), strict=False)) or dict.fromkeys(names, ())
+    _check_cells(by_name)
     for name in names:
         cells = by_name[name]
         if name == "params":
@@ -241,7 +256,37 @@ def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
             columns[name] = np.array(cells, np.float64)
         else:
             columns[name] = np.array(cells, object)
-    return Frame(columns, [json.loads(text) for text in params])
+    return Frame(columns, [_params_of(text) for text in params])
+
+
+def _check_cells(columns: Mapping[str, Sequence[Any]]) -> None:
+    """Raise a DamageError for the first cell that no run can have."""
+    for name, cells in columns.items():
+        allowed = _TYPES[KIND_OF.get(name, int)]
+        if not {*map(type, cells)} <= allowed or (name in IN_EVERY_ROW and None in cells) or not _are_bounded(cells):
+            for place, cell in enumerate(cells):
+                is_missing = cell is None and name in IN_EVERY_ROW
+                if type(cell) not in allowed or is_missing or not _are_bounded([cell]):
+                    what = {int: "a whole number", float: "a number", str: "text"}[KIND_OF.get(name, int)]
+                    row = columns.get("row", range(len(cells)))[place]
+                    raise DamageError(f"row {row}: {name}: expected {what}, got {shown(cell)}")
+
+
+def _are_bounded(cells: Sequence[Any]) -> bool:
+    """Return whether all numbers are ones that sums and axes can hold; other cells do not count."""
+    numbers = [cell for cell in cells if type(cell) is float]
+    return not numbers or max(map(abs, numbers)) <= MAX_CELL
+
+
+def _params_of(text: str) -> dict[str, Any]:
+    """Return the parameters that a text in JSON holds."""
+    try:
+        params = json.loads(text)
+    except ValueError:
+        params = None
+    if not isinstance(params, dict) or any(isinstance(value, (list, dict)) for value in params.values()):
+        raise DamageError(f"params: expected parameters in JSON, got {shown(text)}")
+    return params
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -21,6 +21,20 @@ FIGURE_KEYS = (
     *("printed", "note"),
 )
 KINDS = ("scatter", "lines", "histogram", "map")
+_ONLY_OF_KINDS = {
+    **dict.fromkeys(("of", "levels"), ("lines",)),
+    "cutoff": ("scatter",),
+    "generate": ("map",),
+    **dict.fromkeys(("where", "x", "by", "log", "zoom", "printed"), ("scatter", "lines", "histogram")),
+    "y": ("scatter", "lines"),
+}
+"""Keys of figures that have an effect in some kinds only."""
+_NOT_WITH = {
+    "limit": ("against", "rows", "columns", "of", "printed"),
+    "against": ("rows", "columns", "of", "printed", "printed_rows"),
+}
+"""Keys of tables that have no effect beside another."""
+MAX_NUMBER = 1e18  # of claims, tables and figures, so that sums and axes stay within what floats can hold
 AXES = ("x", "y", "xy", "none")
 
 _T = TypeVar("_T")
@@ -81,9 +95,9 @@ def read_figures(entry: Field) -> tuple[Figure, ...]:
 
     def read(part: Field, fields: dict[str, Field]) -> Figure | None:
         figure = _read_figure(part, fields)
-        if figure and figure.name.casefold() in names:
+        if figure and file_key(figure.name) in names:
             fields["name"].complain(f"another figure is called {figure.name!r}, and its files")
-        names.update([figure.name.casefold()] if figure else [])
+        names.update([file_key(figure.name)] if figure else [])
         return figure
 
     return _read_all(entry, "a list of figures", FIGURE_KEYS, what, read)
@@ -92,16 +106,37 @@ def read_figures(entry: Field) -> tuple[Figure, ...]:
 def _read_all(
     entry: Field, words: str, keys: Iterable[str], what: str, read: Callable[[Field, dict[str, Field]], _T | None]
 ) -> tuple[_T, ...]:
-    found = (read(part, part.keys(keys, what)) for part in entry.items(words))
-    return tuple(item for item in found if item is not None)
+    return read_each(entry, words, lambda part: read(part, part.keys(keys, what)))
+
+
+def read_each(entry: Field, words: str, read: Callable[[Field], _T | None]) -> tuple[_T, ...]:
+    """Return the parts of a list that were read without a problem."""
+    found: list[_T] = []
+    for part in entry.items(words):
+        before = len(entry.problems.found)
+        item = read(part)
+        if item is not None and len(entry.problems.found) == before:
+            found.append(item)
+    return tuple(found)
+
+
+def file_key(name: str) -> str:
+    """Return what two names share whose files are the same on some disk."""
+    return name.casefold()
 
 
 def _read_table(part: Field, fields: dict[str, Field]) -> Grouping | None:
     has_own_rows = "limit" in fields or "against" in fields
+    for key, others in _NOT_WITH.items():
+        for other in others if key in fields else ():
+            if other in fields:
+                fields[other].complain(f"has no effect beside {key}")
     rows = fields.get("rows") if has_own_rows else require(fields, "rows", part, "an attribute such as budget")
     values = require(fields, "values", part, "a measure such as suboptimality")
     if values is None or (rows is None and not has_own_rows):
         return None
+    if values.value == []:
+        values.expect("at least one measure")
     return Grouping(
         text_of(fields, "title"),
         attributes(rows) if rows else (),
@@ -120,6 +155,9 @@ def _read_table(part: Field, fields: dict[str, Field]) -> Grouping | None:
 def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
     name = require(fields, "name", part, "a name for its files")
     kind = word_of(fields, "kind", KINDS, "scatter")
+    for key, kinds in _ONLY_OF_KINDS.items():
+        if key in fields and kind not in kinds:
+            fields[key].complain(f"goes with {' or '.join(kinds)} only, this figure is of kind {kind}")
     if kind == "map":
         return _read_map(part, fields, name)
     x = require(fields, "x", part, "what lies along the x axis")
@@ -132,7 +170,7 @@ def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
             found = measure(axis)
             if kind == "histogram" and found and found.kind != "mean":
                 axis.expect("a column, of which each run has a number")
-        elif set(attributes(axis)) & WORDS:
+        elif axis.text(60) is None or str(axis.value) in WORDS:
             axis.expect("an attribute that is a number, such as budget")
     return Figure(
         _file_name(name),
@@ -235,22 +273,41 @@ def attributes(entry: Field) -> tuple[str, ...]:
 
 
 def where_of(fields: Mapping[str, Field], key: str = "where") -> dict[str, Any]:
-    """What rows are to have: {agent: tba, budget: [10, 100]}."""
-    if key not in fields:
-        return {}
-    return {name: part.value for name, part in fields[key].any_keys("attributes such as {agent: tba}").items()}
+    """Return the values that rows must have: {agent: tba, budget: [10, 100]}."""
+    return _where(fields[key]) if key in fields else {}
+
+
+def _where(entry: Field) -> dict[str, Any]:
+    parts = entry.any_keys("attributes such as {agent: tba}")
+    return {name: part.value for name, part in parts.items() if _is_choice(part)}
+
+
+def _is_choice(entry: Field) -> bool:
+    """Return whether a value is one that an attribute can have, or a list of such values."""
+    if entry.value == []:
+        entry.expect("at least one value")
+    found = [_is_plain(piece) for piece in pieces(entry)]  # of every piece, so that all problems are noted
+    return all(found)
+
+
+def _is_plain(entry: Field) -> bool:
+    if entry.value is None or isinstance(entry.value, bool):
+        return True
+    if isinstance(entry.value, str):
+        return entry.text(200) is not None
+    if isinstance(entry.value, (list, dict)):
+        entry.expect("text, a number, true, false or nothing")
+        return False
+    return is_number(entry)
 
 
 def sides(entry: Field) -> tuple[Where, ...]:
-    """Two kinds of runs that are compared."""
+    """Return the two kinds of runs that are compared."""
     parts = entry.items("two sides such as [{agent: tba}, {agent: lrta}]")
     if len(parts) != 2:
         entry.expect("two sides such as [{agent: tba}, {agent: lrta}]")
         return ({}, {})
-    return tuple(
-        {name: value.value for name, value in part.any_keys("attributes such as {agent: tba}").items()}
-        for part in parts
-    )
+    return tuple(_where(part) for part in parts)
 
 
 def text_of(fields: Mapping[str, Field], key: str) -> str:
@@ -268,10 +325,12 @@ def word_of(fields: Mapping[str, Field], key: str, words: tuple[str, ...], defau
 
 def is_number(entry: Field) -> bool:
     if not _is_number(entry.value):
-        entry.expect("a number")
+        is_typed = isinstance(entry.value, (int, float)) and not isinstance(entry.value, bool)
+        entry.expect(f"a number from {-MAX_NUMBER:g} to {MAX_NUMBER:g}" if is_typed else "a number")
         return False
     return True
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    is_typed = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_typed and -MAX_NUMBER <= value <= MAX_NUMBER  # type: ignore[operator]

@@ -14,7 +14,7 @@ is different when it is run in its small size.
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from sim.agent_api import AgentSpec
 from sim.changes import EVERY, RATE, RandomChanges
 from sim.commands import BUDGET, MAX_NAME, TRIALS
 from sim.experiments.claims import Claim, read_claims
-from sim.experiments.columns import DERIVED, MEASURED, PLANNED
+from sim.experiments.columns import DERIVED, MEASURED, NUMBERS, PLANNED, WORDS
 from sim.experiments.layout import CUT_OFF, Figure, Grouping, read_figures, read_tables
 from sim.experiments.problems import KEYS as PROBLEM_KEYS
 from sim.experiments.problems import SEED, Case, Places, read_problems
@@ -122,7 +122,7 @@ class Specification:
     claims: tuple[Claim, ...] = ()
     tables: tuple[Grouping, ...] = ()
     figures: tuple[Figure, ...] = ()
-    left_out: tuple[str, ...] = ()  # what of the problems cannot be run
+    left_out: tuple[str, ...] = ()  # problems that cannot be run; of a presentation, what it cannot show
     folder: str = ""  # where its files are looked for first
 
     @property
@@ -160,12 +160,14 @@ def parse_experiment(
 
 
 def presentation_of(text: str, name: str) -> Specification:
-    """What a specification says of its report: titles, claims, tables, figures. Its maps need not be there."""
+    """Return what a specification says of its report: titles, claims, tables, figures. Its maps need not be there.
+
+    Claims, tables and figures that this version of the program refuses are left out; `left_out` says why.
+    """
     problems = Problems(read_yaml(text, name))
     root = Field(problems, (), problems.document.data)
     found = _Reader(root, {}, Places(()), "full").read(text, has_parts=False)
-    problems.raise_any()
-    return found
+    return replace(found, left_out=tuple(problems.texts()))
 
 
 def _text_of(data: bytes | str) -> str:
@@ -213,7 +215,8 @@ class _Reader:
         settings = [setting for part in parts for setting in part.settings]
         if self.root.problems.found or not settings:
             return
-        params = (name for setting in settings for name in setting.params)
+        params = dict.fromkeys(name for setting in settings for name in setting.params)
+        numbers = NUMBERS | {name for name in params if name not in WORDS and _is_numeric(name, settings)}
         attributes = dict.fromkeys([*(column.name for column in (*PLANNED, *MEASURED)), *DERIVED, *params])
         values = {
             "agent": {setting.kind for setting in settings},
@@ -222,7 +225,7 @@ class _Reader:
         }
         for key in ("claims", "tables", "figures"):
             if key in self.fields:
-                check_words(self.fields[key], attributes, values)
+                check_words(self.fields[key], attributes, values, numbers)
 
     def _check_format(self) -> None:
         named = require(self.fields, "format", self.root, f"'{FORMAT}'")
@@ -376,6 +379,12 @@ class _Reader:
 
 
 # --- small helpers --------------------------------------------------------------------------------
+
+
+def _is_numeric(name: str, settings: Iterable[Setting]) -> bool:
+    """Return whether all agents that have a parameter have numbers in it."""
+    values = [setting.params[name] for setting in settings if name in setting.params]
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
 def _values(entry: Field, param: Param) -> list[Value]:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from sim.experiments.columns import MEASURED, OF_WHO_ARRIVED, OF_WHOLE_RUNS, PLANNED, TIMES, Column
-from sim.experiments.frame import Frame, frame_of, shared_out
+from sim.experiments.frame import DamageError, Frame, frame_of, shared_out
 from sim.experiments.plan import code_version, planned_rows
 from sim.experiments.problems import Board
 from sim.experiments.spec import Specification
@@ -172,6 +172,8 @@ class Store:
             cutoff, most = int(self.meta("cutoff") or 0), frame.numbers("max_expansions")
         except ConfigError:
             raise
+        except DamageError as error:
+            raise ConfigError(f"{self.folder / FILE}: damaged or changed by hand: {error}") from error
         except (ValueError, TypeError) as error:
             raise ConfigError(f"{self.folder / FILE}: cannot be read: {shown(str(error))}") from error
         frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)

@@ -1,6 +1,7 @@
 """Tables as data, and as Markdown, CSV, LaTeX and HTML."""
 
 import html
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,10 +45,25 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 0.1 else f"{value:.2f}"
 
 
+_MARKDOWN = re.compile(r"[\\`*_\[\]<>|~$]|&(?=[a-zA-Z#])")
+_BLOCK = re.compile(r"^(\s*)(\d*)([-+#=.)])", re.MULTILINE)  # where a list, a heading or a rule would begin
+
+
+def escaped(text: str) -> str:
+    """Return a text that Markdown shows as it is within a line."""
+    return _MARKDOWN.sub(r"\\\g<0>", text)
+
+
+def escaped_lines(text: str) -> str:
+    """Return paragraphs that Markdown shows as they are."""
+    return _BLOCK.sub(r"\1\2\\\3", escaped(text))
+
+
 def markdown(table: Table) -> str:
     marks = ["---" if is_text else "--:" for is_text in table.are_texts]
-    lines = [table.headings, marks, *([shown(cell) for cell in row] for row in table.rows)]
-    return "".join("| " + " | ".join(cell.replace("*", "\\*") for cell in line) + " |\n" for line in lines)
+    texts = [table.headings, *([shown(cell) for cell in row] for row in table.rows)]
+    head, *rows = [[escaped(" ".join(cell.split())) for cell in line] for line in texts]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, marks, *rows))
 
 
 def as_csv(table: Table) -> str:

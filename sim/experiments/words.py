@@ -3,21 +3,35 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from sim.experiments.columns import NUMBERS, WORDS
 from sim.files.fields import Field
 from sim.params import did_you_mean, shown
 
 _ATTRIBUTES = ("over", "rows", "columns", "by", "falls", "rises", "power", "along")
+_ALONG = ("falls", "rises", "power", "along")  # attributes of which numbers are needed
 _RUNS = ("where", "against", "levels")  # keys whose mapping chooses runs
 _SIDES = ("less", "ratio", "crossing", "of")  # keys with two such mappings
 
 
-def check_words(entry: Field, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
-    """Complain of names that no run has. `values`: of some attributes, all values that there are."""
+def check_words(
+    entry: Field, attributes: Collection[str], values: Mapping[str, Collection[str]], numbers: Collection[str]
+) -> None:
+    """Note names that no run has, and attributes of the wrong type.
+
+    Args:
+        entry: the claims, tables or figures
+        attributes: all attributes of runs
+        values: of some attributes, all values that there are
+        numbers: the attributes whose values are all numbers
+    """
     for part in entry.items("") if isinstance(entry.value, list) else []:
         if not isinstance(part.value, dict):
             continue
         for field in _named(part):
             _check(field, field.value, attributes)
+        for field in _along(part):
+            if field.value in attributes and field.value not in numbers:
+                field.expect("an attribute that is a number, such as budget")
         for field in _mappings(part):
             _check_runs(field, attributes, values)
 
@@ -30,6 +44,12 @@ def _named(part: Field) -> Iterator[Field]:
             yield from _each(_child(part, key))
 
 
+def _along(part: Field) -> Iterator[Field]:
+    """Yield the fields that name what a curve runs along."""
+    keys = (*_ALONG, "x") if part.value.get("kind") == "lines" else _ALONG
+    yield from (_child(part, key) for key in keys if isinstance(part.value.get(key), str))
+
+
 def _mappings(part: Field) -> Iterator[Field]:
     """What chooses runs."""
     for key in (*_RUNS, *_SIDES):
@@ -40,11 +60,21 @@ def _mappings(part: Field) -> Iterator[Field]:
 def _check_runs(field: Field, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
     for name in field.value:
         _check(_child(field, name), name, attributes)
+        _check_type(_child(field, name), name)
         for cell in _each(_child(field, name)) if name in values else ():
             if isinstance(cell.value, str) and cell.value not in values[name]:
                 known = sorted(filter(None, values[name]))
                 near = did_you_mean(cell.value, known) if known else ""
                 cell.complain(f"no run has {name} {shown(cell.value)}{near}")
+
+
+def _check_type(field: Field, name: Any) -> None:
+    """Note values that no run can have: text of a column of numbers, or the other way round."""
+    for cell in _each(field):
+        if name in NUMBERS and isinstance(cell.value, str):
+            cell.expect("a number")
+        elif name in WORDS and isinstance(cell.value, (bool, int, float)):
+            cell.expect("text")
 
 
 def _check(field: Field, name: Any, attributes: Collection[str]) -> None:
