@@ -28,7 +28,7 @@ from sim.experiments.advice import (
     most_that_fit,
     worth_a_crowd,
 )
-from sim.experiments.charts import Chart, Series
+from sim.experiments.charts import Chart, Series, worded
 from sim.experiments.problems import Case, board_of, random_pairs
 from sim.experiments.runs import do_job
 from sim.experiments.tables import Table, number, shown
@@ -189,7 +189,9 @@ def records_line(grid: Grid) -> str:
 def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
     headings = (
         "setting",
-        "cost / optimal",
+        "cost / optimal, mean",
+        "median",
+        "maximum",
         "back-moves in 100",
         "most in a tick",
         "us / tick",
@@ -200,6 +202,8 @@ def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
         (
             candidate.name,
             candidate.cost,
+            candidate.totals.median_cost,
+            candidate.totals.largest_cost,
             100.0 * candidate.totals.back_moves / max(1, candidate.totals.moves),
             candidate.totals.most,
             candidate.unit_us,
@@ -233,7 +237,12 @@ def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
     series.append(Series("not beaten in both", tuple(best), is_line=False, is_quiet=True))
     limit = number(1000 * need.budget_ms / need.units)
     return Chart(
-        "advice", f"{need.units:,} units have {limit} us each", "us / tick", "cost / optimal", tuple(series), "xy"
+        "advice",
+        f"{need.units:,} units have {limit} us each",
+        "us / tick",
+        worded("suboptimality"),
+        tuple(series),
+        "xy",
     )
 
 

@@ -100,6 +100,10 @@ class CrowdNumbers:
         return float(self.ratios.mean()) if self.ratios.size else None
 
     @property
+    def median_ratio(self) -> float | None:
+        return float(np.median(self.ratios)) if self.ratios.size else None
+
+    @property
     def worst_ratio(self) -> float | None:
         return float(self.ratios.max()) if self.ratios.size else None
 

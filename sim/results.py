@@ -4,6 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -209,6 +210,7 @@ def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_
         "no_path": outcomes[NO_PATH] + outcomes[WAITING_NO_PATH],
         **{outcome: outcomes[outcome] for outcome in _COUNTED_IN_GROUPS},
         "mean_suboptimality": sum(ratios) / len(ratios) if ratios else None,
+        "median_suboptimality": median(ratios) if ratios else None,
         "worst_suboptimality": max(ratios, default=None),
         "cost": sum(m.cost for m in every),
         "moves": sum(m.moves for m in every),

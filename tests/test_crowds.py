@@ -23,7 +23,7 @@ from tests.window import App, at_cell, choose, click, drag, make_app, press, pre
 from ui.dialogs.crowd import CrowdList, ends_of, matches
 from ui.draw.layers.agent import STUCK, kinds_of
 from ui.film.replay import Replay
-from ui.model import agent_edits, branching, painting, script
+from ui.model import agent_edits, branching, painting, script, wording
 from ui.model.crowds import TAIL, Crowd, as_one
 from ui.model.keys import PanelKey
 from ui.model.run import Panel, Run
@@ -63,6 +63,11 @@ def assert_true(session: Session) -> None:
         assert crowd.numbers.arrived == len(there)
         ratios = [m.suboptimality for m in there if m.suboptimality is not None]
         assert crowd.numbers.worst_ratio == pytest.approx(max(ratios)) if ratios else crowd.numbers.worst_ratio is None
+        if ratios:
+            shown = {field.name: field.value for field in crowd_fields(crowd)}
+            wanted = (np.mean(ratios), np.median(ratios), max(ratios))
+            names = ("mean cost / opt", "median", "max")
+            assert [shown[name] for name in names] == [wording.ratio(float(value)) for value in wanted]
         whole = panel.view.metrics
         for name in ("moves", "back_moves", "expansions", "restarts", "revisits", "waits"):
             assert getattr(whole, name) == sum(getattr(m, name) for m in every), name

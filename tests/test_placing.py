@@ -222,6 +222,7 @@ def test_a_summary_has_a_line_for_each_group(tmp_path: Path, capsys: pytest.Capt
     units, *others = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert (units["group"], units["count"], units["arrived"]) == ("units", 6, 6)
     assert units["worst_suboptimality"] >= units["mean_suboptimality"] >= 1.0
+    assert units["worst_suboptimality"] >= units["median_suboptimality"] >= 1.0
     assert units["tick_ms_p99"] >= units["tick_ms_median"] > 0.0
     assert [line["count"] for line in others] == [1, 1]
     for line in (units, *others):

@@ -18,15 +18,15 @@ from scipy import stats
 import main
 from cli.report import figures, report_of
 from cli.report.page import section
-from sim.experiments.charts import Chart, Series, chart_of, front
+from sim.experiments.charts import Chart, Series, chart_of, front, growth, worded, zoomed
 from sim.experiments.claims import check, read_claims
-from sim.experiments.columns import MEASURED, PLANNED, TIMES
-from sim.experiments.frame import Frame, Measure, frame_of, measure_of, setting_names
+from sim.experiments.columns import MEASURED, NUMBERS, PLANNED, TIMES
+from sim.experiments.frame import KINDS, Frame, Measure, frame_of, measure_of, setting_names
 from sim.experiments.layout import read_figures, read_tables
 from sim.experiments.statistics import Result, bins, bootstrap, compare, pareto, power_law, unbeaten, wilcoxon
 from sim.experiments.store import open_for_reading, open_for_writing
 from sim.experiments.summary import comparison_table, grouping_table, settings_table
-from sim.experiments.tables import Table, as_csv, as_html, latex, markdown
+from sim.experiments.tables import Cell, Measured, Table, as_csv, as_html, latex, markdown
 from sim.files.fields import Field, Problems
 from sim.files.yaml import read_yaml
 from sim.program import ASSETS
@@ -306,12 +306,96 @@ def table_of(text: str, frame: Frame) -> Table:
     return grouping_table(1, grouping, frame, {"tba": "TBA*"})
 
 
+def plain(cell: Cell) -> Cell:
+    """Return the number of a cell without what goes with it."""
+    return cell.value if isinstance(cell, Measured) else cell
+
+
+def test_no_two_measures_have_the_same_name() -> None:
+    columns = sorted(NUMBERS)
+    texts = [*columns, *(f"{kind} {name}" for kind in KINDS for name in columns)]
+    texts += [f"{a}/{b}" for a in columns for b in columns]
+    assert len({worded(text) for text in texts}) == len(texts)
+    assert worded("expansions/moves") == "expansions / move, pooled"
+    assert worded("expansions_per_move") == "expansions / move, mean of runs"
+
+
+def test_median_and_maximum_stand_beside_every_mean_of_cost_ratios() -> None:
+    ratios = {"tba": [1.0, 1.0, 100.0], "lrta": [1.5, 2.0, 2.5]}
+    rows = [{"agent": a, "start_x": i, "suboptimality": r} for a, own in ratios.items() for i, r in enumerate(own)]
+    frame = made(rows)
+    table = table_of("[{rows: agent, values: suboptimality, printed: {suboptimality: {tba: 34}}}]", frame)
+    assert table.rows[0] == ("TBA*", Measured(34.0, (1.0, 100.0)), "34", "+0.0 %")
+    assert table.note == "In brackets: median and maximum of the runs."
+    assert (
+        "34.00 (1.00, 100)" in markdown(table)
+        and "34.00 (1.00, 100)" in latex(table)
+        and "(1.00, 100)" in as_html(table)
+    )
+    header, row, _ = csv.reader(io.StringIO(as_csv(table)))
+    name = "cost / optimal, mean of runs"
+    assert header == ["agent", name, f"{name} median", f"{name} maximum", "printed", "off by"]
+    assert row == ["TBA*", "34.0", "1.0", "100.0", "34", "'+0.0 %"]
+    columns = table_of("[{rows: start_x, columns: agent, values: suboptimality}]", frame)
+    assert columns.rows[2] == (2, Measured(100.0, (100.0, 100.0)), Measured(2.5, (2.5, 2.5)))
+    of = table_of("[{rows: map, values: suboptimality_percent, of: [{agent: tba}, {agent: lrta}]}]", frame).rows[0][1]
+    assert of == Measured(pytest.approx(33.0), (0.0, 66.0))
+    own = table_of("[{rows: agent, values: [suboptimality, median suboptimality, most suboptimality]}]", frame)
+    assert own.rows[0] == ("TBA*", 34.0, 1.0, 100.0) and own.note == ""
+    line = dict(zip(settings_table(frame, {}).headings, settings_table(frame, {}).rows[0], strict=True))
+    assert line["median cost / optimal of a run"] == 1.0 and line["maximum cost / optimal of a run"] == 100.0
+    claims = {
+        "between: [0, 1], over: agent": "agent=tba: 34 (median 1, maximum 100)",
+        "between: [0, 99], over: agent": "2 to 34; of all runs median 1.75, maximum 100",
+        "less: [{agent: tba}, {agent: lrta}]": "34 (median 1, maximum 100) and 2 (median 2, maximum 2.5)",
+        "printed: {tba: 30}, over: agent": "34 (median 1, maximum 100) for 30",
+        "falls: start_x, where: {agent: lrta}": "1.5 (median 1.5, maximum 1.5) at start_x=0",
+    }
+    for text, words in claims.items():
+        assert words in verdict_of(f"[{{claim: x, value: suboptimality, {text}}}]", frame)[1]
+
+
+def test_unfinished_agents_are_marked_beside_finished_ones() -> None:
+    outcomes = {"tba": "reached", "lrta": "stuck", "ida": "no_path", "rtaa": "move_limit"}
+    rows = [
+        {"agent": a, "budget": k, "cost": 10.0, "suboptimality": 1.5, "outcome": o if k == 4 else "reached"}
+        for a, o in outcomes.items()
+        for k in (1, 4)
+    ]
+    frame = made(rows)
+    table = table_of("[{rows: agent, columns: budget, values: cost}]", frame)
+    marked = Measured(10.0, unfinished=1)
+    assert [row[1:] for row in table.rows] == [(10.0, 10.0), (10.0, marked), (10.0, 10.0), (10.0, marked)]
+    assert "some of these runs did not finish" in table.note.lower()
+    assert "| lrta | 10.00 | 10.00\u2020 |" in markdown(table) and r"10.00\dag{}" in latex(table)
+    assert next(csv.reader(io.StringIO(as_csv(table))))[-1].endswith("budget=4 unfinished")
+    settings = {row[0]: row[2] for row in settings_table(frame, {}).rows}
+    assert settings["lrta k=4"] == Measured(0, unfinished=1) and settings["lrta k=1"] == settings["tba k=4"] == 1
+    lines = chart_from("[{name: f, kind: lines, x: budget, y: cost}]", frame)
+    scatter = chart_from("[{name: f, x: expansions, y: cost}]", frame)
+    assert [s.unfinished for s in lines.series] == [(False, False), (False, True), (False, False), (False, True)]
+    assert [sum(s.unfinished) for s in scatter.series] == [0, 1, 0, 1]
+    svg = figures.as_bytes(figures.draw(lines), "svg").decode()
+    assert svg.count('id="unfinished-') == 2 and 'id="unfinished-1"' in svg
+    legend = figures.draw(lines).axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()].count("crossed: some runs unfinished") == 1
+    assert not any(sum(s.unfinished) for s in zoomed(lines, {"x": (0.0, 2.0)}).series)
+    assert [sum(s.unfinished) for s in growth(frame, {}).series] == [0, 0, 0, 1, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("zero", [0.0, -1.0])
+def test_a_power_law_over_zeros_is_not_measured(zero: float) -> None:
+    frame = made([{"budget": k, "cost": cost} for k, cost in ((1, 4.0), (4, zero), (16, 1.0))])
+    holds, told = verdict_of("[{claim: x, value: cost, power: budget, exponent: [-1, 0]}]", frame)
+    assert holds is None and told == f"a power law needs positive numbers, cost is {zero:.4g} at budget=4"
+
+
 def test_what_a_paper_has_of_other_settings_is_rows_of_their_own() -> None:
     frame = made([{"agent": "tba", "budget": k, "cost": 10.0 * k, "moves": k} for k in (1, 2)])
     text = """[{rows: [agent, budget], values: [moves, cost, most cost], printed: {cost: {tba 2: 25}},
         printed_rows: {TBA* 7: {cost: 3.5, moves: 4}}}]"""
     table = table_of(text, frame)
-    assert table.headings == ("agent", "budget", "moves", "cost", "printed", "off by", "most cost")
+    assert table.headings == ("agent", "budget", "moves", "cost", "printed", "off by", "maximum cost")
     assert table.rows[1] == ("TBA*", 2, 2.0, 20.0, "25", "-20.0 %", 20)
     assert table.rows[2] == ("TBA* 7 (printed)", "", 4.0, 3.5, None, None, None)
 
@@ -339,7 +423,7 @@ def test_the_best_under_each_limit() -> None:
         ("9 to 399", "TBA* k=2"),
         ("400 and more", "TBA* k=5"),
     ]
-    assert [row[2] for row in table.rows] == [None, 1.5, 1.2, 1.1]
+    assert [plain(row[2]) for row in table.rows] == [None, 1.5, 1.2, 1.1]
 
 
 def test_when_data_that_was_computed_before_has_paid_off() -> None:
@@ -351,8 +435,18 @@ def test_when_data_that_was_computed_before_has_paid_off() -> None:
         {"agent": "b", "budget": 2, "suboptimality": 1.6, "planning_ms": 0.04, "moves": 10},
     ]
     table = table_of("[{where: {agent: a}, against: {agent: b}, values: suboptimality}]", made(rows))
-    assert table.rows[0] == ("a k=1", 1.1, 1.0, "b k=1", 1.15, 3.0, 1.0, pytest.approx(500_000), pytest.approx(0.5))
-    assert table.rows[1][3:] == ("b k=2", 1.6, 4.0, 1.0, "never", "never")
+    assert tuple(map(plain, table.rows[0])) == (
+        "a k=1",
+        1.1,
+        1.0,
+        "b k=1",
+        1.15,
+        3.0,
+        1.0,
+        pytest.approx(500_000),
+        pytest.approx(0.5),
+    )
+    assert tuple(map(plain, table.rows[1][3:])) == ("b k=2", 1.6, 4.0, 1.0, "never", "never")
 
 
 def test_settings_are_compared_on_the_same_problems() -> None:
@@ -376,7 +470,7 @@ def test_settings_are_compared_with_the_cheapest_of_those_that_arrive_most_often
         for agent, (cost, outcome) in (("tba", (6.0, "reached")), ("lrta", way))
     ]
     rows += [{**rows[5], "trial": 2, "outcome": "move_limit"}]
-    found = [(*row[:3], *row[4:6]) for row in comparison_table(made(rows), {}).rows]
+    found = [tuple(map(plain, (*row[:3], *row[4:6]))) for row in comparison_table(made(rows), {}).rows]
     assert found == [("lrta rate=1", "tba rate=1", 2, 1, 1), ("lrta rate=2", "tba rate=2", 3, 2, 1)]
 
 
@@ -406,7 +500,7 @@ ticks: 30
         of_arrived = [row[place] for row in kept if row[0] == "astar" and row[1] == "reached"]
         assert measured(name).of(frame.where({"agent": "astar"})) == pytest.approx(np.mean(of_arrived))
     lines = {row[0]: row for row in settings_table(frame, {}).rows}
-    assert [lines[name][2] for name in ("astar", "tb-gbfs")] == [3, 6]
+    assert [lines[name][2] for name in ("astar", "tb-gbfs")] == [Measured(3, unfinished=3), 6]
     assert [lines[name][-1] for name in ("astar", "tb-gbfs")] == ["", "*"]
     assert front(frame, {}).series[-1].points == tuple(
         (measured("expansions/moves").of(runs), measured("suboptimality").of(runs))
@@ -443,7 +537,9 @@ def test_runs_of_several_trials_are_told_by_their_last(tmp_path: Path) -> None:
         assert line["runs"] == line["arrived"] == 6
         assert line["trials"] == pytest.approx(np.mean([run["trial"] for run in runs]))
         assert line["converged"] == pytest.approx(np.mean([run["h_changes"] == 0 for run in runs]))
-        assert line["cost / optimal (95 %)"].mean == pytest.approx(np.mean([run["suboptimality"] for run in runs]))
+        assert line["cost / optimal, mean of runs (95 %)"].mean == pytest.approx(
+            np.mean([run["suboptimality"] for run in runs])
+        )
         spent = sum(line["planning_ms"] for line in last.values() if line["agent"] == key)
         moves = sum(line["moves"] for line in kept if line["agent"] == key)
         assert measured("planning_ms/moves").of(frame.where({"agent": key})) == pytest.approx(spent / moves)

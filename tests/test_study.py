@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 import pygame
 import pytest
@@ -353,6 +353,18 @@ def test_settings_are_told_apart_by_what_differs(tmp_path: Path) -> None:
     agents = AgentConfig("tb-wa", params={"weight": 1.0}), AgentConfig("tb-wa", params={"weight": 3.0}), AGENTS[1]
     points = done(a_sketch(agents=agents, budgets=(4,)), tmp_path).points
     assert [setting_of(point, points) for point in points] == ["TB-WA* weight=1", "TB-WA* weight=3", "LRTA*"]
+
+
+def test_median_and_maximum_stand_beside_the_mean(tmp_path: Path) -> None:
+    study = done(a_sketch(), tmp_path)
+    with open_for_reading(study.results) as store:
+        kept = list(store.rows(("agent", "budget", "suboptimality")))
+    titles = [column.title for column in sheets.COLUMNS]
+    for point in study.points:
+        ratios = [ratio for kind, budget, ratio in kept if (kind, budget) == (point.kind, point.budget)]
+        cells = dict(zip(titles, sheets._item(point, "", False).cells, strict=True))
+        found = [cells[name] for name in ("Mean c / opt", "Median", "Max")]
+        assert found == [f"{value:.3f}" for value in (fmean(ratios), median(ratios), max(ratios))]
 
 
 def test_no_column_of_the_table_is_cut(sheet: ExperimentSheet, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from matplotlib.ticker import Formatter, FuncFormatter, MaxNLocator
 FORMATS = ("svg", "pdf", "png")
 SIZE_IN = (6.4, 4.2)
 DPI = 200
+_UNFINISHED = "crossed: some runs unfinished"
 _LABEL = 50  # letters in a line beside an axis
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8A8A00")
@@ -64,8 +65,9 @@ def draw(chart: Chart) -> Figure:
         if chart.title:
             axes.set_title(_as_it_stands(chart.title), fontsize=10, loc="left")
         drawn = [series for series in chart.series if series.points]
-        if len(drawn) > 1 or any(series.name != "all" for series in drawn):
-            _legend(axes, len(drawn))
+        has_crosses = any(any(series.unfinished) for series in drawn)
+        if len(drawn) > 1 or has_crosses or any(series.name != "all" for series in drawn):
+            _legend(axes, len(drawn) + has_crosses)
         return figure
 
 
@@ -89,10 +91,20 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
         drawn.set(markerfacecolor="white", markersize=6.0, linewidth=0.9)
     if series.is_quiet:  # rings behind the others' points
         drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
+    if any(series.unfinished):
+        _cross_out(axes, number, [p for p, is_open in zip(series.points, series.unfinished, strict=True) if is_open])
     if series.spans:
         low, high = np.array(series.spans).T
         band = axes.vlines(x, low, high, color=colour, linewidth=0.9, alpha=0.7)
         band.set_gid(f"spans-{number}")
+
+
+def _cross_out(axes: Axes, number: int, points: Sequence[tuple[float, float]]) -> None:
+    """Mark points of which some runs did not finish."""
+    x, y = np.array(points).T
+    (drawn,) = axes.plot(x, y, color="#000000", linestyle="none", marker="x", markersize=7.0, zorder=3)
+    drawn.set_gid(f"unfinished-{number}")
+    drawn.set_label(_UNFINISHED if not any(line.get_label() == _UNFINISHED for line in axes.lines) else "_again")
 
 
 def _draw_map(axes: Axes, rows: Sequence[str]) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from sim.experiments.columns import AXES, NUMBERS, WORDS
-from sim.experiments.frame import KINDS, SETTING, Frame, Measure, Where, measure_of, setting_names
+from sim.experiments.columns import AXES, NUMBERS, RATIOS, WORDS
+from sim.experiments.frame import KIND_WORDS, KINDS, SETTING, Frame, Measure, Where, measure_of, setting_names
 from sim.experiments.layout import Figure
 from sim.experiments.statistics import Result, bins, bootstrap, unbeaten
 from sim.generate import generate
 
 Point = tuple[float, float]
-_KIND_WORDS = {"sd": "standard deviation of", "error": "standard error of"}
+_MEAN_OF_RUNS, _OF_A_RUN, _POOLED = ", mean of runs", " of a run", ", pooled"
 _MOST_SERIES = 14  # more than that nobody can tell apart
 
 
@@ -27,6 +27,7 @@ class Series:
     is_steps: bool = False  # bins: level between points
     is_quiet: bool = False  # drawn as grey rings behind the others: the front
     is_printed: bool = False  # drawn hollow and dotted: a paper's own numbers
+    unfinished: tuple[bool, ...] = ()  # for each point whether some of its runs did not finish
     place: int = -1  # it has the colour and the sign of this place; -1: of its own
 
 
@@ -44,11 +45,25 @@ class Chart:
 
 
 def worded(measure: str) -> str:
-    """A measure as it stands beside an axis."""
+    """Return the name of a measure on axes and in headings; no two measures have the same.
+
+    Of quotients it says which mean they are: "mean of runs", or "pooled", a sum over all runs by another sum.
+    """
     word, _, rest = measure.partition(" ")
     if rest and word in KINDS:
-        return f"{_KIND_WORDS.get(word, word)} {worded(rest)}"
-    return AXES.get(measure, measure.replace("/", " / ").replace("_", " "))
+        return f"{KIND_WORDS.get(word, word)} {of_a_run(rest)}"
+    if measure in RATIOS:
+        return f"{RATIOS[measure]}{_MEAN_OF_RUNS}"
+    return f"{_plain_name(measure)}{_POOLED if '/' in measure else ''}"
+
+
+def of_a_run(column: str) -> str:
+    """Return the name of the number that a column holds of each run."""
+    return f"{RATIOS[column]}{_OF_A_RUN}" if column in RATIOS else _plain_name(column)
+
+
+def _plain_name(text: str) -> str:
+    return AXES.get(text, text.replace("/", " / ").replace("_", " "))
 
 
 def labelled(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]) -> str:
@@ -82,7 +97,8 @@ def chart_of(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Chart:
     y = worded(figure.y if figure.kind != "histogram" else "share of runs")
     if figure.of:
         y = f"{y}: {' / '.join(_side(side, agents) for side in figure.of)}"
-    chart = Chart(figure.name, figure.title, worded(figure.x), y, tuple(series), figure.log, figure.note)
+    x = worded(figure.x) if figure.kind == "scatter" else of_a_run(figure.x)
+    chart = Chart(figure.name, figure.title, x, y, tuple(series), figure.log, figure.note)
     return zoomed(chart, figure.zoom) if figure.zoom else chart
 
 
@@ -110,6 +126,7 @@ def _within(series: Series, ends: Sequence[Point]) -> Series:
         points=tuple(series.points[i] for i in places),
         spans=tuple(series.spans[i] for i in places) if series.spans else (),
         words=tuple(series.words[i] for i in places) if series.words else (),
+        unfinished=tuple(series.unfinished[i] for i in places) if series.unfinished else (),
     )
 
 
@@ -142,19 +159,21 @@ def _scatter(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterabl
     x, y = _measure(figure.x), _measure(figure.y)
     for key, part in frame.groups(figure.by):
         words = setting_names(part, agents)
-        points, names = [], []
+        points, names, unfinished = [], [], []
         for setting, runs in part.groups(SETTING):
             point = x.of(runs), y.of(runs)
             is_above = runs.numbers("max_expansions").max() > figure.cutoff if figure.cutoff else _is_out(runs)
             if not is_above and not np.isnan(point).any():
                 points.append(point)
                 names.append(words[setting])
+                unfinished.append(runs.unfinished > 0)
         order = sorted(range(len(points)), key=lambda i: points[i])
         yield Series(
             labelled(figure.by, key, agents),
             tuple(points[i] for i in order),
             words=tuple(names[i] for i in order),
             is_line=False,
+            unfinished=tuple(unfinished[i] for i in order),
         )
 
 
@@ -173,7 +192,12 @@ def _lines(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[
         kept = [i for i, point in enumerate(points) if point[1] == point[1]]
         name = labelled(figure.by, key, agents)
         has_spans = y.kind == "mean" and not figure.of
-        yield Series(name, tuple(points[i] for i in kept), tuple(spans[i] for i in kept) if has_spans else ())
+        yield Series(
+            name,
+            tuple(points[i] for i in kept),
+            tuple(spans[i] for i in kept) if has_spans else (),
+            unfinished=tuple(unfinished_of(figure.of, groups[i][1]) > 0 for i in kept),
+        )
 
 
 def number_of(measure: Measure, sides: Sequence[Where], runs: Frame) -> float:
@@ -182,6 +206,11 @@ def number_of(measure: Measure, sides: Sequence[Where], runs: Frame) -> float:
         return measure.of(runs)
     a, b = (measure.of(runs.where(side)) for side in sides)
     return a / b if b else float("nan")
+
+
+def unfinished_of(sides: Sequence[Where], runs: Frame) -> int:
+    """Return how many of the runs behind `number_of` did not finish."""
+    return sum(runs.where(side).unfinished for side in sides) if sides else runs.unfinished
 
 
 def _levels(figure: Figure, frame: Frame, curves: Sequence[Series], agents: Mapping[str, str]) -> Iterable[Series]:
@@ -245,7 +274,7 @@ def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
     best = tuple(sorted({(results[i].work, results[i].cost) for i in unbeaten(results)}))
     line = Series("not beaten in both", best, is_quiet=True)
     title = "Quality against work: a point for each setting"
-    return Chart("pareto", title, "expansions / move", "cost / optimal", (*chart.series, line), "xy")
+    return replace(chart, title=title, series=(*chart.series, line))
 
 
 def result_of(runs: Frame) -> Result:
@@ -273,7 +302,7 @@ def _over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Cha
     rest = [other for other in _varying(frame) if other != name]
     by = ("agent", *rest)
     figure = Figure(
-        f"{value.split('/')[0]}-over-{name}", f"{worded(value)} over {worded(name)}", "lines", name, value, by, "xy"
+        f"{value.split('/')[0]}-over-{name}", f"{worded(value)} over {of_a_run(name)}", "lines", name, value, by, "xy"
     )
     chart = chart_of(figure, frame.take(_has(frame, name)), agents)
     curves = [series for series in chart.series if len(series.points) > 1]
@@ -297,17 +326,15 @@ def growth(frame: Frame, agents: Mapping[str, str]) -> Chart:
     for key, runs in settings[::step]:
         lengths, work = runs.numbers("optimal"), runs.numbers("expansions")
         place = np.clip(np.searchsorted(edges, lengths, "right") - 1, 0, max(0, edges.size - 2))
-        points = [
-            (float(lengths[place == i].mean()), float(work[place == i].mean()))
-            for i in range(edges.size - 1)
-            if (place == i).any() and np.isfinite(lengths[place == i]).all()
-        ]
-        series.append(Series(names[key], tuple(points)))
+        filled = [i for i in range(edges.size - 1) if (place == i).any() and np.isfinite(lengths[place == i]).all()]
+        points = tuple((float(lengths[place == i].mean()), float(work[place == i].mean())) for i in filled)
+        unfinished = tuple(runs.take(place == i).unfinished > 0 for i in filled)
+        series.append(Series(names[key], points, unfinished=unfinished))
     note = f"{len(series)} of {len(settings)} settings" if step > 1 else ""
     return Chart(
         "growth",
         "Work over the length of the problem",
-        worded("optimal"),
+        of_a_run("optimal"),
         worded("expansions"),
         tuple(series),
         "xy",

@@ -223,27 +223,41 @@ def _check_printed(claim: Claim, frame: Frame) -> Verdict:
             continue
         off = 100.0 * (found / printed - 1.0)
         worst = max(worst, abs(off))
-        findings.append((abs(off) <= claim.within, f"{_place(claim, key)}{found:.4g} for {printed:g} ({off:+.1f} %)"))
-    return _verdict(claim, findings, f"{len(findings)} numbers, the largest deviation is {worst:.1f} %")
+        findings.append(
+            (abs(off) <= claim.within, f"{_place(claim, key)}{_said(claim.value, part)} for {printed:g} ({off:+.1f} %)")
+        )
+    good = f"{len(findings)} numbers, the largest deviation is {worst:.1f} %{_said_of_tails(claim.value, frame)}"
+    return _verdict(claim, findings, good)
 
 
-def _pairs(claim: Claim, frame: Frame) -> list[tuple[tuple[Any, ...], float, float]]:
-    """(group, value of the one side, of the other) where both sides have runs."""
+@dataclass(frozen=True)
+class _Pair:
+    """The values of two sides in one group."""
+
+    place: str
+    a: float
+    b: float
+    text: str  # both values
+
+
+def _pairs(claim: Claim, frame: Frame) -> list[_Pair]:
+    """Return the groups in which both sides have runs."""
     found = []
     for key, part in frame.groups(claim.over):
-        a, b = (claim.value.of(part.where(side)) for side in claim.sides)
+        runs = [part.where(side) for side in claim.sides]
+        a, b = map(claim.value.of, runs)
         if not (np.isnan(a) or np.isnan(b)):
-            found.append((key, a, b))
+            text = " and ".join(_said(claim.value, own) for own in runs)
+            found.append(_Pair(_place(claim, key), a, b, text))
     return found
 
 
 def _check_less(claim: Claim, frame: Frame) -> Verdict:
     pairs = _pairs(claim, frame)
     findings = [
-        (a <= b * (1 + claim.slack / 100) if claim.slack else a < b, f"{_place(claim, key)}{a:.4g} and {b:.4g}")
-        for key, a, b in pairs
+        (p.a <= p.b * (1 + claim.slack / 100) if claim.slack else p.a < p.b, f"{p.place}{p.text}") for p in pairs
     ]
-    ratios = [b / a for _, a, b in pairs if a]
+    ratios = [pair.b / pair.a for pair in pairs if pair.a]
     span = f"by a factor of {_span(ratios)}" if ratios else "always"
     return _verdict(claim, findings, span)
 
@@ -251,19 +265,20 @@ def _check_less(claim: Claim, frame: Frame) -> Verdict:
 def _check_ratio(claim: Claim, frame: Frame) -> Verdict:
     low, high = claim.between
     pairs = _pairs(claim, frame)
-    ratios = [(key, a / b) for key, a, b in pairs if b]
+    ratios = [(pair, pair.a / pair.b) for pair in pairs if pair.b]
     findings: list[tuple[bool | None, str]] = []
-    findings += [(low <= ratio <= high, f"{_place(claim, key)}{ratio:.4g}") for key, ratio in ratios]
-    findings += [(None, f"{_place(claim, key)}{a:.4g} cannot be divided by 0") for key, a, b in pairs if not b]
+    findings += [(low <= ratio <= high, f"{pair.place}{ratio:.4g}") for pair, ratio in ratios]
+    findings += [(None, f"{pair.place}{pair.a:.4g} cannot be divided by 0") for pair in pairs if not pair.b]
     return _verdict(claim, findings, _span([ratio for _, ratio in ratios]) if ratios else "")
 
 
 def _check_between(claim: Claim, frame: Frame) -> Verdict:
     low, high = claim.between
-    values = [(key, claim.value.of(part)) for key, part in frame.groups(claim.over)]
-    values = [(key, value) for key, value in values if not np.isnan(value)]
-    findings = [(low <= value <= high, f"{_place(claim, key)}{value:.4g}") for key, value in values]
-    return _verdict(claim, findings, _span([value for _, value in values]) if values else "")
+    known = [(key, part) for key, part in frame.groups(claim.over) if not np.isnan(claim.value.of(part))]
+    values = [claim.value.of(part) for _, part in known]
+    texts = [f"{_place(claim, key)}{_said(claim.value, part)}" for key, part in known]
+    findings = [(low <= value <= high, text) for value, text in zip(values, texts, strict=True)]
+    return _verdict(claim, findings, _span(values) + _said_of_tails(claim.value, frame) if values else "")
 
 
 def curve(value: Measure, frame: Frame, along: str) -> list[tuple[float, float]]:
@@ -277,9 +292,10 @@ def _check_monotone(claim: Claim, frame: Frame) -> Verdict:
     findings, spans = [], []
     for key, part in frame.groups(claim.over):
         points = curve(claim.value, part, claim.along)
+        said = {at[0]: _said(claim.value, runs) for at, runs in part.groups([claim.along])}
         for (x, before), (z, after) in pairwise(points):
             allowed = abs(before) * claim.slack / 100.0
-            text = f"{_place(claim, key)}{before:.4g} at {claim.along}={x:g}, {after:.4g} at {z:g}"
+            text = f"{_place(claim, key)}{said[x]} at {claim.along}={x:g}, {said[z]} at {z:g}"
             findings.append((sign * (after - before) <= allowed, text))
         if len(points) > 1 and points[0][1]:
             spans.append(points[-1][1] / points[0][1])
@@ -332,6 +348,19 @@ def _check_crossing(claim: Claim, frame: Frame) -> Verdict:
         findings.append((claim.between[0] <= at <= claim.between[1], f"{_place(claim, key)}{words}"))
         places.append(f"{_place(claim, key)}{words}")
     return _verdict(claim, findings, "; ".join(places))
+
+
+def _said(value: Measure, runs: Frame) -> str:
+    """Return a value as text; of a mean of cost ratios with its tails."""
+    text = f"{value.of(runs):.4g}"
+    tails = [f"{tail.kind_word} {tail.of(runs):.4g}" for tail in value.tails]
+    return f"{text} ({', '.join(tails)})" if tails else text
+
+
+def _said_of_tails(value: Measure, runs: Frame) -> str:
+    """Return the tails of all runs behind several means of cost ratios, to be added to a sentence."""
+    tails = [f"{tail.kind_word} {tail.of(runs):.4g}" for tail in value.tails]
+    return f"; of all runs {', '.join(tails)}" if tails else ""
 
 
 def _place(claim: Claim, key: tuple[Any, ...]) -> str:

@@ -84,19 +84,28 @@ DERIVED = {
 }
 """Numbers that follow from others; reports know them, files do not hold them."""
 
-AXES = {
+RATIOS = {
     "suboptimality": "cost / optimal",
-    "optimal": "cost of the cheapest path",
-    "expansions/moves": "expansions / move",
+    "suboptimality_percent": "suboptimality in %",
+    "bound_share": "cost / bound of theorem 2",
+    "game_time": "game time",
     "expansions_per_move": "expansions / move",
     "us_per_move": "us of planning / move",
-    "suboptimality_percent": "suboptimality in %",
+    "back_move_share": "back-moves in % of non-optimal moves",
+}
+"""Quotients that each run has. Their mean is another number than the sum over all runs divided by the other sum."""
+
+COST_RATIOS = ("suboptimality", "suboptimality_percent", "bound_share")
+"""Quotients of costs. A few runs may have a hundred times the usual one: median and maximum go with their mean."""
+
+AXES = {
+    "optimal": "cost of the cheapest path",
+    "expansions/moves": "expansions / move",
     "entries/states": "database entries / free cells",
     "memory_kb": "strictly on-line memory, KB",
     "database_kb": "database, KB",
     "cumulative_kb": "cumulative on-line memory, KB",
     "build_s": "s of making the database",
-    "bound_share": "cost / bound of theorem 2",
     "max_expansions": "expansions in the largest tick",
     "budget": "budget k (expansions a tick)",
     "weight": "weight w",
@@ -107,9 +116,8 @@ AXES = {
     "total_ms": "milliseconds of planning in a run, changes included",
     "nonoptimal_moves": "non-optimal moves",
     "back_moves": "back-moves",
-    "back_move_share": "back-moves in % of non-optimal moves",
 }
-"""What stands beside an axis where a column's name does not speak for itself."""
+"""Names on axes and in headings where the name of a column, or of two, is not plain."""
 
 NUMBERS = frozenset(
     [*(c.name for c in (*PLANNED, *MEASURED, *TIMES) if c.kind is not str), *DERIVED],

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.experiments.columns import IN_EVERY_ROW, KIND_OF, NUMBERS
+from sim.experiments.columns import COST_RATIOS, IN_EVERY_ROW, KIND_OF, NUMBERS
 from sim.params import shown
+from sim.results import NO_PATH, REACHED
 
 Numbers = npt.NDArray[np.float64]
 _ENTRY_KB = 4 / 1024  # of a cell or an entry of a database: four bytes, as in the papers' sizes
@@ -44,6 +45,9 @@ KINDS: Mapping[str, Callable[[Numbers], float]] = {
 }
 """Words before the name of a column, and the number that they mean."""
 
+KIND_WORDS = {"most": "maximum", "least": "minimum", "sd": "standard deviation of", "error": "standard error of"}
+"""What reports call the kinds that have another name there."""
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -55,6 +59,18 @@ class Measure:
     text: str
     kind: str  # mean, ratio, or one of KINDS
     names: tuple[str, ...]
+
+    @property
+    def kind_word(self) -> str:
+        """What the kind is called in reports."""
+        return KIND_WORDS.get(self.kind, self.kind)
+
+    @property
+    def tails(self) -> "tuple[Measure, ...]":
+        """Median and maximum where this is a mean of cost ratios, else nothing."""
+        if self.kind != "mean" or self.names[0] not in COST_RATIOS:
+            return ()
+        return tuple(Measure(f"{kind} {self.text}", kind, self.names) for kind in ("median", "most"))
 
     def of(self, frame: "Frame") -> float:
         """The number for all runs of a frame; nan when there are none."""
@@ -160,6 +176,11 @@ class Frame:
         weight = np.array([np.nan if w is None else w for w in self.column("weight").tolist()], np.float64)
         steps = np.floor((self.numbers("expansions") - 1) / self.numbers("budget"))
         return steps * sqrt(2.0) + 2.0 * weight * self.numbers("optimal")
+
+    @property
+    def unfinished(self) -> int:
+        """The runs, or trials, that neither reached the goal nor proved that there is no way."""
+        return len(self) - int(np.isin(self.column("outcome").astype(str), (REACHED, NO_PATH)).sum())
 
     def take(self, chosen: npt.NDArray[Any]) -> "Frame":
         """Some of the rows. A column is copied when it is first asked for: of sixty, most never are."""

@@ -1,13 +1,13 @@
 """Tables of the papers that are no grouping of runs: the best under a limit, and when data computed before pays off."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sim.experiments.charts import worded
-from sim.experiments.frame import SETTING, Frame, Measure, setting_names
+from sim.experiments.charts import number_of, unfinished_of, worded
+from sim.experiments.frame import SETTING, Frame, Measure, Where, setting_names
 from sim.experiments.layout import Grouping
-from sim.experiments.tables import Cell
+from sim.experiments.tables import Cell, Measured
 
 _BUILD_S = Measure("build_s", "mean", ("build_s",))
 
@@ -21,7 +21,7 @@ def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str
     found = []
     for key, runs in frame.groups(SETTING):
         most, value = limit.of(runs), grouping.values[0].of(runs)
-        if runs.numbers("arrived").min() > 0 and value == value:
+        if runs.numbers("arrived").min() > 0 and value == value and most == most:
             found.append((most, value, names[key], runs))
     found.sort(key=lambda item: item[:2])
     best: list[tuple[float, float, str, Frame]] = []
@@ -30,7 +30,7 @@ def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str
             best.append(item)
     ends = [f" to {following[0] - 1:,.0f}" for following in best[1:]] + [" and more"]
     rows: list[tuple[Cell, ...]] = [
-        (f"{most:,.0f}{end}", name, *(number_cell(measure, measure.of(runs)) for measure in grouping.values))
+        (f"{most:,.0f}{end}", name, *(number_cell(measure, runs, grouping.values) for measure in grouping.values))
         for (most, _, name, runs), end in zip(best, ends, strict=True)
     ]
     if best and best[0][0] > 0:
@@ -42,7 +42,8 @@ def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str
     """After how many moves a setting has made up for the making of its data: the rival is the nearest in quality."""
     value = grouping.values[0]
     names, others = setting_names(frame, agents), setting_names(rivals, agents)
-    known = [(value.of(runs), _move_us(runs), others[key]) for key, runs in rivals.groups(SETTING)]
+    known = [(value.of(runs), _move_us(runs), others[key], runs) for key, runs in rivals.groups(SETTING)]
+    known = [rival for rival in known if rival[0] == rival[0]]
     rows: list[tuple[Cell, ...]] = []
     for key, runs in frame.groups(SETTING):
         quality, ours = value.of(runs), _move_us(runs)
@@ -52,15 +53,16 @@ def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str
         build_s, gain = _BUILD_S.of(runs), nearest[1] - ours
         moves = 1e6 * build_s / gain if gain > 0 else float("nan")
         times: tuple[Cell, ...] = (moves, moves * ours / 1e6) if gain > 0 else ("never", "never")
-        rows.append((names[key], quality, ours, nearest[2], nearest[0], nearest[1], build_s, *times))
+        cells = number_cell(value, runs, grouping.values), number_cell(value, nearest[3], grouping.values)
+        rows.append((names[key], cells[0], ours, nearest[2], cells[1], nearest[1], build_s, *times))
     word = worded(value.text)
     headings = (
         "setting",
         word,
-        "us / move",
+        "us / move, pooled",
         "against",
         f"its {word}",
-        "its us / move",
+        "its us / move, pooled",
         "s of making",
         "moves until then",
     )
@@ -72,7 +74,21 @@ def _move_us(runs: Frame) -> float:
     return 1000.0 * float(np.nansum(runs.numbers("total_ms"))) / moves if moves else float("nan")
 
 
-def number_cell(measure: Measure, value: float) -> Cell:
+def number_cell(measure: Measure, runs: Frame, among: Sequence[Measure] = (), sides: Sequence[Where] = ()) -> Cell:
+    """Return the number of some runs, with median and maximum where it is a mean of cost ratios.
+
+    Args:
+        measure: what the number is
+        runs: the runs
+        among: the measures of the table; tails that have columns of their own are not repeated
+        sides: none, or two of which the first is divided by the second
+    """
+    value, unfinished = number_of(measure, sides, runs), unfinished_of(sides, runs)
     if np.isnan(value):
         return None
-    return int(value) if measure.kind == "most" and value.is_integer() else value
+    found = int(value) if measure.kind == "most" and not sides and value.is_integer() else value
+    has_own_columns = {tail.text for tail in measure.tails} <= {other.text for other in among}
+    numbers = [number_of(tail, sides, runs) for tail in measure.tails] if not has_own_columns else []
+    tails = (numbers[0], numbers[1]) if numbers else None
+    is_plain = not tails and (not unfinished or measure.names == ("arrived",))
+    return found if is_plain else Measured(found, tails, unfinished)

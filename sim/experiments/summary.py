@@ -1,6 +1,7 @@
 """The tables of a report: what a specification asks for, and what every experiment has."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,18 @@ from sim.experiments.frame import PROBLEM, SETTING, Frame, Measure, setting_name
 from sim.experiments.layout import Grouping
 from sim.experiments.special import Made, limits, number_cell, payoffs
 from sim.experiments.statistics import bootstrap, compare, unbeaten
-from sim.experiments.tables import Cell, Table
+from sim.experiments.tables import UNFINISHED, Cell, Measured, Table
 
 _MEANS = {"trials": Measure("trial", "mean", ("trial",)), "converged": Measure("converged", "mean", ("converged",))}
+_SETTING_TAILS = Measure("suboptimality", "mean", ("suboptimality",)).tails
 _LAST_TRIAL = (
     "Each run by its last trial; the largest tick is that of all. Converged: the share of runs whose last trial taught"
     " the agent nothing."
+)
+_TAILS = "In brackets: median and maximum of the runs."
+_UNFINISHED = (
+    f"{UNFINISHED} Some of these runs did not finish: they have no cost / optimal, and their other numbers end where"
+    " they ended."
 )
 _CONDITIONS = ("part", "every", "rate")  # settings are compared that met the same changes of the map
 
@@ -35,7 +42,15 @@ def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mappin
     printed = [
         (f"{name} (printed)", *_printed_cells(headings, grouping, of)) for name, of in grouping.printed_rows.items()
     ]
-    return Table(f"table-{number}", title, headings, (*rows, *printed), grouping.note)
+    return annotated(Table(f"table-{number}", title, headings, (*rows, *printed), grouping.note))
+
+
+def annotated(table: Table) -> Table:
+    """Return the table with a note on the marks in its cells."""
+    cells = [cell for row in table.rows for cell in row if isinstance(cell, Measured)]
+    notes = [_TAILS] if any(cell.tails for cell in cells) else []
+    notes += [_UNFINISHED] if any(cell.unfinished for cell in cells) else []
+    return replace(table, note=" ".join(filter(None, [table.note, *notes])))
 
 
 def _grouped(grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Made:
@@ -83,7 +98,7 @@ def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) 
         runs = part.where(dict(zip(grouping.columns, column, strict=True))) if column else part
         for value in grouping.values:
             found = number_of(value, grouping.of, runs)
-            cells.append(number_cell(value, found) if not grouping.of else None if np.isnan(found) else found)
+            cells.append(number_cell(value, runs, grouping.values, grouping.of))
             if (printed := grouping.printed.get(_place(grouping, column, value))) is not None:
                 given = printed.get(row)
                 cells += ["" if given is None else f"{given:g}", f"{100 * (found / given - 1):+.1f} %" if given else ""]
@@ -127,17 +142,20 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
         "setting",
         "runs",
         "arrived",
-        "cost / optimal (95 %)",
-        "expansions / move",
+        f"{worded('suboptimality')} (95 %)",
+        worded("median suboptimality"),
+        worded("most suboptimality"),
+        worded("expansions/moves"),
         "most in a tick",
-        "back-moves",
-        "planning us / move",
+        "back-moves, mean of runs",
+        "planning us / move, pooled",
         "disqualified",
         "not beaten",
         *learning,
     )
     note = " ".join(text for text in (_LAST_TRIAL if learning else "", _said_of_seeds(frame)) if text)
-    return Table("settings", "All settings", (("part",) if has_parts else ()) + headings, tuple(lines), note)
+    head = ("part",) if has_parts else ()
+    return annotated(Table("settings", "All settings", head + headings, tuple(lines), note))
 
 
 def _said_of_seeds(frame: Frame) -> str:
@@ -158,8 +176,9 @@ def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
     out = int(runs.numbers("disqualified").sum())
     return (
         len(runs),
-        int(runs.numbers("arrived").sum()),
+        _marked(int(runs.numbers("arrived").sum()), runs.unfinished),
         bootstrap(runs.numbers("suboptimality")),
+        *(None if np.isnan(tail := measure.of(runs)) else tail for measure in _SETTING_TAILS),
         float(np.nansum(runs.numbers("expansions"))) / moves if moves else None,
         int(np.nanmax(runs.numbers("max_expansions"))),
         float(np.nanmean(runs.numbers("back_moves"))),
@@ -167,6 +186,10 @@ def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
         f"{out} runs" if out else "",
         "*" if is_best else "",
     )
+
+
+def _marked(value: int, unfinished: int) -> Cell:
+    return Measured(value, unfinished=unfinished) if unfinished else value
 
 
 def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
@@ -189,13 +212,15 @@ def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
             found = compare(costs[key], costs[best])
             head: tuple[Cell, ...] = (str(part or ""),) if has_parts else ()
             p = "< 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
-            lines.append((*head, names[key], names[best], found.count, found.difference, found.wins, found.losses, p))
+            count = _marked(found.count, sum(rows.take(groups[side]).unfinished for side in (key, best)))
+            lines.append((*head, names[key], names[best], count, found.difference, found.wins, found.losses, p))
     headings = ("setting", "against", "problems", "costs more by (95 %)", "cheaper on", "dearer on", "p (signed ranks)")
     note = (
         "Each setting against the cheapest of those that arrive most often, by the cost of the walk on the problems on"
         " which both arrive."
     )
-    return Table("comparisons", "On the same problems", (("part",) if has_parts else ()) + headings, tuple(lines), note)
+    heads = (("part",) if has_parts else ()) + headings
+    return annotated(Table("comparisons", "On the same problems", heads, tuple(lines), note))
 
 
 def _by_problem(frame: Frame, rows: Any, codes: Any, count: int) -> Any:

@@ -2,14 +2,24 @@
 
 import html
 import re
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sim.experiments.statistics import Interval
 from sim.files.csv_text import csv_text
 
-Cell = str | int | float | Interval | None
+UNFINISHED = "\u2020"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number with what one has to know to judge it."""
+
+    value: int | float
+    tails: tuple[float, float] | None = None  # median and maximum of the runs whose mean it is
+    unfinished: int = 0  # runs behind it that did not finish
+
+
+Cell = str | int | float | Interval | Measured | None
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,9 @@ def shown(cell: Cell) -> str:
         return ""
     if isinstance(cell, Interval):
         return f"{number(cell.mean)} ({number(cell.low)} to {number(cell.high)})" if cell.count else ""
+    if isinstance(cell, Measured):
+        tails = f" ({', '.join(map(number, cell.tails))})" if cell.tails else ""
+        return f"{shown(cell.value)}{UNFINISHED if cell.unfinished else ''}{tails}"
     if isinstance(cell, float):
         return number(cell)
     return f"{cell:,}" if isinstance(cell, int) else cell
@@ -67,26 +80,27 @@ def markdown(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Numbers in full; an interval takes three columns."""
-    wide = [any(isinstance(row[i], Interval) for row in table.rows) for i in range(len(table.headings))]
-    headings = _spread(table.headings, wide, lambda name: (name, f"{name} low", f"{name} high"))
-    return csv_text(headings, (_spread(row, wide, _ends) for row in table.rows))
+    """Return numbers in full; what goes with a number has columns of its own."""
+    rows = [[_parts(cell) for cell in row] for row in table.rows]
+    ends = [list(dict.fromkeys(["", *(end for row in rows for end in row[i])])) for i in range(len(table.headings))]
+    headings = [f"{name}{end}" for name, own in zip(table.headings, ends, strict=True) for end in own]
+    return csv_text(headings, ([p.get(end) for p, own in zip(row, ends, strict=True) for end in own] for row in rows))
 
 
-def _ends(cell: Cell) -> tuple[Cell, Cell, Cell]:
-    return (cell.mean, cell.low, cell.high) if isinstance(cell, Interval) else (cell, None, None)
-
-
-def _spread(cells: Sequence[Cell], wide: Sequence[bool], parts: Callable[[Any], Iterable[Any]]) -> list[Any]:
-    found: list[Any] = []
-    for cell, is_wide in zip(cells, wide, strict=True):
-        found += parts(cell) if is_wide else [cell]
-    return found
+def _parts(cell: Cell) -> dict[str, str | int | float | None]:
+    """Return the numbers of a cell by what is added to the heading of their columns."""
+    if isinstance(cell, Interval):
+        return {"": cell.mean, " low": cell.low, " high": cell.high}
+    if isinstance(cell, Measured):
+        tails = dict(zip((" median", " maximum"), cell.tails or (), strict=False))
+        return {"": cell.value, **tails, **({" unfinished": cell.unfinished} if cell.unfinished else {})}
+    return {"": cell}
 
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{sign: f"${sign}$" for sign in "<>|"},  # other signs in text, in the fonts that LaTeX begins with
+    UNFINISHED: r"\dag{}",
     "[": "{[}",  # at the beginning of a row it would be an argument of the line break before
 }
 

@@ -1,7 +1,8 @@
 """What the runs of one setting come to: added up one after the other, for whoever shows results as they come."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import fmean, median
 from typing import Any
 
 
@@ -11,7 +12,7 @@ class Totals:
 
     runs: int = 0
     arrived: int = 0
-    ratios: float = 0.0  # sum of cost / optimal
+    ratios: list[float] = field(default_factory=list)  # cost / optimal of each that arrived
     moves: int = 0
     back_moves: int = 0
     ticks: int = 0
@@ -24,7 +25,7 @@ class Totals:
         self.runs += 1
         if run["outcome"] == "reached" and run["suboptimality"] is not None:
             self.arrived += 1
-            self.ratios += run["suboptimality"]
+            self.ratios.append(run["suboptimality"])
         self.moves += run["moves"]
         self.back_moves += run["back_moves"]
         self.ticks += run["ticks"]
@@ -35,11 +36,21 @@ class Totals:
     @property
     def cost(self) -> float:
         """Mean of cost / optimal; nan where none arrived."""
-        return self.ratios / self.arrived if self.arrived else float("nan")
+        return fmean(self.ratios) if self.ratios else float("nan")
+
+    @property
+    def median_cost(self) -> float:
+        """Median of cost / optimal; nan where none arrived."""
+        return median(self.ratios) if self.ratios else float("nan")
+
+    @property
+    def largest_cost(self) -> float:
+        """Maximum of cost / optimal; nan where none arrived."""
+        return max(self.ratios, default=float("nan"))
 
     @property
     def work(self) -> float:
-        """Expansions a move."""
+        """Expansions a move, pooled: all expansions divided by all moves."""
         return self.expansions / max(1, self.moves)
 
     @property

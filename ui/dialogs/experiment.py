@@ -30,10 +30,12 @@ COLUMNS = (
     Col("Setting"),
     Col("k", 56, "right", "mono"),
     Col("Arrived", 76, "right", "mono"),
-    Col("Cost / opt.", 84, "right", "mono"),
-    Col("exp / move", 96, "right", "mono"),
-    Col("Max / tick", 80, "right", "mono"),
-    Col("µs / move", 92, "right", "mono"),
+    Col("Mean c / opt", 100, "right", "mono"),
+    Col("Median", 72, "right", "mono"),
+    Col("Max", 72, "right", "mono"),
+    Col("Pooled exp / move", 136, "right", "mono"),
+    Col("Max / tick", 82, "right", "mono"),
+    Col("Pooled µs / move", 130, "right", "mono"),
 )
 LEAST_SETTING = 70
 _FACTORS = (1, 2, 4)  # of a parameter's usual value, in an example
@@ -43,7 +45,7 @@ _REFRESH_S = 0.5
 class ExperimentSheet(FormDialog):
     title = "Experiment"
     hint = "runs beside the window; what is done stays"
-    size = (1120, 700)
+    size = (1240, 700)
     command = "experiment"
 
     def __init__(self, host: Host, state: State) -> None:
@@ -292,17 +294,17 @@ def _bare(config: AgentConfig) -> AgentConfig:
 
 
 def _item(point: Point, setting: str, is_on_front: bool) -> Item:
-    cost = "-" if isnan(point.cost) else f"{point.cost:.3f}"
     totals = point.totals
+    costs = (point.cost, totals.median_cost, totals.largest_cost)
     numbers = (
         f"{totals.arrived:,}/{totals.runs:,}",
-        cost,
+        *("-" if isnan(cost) else f"{cost:.3f}" for cost in costs),
         f"{totals.work:.2f}",
         f"{totals.most:,}",
         f"{totals.move_us:.2f}",
     )
     cells = (setting, f"{point.budget:,}", *numbers)
-    roles = {3: "accent", 4: "accent"} if is_on_front else {}
+    roles = {3: "accent", 6: "accent"} if is_on_front else {}
     if not point.is_whole:
         roles[2] = "warning"
     return Item(cells, point, roles=roles)

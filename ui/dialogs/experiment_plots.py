@@ -15,7 +15,7 @@ from ui.widgets.controls import Painted
 from ui.widgets.holder import Holder
 from ui.widgets.lists import Rows
 
-HOW_TO_READ = "line, and blue above: no other is better in both; a click opens such a run"
+HOW_TO_READ = "line, and blue above: no other is better in both; hollow: not all arrived; a click opens a run"
 _EDGE = 52  # beside and below a plot, for its numbers
 
 
@@ -75,8 +75,9 @@ class Chart(Painted):
 
     def words_of(self, point: Point) -> str:
         points = self.sheet.study.points if self.sheet.study is not None else []
-        cost = "never arrived" if isnan(point.cost) else f"{point.cost:.3f} x optimal"
-        return f"{setting_of(point, points)}, k = {point.budget:,}: {cost}, {point.work:.2f} expansions a move"
+        cost = "never arrived" if isnan(point.cost) else f"mean {point.cost:.3f} x optimal ({point.tails})"
+        work = f"{point.work:.2f} expansions / move, pooled"
+        return f"{setting_of(point, points)}, k = {point.budget:,}: {cost}, {work}"
 
 
 class Plot(Chart):
@@ -89,7 +90,7 @@ class Plot(Chart):
         pen.fill((0, 0, width, height), pen.palette.raised, 4)
         points = [p for p in study.points if not isnan(p.cost) and p.work > 0.0] if study is not None else []
         if study is None or not points:
-            words = "cost / optimal against expansions a move: here, as results come"
+            words = "cost / optimal against expansions / move: here, as results come"
             _write(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
             return
         across, up = _Scale([p.work for p in points], 1.0), _Scale([p.cost for p in points], 1.0)
@@ -154,8 +155,8 @@ def _draw_axes(pen: Canvas, box: pygame.Rect, across: "_Scale", up: "_Scale") ->
         pen.fill((box.x, y, box.width, 1), pen.palette.edge)
         _write(pen, (box.x - pen.px(6), y), f"{value:g}", "right", size=11)
     foot = box.bottom + pen.px(30)
-    _write(pen, (box.right, foot), "expansions / move", "right", face="sans")
-    _write(pen, (box.x, foot), "cost / optimal upwards", "left", face="sans")
+    _write(pen, (box.right, foot), "expansions / move, pooled", "right", face="sans")
+    _write(pen, (box.x, foot), "cost / optimal, mean of runs, upwards", "left", face="sans")
 
 
 def _write(
@@ -217,7 +218,7 @@ class SweepTable(Chart):
     def _words(self, first: Axis, second: Axis) -> str:
         if self.hot is not None:
             return self.words_of(self.hot)
-        return f"cost / optimal; {first.name} down, {second.name} across; a click opens a run"
+        return f"mean of cost / optimal; {first.name} down, {second.name} across; a click opens a run"
 
     def _draw_cell(self, pen: Canvas, box: Box, point: Point | None, costs: list[float]) -> None:
         palette = pen.palette

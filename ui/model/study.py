@@ -59,8 +59,13 @@ class Point:
         return self.totals.cost
 
     @property
+    def tails(self) -> str:
+        """Median and maximum of cost / optimal, which belong to their mean."""
+        return f"median {self.totals.median_cost:.3f}, max {self.totals.largest_cost:.3f}"
+
+    @property
     def work(self) -> float:
-        """Expansions a move."""
+        """Expansions a move, pooled."""
         return self.totals.work
 
     @property

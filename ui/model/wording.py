@@ -141,6 +141,9 @@ def hud_fields(view: WalkerView) -> list[Number]:
     return [*fields, *own]
 
 
+_OF_ARRIVED = "the cost / optimal of the agents that have arrived"
+
+
 def crowd_fields(crowd: Crowd) -> list[Number]:
     """What the foot of a crowd's panel shows: totals and distributions."""
     numbers = crowd.numbers
@@ -148,8 +151,9 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
     most = int(numbers.counts["max_expansions"].max())
     fields = [
         Number("arrived", f"{numbers.arrived:,} / {numbers.count:,}", "agents at their goals, of all", short="there"),
-        Number("cost / optimal", ratio(numbers.mean_ratio), "the mean of those that have arrived", short="c / opt"),
-        Number("worst", ratio(numbers.worst_ratio), "the worst cost / optimal of those that have arrived"),
+        Number("mean cost / opt", ratio(numbers.mean_ratio), f"mean of {_OF_ARRIVED}", short="mean c/o"),
+        Number("median", ratio(numbers.median_ratio), f"median of {_OF_ARRIVED}"),
+        Number("max", ratio(numbers.worst_ratio), f"maximum of {_OF_ARRIVED}"),
         Number("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
         Number(LONGEST, f"{crowd.longest_ms:.1f}", _LONGEST_TIP, short="longest"),
         Number("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
