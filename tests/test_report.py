@@ -426,6 +426,11 @@ def test_the_best_under_each_limit() -> None:
     assert [plain(row[2]) for row in table.rows] == [None, 1.5, 1.2, 1.1]
 
 
+def test_without_a_setting_that_arrives_no_limit_has_a_best() -> None:
+    frame = made([{"suboptimality": 1.5, "outcome": "stuck"}])
+    assert table_of("[{limit: most max_expansions, values: suboptimality}]", frame).rows == (("any", "none", None),)
+
+
 def test_when_data_that_was_computed_before_has_paid_off() -> None:
     """Table 6: a million us of making, 2 us gained with each move, so half a million moves of 1 us."""
     rows = [

@@ -28,6 +28,7 @@ problems: {generate: {kind: rooms, width: 24, height: 24, seed: [1, 2]}, random:
 agents: ["tb-wa:weight=1", {kind: tb-wa, weight: 3, reopen: [true, false]}, {kind: tba, switch: [longer, any]}, lrta]
 budgets: [16, 32]
 trials: 2
+ticks: 30
 """
 )
 
@@ -328,6 +329,19 @@ def test_rows_damaged_by_hand_are_one_line(
     assert main.main(["report", str(results)]) == 2
     err = capfd.readouterr().err
     assert err.count("\n") == 1 and problem in err and err.startswith(str(results / FILE)), err
+
+
+def test_an_experiment_over_damaged_parameters_is_one_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "small.yaml"
+    spec.write_text(SMALL)
+    words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1"]
+    assert main.main(words) == 0
+    execute(tmp_path / "out", "UPDATE plan SET params = 'no json'")
+    capfd.readouterr()
+    assert main.main(words) == 2
+    assert (
+        capfd.readouterr().err.splitlines()[-1].startswith("results.db: damaged or changed by hand: params: expected")
+    )
 
 
 CELLS = st.sampled_from([None, "", "x", -1, 0, 0.5, 1e17, 1e18, 1e300, -1e300, float("inf"), 2**62, b"", b"\xff", "[]"])

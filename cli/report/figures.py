@@ -22,6 +22,14 @@ FORMATS = ("svg", "pdf", "png")
 SIZE_IN = (6.4, 4.2)
 DPI = 200
 _UNFINISHED = "crossed: some runs unfinished"
+_CROSS: dict[str, Any] = {
+    "color": "#000000",
+    "linestyle": "none",
+    "marker": "x",
+    "markersize": 9.0,
+    "markeredgewidth": 0.7,
+    "zorder": 3,
+}
 _LABEL = 50  # letters in a line beside an axis
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8A8A00")
@@ -56,6 +64,7 @@ def draw(chart: Chart) -> Figure:
         for number, series in enumerate(chart.series):
             if series.points:
                 _draw_series(axes, number, series)
+        _cross_out(axes, chart.series)
         if chart.rows:
             _draw_map(axes, chart.rows)
         _scales(axes, chart)
@@ -91,20 +100,21 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
         drawn.set(markerfacecolor="white", markersize=6.0, linewidth=0.9)
     if series.is_quiet:  # rings behind the others' points
         drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
-    if any(series.unfinished):
-        _cross_out(axes, number, [p for p, is_open in zip(series.points, series.unfinished, strict=True) if is_open])
     if series.spans:
         low, high = np.array(series.spans).T
         band = axes.vlines(x, low, high, color=colour, linewidth=0.9, alpha=0.7)
         band.set_gid(f"spans-{number}")
 
 
-def _cross_out(axes: Axes, number: int, points: Sequence[tuple[float, float]]) -> None:
-    """Mark points of which some runs did not finish."""
-    x, y = np.array(points).T
-    (drawn,) = axes.plot(x, y, color="#000000", linestyle="none", marker="x", markersize=7.0, zorder=3)
-    drawn.set_gid(f"unfinished-{number}")
-    drawn.set_label(_UNFINISHED if not any(line.get_label() == _UNFINISHED for line in axes.lines) else "_again")
+def _cross_out(axes: Axes, all_series: Sequence[Series]) -> None:
+    """Mark points of which some runs did not finish; the legend, last, says what the mark means."""
+    label = _UNFINISHED
+    for number, series in enumerate(all_series):
+        if any(series.unfinished):
+            x, y = np.array([p for p, is_marked in zip(series.points, series.unfinished, strict=True) if is_marked]).T
+            (drawn,) = axes.plot(x, y, label=label, **_CROSS)
+            drawn.set_gid(f"unfinished-{number}")
+            label = "_again"  # a name that the legend leaves out
 
 
 def _draw_map(axes: Axes, rows: Sequence[str]) -> None:

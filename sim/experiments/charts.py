@@ -302,7 +302,7 @@ def _over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Cha
     rest = [other for other in _varying(frame) if other != name]
     by = ("agent", *rest)
     figure = Figure(
-        f"{value.split('/')[0]}-over-{name}", f"{worded(value)} over {of_a_run(name)}", "lines", name, value, by, "xy"
+        f"{value.split('/')[0]}-over-{name}", f"{worded(value)}, over {of_a_run(name)}", "lines", name, value, by, "xy"
     )
     chart = chart_of(figure, frame.take(_has(frame, name)), agents)
     curves = [series for series in chart.series if len(series.points) > 1]

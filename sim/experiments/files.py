@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.experiments.columns import MEASURED, PLANNED, TIMES
+from sim.experiments.frame import DamageError, params_of
 from sim.experiments.store import FILE, LOCK, Store
 from sim.files.csv_text import csv_text
 from sim.files.disk import make_folder, write_atomically
@@ -41,9 +42,14 @@ class _Shorter:
 
     def __call__(self, text: str) -> str:
         if text not in self._known:
-            values = json.loads(text).items()
-            self._known[text] = ",".join(f"{name}={_word(value)}" for name, value in values)
+            self._known[text] = ",".join(f"{name}={_word(value)}" for name, value in self._read(text).items())
         return self._known[text]
+
+    def _read(self, text: str) -> dict[str, Any]:
+        try:
+            return params_of(text)
+        except DamageError as error:
+            raise ConfigError(f"{FILE}: damaged or changed by hand: {error}") from error
 
 
 def _word(value: object) -> str:

@@ -277,7 +277,7 @@ def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
             columns[name] = np.array(cells, np.float64)
         else:
             columns[name] = np.array(cells, object)
-    return Frame(columns, [_params_of(text) for text in params])
+    return Frame(columns, [params_of(text) for text in params])
 
 
 def _check_cells(columns: Mapping[str, Sequence[Any]]) -> None:
@@ -299,7 +299,7 @@ def _are_bounded(cells: Sequence[Any]) -> bool:
     return not numbers or max(map(abs, numbers)) <= MAX_CELL
 
 
-def _params_of(text: str) -> dict[str, Any]:
+def params_of(text: str) -> dict[str, Any]:
     """Return the parameters that a text in JSON holds."""
     try:
         params = json.loads(text)

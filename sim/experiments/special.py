@@ -28,12 +28,14 @@ def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str
     for item in found:
         if not best or item[1] < best[-1][1]:
             best.append(item)
-    ends = [f" to {following[0] - 1:,.0f}" for following in best[1:]] + [" and more"]
+    ends = [f" to {following[0] - 1:,.0f}" for following in best[1:]] + [" and more"] if best else []
     rows: list[tuple[Cell, ...]] = [
         (f"{most:,.0f}{end}", name, *(number_cell(measure, runs, grouping.values) for measure in grouping.values))
         for (most, _, name, runs), end in zip(best, ends, strict=True)
     ]
-    if best and best[0][0] > 0:
+    if not best:  # no setting arrives everywhere
+        rows.append(("any", "none", *(None for _ in grouping.values)))
+    elif best[0][0] > 0:
         rows.insert(0, (f"below {best[0][0]:,.0f}", "none", *(None for _ in grouping.values)))
     return (f"limit: {worded(limit.text)}", "setting", *(worded(value.text) for value in grouping.values)), rows
 
