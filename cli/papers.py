@@ -50,11 +50,13 @@ def sections(results: Path, page: str) -> Iterator[str]:
                 yield section(report_of(store, is_short=True))
         else:
             spec = presentation_of((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
-            yield from (text.rstrip("\n") + "\n" for title_, text in said.items() if title_ == heading(spec.title))
+            yield from (text.rstrip("\n") + "\n" for named, text in said.items() if named == heading(spec.title))
 
 
 def title(section: str) -> str:
-    return section.partition("\n")[0].removeprefix("## ")
+    """Return the title of a section as Markdown has it, also of a section that was written without escapes."""
+    plain = re.sub(r"\\(.)", r"\1", section.partition("\n")[0].removeprefix("## "))
+    return heading(plain)
 
 
 def run(argv: Sequence[str]) -> int:
