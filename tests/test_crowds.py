@@ -20,6 +20,7 @@ from sim.placing import Drawn, cheapest_way, spread
 from sim.walker import Walker
 from tests.runs import changed, scenario_on
 from tests.window import App, at_cell, choose, click, drag, make_app, press, press_combination, settle, type_text
+from ui.dialogs import comparison
 from ui.dialogs.crowd import CrowdList, ends_of, matches
 from ui.draw.layers.agent import STUCK, kinds_of
 from ui.film.replay import Replay
@@ -67,6 +68,11 @@ def assert_true(session: Session) -> None:
             shown = {field.name: field.value for field in crowd_fields(crowd)}
             wanted = (np.mean(ratios), np.median(ratios), max(ratios))
             names = ("mean cost / opt", "median", "max")
+            mean, middle, most = (wording.ratio(float(value)) for value in wanted)
+            detail = comparison._detail(panel, 0)
+            assert f"mean of agents {mean}, median {middle}, max {most}" in detail
+            pooled = panel.view.metrics.suboptimality
+            assert f"cost / optimal: pooled {wording.ratio(pooled)}" in detail
             assert [shown[name] for name in names] == [wording.ratio(float(value)) for value in wanted]
         whole = panel.view.metrics
         for name in ("moves", "back_moves", "expansions", "restarts", "revisits", "waits"):

@@ -9,7 +9,7 @@ from sim.files.csv_text import Cell
 from sim.walker import WalkerView
 from ui.dialogs.base import FOOTER, HEADING, Dialog, Host
 from ui.dialogs.file_browser import SaveFile
-from ui.model import tables
+from ui.model import tables, wording
 from ui.model.beginning import done_by_hand
 from ui.model.columns import COLUMNS, params_text
 from ui.model.run import Panel
@@ -140,7 +140,10 @@ class ComparisonTable(Dialog):
 
 
 def _detail(panel: Panel, place: int) -> str:
-    return f"panel {place + 1}: {panel.view.spec.name}   {params_text(panel.view.spec, panel.view.params, '  ')}"
+    words = f"panel {place + 1}: {panel.view.spec.name}   {params_text(panel.view.spec, panel.view.params, '  ')}"
+    if panel.crowd is None:
+        return words
+    return f"{words}   {wording.crowd_costs(panel.crowd, panel.view.metrics.suboptimality)}"
 
 
 def _warnings(view: WalkerView) -> dict[int, str]:

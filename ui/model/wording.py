@@ -144,6 +144,18 @@ def hud_fields(view: WalkerView) -> list[Number]:
 _OF_ARRIVED = "the cost / optimal of the agents that have arrived"
 
 
+def crowd_costs(crowd: Crowd, pooled: float | None) -> str:
+    """Return the means of cost / optimal of a crowd by their names, with the tails that belong to them.
+
+    Args:
+        crowd: the crowd
+        pooled: cost of all that arrived / their optimal cost, which is what tables of agents show
+    """
+    numbers = crowd.numbers
+    means = f"pooled {ratio(pooled)}, mean of agents {ratio(numbers.mean_ratio)}"
+    return f"cost / optimal: {means}, median {ratio(numbers.median_ratio)}, max {ratio(numbers.worst_ratio)}"
+
+
 def crowd_fields(crowd: Crowd) -> list[Number]:
     """What the foot of a crowd's panel shows: totals and distributions."""
     numbers = crowd.numbers

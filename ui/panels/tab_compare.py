@@ -102,6 +102,8 @@ def _draw_row_start(desk: Desk, panel: Panel, place: int, row: Box, names_end: i
     left = mark.draw(desk.canvas, x, y + desk.canvas.px(10), place) + desk.canvas.px(5)
     desk.canvas.text((left, y), panel.view.label, size=13, width=max(0, names_end - left))
     tip = f"{wording.full_name(panel.view)}: {panel.view.state_word}"
+    if panel.crowd is not None:
+        tip += f"; {wording.crowd_costs(panel.crowd, panel.view.metrics.suboptimality)}"
     desk.canvas.spot(HotSpot(f"compare:{panel.key}", row, partial(desk.session.focus, panel.key), tip))
 
 
