@@ -146,6 +146,7 @@ MUTANTS = (
     ),
     world("return not (waits and self.random_changes.next_after(self.tick) is not None)", "return True"),
     changes("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, back.blocked[:0])"),
+    world("self.goal, *sorted(own_goals)])", "self.goal])"),
     turns('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
     world(
         "(w.id == agent if agent is not None else w.budget is None)", "(w.id == agent if agent is not None else True)"

@@ -311,6 +311,19 @@ def test_random_changes_are_drawn_from_the_original_map(rate: float) -> None:
     assert len(seen) == 19, "every event draws anew"
 
 
+def test_random_changes_never_block_an_agents_own_goal() -> None:
+    rows = ["." * 20] * 20
+    world = make_world(rows, 0, 399, random_changes=RandomChanges(1, 100.0), seed=5)
+    goals = [30 + 17 * i for i in range(8)]
+    for goal in goals:
+        world.add(AgentConfig("lrta", goal=(goal % 20, goal // 20)))
+    for _ in range(20):
+        world.advance(1)
+        world.apply_now()
+        assert not world.grid.free.all(), "half of all other cells are blocked"
+        assert all(world.grid.is_free(goal) for goal in [*goals, world.goal])
+
+
 def test_cells_freed_under_an_agent_are_blocked_again_when_it_has_left() -> None:
     """Such a cell misses the undoing of its event, and must not stay free for good."""
     rows = random_rows(3, 16, 16, 0.4)
