@@ -310,3 +310,52 @@ def test_a_window_that_cannot_go_on_says_so_and_its_session_is_offered(home: Pat
     crashed = find_crashed(home / "backmove" / "journals")
     saved = restore(crashed[0].path, BY_KEY)
     assert [entry.command for entry in saved.branches[0].state.entries][-1] == EditCells(blocked=(3, 4))
+
+
+TERMINATED = """
+import os, signal, sys
+import ui.start, ui.app
+from sim.commands import EditCells
+count = 0
+real = ui.app.App.frame
+
+def frame(app, seconds):
+    global count
+    count += 1
+    if count == 3:
+        app.window.dialogs.close_dialog()
+        if "edit" in sys.argv:
+            app.session.do(EditCells(blocked=(3, 4)))
+    if count == 5:
+        os.kill(os.getpid(), signal.SIGTERM)
+    if count == 40:
+        os._exit(99)  # a question is open, and nobody answers it
+    real(app, seconds)
+
+ui.app.App.frame = frame
+raise SystemExit(ui.start.run(None))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM")
+@pytest.mark.parametrize("acts", ["edit", "nothing"])
+def test_sigterm_ends_the_window_without_a_question_and_loses_nothing(home: Path, acts: str) -> None:
+    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "NUMBA_DISABLE_JIT": "1"}
+    environment |= {"XDG_STATE_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINATED, acts],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 143, done.stderr
+    assert done.stderr == ""
+    crashed = find_crashed(home / "backmove" / "journals")
+    if acts == "nothing":
+        assert crashed == [], "there is nothing to restore"
+        return
+    saved = restore(crashed[0].path, BY_KEY)
+    assert [entry.command for entry in saved.branches[0].state.entries][-1] == EditCells(blocked=(3, 4))

@@ -91,7 +91,9 @@ class App:
 
     def handle(self, event: pygame.event.Event) -> None:
         window = self.window
-        if event.type == pygame.QUIT:
+        if event.type == pygame.QUIT and getattr(event, "is_forced", False):
+            window.terminate()
+        elif event.type == pygame.QUIT:
             window.run("quit")
         elif event.type == pygame.VIDEORESIZE:
             window.resized(pygame.display.get_surface() or window.surface)

@@ -2,11 +2,12 @@
 
 import gc
 import os
+import signal
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,9 @@ LEAST_WINDOW = (480, 360)
 WINDOW_CLASS = "backmove"
 _UNCOVERED = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
 """After these the system may have lost what was drawn."""
+
+TERMINATED = 128 + signal.SIGTERM
+"""The exit code after SIGTERM, as that of `solve` and `run`."""
 
 _UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
 _WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
@@ -194,6 +198,11 @@ def run(path: Path | None = None) -> int:
     """Open the window and stay until it is closed."""
     settings, complaint = load_settings()
     surface = open_window(settings)  # before anything that may have to be compiled
+    with _closing_on_sigterm():
+        return _run(surface, settings, path, complaint)
+
+
+def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complaint: str | None) -> int:
     try:
         opened, path, stopped = _opened_and_ready(surface, settings, path)
     except (ConfigError, SystemExit):
@@ -214,10 +223,24 @@ def run(path: Path | None = None) -> int:
     if app.safety.is_hopeless:
         return _end_in_despair(app)
     kept_settings.close()
-    if app.keeper is not None:
+    is_journal_needed = app.window.is_terminated and app.session.unsaved.is_any
+    if app.keeper is not None and not is_journal_needed:
         app.keeper.close()
     _end_what_goes_on(app)
-    return 0
+    return TERMINATED if app.window.is_terminated else 0
+
+
+@contextmanager
+def _closing_on_sigterm() -> Iterator[None]:
+    """Make SIGTERM close the window without a question: SDL's own handler would ask about unsaved work, and nobody may
+    be there to answer. The event is handled between two frames, so no line of the journal is torn.
+    """
+    event = pygame.event.Event(pygame.QUIT, is_forced=True)
+    before = signal.signal(signal.SIGTERM, lambda number, frame: pygame.event.post(event))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 def _opened_and_ready(

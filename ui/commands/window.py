@@ -55,6 +55,7 @@ class Window:
         self.recording = Recording(self.dressing, self.dialogs)
         self.player.cut = self.recording.cut
         self.is_open = True
+        self.is_terminated = False  # closed from outside: the journal keeps what is unsaved
 
     def _make_scene(self) -> Scene:
         settings = self.settings
@@ -131,6 +132,11 @@ class Window:
 
     def _close(self) -> None:
         self.is_open = False
+
+    def terminate(self) -> None:
+        """Close without asking, as SIGTERM demands. The journal of unsaved work stays, and the next start offers it."""
+        self.is_terminated = True
+        self._close()
 
     def stop_study(self) -> None:
         """End the experiment beside the window; what it has done stays."""
