@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +18,14 @@ from sim.files.scenario import Scenario
 from sim.generate import GENERATORS, generate
 from sim.grid import Grid
 from sim.params import ConfigError
+from sim.placing import cheapest_way
 from tests.runs import changed, scenario_on, timed
-from tests.window import make_app
+from tests.window import App, make_app
 from ui.model import agent_edits, files, painting, tables
+from ui.model.distances import MOST_ASKED
 from ui.model.keys import PanelKey
 from ui.model.session import Session
-from ui.panels import chart_files
+from ui.panels import chart_files, charts
 
 from .conftest import random_rows
 
@@ -404,6 +407,51 @@ def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:
         rows = read_table(write(session, tmp_path / "t"))
         assert list(dict.fromkeys(row["agent"] for row in rows)) == ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "plain"]
         assert float(rows[0]["cost"]) >= 0, "numbers stay numbers"
+
+
+def charted() -> App:
+    """A window after 300 ticks, of which no frame has measured a distance; one agent has a goal of its own."""
+    app = make_app(begun(agents=(AgentConfig("lrta", "A"), AgentConfig("tb-wa", "B", goal=(19, 1))), budget=1))
+    app.session.advance(300)
+    return app
+
+
+def test_saved_charts_hold_every_point_of_the_run(tmp_path: Path) -> None:
+    app = charted()
+    chart_files.save(app.window.desk, tmp_path / "charts.csv")
+    rows = read_table(tmp_path / "charts.csv")
+    run = app.session.run
+    for panel in run.panels:
+        trail = run.trails[panel.key]
+        assert np.unique(trail.cells).size > MOST_ASKED, "a frame does not measure all of them"
+        for chart in charts.CHARTS:
+            own = [row for row in rows if (row["chart"], row["agent"]) == (chart.key, panel.view.label)]
+            assert [int(row["tick"]) for row in own] == list(range(len(trail)))
+            assert all(row["value"] for row in own), chart.key
+        distances = [float(r["value"]) for r in rows if (r["chart"], r["agent"]) == ("distance", panel.view.label)]
+        expected = [cheapest_way(run.world.grid, int(cell), panel.subject.goal)[0] for cell in trail.cells[::25]]
+        assert distances[::25] == pytest.approx(expected)
+
+
+def test_a_value_that_there_is_not_has_a_row_that_is_empty(tmp_path: Path) -> None:
+    app = charted()
+    trail = app.session.run.trails[app.session.run.panels[0].key]
+    left = next(
+        cell for cell in trail.cells[1:].tolist() if cell not in (w.position for w in app.session.run.world.walkers)
+    )
+    app.session.do(EditCells(blocked=(left,)))
+    chart_files.save(app.window.desk, tmp_path / "charts.csv")
+    rows = [r for r in read_table(tmp_path / "charts.csv") if (r["chart"], r["agent"]) == ("distance", "A")]
+    assert [r["tick"] for r in rows if not r["value"]] == [str(t) for t in np.flatnonzero(trail.cells == left)]
+
+
+def test_a_saved_drawing_has_every_point_of_its_lines(tmp_path: Path) -> None:
+    app = charted()
+    chart_files.save(app.window.desk, tmp_path / "charts.svg")
+    text = (tmp_path / "charts.svg").read_text()
+    counts = sorted(len(points.split()) for points in re.findall(r'points="([^"]*)"', text))
+    trails = [len(app.session.run.trails[panel.key]) for panel in app.session.run.panels]
+    assert counts == sorted(trails * len(charts.CHARTS))
 
 
 def test_neither_is_one_in_the_values_of_charts(tmp_path: Path) -> None:

@@ -286,6 +286,11 @@ class Timeline:
         self._finish_keyframe()
         return self.world.measuring.distance_within(cell, A_TICK)
 
+    def distance(self, cell: int) -> float:
+        """Return the cost of the cheapest path from a cell to the goal, however long the search for it takes."""
+        self._finish_keyframe()
+        return self.world.measuring.distance(cell)
+
     @property
     def is_being_read(self) -> bool:
         """Whether nobody may write to the world, because a keyframe of it is read in another thread."""

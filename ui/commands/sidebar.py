@@ -63,5 +63,6 @@ def save_charts(window: Window) -> None:
         window.say(f"wrote {path.name}")
 
     answers = [(suffix[1:].upper(), partial(ask, suffix), "main" * (suffix == ".svg")) for suffix in SUFFIXES]
-    text = "All charts of the sidebar: SVG for papers, PNG for slides, CSV with every value."
+    until = f" up to tick {window.session.tick:,}" if window.session.tick < window.session.run.recorded_end else ""
+    text = f"All charts of the sidebar{until}: SVG for papers, PNG for slides, CSV with every value."
     window.show(Question(window.dialogs, "Save the charts", text, answers))

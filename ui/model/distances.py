@@ -31,6 +31,14 @@ class Distances:
                 break
         return self._of_cell[cells]
 
+    def complete(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> None:
+        """Measure the distance from each of these cells that is not known yet, without a limit on the work."""
+        self._look_at_map(timeline, run, goal)
+        for cell in np.unique(cells[np.isnan(self._of_cell[cells])]).tolist():
+            is_free = timeline.world.grid.is_free(cell)
+            measure = self._own.distance if self._own else timeline.distance
+            self._of_cell[cell] = measure(cell) if is_free else np.inf
+
     def of_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
         """That from one cell; None while it is not known."""
         self._look_at_map(timeline, run, goal)

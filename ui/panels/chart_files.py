@@ -23,7 +23,8 @@ PNG_SCALE = 2.0
 
 
 def save(desk: Desk, path: Path) -> None:
-    """All charts that are shown, in the format of the file's ending."""
+    """Write all charts that are shown, in the format of the file's ending, with every value up to the present tick."""
+    charts.complete(desk)
     make = {".svg": _svg, ".png": _png, ".csv": _csv}[path.suffix.lower()]
     write_atomically(path, make(desk))
 
@@ -38,9 +39,15 @@ def _values(desk: Desk) -> Iterator[tuple[Cell, ...]]:
         for line in charts.lines_of(desk, chart):
             numbers = range(line.first, line.last + 1)
             for number, value in zip(numbers, line.values.tolist(), strict=True):
-                if np.isfinite(value):
-                    short = float(f"{value:.10g}")
-                    yield chart.key, line.place + 1, line.label, number, int(short) if short.is_integer() else short
+                yield chart.key, line.place + 1, line.label, number, _short(value)
+
+
+def _short(value: float) -> Cell:
+    """Return a value with ten digits at most; None for one that there is not, such as the distance from a wall."""
+    if not np.isfinite(value):
+        return None
+    short = float(f"{value:.10g}")
+    return int(short) if short.is_integer() else short
 
 
 # --- pictures -------------------------------------------------------------------------------------

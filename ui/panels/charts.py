@@ -68,6 +68,15 @@ def _distances(desk: Desk, panel: Panel) -> Values:
     return known.along(timeline, cells, session.generation, panel.subject.goal)
 
 
+def complete(desk: Desk) -> None:
+    """Compute every value of all charts now: frames measure only a few distances each."""
+    session = desk.session
+    for panel in session.run.panels:
+        if panel.mind is not None:
+            timeline, cells = session.run.tree[panel.key.branch].timeline, session.run.trails[panel.key].cells
+            desk.distances_of(panel).complete(timeline, cells, session.generation, panel.subject.goal)
+
+
 TRIALS = Chart(
     "trials",
     "Cost / optimal by trial",
@@ -258,7 +267,7 @@ def round_values(top: float, most: int = MOST_LINES) -> list[float]:
 def _draw_line(desk: Desk, chart: Chart, scale: Scale, line: Line, below: int) -> None:
     """Lines that come later are thinner: where several lie on each other, each can be seen."""
     canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
-    points = points_of(line, scale)
+    points = points_of(line, scale, most=max(2, (scale.plot[2] - 2 * scale.pad) // 2))  # one point per two pixels
     if len(points) > 1:
         pygame.draw.lines(canvas.surface, colour, False, points, max(1, canvas.px(1.3 + 1.5 * min(3, below))))
     if chart.has_points and len(points) <= _MOST_POINTS:
@@ -266,13 +275,14 @@ def _draw_line(desk: Desk, chart: Chart, scale: Scale, line: Line, below: int) -
             pygame.draw.circle(canvas.surface, colour, point, max(2, canvas.px(2.5)))
 
 
-def points_of(line: Line, scale: Scale) -> list[tuple[float, float]]:
-    """The line in pixels: at most one point per two pixels, the last value always among them."""
+def points_of(line: Line, scale: Scale, most: int | None = None) -> list[tuple[float, float]]:
+    """Return the finite values of a line as positions in its plot: all of them, or at most `most` spread evenly, with
+    the first and the last.
+    """
     count = line.values.size
-    wanted = max(2, (scale.plot[2] - 2 * scale.pad) // 2)
-    places = np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
-    places = places[np.isfinite(line.values[places])]
-    return [(scale.x(line.first + i), scale.y(float(line.values[i]))) for i in places.tolist()]
+    indices = np.unique(np.linspace(0, count - 1, count if most is None else min(count, most)).astype(np.int64))
+    indices = indices[np.isfinite(line.values[indices])]
+    return [(scale.x(line.first + i), scale.y(float(line.values[i]))) for i in indices.tolist()]
 
 
 def _draw_values(desk: Desk, chart: Chart, scale: Scale, lines: Sequence[Line]) -> None:
