@@ -2071,3 +2071,28 @@ def test_over_its_lines_the_name_of_an_algorithm_stands_once(monkeypatch):
     app.window.run("slow_motion")
     app.window.run("step_expansion")
     assert not any("LRTA*: LRTA*" in text for text in drawn_texts(app, monkeypatch))
+
+
+def test_slow_motion_shows_the_search_of_the_first_example_instead_of_its_heat(monkeypatch):
+    app = make_app(files.open_any(files.examples()[0]).scenario, (1600, 900))
+    app.window.documents.complete(files.open_any(files.examples()[0]))
+    app.session.advance(60)
+    layers, key = app.window.scene.layers, app.session.run.panels[0].key
+    assert layers.heat.kind == "scrub"
+    box = app.window.scene.panels()[0][1].map
+
+    def drawn() -> bytes:
+        app.window.state.messages.waiting.clear()
+        app.draw()
+        return pygame.image.tobytes(app.window.surface.subsurface(box), "RGB")
+
+    hot = drawn()
+    press_combination(app, "S")
+    in_slow_motion = drawn()
+    assert in_slow_motion != hot and app.window.scene.cells[key].bands.size == 0
+    assert tab_layers.HIDDEN_HEAT in drawn_texts(app, monkeypatch), "the sidebar says where the heat is"
+    layers.show_heat("off")
+    assert drawn() == in_slow_motion, "all that the search has done is seen"
+    layers.show_heat("scrub")
+    press_combination(app, "S")
+    assert drawn() == hot, "it comes back"

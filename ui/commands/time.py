@@ -126,6 +126,8 @@ def slow_motion(window: Window) -> None:
     window.player.reveal = None
     if window.player.is_slow_motion:
         window.say_if_too_narrow("the lines of the algorithm")
+        if window.scene.layers.heat.kind != "off":
+            window.say("slow motion shows the search; the heat comes back when it ends")
 
 
 @command("Ctrl+.", "One expansion forward (slow motion)", repeats=True)

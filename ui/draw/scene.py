@@ -5,6 +5,7 @@ keyboard, no clock and no control.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import pygame
@@ -18,7 +19,7 @@ from ui.draw.theme import Palette
 from ui.model import layout
 from ui.model.camera import Camera
 from ui.model.keys import PanelKey
-from ui.model.layers import LayerState
+from ui.model.layers import HeatSetting, LayerState
 from ui.model.layout import Layout, PanelBoxes
 from ui.model.run import Panel, Run
 
@@ -57,6 +58,7 @@ class Scene:
         self.cells: dict[PanelKey, CellWords] = {}
         self.heat_scale: HeatScale = scale_for(layers.heat)
         self.left_out: frozenset[str] = frozenset()  # layers that are on and not drawn all the same
+        self.hides_heat = False  # in slow motion: heat would cover the cells that are being searched
         self.alone: int | None = None  # the place of a panel that stands without the others
         self._drawn: tuple[Run, object] | None = None  # the run whose cells are kept here, and its generation
 
@@ -105,11 +107,18 @@ class Scene:
         camera = self.camera(panel.key, boxes)
         return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
 
+    # --- heat -------------------------------------------------------------------------------------
+
+    @property
+    def heat(self) -> HeatSetting:
+        """The heat that is drawn now: the chosen one, or none while it is hidden."""
+        return replace(self.layers.heat, kind="off") if self.hides_heat else self.layers.heat
+
     # --- heat A - B -------------------------------------------------------------------------------
 
     def compared_panels(self) -> tuple[Panel, ...]:
         """The panels A and B while there is a heat map A - B, and none otherwise."""
-        if self.layers.heat.kind != "difference":
+        if self.heat.kind != "difference":
             return ()
         a, b = self._compared()
         return (self.run.panels[a], self.run.panels[b]) if a != b else ()
@@ -133,7 +142,7 @@ class Scene:
             del self.cells[gone]
         for panel in panels:
             self.cells.setdefault(panel.key, CellWords())
-        self.heat_scale = update_all([self._shown(panel) for panel in panels], self.layers.heat, self._compared())
+        self.heat_scale = update_all([self._shown(panel) for panel in panels], self.heat, self._compared())
 
     def _shown(self, panel: Panel) -> Shown:
         return Shown(self.cells[panel.key], panel.snapshot, panel.mind, self.run.trails[panel.key], panel.crowd)

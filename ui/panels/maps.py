@@ -19,6 +19,7 @@ def _no_hand(panel: Panel) -> Hand:
 def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
     """`hand`: what the mouse is about to do in a panel."""
     scene, player = desk.scene, desk.player
+    scene.hides_heat = player.is_slow_motion
     scene.refresh()
     compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
     for panel, boxes in scene.panels():

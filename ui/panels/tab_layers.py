@@ -39,6 +39,7 @@ NO_HEAT = {
 
 OTHERS = "Nothing to show of these agents"
 
+HIDDEN_HEAT = "slow motion shows the search instead"
 CROWD_HEAT = "a crowd has visits; click an agent for its own"
 
 
@@ -150,6 +151,8 @@ def _draw_heat(desk: Desk, box: Box) -> int:
 
 def _why_not(desk: Desk, kind: str) -> str:
     """Why there is no heat on screen."""
+    if desk.scene.hides_heat:
+        return HIDDEN_HEAT
     has_crowd = any(panel.crowd is not None for panel in desk.scene.shown_panels)
     return CROWD_HEAT if has_crowd else NO_HEAT[kind]
 
