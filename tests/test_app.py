@@ -2096,3 +2096,35 @@ def test_slow_motion_shows_the_search_of_the_first_example_instead_of_its_heat(m
     layers.show_heat("scrub")
     press_combination(app, "S")
     assert drawn() == hot, "it comes back"
+
+
+def test_a_budget_slider_that_acts_on_no_agent_says_so_and_records_nothing():
+    app = make_app(
+        replace(setup(1), agents=(AgentConfig("tb-wa", budget=4), AgentConfig("tba", budget=8))), (1600, 900)
+    )
+    before = app.session.run.world.budget
+    spot = app.window.canvas.spot_named("budget")
+    assert spot.drag is None and spot.wheel is None and "own" in spot.tip
+    drag(app, middle_of(app, "budget"), (spot.box[0] + spot.box[2], spot.box[1] + 5))
+    press_combination(app, "K")
+    assert app.session.run.world.budget == before and not app.session.history.done
+    assert any("own" in text for text in app.window.state.messages.texts())
+
+
+def test_the_budget_slider_names_the_agents_that_it_acts_on():
+    app = make_app(
+        replace(setup(1), agents=(AgentConfig("tb-wa", "slow"), AgentConfig("tba", "fast", budget=8))), (1600, 900)
+    )
+    spot = app.window.canvas.spot_named("budget")
+    assert "slow" in spot.tip and "fast" not in spot.tip
+    drag(app, middle_of(app, "budget"), (spot.box[0] + spot.box[2], spot.box[1] + 5))
+    slow, fast = (panel.view.budget for panel in app.session.run.panels)
+    assert slow == transport.MAX_BUDGET and fast == 8 and len(app.session.history.done) == 1
+
+
+def test_a_shared_budget_that_an_agent_cannot_have_is_refused_and_not_recorded():
+    spec = next(spec for spec in BY_KEY.values() if spec.check_budget(1, {p.name: p.default for p in spec.params}))
+    app = make_app(replace(setup(1), agents=(AgentConfig(spec.key),), budget=100))
+    turning.set_budget(app.session, 1)
+    assert app.session.run.world.budget == 100 and not app.session.history.done
+    assert app.session.told.messages

@@ -1,5 +1,6 @@
 """The open run: strokes undone as a whole, resets that keep what they say, and the same digests at any pace."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +13,17 @@ from agents.registry import BY_KEY
 from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChanges
-from sim.commands import AgentConfig, MoveGoal, SetBudget, ToGroup
+from sim.commands import (
+    AgentConfig,
+    Command,
+    MoveGoal,
+    SetBudget,
+    SetChanges,
+    SetParam,
+    SetTickMs,
+    SetTrials,
+    ToGroup,
+)
 from sim.files.examples import EXAMPLES
 from sim.files.scenario import Scenario, Until, dump_scenario, parse_scenario
 from sim.grid import Grid
@@ -951,3 +962,69 @@ def test_the_memory_for_going_back_has_a_limit_that_stays_with_later_runs() -> N
     assert session.run.tree.store.held <= session.run.tree.store.budget == 1_000_000
     session.limit_keyframes(0)
     assert session.run.tree.store.budget > 100_000_000
+
+
+# --- settings that are set already ------------------------------------------------------------------
+
+
+def recorded(session: Session) -> list[Command]:
+    return [entry.command for entry in session.run.timeline.entries()]
+
+
+SAME_AGAIN = {
+    "shared budget": lambda s: SetBudget(s.run.world.budget),
+    "own budget": lambda s: SetBudget(5, 1),
+    "no own budget": lambda s: SetBudget(None, 0),
+    "parameter": lambda s: SetParam(0, "weight", s.run.world.walkers[0].params["weight"]),
+    "trials": lambda s: SetTrials(s.run.world.trials),
+    "milliseconds": lambda s: SetTickMs(s.run.world.tick_ms),
+    "random changes": lambda s: SetChanges(s.run.world.random_changes.every, s.run.world.random_changes.rate),
+}
+
+
+@pytest.mark.parametrize("again", SAME_AGAIN.values(), ids=SAME_AGAIN)
+def test_a_setting_that_is_set_already_is_not_recorded(again: Callable[[Session], Command]) -> None:
+    session = Session(setup(agents=(AgentConfig("tb-wa"), AgentConfig("tb-wa", budget=5))))
+    session.advance(20)
+    painting.paint(session, [30], block=True)
+    session.seek(10)
+    before, done = recorded(session), len(session.history.done)
+    session.do(again(session))
+    assert recorded(session) == before, "what was done later is still there"
+    assert len(session.history.done) == done and not session.history.undone
+
+
+def test_a_knob_that_is_turned_back_in_its_tick_leaves_nothing() -> None:
+    session = Session(setup(agents=(AgentConfig("tb-wa"),), budget=4))
+    session.advance(7)
+    for budget in (5, 9, 30, 4):
+        turning.set_budget(session, budget)
+    assert recorded(session) == [] and not session.history.done and not session.has_unsaved_edits
+    assert session.run.world.budget == 4
+    turning.set_budget(session, 8)
+    session.advance(1)
+    turning.set_budget(session, 4)
+    assert len(session.history.done) == 1 and session.run.world.budget == 4, "a tick went by with 8"
+    session.history.undo()
+    assert session.run.world.budget == 4 and recorded(session) == []
+
+
+@pytest.mark.parametrize("ends", [(turning.turn_tick_ms, -1), (turning.turn_trials, -1)])
+def test_a_knob_at_its_end_records_nothing(ends: tuple[Callable[[Session, int], object], int]) -> None:
+    session = Session(setup())
+    turn, step = ends
+    turn(session, step)
+    assert recorded(session) == []
+
+
+def test_what_all_of_a_group_have_is_not_set_again() -> None:
+    session = Session(setup(agents=tuple(AgentConfig("tb-wa", group="units") for _ in range(3))))
+    session.do(ToGroup("units", SetBudget(5, 0)))
+    session.do(ToGroup("units", SetParam(0, "weight", 2.0)))
+    before = recorded(session)
+    session.advance(3)
+    session.do(ToGroup("units", SetBudget(5, 0)))
+    session.do(ToGroup("units", SetParam(0, "weight", 2.0)))
+    assert recorded(session) == before
+    session.do(ToGroup("units", SetBudget(6, 0)))
+    assert len(recorded(session)) == len(before) + 1

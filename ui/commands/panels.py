@@ -152,12 +152,19 @@ def lower_weight(window: Window) -> None:
 
 @command("K", "A larger budget for all", mode=RUN, repeats=True)
 def raise_budget(window: Window) -> None:
-    turning.set_budget(window.session, window.session.run.world.budget * 2)
+    _turn_budget(window, "raise_budget", window.session.run.world.budget * 2)
 
 
 @command("Shift+K", "A smaller budget for all", mode=RUN, repeats=True)
 def lower_budget(window: Window) -> None:
-    turning.set_budget(window.session, window.session.run.world.budget // 2)
+    _turn_budget(window, "lower_budget", window.session.run.world.budget // 2)
+
+
+def _turn_budget(window: Window, command_id: str, budget: int) -> None:
+    if reason := window.desk.why_not(command_id):
+        window.say(reason)
+    else:
+        turning.set_budget(window.session, budget)
 
 
 @command("Alt+L", "More trials for agents that learn", repeats=True)

@@ -4,7 +4,7 @@ What an agent is told, all of its crowd are. An agent that needs prepared data c
 (`Session.when_ready`). No pygame here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +12,7 @@ from agents.own_files import pinned
 from sim import commands
 from sim.commands import AgentConfig, Command
 from sim.params import ConfigError, Value
+from sim.walker import Walker
 from ui.model.keys import PanelKey
 from ui.model.session import Session
 
@@ -107,7 +108,19 @@ def _set_param(session: Session, key: PanelKey, name: str, value: Value, then: C
 def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
     """A budget of its own for one agent, or the shared one again."""
     session.focus(key)
-    session.do(_told_to(session, key, commands.SetBudget(budget, key.agent)))
+    walker = session.run.walker(key)
+    told = _told_to(session, key, commands.SetBudget(budget, key.agent))
+    do_if_allowed(session, [walker] if walker else [], budget or session.run.world.budget, told)
+
+
+def do_if_allowed(session: Session, agents: Iterable[Walker], budget: int, command: Command) -> None:
+    """Do a command that gives these agents a budget, unless one of them cannot have it: then say why."""
+    complaints = ((walker, walker.spec.check_budget(budget, walker.params)) for walker in agents)
+    refused = next((f"{walker.label}: {complaint}" for walker, complaint in complaints if complaint), "")
+    if refused:
+        session.told.messages.append(refused)
+    else:
+        session.do(command)
 
 
 def move_goal(session: Session, key: PanelKey, cell: int) -> None:

@@ -22,6 +22,7 @@ from sim.commands import Command, together
 from sim.time.branches import BranchState
 from sim.time.log import Entry
 from ui.model.keys import PanelKey
+from ui.model.present import as_set
 from ui.model.run import Run, RunState
 from ui.model.wording import RunNames
 
@@ -76,6 +77,7 @@ class _Doing:
     words: str
     is_stroke: bool  # whether its commands are one stroke
     knob: object = None  # what is turned by it
+    was_set: Command | None = None  # the command that would turn that knob back
     stroke: int = 0
     told: list[Command] = field(default_factory=list)
     settings: list["Setting[Any]"] = field(default_factory=list)  # values of the window that go with it
@@ -115,22 +117,51 @@ class History:
         self._doing = _Doing(run.state(), focused, run.tick, words, is_stroke, knob)
 
     def submit(self, command: Command) -> None:
-        """A command to the branch in front, as part of what is being done or as a thing of its own."""
+        """Submit a command to the branch in front, as part of the open entry or as an entry of its own. A setting that
+        is set already is not recorded: it would be an edit without effect, and in the past cost what was done later.
+        """
+        was_set = self._as_set(command)
+        if was_set == command:
+            return
         if self._doing is None:
             knob = _knob(self._holder.run.front, command)
             if knob is None or not self._turn_on(knob):
                 self.begin(is_stroke=knob is not None, knob=knob)
+                self._begun().was_set = was_set
             self._give(command)
-            self.end()
+            self._end_turn(command)
         else:
             self._give(command)
 
     def _give(self, command: Command) -> None:
-        doing = self._doing
-        assert doing is not None
+        doing = self._begun()
         stroke = self._holder.run.do(command, doing.stroke)
         doing.stroke = stroke if doing.is_stroke else 0
         doing.told.append(command)
+
+    def _as_set(self, command: Command) -> Command | None:
+        """Return the command that sets what is set in the branch in front and in all that are linked with it; None
+        where they differ or show other ticks.
+        """
+        run = self._holder.run
+        timelines = [run.tree[number].timeline for number in run.tree.mates(run.front)]
+        for timeline in timelines:
+            timeline.settle()
+        found = [as_set(timeline.world, command) for timeline in timelines if timeline.tick == run.tick]
+        return found[0] if found and len(found) == len(timelines) and found.count(found[0]) == len(found) else None
+
+    def _begun(self) -> _Doing:
+        assert self._doing is not None
+        return self._doing
+
+    def _end_turn(self, command: Command) -> None:
+        """End the entry of a knob; where it was turned back within one tick, nothing was done at all."""
+        doing = self._begun()
+        if doing.knob is not None and command == doing.was_set and self._holder.run.tick == doing.tick:
+            self._turned = None
+            self.cancel()
+        else:
+            self.end()
 
     def _turn_on(self, knob: object) -> bool:
         """Whether this knob was the last thing that was turned: then turning it further is one thing with that."""

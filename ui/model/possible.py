@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from ui.model.session import Session
 from ui.model.state import State
+from ui.model.turning import sharing_budget
 
 Reason = Callable[[Session, State], str]
 """Why not; "" where nothing is in the way."""
@@ -22,6 +23,10 @@ _SELECTED = _unless(lambda _, state: state.selection, "Nothing is selected: drag
 _IN_HAND = _unless(lambda _, state: state.selection or state.held, "Nothing is selected, and nothing is in the hand")
 _SECOND = _unless(lambda session, _: len(session.run.tree.branches) > 1, "There is one branch only; B makes another")
 
+_SHARED = _unless(
+    lambda session, _: sharing_budget(session), "No agent shares this budget: all have their own, k in a panel"
+)
+
 _REASONS: Mapping[str, Reason] = {
     "undo": _unless(lambda session, _: session.history.done, "Nothing was done yet"),
     "redo": _unless(lambda session, _: session.history.undone, "Nothing was taken back"),
@@ -36,6 +41,8 @@ _REASONS: Mapping[str, Reason] = {
     "mirror_top_bottom": _IN_HAND,
     "turn_right": _IN_HAND,
     "turn_left": _IN_HAND,
+    "raise_budget": _SHARED,
+    "lower_budget": _SHARED,
     "compare_branch": _unless(
         lambda session, _: session.run.tree[session.run.front].parent in session.run.tree.branches,
         "The focused branch has no parent to be compared with",

@@ -8,6 +8,7 @@ from sim.commands import AgentConfig
 from sim.kernels import octile
 from sim.movement import WORDS, Movement
 from sim.params import Param, Value
+from sim.walker import Walker
 from ui.model import agent_edits
 from ui.model.keys import PanelKey
 from ui.model.session import Session
@@ -75,10 +76,15 @@ def turn_budget(session: Session, key: PanelKey, step: int) -> None:
 # --- the focused branch ---------------------------------------------------------------------------
 
 
+def sharing_budget(session: Session) -> list[Walker]:
+    """Return the agents of the focused branch that have no budget of their own: those that the shared one acts on."""
+    return [walker for walker in session.run.world.walkers if walker.budget is None]
+
+
 def set_budget(session: Session, budget: int) -> None:
+    """Set the shared budget; where an agent cannot have it, only say so."""
     budget = max(1, budget)
-    if budget != session.run.world.budget:
-        session.do(commands.SetBudget(budget))
+    agent_edits.do_if_allowed(session, sharing_budget(session), budget, commands.SetBudget(budget))
 
 
 def flip_switch(session: Session, name: str) -> str:

@@ -20,6 +20,7 @@ UNTIL = (
     ("until_tick", "tick ..."),
 )
 MAX_BUDGET = 4096
+MOST_NAMED = 3  # agents that the tip of the budget names
 SLIDER = 150
 UNTIL_ROW = 26
 LEAST_UNTIL = 130  # of the buttons in rows
@@ -181,9 +182,24 @@ def _draw_budget(desk: Desk, left: int, y: int, height: int) -> int:
         math.log(budget) / math.log(MAX_BUDGET),
         drag_to,
         lambda step: desk.run("raise_budget" if step > 0 else "lower_budget"),
-        "Expansions a tick, for every agent without a budget of its own. Keys: K and Shift+K",
+        _budget_tip(desk),
+        is_enabled=not desk.why_not("raise_budget"),
     )
     return left + width
+
+
+def _budget_tip(desk: Desk) -> str:
+    """Say which agents the shared budget acts on, or why on none."""
+    if reason := desk.why_not("raise_budget"):
+        return reason
+    sharing = turning.sharing_budget(desk.session)
+    if len(sharing) == len(desk.session.run.world.walkers):
+        whose = "every agent"
+    else:
+        names = list(dict.fromkeys(walker.config.group or walker.label for walker in sharing))
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        whose = f"{', '.join(names[:MOST_NAMED])}{more}; the others have their own"
+    return f"Expansions a tick, for {whose}. Keys: K and Shift+K"
 
 
 def _draw_until(desk: Desk, left: int, right: int, y: int, rows: int) -> None:

@@ -375,23 +375,28 @@ class Canvas:
         drag_to: Callable[[float], None],
         step: Callable[[int], None],
         tip: str,
+        is_enabled: bool = True,
     ) -> None:
-        """A horizontal slider; `share` is where its handle stands between 0 and 1, the wheel makes steps."""
+        """Draw a horizontal slider; `share` is the position of its handle from 0 to 1, the wheel makes steps."""
         x, y, width, height = box
         radius = self.px(HANDLE)
 
         def drag(position: tuple[int, int]) -> None:
             drag_to(slider_share(position[0] - x, width, radius))
 
-        hot = self.spot(HotSpot(spot_id, box, None, tip, drag=drag, wheel=step))
+        spot = (
+            HotSpot(spot_id, box, None, tip, drag=drag, wheel=step) if is_enabled else HotSpot(spot_id, box, None, tip)
+        )
+        hot = self.spot(spot) and is_enabled
+        text, accent = (self.palette.text, self.palette.accent) if is_enabled else (self.palette.dim, self.palette.dim)
         middle = y + height // 2
         handle = x + radius + round((width - 2 * radius) * max(0.0, min(1.0, share)))
         track = self.px(4)
         self.fill((x, middle - track // 2, width, track), self.palette.raised, 2)
-        self.fill((x, middle - track // 2, handle - x, track), self.palette.accent, 2)
+        self.fill((x, middle - track // 2, handle - x, track), accent, 2)
         pygame.draw.circle(
             self.surface,
-            self.palette.text if hot else mix(self.palette.text, self.palette.surface, 0.1),
+            text if hot else mix(text, self.palette.surface, 0.1),
             (handle, middle),
             radius,
         )

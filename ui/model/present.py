@@ -1,0 +1,40 @@
+"""What is set in a world already: a command that sets the same again changes nothing, and is not worth recording."""
+
+from sim import commands
+from sim.commands import Command
+from sim.world import World
+
+
+def as_set(world: World, command: Command) -> Command | None:
+    """Return the command of the same kind that sets what is set in this world now; None for a command that sets
+    nothing, such as a stroke, or where its agent is missing.
+    """
+    match command:
+        case commands.SetBudget(_, None):
+            return commands.SetBudget(world.budget)
+        case commands.SetBudget(_, int(agent)) if walker := world.walker(agent):
+            return commands.SetBudget(walker.budget, agent)
+        case commands.SetParam(agent, name) if (walker := world.walker(agent)) and name in walker.params:
+            return commands.SetParam(agent, name, walker.params[name])
+        case commands.SetChanges():
+            return commands.SetChanges(world.random_changes.every, world.random_changes.rate)
+        case commands.SetTrials():
+            return commands.SetTrials(world.trials)
+        case commands.SetTickMs():
+            return commands.SetTickMs(world.tick_ms)
+        case commands.ToGroup(group, told):
+            return _as_set_in_group(world, group, told)
+    return None
+
+
+def _as_set_in_group(world: World, group: str, told: commands.Told) -> Command | None:
+    """Return the command that sets what every agent of a group has; None where they differ."""
+    match told:
+        case commands.SetBudget():
+            budgets = {walker.budget for walker in world.walkers if walker.config.group == group}
+            return commands.ToGroup(group, commands.SetBudget(budgets.pop(), told.agent)) if len(budgets) == 1 else None
+        case commands.SetParam(agent, name):
+            values = {walker.params.get(name) for walker in world.walkers if walker.config.group == group}
+            value = values.pop() if len(values) == 1 else None
+            return None if value is None else commands.ToGroup(group, commands.SetParam(agent, name, value))
+    return None
