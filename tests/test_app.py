@@ -184,6 +184,7 @@ RUNNING_COMMANDS = {
     "next_heat": lambda a: a.window.scene.layers.heat.kind == "scrub",
     "heat_scale": lambda a: not a.window.scene.layers.heat.is_log,
     "heat_colours": lambda a: a.window.scene.layers.heat.colours == "cividis",
+    "keep_view": lambda a: a.window.dressing.is_default,
     "theme": lambda a: a.window.scene.palette.name == "light",
     "ui_larger": lambda a: a.window.scene.scale > 1.0,
     "ui_smaller": lambda a: a.window.scene.scale < 1.0,

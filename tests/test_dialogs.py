@@ -89,7 +89,7 @@ class FakeHost:
     def open_example(self, path: str | os.PathLike[str]) -> None:
         self.open_path(path)
 
-    def open_scenario(self, setup: Scenario) -> None:
+    def open_scenario(self, setup: Scenario, *, keeps_view: bool = False) -> None:
         self.setups.append(setup)
 
     def save_session(self, then: Callable[[], None] = lambda: None) -> None:

@@ -185,7 +185,13 @@ def test_every_layer_has_a_check_box_its_key_and_is_kept() -> None:
         click(app, box.box)
         assert app.window.scene.layers.shows(layer) != layer.is_on
     app.window.collect_settings()
+    assert not app.window.settings.layers, "what is switched belongs to this file"
+    app.draw()
+    click(app, spot(app, "keep_view").box)
+    app.window.collect_settings()
     assert dict(app.window.settings.layers) == {layer.key: not layer.is_on for layer in LAYERS}
+    app.draw()
+    assert app.window.canvas.spot_named("keep_view") is None, "there is nothing more to keep"
 
 
 @pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare", "time"])

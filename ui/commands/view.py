@@ -88,6 +88,12 @@ def heat_colours(window: Window) -> None:
     tab_layers.next_colours(window.desk)
 
 
+@command("Alt+V", "Begin every file with these layers, this heat map and these links of cameras")
+def keep_view(window: Window) -> None:
+    window.dressing.keep_as_default()
+    window.say("every file begins with these layers and this heat map now, unless it says otherwise")
+
+
 @command("T", "Dark or light")
 def theme(window: Window) -> None:
     window.set_theme("light" if window.scene.palette.name == "dark" else "dark")

@@ -50,8 +50,10 @@ class Window:
         self.desk.tips = {command.id: command.help for command in commands}
         self.editor = Editor(session, self.state)
         self.dressing = Dressing(self.desk, self.cameras)
+        self.desk.is_default_view = lambda: self.dressing.is_default
+        self._defaults = settings.heat, settings.linked_cameras  # as applied last
         self.dialogs = Dialogs(self.desk, self.dressing, self.commands, surface.get_size())
-        self.documents.forget += [self.cameras.forget, self.editor.forget]
+        self.documents.forget.append(self.editor.forget)
         self.recording = Recording(self.dressing, self.dialogs)
         self.player.cut = self.recording.cut
         self.is_open = True
@@ -179,8 +181,10 @@ class Window:
         """Look and do as the settings say now."""
         settings = self.settings
         self.scene.palette, self.scene.scale = PALETTES[settings.theme], settings.ui_scale
-        self.cameras.is_linked = settings.linked_cameras
-        for layers in {id(layers): layers for layers in (self.scene.layers, self.dressing.own)}.values():
+        defaults = settings.heat, settings.linked_cameras
+        if defaults != self._defaults:  # what the file shows stays as it is where the defaults do
+            self._defaults, layers = defaults, self.scene.layers
+            self.cameras.is_linked = settings.linked_cameras
             layers.heat = replace(layers.heat, colours=settings.heat_colours, is_log=settings.heat_is_log)
         self.apply_limits()
         self._rebuild()
@@ -239,9 +243,6 @@ class Window:
     def collect_settings(self) -> None:
         """Bring the settings up to date with the window."""
         settings = self.settings
-        settings.layers = dict(self.dressing.own.visible)
-        settings.heat = self.dressing.own.heat
-        settings.linked_cameras = self.cameras.is_linked
         settings.speed = self.dressing.own_speed if self.state.lesson is None else self.state.lesson.speed_before
         if not self._is_full:  # or F11 would not give the window back as it was
             settings.window_size = self.surface.get_size()

@@ -96,8 +96,8 @@ class Host(Screen, Protocol):
     def open_example(self, path: str | os.PathLike[str]) -> None:
         """The same with an example, which runs at once."""
 
-    def open_scenario(self, scenario: Scenario) -> None:
-        """Begin another run, after asking about unsaved edits."""
+    def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
+        """Begin another run, after asking about unsaved edits; `keeps_view`: it looks as the one before."""
 
     def save_session(self, then: Callable[[], None] = ...) -> None:
         """Save everything, asking where if need be, and go on when it is done."""

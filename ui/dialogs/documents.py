@@ -144,15 +144,18 @@ class Documents:
             self.desk.state.lesson = None
             self.dressing.take_off()
 
-    def open_scenario(self, scenario: Scenario) -> None:
-        self.with_edits_kept(partial(self._begin_with_data, scenario))
+    def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
+        """Begin another run, after asking about unsaved edits; `keeps_view`: it looks as the one before."""
+        self.with_edits_kept(partial(self._begin_with_data, scenario, keeps_view=keeps_view))
 
-    def _begin_with_data(self, scenario: Scenario) -> None:
+    def _begin_with_data(self, scenario: Scenario, *, keeps_view: bool) -> None:
         if needs_data(agents_of(scenario)):
             job = Job(lambda job: prepare(scenario, job.told))
-            self.host.work("Computing what the agents need", job, lambda done: self._begin(scenario))
+            self.host.work(
+                "Computing what the agents need", job, lambda done: self._begin(scenario, keeps_view=keeps_view)
+            )
         else:
-            self._begin(scenario)
+            self._begin(scenario, keeps_view=keeps_view)
 
     def with_data(self, agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
         """Go on to put these agents on a map when all that they need is there: with a bar and a way to stop it."""
@@ -165,10 +168,12 @@ class Documents:
         title = "Computing what the agents need" if len(agents) > 1 else "Computing what the agent needs"
         self.host.work(title, job, lambda done: go_on())
 
-    def _begin(self, scenario: Scenario) -> None:
+    def _begin(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
         self.session.open(scenario)
         self.session.path = None
-        self.dressing.take_off()
+        self.dressing.forget_cameras()
+        if not keeps_view:
+            self.dressing.take_off()
         self.desk.state.forget_places()
         self.end_lesson()
         self.desk.state.notes = None
@@ -189,7 +194,7 @@ class Documents:
         """Take up a session as its journal left it, and look as its file wants to."""
         saving.restore(self.session, saved)
         self.session.crashed.append(journal)
-        self.dressing.cameras.forget()
+        self.dressing.forget_cameras()
         self.dressing.put_on(saved.scenario.view)
         self.desk.player.pause()
 

@@ -133,8 +133,8 @@ class Dialogs:
     def open_example(self, path: str | os.PathLike[str]) -> None:
         self.documents.open_example(path)
 
-    def open_scenario(self, scenario: Scenario) -> None:
-        self.documents.open_scenario(scenario)
+    def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
+        self.documents.open_scenario(scenario, keeps_view=keeps_view)
 
     def save_session(self, then: Callable[[], None] = lambda: None) -> None:
         self.documents.save_session(then)

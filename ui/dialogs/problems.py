@@ -117,7 +117,7 @@ class ProblemList(Dialog):
             self.ask(lambda host: MessageBox(host, "The problem could not be opened", reasons))
             return
         self.host.close_dialog()
-        self.host.open_scenario(scenario)
+        self.host.open_scenario(scenario, keeps_view=True)  # another row of the same file
 
 
 def matches(row: ScenRow, query: str) -> bool:

@@ -25,8 +25,9 @@ class Cameras:
         self._own: dict[PanelKey, View | None] = {}
 
     def forget(self) -> None:
-        """Another map: show all of it."""
+        """Show the whole of another map, without following an agent."""
         self._shared = None
+        self.follows = False
         self._own.clear()
 
     def of(self, panel: PanelKey, size: tuple[int, int], map_size: tuple[int, int]) -> Camera:

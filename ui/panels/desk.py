@@ -25,6 +25,11 @@ def _nothing_runs(command_id: str) -> None:
     """In a picture no control does anything."""
 
 
+def _always() -> bool:
+    """Return what is true of a picture, which keeps no defaults."""
+    return True
+
+
 @dataclass
 class Desk:
     session: Session
@@ -37,6 +42,7 @@ class Desk:
     keys: Mapping[str, str] = field(default_factory=dict)  # by command
     tips: Mapping[str, str] = field(default_factory=dict)
     distances: dict[object, Distances] = field(default_factory=dict)  # see distances_of
+    is_default_view: Callable[[], bool] = _always  # whether layers and heat are those that every file begins with
     is_picture: bool = False  # whether nobody can click on what is drawn
 
     @property

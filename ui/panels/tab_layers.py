@@ -14,6 +14,8 @@ from ui.panels import badges, meanings
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
+KEEP = "Keep for every file"
+
 HEAT_TIPS = {
     "off": "No heat map",
     "scrub": "Scrubbing alone: how often the agent came back to a cell, or moved back onto it",
@@ -53,8 +55,25 @@ def draw(desk: Desk, box: Box) -> int:
     y = _draw_rows(desk, (x, y, width, row), shown) + px(6)
     desk.canvas.hline(x, y, width)
     y = _draw_heat(desk, (x, y + px(8), width, heat_height))
+    if not desk.is_default_view():
+        y = _draw_keep(desk, (x, y, width, px(25)))
     y = meanings.draw(desk, (x, y, width, box[1] + height - y))
     return _draw_others(desk, (x, y + px(6), width, row), [layer for layer in LAYERS if layer not in shown])
+
+
+def _draw_keep(desk: Desk, box: Box) -> int:
+    """Draw the button that makes what is shown the user's default; returns where it ends."""
+    px = desk.canvas.px
+    desk.canvas.button(
+        "keep_view",
+        box,
+        KEEP,
+        partial(desk.run, "keep_view"),
+        tip=desk.tip_of("keep_view"),
+        key=desk.key_of("keep_view"),
+        size=12,
+    )
+    return box[1] + box[3] + px(8)
 
 
 def _draw_others(desk: Desk, box: Box, layers: Sequence[Layer]) -> int:
