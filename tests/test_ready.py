@@ -16,8 +16,9 @@ from agents.registry import SPECS
 from agents.warm import walk, walk_together
 from sim.commands import AgentConfig
 from sim.crew import Crew
-from sim.kernels import cache, crew, inner, jit, ready, sources
+from sim.kernels import cache, crew, jit, ready, sources
 from sim.kernels.jit import JIT_ON
+from sim.kernels.known import IS_KNOWN
 from sim.kernels.ready import Part, is_ready, make_ready
 
 from .conftest import ROOT, run_python
@@ -216,7 +217,7 @@ def test_a_full_disk_ends_nothing(tiny: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @compiles
-@pytest.mark.skipif(not inner.IS_KNOWN, reason="another version of numba, of which every kernel is compiled")
+@pytest.mark.skipif(not IS_KNOWN, reason="another version of numba, of which every kernel is compiled")
 def test_a_kernel_that_another_calls_is_part_of_it_and_can_be_called_itself(
     tiny: Path, begun: Callable[[], Any]
 ) -> None:
@@ -250,7 +251,7 @@ def test_an_edit_compiles_what_depends_on_it_and_nothing_else(tiny: Path, begun:
 
 @pytest.fixture
 def three_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Three files of kernels, of which a imports b in one of the three ways, and b imports c."""
+    """Three files of kernels, of which a imports b in one of four ways, and b imports c."""
     folder = tmp_path / "sim" / "kernels"
     folder.mkdir(parents=True)
     (folder / "c.py").write_text("LIMIT = 1\n")
@@ -267,7 +268,13 @@ def forget_stamps() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["from sim.kernels import b", "from sim.kernels.b import (\n    x,\n)", "import sim.kernels.b as d"]
+    "line",
+    [
+        "from sim.kernels import b",
+        "from sim.kernels.b import (\n    x,\n)",
+        "import sim.kernels.b as d",
+        "if True:\n    from sim.kernels.b import x",
+    ],
 )
 def test_a_stamp_is_of_all_that_is_imported(three_files: Path, line: str) -> None:
     (three_files / "a.py").write_text(f"{line}\n")
@@ -367,3 +374,39 @@ def test_the_short_walk_together_takes_every_kernel_for_many(monkeypatch: pytest
     assert not missed
     for kernel in (crew.read_sums, crew.read_positions):
         assert kernel.overloads
+
+
+ANOTHER_NUMBA = """
+import numba
+numba.__version__ = "0.99.1"
+import llvmlite.binding.newpassmanagers
+del llvmlite.binding.newpassmanagers.create_new_module_pass_manager
+"""
+SMALL_RUN = """
+from agents.registry import BY_KEY
+from sim.commands import AgentConfig
+from sim.grid import Grid
+from sim.kernels import jit, known
+from sim.world import World
+world = World(Grid.from_rows(["....", ".@@.", ".@..", "...."]), 0, 15, BY_KEY, budget=2)
+world.add(AgentConfig("lrta"))
+world.advance(30)
+print(known.IS_KNOWN, hasattr(jit, "Kernel"), world.digest())
+"""
+
+
+@compiles
+@pytest.mark.slow
+def test_another_numba_compiles_by_itself_and_comes_to_the_same(tmp_path: Path) -> None:
+    """Parts of numba that only our compiler uses are gone in it, as they may be in any later version."""
+    with_ours, without = (
+        run_python(begin + SMALL_RUN, NUMBA_CACHE_DIR=folder).split()
+        for begin, folder in (("", os.environ.get("NUMBA_CACHE_DIR", "")), (ANOTHER_NUMBA, str(tmp_path)))
+    )
+    assert with_ours[:2] == ["True", "True"] and without[:2] == ["False", "False"]
+    assert without[2] == with_ours[2]
+
+
+def test_another_numba_is_noticed_before_its_inside_is_imported() -> None:
+    told = run_python(ANOTHER_NUMBA + SMALL_RUN, NUMBA_DISABLE_JIT="1")
+    assert told.split()[:2] == ["False", "False"]

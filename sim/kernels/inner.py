@@ -7,14 +7,13 @@ numba makes machine code and a Python wrapper of every function that it meets, a
 never calls, and that took a third of the time. Here a kernel has two forms. Called from Python it is compiled, with a
 wrapper, and kept in the cache. Called from another kernel it is optimised code of LLVM that goes into that kernel.
 
-This builds on the inside of numba, so only with the version that it was tried with (IS_KNOWN); the results are the
-same either way.
+This builds on the inside of numba, so it is imported only with a version that it was tried with (known.py); the results
+are the same either way.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numba
 from llvmlite.binding.newpassmanagers import create_new_module_pass_manager
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
@@ -36,9 +35,6 @@ from numba.core.untyped_passes import (
     RewriteSemanticConstants,
     TranslateByteCode,
 )
-
-IS_KNOWN = numba.__version__.startswith("0.68.")
-"""Whether this is a version of numba whose inside is as expected here."""
 
 
 class _Lean(JITCodeLibrary):

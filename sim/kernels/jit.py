@@ -22,7 +22,10 @@ import numba
 import numpy as np
 
 from sim.kernels.cache import with_cache
-from sim.kernels.inner import IS_KNOWN, Interpreted, Kernel
+from sim.kernels.known import IS_KNOWN
+
+if IS_KNOWN:  # importing it fails where the inside of numba is another
+    from sim.kernels.inner import Interpreted, Kernel
 
 JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
@@ -61,7 +64,7 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         return function
     if DRAWS_ONLY and function.__module__.startswith("sim."):
         return Interpreted(function, options)
-    made = with_cache(Kernel(function, options) if IS_KNOWN else cast(Any, numba.njit)(**options)(function))
+    made = with_cache(Kernel(function, options) if IS_KNOWN else cast(Any, numba.jit)(**options)(function))
     KERNELS.append(made)
     return made
 

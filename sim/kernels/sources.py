@@ -17,7 +17,7 @@ STAMP_LENGTH = 16
 
 _ROOMS = ("sim.kernels", "ui.draw.kernels")
 _IMPORT = re.compile(
-    r"^(?:from[ ]+(?P<room>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n]*)|import[ ]+(?P<module>[\w.]+))", re.M
+    r"^[ ]*(?:from[ ]+(?P<room>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n]*)|import[ ]+(?P<module>[\w.]+))", re.M
 )
 
 

@@ -12,7 +12,7 @@ TEXT_DEPTH, STEP_DEPTH = 90, 215
 
 DIGITS = 9
 MODIFIERS = ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+")
-"""The first nine layers have Ctrl and a digit, the next nine the same with Shift, and so on."""
+"""The first nine layers have Ctrl and a digit, the next nine the same with Shift, the next nine with Alt."""
 
 
 def always(picture: Picture) -> bool:
@@ -52,5 +52,6 @@ class Layer:
 
     @property
     def shortcut(self) -> str:
-        nines, place = divmod(self.place - 1, DIGITS)
-        return f"{MODIFIERS[nines]}{place + 1}"
+        """Return the usual key of this layer; "" for those after the 27th, which are only listed."""
+        nines, digit = divmod(self.place - 1, DIGITS)
+        return f"{MODIFIERS[nines]}{digit + 1}" if nines < len(MODIFIERS) else ""
