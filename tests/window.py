@@ -1,11 +1,14 @@
 """Helpers for tests of the window: an app under the dummy driver, and events as a user makes them."""
 
 from pathlib import Path
+from typing import Any
 
 import pygame
+import pytest
 
 from sim.files.scenario import Scenario
 from ui.app import App
+from ui.draw.fonts import Fonts
 from ui.model import job
 from ui.model.session import Session
 from ui.model.settings import Settings
@@ -142,3 +145,48 @@ def choose(app: App, label: str) -> None:
 def open_app_files() -> list[Path]:
     """Every scenario that ships."""
     return sorted((ROOT / "assets" / "scenarios").glob("*.yaml"))
+
+
+class DrawnTexts:
+    """Collects what a user can read: texts of the window and its dialogs, tips, keys of controls, menus, messages.
+
+    with DrawnTexts(app) as seen:
+        seen.look("what is being done")     # draws a frame, and takes in what is on it
+    """
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.texts: dict[str, str] = {}  # each text, with what was going on when it was first seen
+        self.keys: dict[str, str] = {}  # each key that a control names, with the control
+        self.doing = ""
+        self._patch = pytest.MonkeyPatch()
+
+    def __enter__(self) -> "DrawnTexts":
+        render = Fonts.render
+
+        def listen(fonts: Fonts, text: str, *how: Any) -> pygame.Surface:
+            self.texts.setdefault(text, self.doing)
+            return render(fonts, text, *how)
+
+        self._patch.setattr(Fonts, "render", listen)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._patch.undo()
+
+    def look(self, doing: str) -> None:
+        """Draw a frame and take in all of its texts."""
+        self.doing = doing
+        self.app.draw()
+        window = self.app.window
+        for spot in window.canvas.spots:
+            self.texts.setdefault(spot.tip, f"{doing}: {spot.id}")
+            for key in spot.key.split():
+                self.keys.setdefault(key, f"{doing}: {spot.id}")
+        for text in window.state.messages.texts():
+            self.texts.setdefault(text, doing)
+        dialog = window.dialogs.dialog
+        while dialog is not None:
+            for control in dialog.controls:
+                self.texts.setdefault(str(getattr(control, "tip", "")), f"{doing}: {type(dialog).__name__}")
+            dialog = dialog.inner

@@ -167,7 +167,7 @@ class App:
         if hidden > self._hidden:
             self.window.say(
                 f"{hidden} of {MOST_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden: "
-                "take a branch off the screen (Alt+H) or remove agents (Delete)"
+                "take a branch off the screen ({key:hide_branch}) or remove agents ({key:remove_agent})"
             )
         self._hidden = hidden
 

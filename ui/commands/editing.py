@@ -124,7 +124,7 @@ def goal_of_crowd_here(window: Window) -> None:
     if window.session.run.crowd(window.session.focused_key) is None:
         window.say("the focused panel shows one agent, not a crowd")
     elif window.state.cursor is None:
-        window.say("there is no cell cursor yet: Ctrl+arrows")
+        window.say("there is no cell cursor yet: {key:cursor_right} shows it")
     else:
         window.editor.drop_goal_of_crowd(window.state.cursor)
 

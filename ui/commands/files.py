@@ -38,7 +38,7 @@ def recent(window: Window) -> None:
 @command("Ctrl+L", "Problem list of the open .scen file")
 def problems(window: Window) -> None:
     if window.documents.problems is None:
-        window.say("no problem list is open: open a .scen file (Ctrl+O)")
+        window.say("no problem list is open: open a .scen file ({key:open})")
     else:
         window.show(ProblemList(window.dialogs))
 

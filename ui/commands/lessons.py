@@ -59,4 +59,4 @@ for _n in range(1, MOST_ANSWERS + 1):
 
 
 def _say_none(window: Window) -> None:
-    window.say("no lesson is open; Shift+G lists them")
+    window.say("no lesson is open; {key:lessons} lists them")

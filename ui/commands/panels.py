@@ -82,7 +82,7 @@ def edit_agent(window: Window) -> None:
 def _has_room(window: Window) -> bool:
     if len(window.session.run.panels) < 8:
         return True
-    window.say("eight panels are the most; remove one first (Delete)")
+    window.say("eight panels are the most; remove one first ({key:remove_agent})")
     return False
 
 

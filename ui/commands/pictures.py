@@ -53,13 +53,15 @@ def _mark(window: Window, name: str, words: str) -> None:
 @command("I", "Mark the first tick to export", mode=RUN)
 def mark_in(window: Window) -> None:
     _mark(window, "mark_in", "range to export begins")
-    window.say(f"export from tick {window.state.mark_in:,} on; Shift+I marks the end, Alt+E exports")
+    window.say(
+        f"export from tick {window.state.mark_in:,} on; {{key:mark_out}} marks the end, {{key:export_video}} exports"
+    )
 
 
 @command("Shift+I", "Mark the last tick to export", mode=RUN)
 def mark_out(window: Window) -> None:
     _mark(window, "mark_out", "range to export ends")
-    window.say(f"export up to tick {window.state.mark_out:,}; Alt+E exports")
+    window.say(f"export up to tick {window.state.mark_out:,}; {{key:export_video}} exports")
 
 
 @command("Alt+E", "Export the marked ticks as a video")

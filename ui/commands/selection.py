@@ -80,7 +80,9 @@ command("Shift+Z", "Turn left by a quarter", mode=EDIT, name="turn_left")(_turn(
 @command("Delete", "Free what is selected", mode=EDIT)
 def free_selected(window: Window) -> None:
     if window.state.selection is None:
-        window.say("nothing is selected; outside edit mode (M) Delete removes the focused agent")
+        window.say(
+            "nothing is selected; outside edit mode ({key:edit_mode}) {key:remove_agent} removes the focused agent"
+        )
     else:
         _say(window, window.editor.selecting.fill(block=False))
 

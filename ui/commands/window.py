@@ -47,7 +47,7 @@ class Window:
         self.scene = self._make_scene()
         self.desk = Desk(session, settings, self.state, self.player, self.scene, run=self.run)
         self.desk.keys = self.commands.keys()
-        self.desk.tips = {command.id: command.help for command in commands}
+        self.desk.tips = commands.names()
         self.editor = Editor(session, self.state)
         self.dressing = Dressing(self.desk, self.cameras)
         self.desk.is_default_view = lambda: self.dressing.is_default

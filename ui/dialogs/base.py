@@ -303,6 +303,10 @@ class Dialog:
             card.height = min(card.height, room)
             card.top = self.px(layout.TOP_BAR) + gap
 
+    @property
+    def shown_hint(self) -> str:
+        return self.host.commands.worded(self.hint)
+
     def set_title(self, title: str, hint: str | None = None) -> None:
         self.title = title
         self.hint = self.hint if hint is None else hint

@@ -36,7 +36,7 @@ class Example:
 
 class Gallery(Dialog):
     title = "Gallery"
-    hint = "each example shows one thing; arrows choose, Enter or a click opens; Shift+G: lessons"
+    hint = "each example shows one thing; arrows choose, Enter or a click opens; {key:lessons}: lessons"
     size = (1260, 700)
     command = "gallery"
 

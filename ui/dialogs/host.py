@@ -54,7 +54,7 @@ class Dialogs:
             dialog.close()
 
     def complain(self, error: ConfigError, title: str = "That did not work") -> None:
-        self.show(MessageBox(self, title, error.problems))
+        self.show(MessageBox(self, title, [self.commands.worded(problem) for problem in error.problems]))
 
     def message(self, host: Host, title: str, problems: Sequence[str]) -> Dialog:
         return MessageBox(host, title, problems)

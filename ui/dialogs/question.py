@@ -19,6 +19,7 @@ class Question(Dialog):
         """Ask with these answers. The main answer is what Enter means, and never one that loses something; Esc gives
         none.
         """
+        text = host.commands.worded(text)
         self.title, self.text, self.answers = title, text, list(answers)
         self.size = (520, HEADING + FOOTER + text_height(host, text, 520 - 2 * MARGIN, 14) + 10)
         super().__init__(host)

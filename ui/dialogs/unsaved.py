@@ -29,7 +29,7 @@ class UnsavedQuestion(Question):
             told = _told(host.session)
             text = f"{name}: not saved: {told}. A session file keeps everything, with all branches."
             if not told:
-                text = f"{name}: the run before this one was not saved. Ctrl+Z goes back to it."
+                text = f"{name}: the run before this one was not saved. {{key:undo}} goes back to it."
             answers += [("Save session ...", self._save_session, "main")]
         super().__init__(host, "Unsaved work", text, answers)
 

@@ -153,7 +153,7 @@ class WorstBlock(Dialog):
         session.seek(result.tick)
         make: Callable[[], Branch] = partial(open_what_if, session.run.tree, number, result)
         branch = branching.add(session, f"what if: {result.block.name} blocked", make, self.agent)
-        self.host.tell(f'"{branch.name}" beside the run it comes from; press Space to watch both')
+        self.host.tell(f'"{branch.name}" beside the run it comes from; {{key:play}} lets both run')
 
     def close(self) -> None:
         self._cancelled.set()

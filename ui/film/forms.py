@@ -148,8 +148,8 @@ class RecordDialog(FormDialog):
 
     def _hint_of(self, host: Host) -> str:
         """Return what the title says of the ticks that are recorded."""
-        stop, export = host.commands.key_of("record"), host.commands.key_of("export_video")
-        return f"from tick {host.session.tick:,} on; {stop} stops. {export}: ticks that have passed"
+        hint = "; {key:record} stops. {key:export_video}: ticks that have passed"
+        return f"from tick {host.session.tick:,} on" + host.commands.worded(hint)
 
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)

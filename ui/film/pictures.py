@@ -137,7 +137,7 @@ def _arrive(session: Session) -> None:
 
 def _check_panel(dressing: Dressing, key: PanelKey) -> None:
     if all(panel.key != key for panel in dressing.desk.session.run.panels):
-        raise ConfigError("there is no panel to take a picture of: A adds an agent")
+        raise ConfigError("there is no panel to take a picture of: {key:add_agent} adds an agent")
 
 
 def _label(dressing: Dressing, panel: PanelKey) -> str:

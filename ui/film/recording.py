@@ -78,7 +78,7 @@ class Recording:
         options = options_of(values, desk.scene.layout.size, desk.session.panel_of(desk.session.focused_key))
         target = self._target(values)
         self.filming = Studio.film(target, desk.session, options, self.dressing.look())
-        keys = "F9 stops" if desk.player.clock.is_running else "Space runs, F9 stops"
+        keys = "{key:record} stops" if desk.player.clock.is_running else "{key:play} runs, {key:record} stops"
         desk.say(f"recording to {target.name} in {target.parent}; {keys}")
 
     def _target(self, values: Values, last: int | None = None) -> Path:

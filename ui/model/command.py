@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ui.model.key_words import worded
+
 ANY, RUN, EDIT = "any", "run", "edit"
 
 Action = Callable[[Any], None]
@@ -106,6 +108,14 @@ class CommandTable:
     def keys(self) -> dict[str, str]:
         """The first key of every command."""
         return {command.id: self.key_of(command.id) for command in self}
+
+    def names(self) -> dict[str, str]:
+        """Return what every command does, in words."""
+        return {command.id: command.help for command in self}
+
+    def worded(self, text: str) -> str:
+        """Return a text with the keys of the commands that it mentions as `{key:command}`."""
+        return worded(text, self.keys(), self.names())
 
     def key_of(self, command_id: str) -> str:
         """The first key of a command, for tooltips and menus."""

@@ -69,14 +69,15 @@ NOTES = (
     Note(
         "scrubbing",
         Highlight("one cell a tick", "revisits"),
-        "To and fro over the same cells: scrubbing. The heat shows where, this number how often. F4 says why it moves.",
+        "To and fro over the same cells: scrubbing. The heat shows where, this number how often. "
+        "{key:tab_inspect} says why it moves.",
         _scrubs,
     ),
     Note(
         "compare",
         Highlight("sixteen", "agent"),
-        "The same search with sixteen cells a tick hardly scrubs at all. G has more examples, Shift+G lessons, "
-        "? all keys.",
+        "The same search with sixteen cells a tick hardly scrubs at all. {key:gallery} has more examples, "
+        "{key:lessons} lessons, {key:help} all keys.",
         _has_gone_far,
     ),
 )

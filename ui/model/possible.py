@@ -21,7 +21,9 @@ def _unless(can: Callable[[Session, State], object], why: str) -> Reason:
 
 _SELECTED = _unless(lambda _, state: state.selection, "Nothing is selected: drag over the map with Select")
 _IN_HAND = _unless(lambda _, state: state.selection or state.held, "Nothing is selected, and nothing is in the hand")
-_SECOND = _unless(lambda session, _: len(session.run.tree.branches) > 1, "There is one branch only; B makes another")
+_SECOND = _unless(
+    lambda session, _: len(session.run.tree.branches) > 1, "There is one branch only; {key:branch} makes another"
+)
 
 _SHARED = _unless(
     lambda session, _: sharing_budget(session), "No agent shares this budget: all have their own, k in a panel"

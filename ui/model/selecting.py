@@ -21,7 +21,7 @@ from ui.model.session import Session
 from ui.model.state import State
 from ui.model.tools import SELECT, Point
 
-NOTHING = "nothing is selected: drag over the map with the Select tool (S in edit mode)"
+NOTHING = "nothing is selected: drag over the map with the Select tool ({key:tool_select} in edit mode)"
 NO_PIECE = "nothing was copied: select something, then Copy"
 
 NEW, MORE, LESS, MOVE, COPY = "new", "more", "less", "move", "copy"
@@ -182,7 +182,7 @@ class Selecting:
         self.state.choose_tool(SELECT)
         self.state.held = self.state.piece
         self.state.held_at = self.state.hover or self.state.cursor or self._middle()
-        return "click to put it down, Enter at the cell cursor; Escape lets go of it"
+        return "click to put it down, {key:put_down} at the cell cursor; {key:cancel} lets go of it"
 
     def _middle(self) -> Point:
         chosen = self.state.selection
@@ -265,7 +265,7 @@ class Selecting:
             return NOTHING
         self.session.do(NameSwitch(name, tuple(chosen.cells(self.grid).tolist())))
         place = list(self.session.run.world.switches).index(name) + 1
-        key = f", Shift+{place} turns it" if place <= 9 else ""
+        key = f", {{key:switch_{place}}} turns it" if place <= 9 else ""
         return f"{name} is a switch of {counted(chosen.count, 'cell')}{key}"
 
     def next_name(self) -> str:

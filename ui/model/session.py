@@ -157,7 +157,7 @@ class Session:
             self.unsaved.mark_unsaved()
         self.history.note(Done(words, _AnotherRun(self, left), tick))
         if len(left.state.branches) > 1 or any(not entry.is_scripted for entry in left.state.branches[0].entries):
-            self.told.messages.append("begun again; Ctrl+Z goes back to the run before, with all its edits")
+            self.told.messages.append("begun again; {key:undo} goes back to the run before, with all its edits")
 
     def as_left(self) -> LeftRun:
         return LeftRun(self.run.state(), self.focused_key, self.unsaved.saved)

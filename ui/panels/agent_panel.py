@@ -24,7 +24,9 @@ def draw_around(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None
     """Header and numbers. The map, which MapRenderer draws, is painted over what lies between them."""
     _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
-    desk.canvas.spot(HotSpot(f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, f"{place + 1}"))
+    desk.canvas.spot(
+        HotSpot(f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, desk.key_of(f"focus_{place + 1}"))
+    )
     panel_header.draw(desk, boxes.header, panel, place)
     _draw_hud(desk, boxes, panel)
 

@@ -10,6 +10,7 @@ from functools import partial
 from ui.draw.scene import Scene
 from ui.draw.theme import Palette
 from ui.model.distances import Distances
+from ui.model.key_words import worded
 from ui.model.keys import PanelKey
 from ui.model.layout import Layout, lay_out
 from ui.model.player import Player
@@ -51,11 +52,19 @@ class Desk:
 
     def say(self, text: str) -> None:
         """Tell the user something for a few seconds."""
-        self.state.messages.say(text)
+        self.state.messages.say(self.worded(text))
 
     def tell(self, text: str) -> None:
         """The same about the run as it is now, until something is done to it."""
-        self.state.messages.say(text, self.session.history.deeds)
+        self.state.messages.say(self.worded(text), self.session.history.deeds)
+
+    def worded(self, text: str) -> str:
+        """Return a text with the keys of the commands that it mentions as `{key:command}`."""
+        return worded(text, self.keys, self.tips)
+
+    def keys_of(self, *command_ids: str) -> str:
+        """Return the keys of a control that several commands turn, apart by spaces."""
+        return " ".join(key for command_id in command_ids if (key := self.key_of(command_id)))
 
     def heading(self, x: int, y: int, text: str) -> int:
         """The name of a part of the sidebar; returns where that part begins."""
@@ -72,7 +81,7 @@ class Desk:
 
     def why_not(self, command_id: str) -> str:
         """Why a command cannot be done now; "" where it can."""
-        return why_not(command_id, self.session, self.state)
+        return self.worded(why_not(command_id, self.session, self.state))
 
     def doer_of(self, command_id: str) -> Callable[[], None] | None:
         """What its button does: nothing, where the command cannot be done."""

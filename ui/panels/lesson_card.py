@@ -67,7 +67,11 @@ def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place
     box = (x, y, width, len(lines) * px(19) + px(10))
     is_open = playing.answered is None
     spot = HotSpot(
-        f"lesson:answer:{place}", box, partial(playing.answer, place), "Choose this answer", f"Alt+{place + 1}"
+        f"lesson:answer:{place}",
+        box,
+        partial(playing.answer, place),
+        "Choose this answer",
+        desk.key_of(f"answer_{place + 1}"),
     )
     hot = is_open and canvas.spot(spot)
     is_right = not is_open and place == question.right

@@ -79,8 +79,8 @@ class Minimap:
             map_width, map_height = desk.scene.map_size
             go(panel.key, min(max(x, 0.0), 1.0) * map_width, min(max(y, 0.0), 1.0) * map_height)
 
-        tip = "All of the map: click or drag to look elsewhere; F shows all of it"
-        canvas.spot(HotSpot(f"minimap:{panel.key}", box, _nothing, tip, "Alt+I", drag=drag))
+        tip = desk.worded("All of the map: click or drag to look elsewhere; {key:fit} shows all of it")
+        canvas.spot(HotSpot(f"minimap:{panel.key}", box, _nothing, tip, desk.key_of("minimap"), drag=drag))
 
     def _picture(self, desk: Desk, panel: Panel) -> pygame.Surface:
         grid, side, now = panel.snapshot.grid, desk.canvas.px(SIDE), time.monotonic()

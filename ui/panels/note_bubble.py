@@ -10,7 +10,7 @@ from ui.panels import pointing
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-WIDTH, LEAST_WIDTH, PAD, LINE, KEY = 290, 200, 12, 20, "Esc"
+WIDTH, LEAST_WIDTH, PAD, LINE = 290, 200, 12, 20
 
 
 class NoteBubble:
@@ -63,17 +63,23 @@ def _draw_bubble(desk: Desk, box: Box, note: Note) -> None:
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it never comes again"
-    hot = canvas.spot(HotSpot("note", box, lambda: desk.run("cancel"), close, KEY))
+    hot = canvas.spot(HotSpot("note", box, lambda: desk.run("cancel"), close, desk.key_of("cancel")))
     for i, line in enumerate(_lines(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
     ink = palette.accent if hot else palette.dim
     foot = y + tall - px(PAD + 14)
     canvas.text((x + px(PAD), foot), note.place, size=12, colour=palette.dim)
-    canvas.text((x + width - px(PAD), foot), "Esc: got it", size=12, colour=ink, align="right")
+    canvas.text(
+        (x + width - px(PAD), foot),
+        f"{key}: got it" if (key := desk.key_of("cancel")) else "got it",
+        size=12,
+        colour=ink,
+        align="right",
+    )
 
 
 def _lines(desk: Desk, text: str, width: int) -> list[str]:
-    return desk.canvas.wrap_lines(text, width - 2 * desk.canvas.px(PAD), 13)
+    return desk.canvas.wrap_lines(desk.worded(text), width - 2 * desk.canvas.px(PAD), 13)
 
 
 def _place(desk: Desk, around: Box, text: str, is_low: bool) -> Box:

@@ -142,7 +142,7 @@ def draw_no_agents(desk: Desk, box: Box) -> None:
         (x - width // 2, y, width, canvas.px(34)),
         "Add an agent",
         partial(desk.run, "add_agent"),
-        key="A",
+        key=desk.key_of("add_agent"),
         shows_key=True,
         tip=desk.tip_of("add_agent"),
     )

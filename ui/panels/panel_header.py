@@ -184,11 +184,11 @@ def _draw_icons(desk: Desk, right: int, middle: int, panel: Panel, count: int) -
     """The first so many buttons; returns where what stands before them may end."""
     edit = partial(desk.edit_agent, panel.key)
     icons = (
-        ("edit", "dots", edit, _WHOLE if panel.crowd else "Agent and all its parameters", "E"),
+        ("edit", "dots", edit, _WHOLE if panel.crowd else "Agent and all its parameters", "edit_agent"),
         _icon_at_the_end(desk, panel),
     )
-    for name, shape, action, tip, key in reversed(icons[:count]):
-        right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, action, tip, key)
+    for name, shape, action, tip, command in reversed(icons[:count]):
+        right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, action, tip, desk.key_of(command))
     return right
 
 
@@ -197,9 +197,9 @@ def _icon_at_the_end(desk: Desk, panel: Panel) -> "tuple[str, str, partial[None]
     panels instead: there, a cross would be taken for closing the view.
     """
     if desk.state.is_maximised:
-        return "restore", "restore", partial(desk.run, "maximise"), "Back to all panels", desk.key_of("maximise")
+        return "restore", "restore", partial(desk.run, "maximise"), "Back to all panels", "maximise"
     tip = "Remove all of them" if panel.crowd else "Remove this agent"
-    return "remove", "close", partial(agent_edits.remove, desk.session, panel.key), tip, "Delete"
+    return "remove", "close", partial(agent_edits.remove, desk.session, panel.key), tip, "remove_agent"
 
 
 def _next_kind(desk: Desk, panel: Panel, step: int) -> None:
@@ -325,7 +325,7 @@ def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
             partial(desk.edit_agent, key),
             partial(turning.turn_budget, desk.session, key),
             f"Budget: expansions a tick, {view.budget:,}. Wheel: change it for this agent",
-            "K",
+            desk.key_of("raise_budget"),
             tells_apart=any(other.budget != view.budget for other in others),
         )
     ]
@@ -338,7 +338,7 @@ def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
                 partial(_flip, desk, key, param),
                 partial(_step, desk, key, param),
                 _param_tip(param, value),
-                "W" if param.name == "weight" else "",
+                desk.key_of("raise_weight") if param.name == "weight" else "",
                 is_on=value is not False,
                 tells_apart=any(other.params.get(param.name) != value for other in alike),
             )

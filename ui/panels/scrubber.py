@@ -61,7 +61,7 @@ def draw(desk: Desk, box: Box) -> None:
             (x, y, width, px(34)),
             None,
             f"Tick {session.tick:,} of {end:,} recorded: drag to go anywhere",
-            ", .",
+            desk.keys_of("step_back", "step"),
             drag=partial(_drag, desk, bar, end),
             wheel=lambda step: desk.player.seek(session.tick + step),
         )

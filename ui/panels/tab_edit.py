@@ -16,7 +16,7 @@ _PAINTING = (
 )
 _SELECTING = (
     "Drag: select; with Shift: select more; with the right button: select less. Drag what is selected to move it, with "
-    "Ctrl to copy it. Ctrl+Space at the cell cursor does it by keyboard."
+    "Ctrl to copy it. {key:select_from_cursor} at the cell cursor does it by keyboard."
 )
 
 
@@ -44,7 +44,7 @@ def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
         label,
         partial(desk.run, "edit_mode"),
         is_on=desk.state.is_editing,
-        key="M",
+        key=desk.key_of("edit_mode"),
         shows_key=True,
         tip="In edit mode letters choose tools. The mouse edits in both modes",
     )
@@ -69,7 +69,7 @@ def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
         "Hand",
         partial(desk.run, "hand"),
         is_on=desk.state.has_hand,
-        key="H",
+        key=desk.key_of("hand"),
         shows_key=True,
         tip=desk.tip_of("hand"),
     )
@@ -94,7 +94,8 @@ def _draw_brush(desk: Desk, x: int, y: int, width: int) -> int:
         share**0.5,
         lambda s: drag_to(s * s),
         lambda step: desk.state.set_brush(desk.state.brush + step),
-        "Brush size in cells. Keys: [ and ]",
+        "Brush size in cells",
+        desk.keys_of("smaller_brush", "larger_brush"),
     )
     return y + px(30)
 
@@ -129,7 +130,7 @@ def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
     desk.state.pointed_switch = None
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
-        key = f"Shift+{i + 1}" if i < 9 else ""
+        key = desk.key_of(f"switch_{i + 1}")
         hot = canvas.spot(
             HotSpot(
                 f"switch:{name}",
@@ -243,7 +244,7 @@ def _draw_rules(desk: Desk, x: int, y: int, width: int) -> int:
     text = (
         f"{grid.name}: {grid.width} x {grid.height}, {grid.movement.words}.\n"
         f"{_SELECTING if desk.state.tool == SELECT else _PAINTING} "
-        "Alt+click or Ctrl+I: pin a cell in the inspector. Drag the start or the goal to move it."
+        "Alt+click or {key:pin_cell}: pin a cell in the inspector. Drag the start or the goal to move it."
     )
     y += canvas.px(8)
-    return y + canvas.wrapped((x, y, width, canvas.px(400)), text, size=12, colour=desk.palette.dim)
+    return y + canvas.wrapped((x, y, width, canvas.px(400)), desk.worded(text), size=12, colour=desk.palette.dim)

@@ -28,8 +28,10 @@ def draw(desk: Desk, box: Box) -> int:
     if cell is None:
         hint = canvas.wrapped(
             box,
-            "Point at a cell of the map to see what every agent knows of it. Ctrl+I or Alt+click pins "
-            "the cell; Ctrl+arrows move a cell cursor.",
+            desk.worded(
+                "Point at a cell of the map to see what every agent knows of it. {key:pin_cell} or Alt+click pins the "
+                "cell; {key:cursor_right} shows a cell cursor, and moves it."
+            ),
             size=13,
             colour=palette.dim,
         )
@@ -84,8 +86,8 @@ def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
 
 def _why_shown(desk: Desk) -> str:
     if desk.state.pinned is not None:
-        return "pinned" if desk.is_picture else "pinned; Esc lets go"
-    return "under the pointer; Ctrl+I pins" if desk.state.hover else "cell cursor; Ctrl+I pins"
+        return "pinned" if desk.is_picture else desk.worded("pinned; {key:cancel} lets go")
+    return desk.worded(f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins")
 
 
 def _pair(desk: Desk, x: int, y: int, width: int, name: str, value: str) -> int:

@@ -104,16 +104,13 @@ def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:
     canvas = desk.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
-    is_on = desk.scene.layers.shows(layer)
-    canvas.check_box(
-        f"layer:{layer.key}", box, is_on, partial(desk.run, f"layer_{layer.key}"), tip=layer.legend, key=layer.shortcut
-    )
+    is_on, command = desk.scene.layers.shows(layer), f"layer_{layer.key}"
+    key = desk.key_of(command)
+    canvas.check_box(f"layer:{layer.key}", box, is_on, partial(desk.run, command), tip=layer.legend, key=key)
     swatch = (x + px(24), middle - px(7), px(22), px(14))
     legend.legend_swatch(canvas.surface, swatch, layer, desk.palette, desk.scene.scale)
     canvas.text((x + px(53), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
-    canvas.text(
-        (x + width, middle), layer.shortcut, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True
-    )
+    canvas.text((x + width, middle), key, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True)
 
 
 def highest_level(desk: Desk) -> int:

@@ -64,7 +64,7 @@ def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branc
             row,
             partial(branching.show, session, branch.number),
             f"{branch.name}: show and focus it",
-            "N",
+            desk.key_of("next_branch"),
         )
     )
     if is_focused or hot:
@@ -78,7 +78,7 @@ def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branc
         is_shown,
         partial(toggle, branch.number),
         tip="On screen, or not",
-        key="Alt+H",
+        key=desk.key_of("hide_branch"),
     )
     at = f"at {branch.at:,}" if branch.parent is not None else ""
     at_width = canvas.text_width(at, 12, "mono") if at else 0

@@ -137,7 +137,8 @@ def _draw_speed(desk: Desk, left: int, y: int, height: int) -> int:
         share,
         drag_to,
         lambda step: desk.run("faster" if step > 0 else "slower"),
-        "Ticks a second. Keys: - and =, U for full speed",
+        desk.worded("Ticks a second; {key:full_speed}: as fast as possible"),
+        desk.keys_of("slower", "faster"),
     )
     if height >= canvas.px(66):
         _draw_slow_motion(desk, left, y + height - canvas.px(24), width)
@@ -183,6 +184,7 @@ def _draw_budget(desk: Desk, left: int, y: int, height: int) -> int:
         drag_to,
         lambda step: desk.run("raise_budget" if step > 0 else "lower_budget"),
         _budget_tip(desk),
+        desk.keys_of("raise_budget", "lower_budget"),
         is_enabled=not desk.why_not("raise_budget"),
     )
     return left + width
@@ -199,7 +201,7 @@ def _budget_tip(desk: Desk) -> str:
         names = list(dict.fromkeys(walker.config.group or walker.label for walker in sharing))
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         whose = f"{', '.join(names[:MOST_NAMED])}{more}; the others have their own"
-    return f"Expansions a tick, for {whose}. Keys: K and Shift+K"
+    return f"Expansions a tick, for {whose}"
 
 
 def _draw_until(desk: Desk, left: int, right: int, y: int, rows: int) -> None:

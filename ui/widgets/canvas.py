@@ -5,7 +5,8 @@ cannot be out of step with what it shows, and needs no rebuilding when the windo
 Controls with a state of their own (text fields, lists, file dialogs) are pygame_gui's.
 
 Numbers and controls take twice the time of the maps, and nobody reads sixty numbers a second: while the window rests,
-because nobody touches it and nothing lies over it, each part of it is drawn in every third frame (`part`).
+because nobody touches it and nothing covers it, each part of it is redrawn in turn (`part`): every third frame, or less
+often where there are more than six parts, since at most two are redrawn in a frame.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -375,6 +376,8 @@ class Canvas:
         drag_to: Callable[[float], None],
         step: Callable[[int], None],
         tip: str,
+        key: str = "",
+        *,
         is_enabled: bool = True,
     ) -> None:
         """Draw a horizontal slider; `share` is the position of its handle from 0 to 1, the wheel makes steps."""
@@ -385,7 +388,9 @@ class Canvas:
             drag_to(slider_share(position[0] - x, width, radius))
 
         spot = (
-            HotSpot(spot_id, box, None, tip, drag=drag, wheel=step) if is_enabled else HotSpot(spot_id, box, None, tip)
+            HotSpot(spot_id, box, None, tip, key, drag=drag, wheel=step)
+            if is_enabled
+            else HotSpot(spot_id, box, None, tip)
         )
         hot = self.spot(spot) and is_enabled
         text, accent = (self.palette.text, self.palette.accent) if is_enabled else (self.palette.dim, self.palette.dim)

@@ -344,10 +344,10 @@ class Heading:
         room = box.width - left - dialog.px(48)
         used = pen.text((left, middle), dialog.title, size=18, face="bold", middle=True, width=room)
         hint_left = left + used + dialog.px(14)
-        if dialog.hint:
+        if hint := dialog.shown_hint:
             pen.text(
                 (hint_left, middle + dialog.px(2)),
-                dialog.hint,
+                hint,
                 size=13,
                 colour=pen.palette.dim,
                 middle=True,

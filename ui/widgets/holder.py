@@ -25,10 +25,13 @@ class Screen(Protocol):
 
 class Holder(Protocol):
     title: str
-    hint: str
     mouse: tuple[int, int]
     card: pygame.Rect
     pen: Canvas  # what controls are painted and measured with, at the scale of the window
+
+    @property
+    def shown_hint(self) -> str:
+        """Return the small text beside the title, with the keys that it mentions."""
 
     @property
     def host(self) -> Screen: ...

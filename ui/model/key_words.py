@@ -1,0 +1,29 @@
+"""Sentences that mention keys: a text says `{key:play}` where it means the key of the command `play`.
+
+    worded("no lesson is open; {key:lessons} lists them", keys, names)
+
+The key is the one that the user has given the command. A command without a key is named by its words, in quotes, so
+that the sentence stays one. No pygame.
+"""
+
+import re
+from collections.abc import Mapping
+
+_PLACEHOLDER = re.compile(r"\{key:(\w+)\}")
+
+
+def worded(text: str, keys: Mapping[str, str], names: Mapping[str, str]) -> str:
+    """Return a text with the keys of the commands that it mentions. What is no command stays as it is written."""
+
+    def key_or_name(found: re.Match[str]) -> str:
+        command_id = found[1]
+        if command_id not in keys:
+            return found[0]
+        return keys[command_id] or f'"{names.get(command_id, command_id.replace("_", " "))}"'
+
+    return _PLACEHOLDER.sub(key_or_name, text)
+
+
+def commands_in(text: str) -> list[str]:
+    """Return the commands whose keys a text mentions."""
+    return _PLACEHOLDER.findall(text)
