@@ -258,7 +258,7 @@ def test_beginning_again_can_be_undone(how: str) -> None:
         case "start":
             session.restart_with(start=(5, 0))
     assert session.tick == 0 and len(session.run.tree.branches) == 1 and session.has_unsaved_edits
-    assert any("Ctrl+Z" in message for message in session.told.messages)
+    assert any("{key:undo}" in message for message in session.told.messages)
     session.advance(7)
     ahead = session.tick
     stroke(session, [int(np.flatnonzero(session.run.world.grid.free)[-3])], True)

@@ -26,7 +26,7 @@ _SECOND = _unless(
 )
 
 _SHARED = _unless(
-    lambda session, _: sharing_budget(session), "No agent shares this budget: all have their own, k in a panel"
+    lambda session, _: sharing_budget(session), "No agent shares this budget: each has its own, shown as k in its panel"
 )
 
 _REASONS: Mapping[str, Reason] = {

@@ -199,8 +199,9 @@ def _budget_tip(desk: Desk) -> str:
         whose = "every agent"
     else:
         names = list(dict.fromkeys(walker.config.group or walker.label for walker in sharing))
+        shown = [f'"{name}"' for name in names[:MOST_NAMED]]
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        whose = f"{', '.join(names[:MOST_NAMED])}{more}; the others have their own"
+        whose = f"{', '.join(shown)}{more}; the others have their own"
     return f"Expansions a tick, for {whose}"
 
 
