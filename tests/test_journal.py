@@ -91,6 +91,17 @@ def test_everything_is_restored(tmp_path: Path):
     assert_same(tree, saved.plant(BY_KEY))
 
 
+def test_branches_of_a_deleted_one_are_restored_under_its_parent(tmp_path: Path):
+    tree = tree_of()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    middle = tree.branch(0).number
+    last = tree.branch(middle).number
+    tree.delete(middle)
+    planted = restore(crash(writer), BY_KEY).plant(BY_KEY)
+    assert planted[last].parent == 0
+    assert_same(tree, planted)
+
+
 def test_what_was_on_screen_is_restored(tmp_path: Path):
     tree = tree_of()
     writer = Journal(RIVER, tree, folder=tmp_path)

@@ -62,6 +62,18 @@ def hold(monkeypatch, mod: int) -> None:
     monkeypatch.setattr(pygame.key, "get_mods", lambda: mod)
 
 
+def test_what_was_painted_last_is_selected_as_of_the_present_tick(app) -> None:
+    grid, selecting = app.session.run.world.grid, app.window.editor.selecting
+    first, second = (2, 5), (3, 6)
+    app.session.do(EditCells((grid.cell(*first),)))
+    app.session.advance(2)
+    app.session.do(EditCells((grid.cell(*second),)))
+    for tick, wanted in ((2, second), (1, first), (2, second)):
+        app.session.seek(tick)
+        selecting.choose_last_stroke()
+        assert app.window.state.selection.cells(grid).tolist() == [grid.cell(*wanted)]
+
+
 # --- geometry ---------------------------------------------------------------------------------------
 
 masks = st.integers(1, 6).flatmap(
