@@ -73,6 +73,8 @@ png = _in(F + "png.py", "png")
 saving = _in(M + "saving.py", "saved_session")
 session = _in(M + "session.py", "session")
 keeper = _in(M + "keeper.py", "keeper", "history")
+selecting = _in(M + "selecting.py", "selection")
+rewriting = _in(T + "timeline.py", "rewriting")
 undo = _in(M + "history.py", "history")
 branches = _in(T + "branches.py", "history", "branches")
 recorded = _in(T + "recorded.py", "session")
@@ -153,7 +155,7 @@ MUTANTS = (
     ),
     world("self._next_id = max(self._next_id, number + 1)", "self._next_id = number + 1"),
     # time
-    command_log("after < entry.tick <= until", "after <= entry.tick <= until"),
+    command_log("and entry.tick > after]", "and entry.tick >= after]"),
     history("and (now := world.digest()) != self.digests[place]:", "and not (now := self.digests[place]):"),
     history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
@@ -164,6 +166,10 @@ MUTANTS = (
     journal('if not line.endswith(b"\\n"):', 'if not line.strip(b"\\0"):'),
     journal("tick, max(line.horizon, tick), None", "tick, tick, None"),
     journal("parent in self.lines else None", "parent in self.lines and not parent else None"),
+    journal("gone.parent if line.parent == number", "None if line.parent == number"),
+    selecting("and deed.tick <= self.session.tick]", "and deed.tick <= self.session.run.end]"),
+    rewriting("self.log.forget_by_hand(now, self.end)", "self.log.forget_by_hand(now, self.recorded_end)"),
+    rewriting("present = max(self.target, self._missed)", "present = self.target"),
     session_file("if numbers.count(number) > 1}", "if numbers.count(number) > 2}"),
     session_file("return command.config == scripted.config", "return True"),
     png(
@@ -178,7 +184,7 @@ MUTANTS = (
     undo("run.arrange(wanted.order)", "pass"),
     undo("doing.stroke = stroke if doing.is_stroke else 0", "doing.stroke = 0"),
     undo("(*kept[0], *new, *kept[1])", "(*kept[0], *kept[1], *new)"),
-    branches("branch.parent, branch.at = state.parent, state.at\n", "pass\n"),
+    branches("branch.parent, branch.made_at = state.parent, state.at\n", "pass\n"),
     # what is shown, and beginning again
     recorded("        self.cuts += 1\n", ""),
     trails("record.rows_before(record.last_active(tick)).size", "record.rows_before(tick).size"),

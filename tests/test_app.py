@@ -12,7 +12,7 @@ import pytest
 from agents.contract import settings_of
 from agents.registry import BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, NameSwitch, SetSwitch
+from sim.commands import AgentConfig, NameSwitch, SetBudget, SetSwitch
 from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
 from sim.kernels import log
@@ -522,6 +522,48 @@ def test_any_pace_gives_the_digest_of_a_headless_run(app):
             break
     assert app.session.run.world.digest() == world.digest()
     assert app.session.tick == world.tick
+
+
+def test_space_at_the_end_replays_the_run_and_loses_nothing():
+    app = make_app(setup())
+    session = app.session
+    session.advance(4)
+    session.do(SetSwitch("gate", True))
+    session.advance(2)
+    branching.branch_here(session)
+    session.do(SetBudget(3))
+    while session.advance(1000):
+        pass
+    ends = [branch.timeline.tick for branch in session.run.shown_branches]
+    states = [replace(state, tick=0) for state in session.run.tree.states()]
+    digests, acts = session.run.digests(), len(session.history.done)
+    press_combination(app, "Space")
+    settle(app)
+    assert session.tick < max(ends) and app.window.player.clock.is_running
+    assert [replace(state, tick=0) for state in session.run.tree.states()] == states
+    assert len(session.history.done) == acts and len(session.run.shown) == 2
+    for _ in range(4000):
+        app.frame(0.05)
+        if not app.window.player.clock.is_running:
+            break
+    assert [branch.timeline.tick for branch in session.run.shown_branches] == ends
+    assert session.run.digests() == digests
+    press_combination(app, "R")
+    assert len(session.run.tree.branches) == 1 and session.tick == 0, "only this begins a new run"
+
+
+def test_a_dragged_edit_is_computed_on_to_the_old_end_without_anybody_playing():
+    app = make_app(setup(script=[(2, SetSwitch("gate", True))]))
+    session = app.session
+    session.advance(1000)
+    end = session.run.end
+    press_combination(app, "Home")
+    script.move(session, script.deeds(session.run)[0], 1)
+    assert session.run.recorded_end < session.run.end == end and not app.is_idle
+    for _ in range(200):
+        settle(app)
+    assert session.run.recorded_end == session.run.end and session.tick == 0
+    assert not session.run.is_recording
 
 
 def test_full_speed_gives_the_same_digest():

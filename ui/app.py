@@ -84,6 +84,7 @@ class App:
             or window.state.selection is not None  # its outline moves
             or window.recording.is_busy
             or self.session.run.is_measuring
+            or self.session.run.is_recording
         )
         return not goes_on and window.dialogs.is_still
 
@@ -135,6 +136,8 @@ class App:
         if not window.recording.must_wait and not window.state.preparing:
             # no frame of a video is dropped, and no agent begins before the others: else time waits
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
+            if not session.run.is_seeking and session.tick == tick:
+                session.run.continue_recording()
         if not session.run.is_seeking and session.tick == tick:  # a tick has measured for itself
             session.run.go_on_measuring()
 

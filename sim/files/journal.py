@@ -196,7 +196,12 @@ class Journal(Watcher):
     def _made(self, branch: Branch, with_log: bool) -> dict[str, Any]:
         state = self.tree.state(branch.number)
         self._noted[branch.number] = state.tick
-        data: dict[str, Any] = {"made": branch.number, "name": branch.name, "parent": branch.parent, "at": branch.at}
+        data: dict[str, Any] = {
+            "made": branch.number,
+            "name": branch.name,
+            "parent": branch.parent,
+            "at": branch.made_at,
+        }
         data |= {"tick": state.tick, "horizon": state.horizon}
         if with_log:
             data["log"] = [entry_data(entry, self._width) for entry in state.entries]

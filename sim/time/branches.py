@@ -21,7 +21,7 @@ from itertools import chain, count
 from sim.commands import BUDGET, AddAgent, Command, SetBudget, SetParam, ToGroup, with_end
 from sim.params import ConfigError, Value
 from sim.time.keyframes import KeyframeStore
-from sim.time.log import Entry
+from sim.time.log import Entry, first_tick_apart
 from sim.time.timeline import Timeline
 from sim.walker import Walker
 from sim.world import World
@@ -42,8 +42,18 @@ class Branch:
     number: int
     name: str
     parent: int | None
-    at: int  # tick from which it goes its own way
+    made_at: int  # tick from which it was to go its own way
     timeline: Timeline
+    tree: "BranchTree"
+
+    @property
+    def at(self) -> int:
+        """The tick from which it goes its own way: earlier than `made_at` where the past of one of both was changed."""
+        origin = None if self.parent is None else self.tree.branches.get(self.parent)
+        if origin is None:
+            return self.made_at
+        before = [[e for e in line.entries() if e.tick < self.made_at] for line in (self.timeline, origin.timeline)]
+        return min(self.made_at, first_tick_apart(*before))
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,7 @@ class BranchState:
     number: int
     name: str
     parent: int | None
-    at: int
+    at: int  # `made_at` of the branch
     tick: int  # the one that was shown
     horizon: int  # how far it was run
     entries: tuple[Entry, ...]
@@ -93,7 +103,7 @@ class BranchTree:
         return self._next - 1
 
     def _grow(self, timeline: Timeline, number: int, name: str, parent: int | None, at: int) -> Branch:
-        branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline)
+        branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline, self)
         self.branches[branch.number] = branch
         timeline.on_lost_future = lambda lost: self._keep_future(branch, lost)
         timeline.on_entries = lambda _, altered, gone: self._tell(branch, altered, gone)
@@ -124,7 +134,7 @@ class BranchTree:
     def _keep_future(self, branch: Branch, timeline: Timeline) -> None:
         """Called before a command overwrites the future of a timeline."""
         others = [other.timeline.entries() for other in self.branches.values() if other is not branch]
-        if any(_are_the_same(timeline.entries(), other) for other in others):
+        if timeline.entries() in others:
             return
         self._check_room()
         name = self._name_of_kept(branch, timeline.tick)
@@ -238,20 +248,26 @@ class BranchTree:
         branch = self[number]
         line = branch.timeline
         return BranchState(
-            number, branch.name, branch.parent, branch.at, line.target, max(line.horizon, line.target), line.entries()
+            number,
+            branch.name,
+            branch.parent,
+            branch.made_at,
+            line.target,
+            max(line.horizon, line.target),
+            line.entries(),
         )
 
     def put(self, state: BranchState) -> None:
         """A branch as it was: its name, parent and log. It stays at its tick; one that is gone is made again."""
         branch = self.branches.get(state.number)
         before = branch.timeline.entries() if branch else ()
-        is_simple = branch is not None and (branch.parent, branch.at) == (state.parent, state.at)
+        is_simple = branch is not None and (branch.parent, branch.made_at) == (state.parent, state.at)
         if branch is None:
             branch = self._grow_again(self._nearest(state).fork(0), state)
             branch.timeline.begin_seek(state.tick)
             self.branches = dict(sorted(self.branches.items()))
         else:
-            branch.parent, branch.at = state.parent, state.at
+            branch.parent, branch.made_at = state.parent, state.at
             branch.timeline.replace_log(state.entries)
         branch.timeline.horizon = max(branch.timeline.horizon, state.horizon)
         if branch.name != state.name:
@@ -265,7 +281,7 @@ class BranchTree:
         altered = [entry for entry in after if id(entry) not in kept]
         gone = [entry.id for entry in before if id(entry) not in kept]
         told = sorted([*(e for e in before if id(e) in kept), *altered], key=lambda entry: entry.tick)
-        if is_simple and _are_the_same(told, after):
+        if is_simple and tuple(told) == after:
             if altered or gone:
                 self._tell(branch, altered, gone)
         elif self.watcher:
@@ -337,7 +353,3 @@ def _setting(agent: int, group: str, name: str, value: Value | None) -> Command:
     else:
         command = SetParam(agent, name, value)
     return ToGroup(group, replace(command, agent=0)) if group else command
-
-
-def _are_the_same(entries: Sequence[Entry], others: Sequence[Entry]) -> bool:
-    return len(entries) == len(others) and all(a is b for a, b in zip(entries, others, strict=True))

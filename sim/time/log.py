@@ -6,9 +6,10 @@ Entries are kept by tick, those of one tick in the order in which they apply. Th
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from operator import attrgetter
 
-from sim.commands import AddAgent, Command, NameAgent, Note, Serve
+from sim.commands import LAST_TICK, AddAgent, Command, NameAgent, Note, Serve
 from sim.time.recorded import NO_AGENT, MarkKind
 
 
@@ -40,6 +41,18 @@ def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
 def end_of(entries: list[Entry], tick: int) -> int:
     """The place behind the last entry of this tick."""
     return bisect_right(entries, tick, key=lambda entry: entry.tick)
+
+
+def first_tick_apart(one: list[Entry], other: list[Entry]) -> int:
+    """Return the first tick at which two logs say something else; LAST_TICK where they are the same.
+
+    What a clock has noted is left out: each run notes it for itself.
+    """
+    if one == other:
+        return LAST_TICK
+    said = ([entry for entry in log if not isinstance(entry.command, Serve)] for log in (one, other))
+    pairs = ((a, b) for a, b in zip_longest(*said) if a != b)
+    return min((entry.tick for pair in pairs for entry in pair if entry is not None), default=LAST_TICK)
 
 
 def last_tick(entries: Iterable[Entry]) -> int:
@@ -115,13 +128,15 @@ class Log:
         return found
 
     def forget_by_hand(self, after: int, until: int) -> list[int]:
-        """Take out what was done by hand in these ticks, the first left out; returns their numbers."""
-        if until <= after:
-            return []
-        gone = [entry for entry in self.entries if not entry.is_scripted and after < entry.tick <= until]
-        numbers = {entry.id for entry in gone}
-        self.entries = [entry for entry in self.entries if entry.id not in numbers]
-        return [entry.id for entry in gone]
+        """Remove the commands done by hand after one tick and up to another, and return their numbers.
+
+        A stroke that begins by `until` is removed to its end, so that no stroke keeps its later pieces alone.
+        """
+        later = [entry for entry in self.entries if not entry.is_scripted and entry.tick > after]
+        begun = {entry.stroke for entry in self.entries if entry.stroke and entry.tick <= until}
+        gone = {entry.id for entry in later if entry.tick <= until or entry.stroke in begun} if until > after else set()
+        self.entries = [entry for entry in self.entries if entry.id not in gone]
+        return [entry.id for entry in later if entry.id in gone]
 
     # --- what it says -----------------------------------------------------------------------------
 

@@ -9,7 +9,9 @@
     timeline.continue_seek(work)          goes on for about `work` microseconds, says whether it is there
     timeline.is_seeking                   until it is, `world` is the old one, or the one that is on its way
     timeline.generation                 rises whenever `world` became another object or the past was changed
-    timeline.tick, .recorded_end, .horizon    now; how far it was ever run; how far before the past was changed
+    timeline.tick, .recorded_end          the present tick; the last tick on record
+    timeline.horizon, .end                the last tick on record before the past was changed; the later of both
+    timeline.continue_recording(work)     compute on to that end in the background; False when nothing is left
     timeline.fork(tick)                 another timeline with the same setup, commands and past
 
     timeline.records[agent]             Record: where an agent was after every tick, kept once (recorded.py)
@@ -118,6 +120,7 @@ class _Seek:
     head: _Head | None = None
     restoring: Restoring | None = None
     stops: tuple[int, ...] = ()  # ticks on the way at which a keyframe is worth it
+    is_background: bool = False  # whether it moves a world of its own, never one that is shown
 
     def next_stop(self, tick: int) -> int:
         return next((stop for stop in self.stops if stop > tick), self.target)
@@ -144,6 +147,8 @@ class Timeline:
         self.horizon = self.generation = 0
         self._head = None
         self._seek: _Seek | None = None
+        self._recording: _Seek | None = None  # computes on to the old end after a change of the past
+        self._missed = 0  # tick shown before a change of the past after which the run ends earlier; 0: none
         self._taking: Future[Keyframe | None] | None = None  # a keyframe that is read in another thread
 
     def fork(self, tick: int | None = None, store: KeyframeStore | None = None) -> "Timeline":
@@ -173,6 +178,11 @@ class Timeline:
     def recorded_end(self) -> int:
         """How far the run was ever recorded."""
         return self.history.end
+
+    @property
+    def end(self) -> int:
+        """The last tick that the run has reached, on record now or before its past was changed."""
+        return max(self.recorded_end, self.horizon)
 
     @property
     def diverged(self) -> int | None:
@@ -253,6 +263,7 @@ class Timeline:
         self.settle()
         head = self._present()
         passed = self._advance(head, ticks, begins_with_keyframe=self.store.beside is None)
+        self._missed = 0 if passed else self._missed
         self._take_keyframe_beside(head)
         return passed
 
@@ -300,14 +311,15 @@ class Timeline:
         """Apply a command now and log it, as part of a stroke or (0) as one of its own.
 
         In the past this overwrites the future: commands done by hand later than now are gone from this timeline,
-        unless `keeps_later`. `on_lost_future` is asked before, to keep the old run as a branch.
+        unless `keeps_later`. `on_lost_future` is asked before, to keep the old run as a branch. The future reaches to
+        `end`, not to `recorded_end`: a change of the past shortens the record, but nothing that was done.
         """
         self.settle()
         head = self._present()
-        now = head.tick
-        if now < self.recorded_end and not keeps_later and self.on_lost_future:
+        now, self._missed = head.tick, 0
+        if now < self.end and not keeps_later and self.on_lost_future:
             self.on_lost_future(self)
-        lost = [] if keeps_later else self.log.forget_by_hand(now, self.recorded_end)
+        lost = [] if keeps_later else self.log.forget_by_hand(now, self.end)
         self._truncate(now, keeps_now=True)
         self.horizon = self.horizon if keeps_later else now
         self._apply(head)
@@ -478,6 +490,7 @@ class Timeline:
     def begin_seek(self, tick: int) -> None:
         """Set out for another tick; a seek that is under way goes there instead."""
         self._finish_keyframe()
+        self._missed = 0
         seek = _Seek(max(0, tick))
         self._plan(seek)
         self._seek = seek
@@ -486,7 +499,7 @@ class Timeline:
         """Choose what a seek begins with: a world that is on the way, a keyframe, or a world of tick 0."""
         seek.head, seek.restoring, seek.stops = None, None, ()
         frame = self._track.at_or_before(seek.target)
-        head = self._nearest_head(seek.target)
+        head = None if seek.is_background else self._nearest_head(seek.target)
         if head is not None and (frame is None or frame.work - head.work <= restoring_work(frame)):
             seek.head = head
             return
@@ -502,7 +515,7 @@ class Timeline:
         The tick is the present one, or the last that was recorded.
         """
         tick = min(self.target, self.recorded_end)
-        self._taking = None
+        self._taking = self._recording = None
         for head in self._heads:
             head.is_stale = True
         self.begin_seek(tick)
@@ -567,6 +580,33 @@ class Timeline:
         rows = record.rows_before(tick)[-1:] if is_active else log.new_log(0)
         walker.show_rows(rows.copy(), max(0, tick - 1))
 
+    # --- the old end ------------------------------------------------------------------------------
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether a change of the past has left ticks to compute up to the old end."""
+        return self.recorded_end < self.horizon
+
+    def continue_recording(self, work: float = 4000.0) -> bool:
+        """Compute on to the old end for about `work` microseconds, in a world of its own: the present stays.
+
+        Returns whether ticks are left. Nothing is done while a seek is under way or a keyframe is read.
+        """
+        if not self.is_recording:
+            self._recording = None
+            return False
+        if self.is_seeking or self.is_being_read:
+            return True
+        if self._recording is None:
+            self._recording = _Seek(self.horizon, is_background=True)
+            self._plan(self._recording)
+        seek = self._recording
+        seek.target = self.horizon
+        if seek.restoring is None or seek.restoring.step(int(work * _BYTES_A_WORK)):
+            self._replay(seek, self._head_of(seek), work)
+            self._track.playhead = self._present().work
+        return self.is_recording
+
     # --- the log as data --------------------------------------------------------------------------
 
     def entries(self) -> tuple[Entry, ...]:
@@ -621,8 +661,10 @@ class Timeline:
             self._rewrite(entries, min(entry.tick for entry in differing if entry is not None))
 
     def _alter(self, new: Entry) -> None:
-        self._rewrite(placed(self.log.entries, new), min(self.log.entry(new.id).tick, new.tick))
-        self._tell([new], [])
+        old = self.log.entry(new.id)
+        if new != old:
+            self._rewrite(placed(self.log.entries, new), min(old.tick, new.tick))
+            self._tell([new], [])
 
     def _tell(self, altered: list[Entry], gone: list[int]) -> None:
         if self.on_entries:
@@ -630,7 +672,7 @@ class Timeline:
 
     def _rewrite(self, entries: list[Entry], tick: int) -> None:
         """Another log, the same before `tick`; sets out for the present tick through what has become of it."""
-        present = self.target
+        present = max(self.target, self._missed)
         last_before, last = last_tick(self.log.entries), last_tick(entries)
         if last < last_before:  # the run may have gone on only because a command was waiting
             tick = min(tick, max(last, self.history.last_active(tick)))
@@ -643,10 +685,12 @@ class Timeline:
         self.generation += 1
         self._seek = None
         self.begin_seek(present)
+        self._missed = present
 
     def _truncate(self, tick: int, keeps_now: bool) -> None:
         """Forget what was recorded after `tick`; and, unless `keeps_now`, what the commands of `tick` did."""
         self._finish_keyframe()
+        self._recording = None
         self._track.forget_after(tick)
         self.history.truncate(tick, keeps_now)
 

@@ -12,14 +12,16 @@ MAIN_MARKS = (MarkKind.EDIT, MarkKind.RESTART, MarkKind.NO_PATH, MarkKind.ARRIVA
 """Where [ and ] stop. Back-moves are too many to stop at each; "run until" finds the next."""
 
 
-@command("Space P", "Run or pause")
+@command("Space P", "Run or pause; at the end of a run, replay it from tick 0")
 def play(window: Window) -> None:
     if window.player.clock.is_running:
         window.player.pause()
         window.session.until = None
     else:
         if window.session.run.is_over and window.session.tick:
-            window.session.reset(keeps_map=True)
+            window.player.seek(0)
+            key = window.desk.key_of("reset")
+            window.say("Replaying from tick 0." + (f" Press {key} to begin a new run." if key else ""))
         window.player.play()
 
 
@@ -76,7 +78,7 @@ def to_start(window: Window) -> None:
 
 @command("End", "To the end of what was recorded")
 def to_end(window: Window) -> None:
-    window.player.seek(window.session.run.recorded_end)
+    window.player.seek(window.session.run.end)
 
 
 def _seek_mark(window: Window, tick: int | None) -> None:

@@ -112,7 +112,7 @@ class Recording:
     def ask_export(self, first: int = 0, last: int | None = None) -> None:
         """Ask which ticks to export, and how; those marked on the timeline stand in the form."""
         session = self.desk.session
-        end = max(session.run.recorded_end, session.tick) if last is None else last
+        end = max(session.run.end, session.tick) if last is None else last
         parent = session.run.tree[session.run.front].parent
         self.host.show(ExportDialog(self.host, self.export, first, end, parent is not None))
 

@@ -17,12 +17,14 @@ from dataclasses import dataclass, field, replace
 
 from agents.own_files import pinned
 from agents.registry import BY_KEY
-from sim.commands import Command, MapEdit
+from sim.commands import Command, MapEdit, Serve
+from sim.counted import counted
 from sim.crowd import groups_of
 from sim.files.scenario import Scenario, build_world
 from sim.measuring import A_TICK
 from sim.params import ConfigError
 from sim.time.branches import ROOT, Branch, BranchState, BranchTree
+from sim.time.log import Entry
 from sim.time.timeline import Timeline
 from sim.walker import Walker, WalkerView
 from sim.world import Snapshot, World
@@ -182,6 +184,11 @@ class Run:
         return max(branch.timeline.recorded_end for branch in self.shown_branches)
 
     @property
+    def end(self) -> int:
+        """The last tick that a branch on screen has reached, on record now or before its past was changed."""
+        return max(branch.timeline.end for branch in self.shown_branches)
+
+    @property
     def is_seeking(self) -> bool:
         return any(branch.timeline.is_seeking for branch in self.shown_branches)
 
@@ -240,6 +247,17 @@ class Run:
         if any(went_on):
             self.changed()
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether a change of the past has left ticks to compute up to the old end."""
+        return any(branch.timeline.is_recording for branch in self.shown_branches)
+
+    def continue_recording(self, work: float = SEEK_WORK) -> bool:
+        """While no tick passes, compute on to the old end for a frame's worth of work; whether ticks are left."""
+        lines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recording]
+        goes_on = [line.continue_recording(work / len(lines)) for line in lines]
+        return any(goes_on)
+
     def digests(self) -> tuple[str, ...]:
         """Of all branches on screen."""
         return tuple(branch.timeline.world.digest() for branch in self.shown_branches)
@@ -251,12 +269,24 @@ class Run:
 
         It is part of a stroke, or the first of one; returns the number of that.
         """
-        known = set(self.tree.branches)
+        known, before = set(self.tree.branches), self.timeline.entries()
         first, *_ = self.tree.do(self.front, command, stroke)
-        for number in set(self.tree.branches) - known:
+        new = set(self.tree.branches) - known
+        for number in new:
             self.told.messages.append(f'the run as it was is kept as the branch "{self.tree[number].name}"')
+        if not new:
+            self._tell_removed(before)
         self.changed()
         return first.stroke
+
+    def _tell_removed(self, before: Sequence[Entry]) -> None:
+        """Say how many later edits a command has removed from the branch in front, and which branch has them."""
+        kept = {entry.id for entry in self.timeline.entries()}
+        strokes = {e.stroke for e in before if e.id not in kept and not isinstance(e.command, Serve)}
+        others = [other.name for other in self.tree.branches.values() if other.timeline.entries() == before]
+        if strokes and others:
+            what, own = counted(len(strokes), "later edit"), self.tree[self.front].name
+            self.told.messages.append(f'{what} removed from "{own}"; still in "{others[0]}"')
 
     def changed(self) -> None:
         """Something happened: look again at everything that is remembered here."""

@@ -202,7 +202,7 @@ def draw(desk: Desk, box: Box, chart: Chart) -> None:
     lines = lines_of(desk, chart)
     plot = (x + px(GUTTER), y + px(20), width - px(GUTTER), height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    recorded = desk.session.run.recorded_end if chart.unit == "tick" else 0  # the line of time is as long
+    recorded = desk.session.run.end if chart.unit == "tick" else 0  # the line of time is as long
     scale = scale_of(lines, plot, px(_PAD), recorded)
     goes = chart.unit == "tick" and scale is not None
     drag = partial(_go_to, desk, scale) if goes and scale is not None else None

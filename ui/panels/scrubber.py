@@ -60,7 +60,7 @@ def draw(desk: Desk, box: Box) -> None:
             "scrubber",
             (x, y, width, px(34)),
             None,
-            f"Tick {session.tick:,} of {end:,} recorded: drag to go anywhere",
+            f"Tick {session.tick:,} of {_recorded(desk, end)}: drag to go anywhere",
             desk.keys_of("step_back", "step"),
             drag=partial(_drag, desk, bar, end),
             wheel=lambda step: desk.player.seek(session.tick + step),
@@ -73,7 +73,13 @@ def draw(desk: Desk, box: Box) -> None:
 
 def end_of(desk: Desk) -> int:
     """The last tick of the line."""
-    return max(desk.session.run.recorded_end, desk.session.tick, 1)
+    return max(desk.session.run.end, desk.session.tick, 1)
+
+
+def _recorded(desk: Desk, end: int) -> str:
+    """Say how much of the line is on record: less than all of it while a changed run is computed anew."""
+    recorded = max(desk.session.run.recorded_end, desk.session.tick)
+    return f"{end:,} recorded" if recorded >= end else f"{recorded:,} of {end:,} recorded"
 
 
 def tick_at(desk: Desk, x: int) -> int:
@@ -122,7 +128,7 @@ def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
     surface = desk.canvas.surface
     px = desk.canvas.px
     timeline = session.run.timeline
-    marks = timeline.marks(0, max(timeline.recorded_end, timeline.horizon))
+    marks = timeline.marks(0, timeline.end)
     x, y, width, height = bar
     if width < 1:
         return  # the window is too narrow for a line of time
@@ -187,4 +193,4 @@ def _draw_legend(desk: Desk, x: int, y: int, width: int, end: int) -> None:
         pygame.draw.circle(canvas.surface, colour_of(desk, kind), (left + px(4), y + px(9)), px(4))
         canvas.text((left + px(13), y), NAMES[kind], size=12, colour=desk.palette.dim)
         left += needed
-    canvas.text((x + width, y), f"{end:,} recorded", size=12, face="mono", colour=desk.palette.dim, align="right")
+    canvas.text((x + width, y), _recorded(desk, end), size=12, face="mono", colour=desk.palette.dim, align="right")
