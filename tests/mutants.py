@@ -189,6 +189,8 @@ MUTANTS = (
     recorded("        self.cuts += 1\n", ""),
     trails("record.rows_before(record.last_active(tick)).size", "record.rows_before(tick).size"),
     timeline("done = 0 if head.world.is_over else ", "done = "),
+    run("free, last = world.grid.free, now - world.is_before_commands", "free, last = world.grid.free, now"),
+    run("if version != timeline.world.grid.version:", "if version < 0:"),
     run("self.order.index(followed[-1]) + 1 if followed else 0", "len(self.order)"),
     run("                return place + 1\n", "                return len(self.order)\n"),
     beginning("entry.tick <= tick or isinstance(command, NameAgent)", "entry.tick <= tick"),

@@ -39,6 +39,7 @@ from ui.draw.theme import RED, SERIES
 from ui.model import agent_edits, branching, files, painting, saving, script, turning
 from ui.model.algorithms import lines_of
 from ui.model.beginning import configs_of, done_by_hand
+from ui.model.clock import AS_FAST_AS_POSSIBLE
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
 from ui.model.layout import SIDEBAR, lay_out
@@ -46,6 +47,7 @@ from ui.model.player import MOST_PUT_OFF, PATIENCE, Player
 from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
+from ui.model.tables import export_csv
 from ui.model.turning import turn_budget
 from ui.model.wording import hud_fields, next_label
 from ui.panels import agent_panel, charts, code_card, meanings, overlay, sidebar, tab_layers, top_bar, transport
@@ -372,7 +374,7 @@ def test_at_rest_each_part_is_drawn_in_turn_and_maps_always(monkeypatch):
     assert max(b - a for a, b in pairwise(frames)) == 1, "never two bars in one frame"
 
 
-def test_at_rest_eight_panels_and_the_bars_take_turns_two_in_a_frame(monkeypatch):
+def test_at_rest_the_numbers_of_all_panels_and_the_tick_are_drawn_in_one_frame(monkeypatch):
     app = make_app(setup(8, budget=1), (1920, 1080))
     drawn = []
     for module in (top_bar, transport, sidebar):
@@ -383,14 +385,18 @@ def test_at_rest_eight_panels_and_the_bars_take_turns_two_in_a_frame(monkeypatch
         "draw_around",
         lambda desk, boxes, *rest: count_draw(drawn, boxes.whole, partial(around, desk, boxes), *rest),
     )
+    app.window.player.set_speed(AS_FAST_AS_POSSIBLE)
+    app.window.player.play()
     untouched(app, 2)
-    drawn.clear()
-    counts = []
+    frames = []
     for _ in range(6):
+        drawn.clear()
         app.frame(0.016)
-        counts.append(len(drawn))
-    assert len(set(drawn)) == len(drawn) == 8 + 3, "each of them once"
-    assert max(b - a for a, b in pairwise([0, *counts])) == 2
+        frames.append(list(drawn))
+    counts = sorted(len(frame) for frame in frames)
+    assert counts == [0, 0, 0, 1, 1, 9], "each part has one turn in six frames"
+    together = max(frames, key=len)
+    assert transport.__name__ in together and len(set(together)) == 9
 
 
 def test_at_rest_nothing_has_its_turn_in_the_frame_of_a_change(monkeypatch):
@@ -564,6 +570,33 @@ def test_a_dragged_edit_is_computed_on_to_the_old_end_without_anybody_playing():
         settle(app)
     assert session.run.recorded_end == session.run.end and session.tick == 0
     assert not session.run.is_recording
+
+
+def test_the_tick_of_the_window_is_that_of_a_branch_that_still_walks(tmp_path):
+    app = make_app(setup(1))
+    session = app.session
+    session.advance(4)
+    session.seek(3)
+    branching.branch_here(session)
+    session.focus(PanelKey(0, 0))
+    session.do(SetBudget(1))  # the slower one is the parent
+    session.focus(PanelKey(1, 0))
+    session.do(SetBudget(500))
+    run = session.run
+    while not run.tree[1].timeline.is_over:
+        session.advance(1)
+    end = session.tick
+    assert not run.is_over and run.tree[0].timeline.tick == end
+    session.advance(5)
+    assert (run.tree[1].timeline.tick, session.tick) == (end, end + 5)
+    assert [row.split(",")[2] for row in export_csv(session, tmp_path / "ticks").read_text().splitlines()[1:]] == [
+        str(panel.world.tick) for panel in run.panels
+    ]
+    press_combination(app, ",")
+    while session.run.is_seeking:
+        settle(app)
+    assert session.tick == run.tree[0].timeline.tick == end + 4, "one tick back, for the branch that walks"
+    assert run.tree[1].timeline.tick == end
 
 
 def test_full_speed_gives_the_same_digest():

@@ -184,6 +184,41 @@ def test_edits_are_marked_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session.run.shown_edits() == {}
 
 
+@pytest.mark.parametrize("way", ["run", "step", "seek", "back"])
+def test_a_tick_looks_the_same_whichever_way_it_was_reached(way: str) -> None:
+    """The map, the marks of edits and a drawing of both; also after somebody has asked for a digest."""
+    begun = setup(density=0.0)
+    session = Session(changed(begun, [(3, commands.SetSwitch("gate", True))]))
+    match way:
+        case "run":
+            session.advance(3)
+        case "step":
+            for _ in range(3):
+                session.advance(1)
+                session.run.shown_edits()
+        case "seek":
+            session.seek(3)
+        case "back":
+            session.advance(4)
+            session.run.shown_edits()
+            session.seek(3)
+    cells = begun.switch_cells["gate"]
+    assert not session.run.world.grid.free[list(cells)].any()
+    assert session.run.shown_edits() == dict.fromkeys(cells, (3, True))
+    session.run.timeline.expectations()
+    assert session.run.shown_edits() == dict.fromkeys(cells, (3, True))
+
+
+def test_marks_of_edits_are_those_of_the_map_although_commands_are_applied_after_a_look() -> None:
+    begun = setup(density=0.0)
+    session = Session(changed(begun, [(3, commands.SetSwitch("gate", True))]))
+    session.run.timeline.advance(3)
+    session.changed()
+    assert session.run.shown_edits() == {}, "not done yet"
+    session.run.timeline.apply_now()
+    assert session.run.shown_edits() == dict.fromkeys(begun.switch_cells["gate"], (3, True))
+
+
 def test_switches_flip_and_are_undone() -> None:
     session = Session(setup(density=0.0))
     turning.flip_switch(session, "gate")

@@ -146,6 +146,11 @@ class Log:
     def count_at(self, tick: int) -> int:
         return end_of(self.entries, tick) - end_of(self.entries, tick - 1)
 
+    def has_edits_at(self, tick: int) -> bool:
+        """Return whether a command is due at this tick, other than what a clock has noted."""
+        there = self.entries[end_of(self.entries, tick - 1) : end_of(self.entries, tick)]
+        return any(entry.is_enabled and not isinstance(entry.command, Serve) for entry in there)
+
     def due(self, tick: int) -> list[tuple[int, Command]]:
         """The commands from `tick` on."""
         return [(e.tick, e.command) for e in self.entries[end_of(self.entries, tick - 1) :] if e.is_enabled]

@@ -258,12 +258,17 @@ class Timeline:
         assert seek.head is not None
         return seek.head
 
-    def advance(self, ticks: int) -> int:
-        """Let up to `ticks` ticks pass; fewer when the world is over. Their rows are in `records`."""
+    def advance(self, ticks: int, *, is_shown: bool = False) -> int:
+        """Let up to `ticks` ticks pass; fewer when the world is over. Their rows are in `records`.
+
+        `is_shown`: apply the commands of the tick that is reached, so that it looks as it does after a seek.
+        """
         self.settle()
         head = self._present()
         passed = self._advance(head, ticks, begins_with_keyframe=self.store.beside is None)
         self._missed = 0 if passed else self._missed
+        if is_shown and self.log.has_edits_at(head.tick):
+            self._apply(head)
         self._take_keyframe_beside(head)
         return passed
 

@@ -137,17 +137,17 @@ class _Page:
             yield '<g clip-path="url(#map)">'
 
     def _name(self) -> str:
-        return f"{self.run.scenario.title}: {self.view.label}, tick {self.run.tick:,}"
+        return f"{self.run.scenario.title}: {self.view.label}, tick {self.panel.world.tick:,}"
 
     def _description(self) -> str:
-        digest = self.run.world.digest()
+        tick, digest = self.panel.world.tick, self.panel.world.digest()
         movement = self.run.world.grid.movement
         rule = "" if movement == USUAL else f"{movement.words}, "
-        return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, {rule}tick {self.run.tick}, digest {digest}"
+        return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, {rule}tick {tick}, digest {digest}"
 
     def _title(self) -> Iterable[str]:
         ink, metrics = hexed(self.palette.text), self.view.metrics
-        numbers = f"tick {self.run.tick:,}, {wording.whole(metrics.moves)} moves"
+        numbers = f"tick {self.panel.world.tick:,}, {wording.whole(metrics.moves)} moves"
         if metrics.suboptimality is not None:
             numbers += f", cost / optimal {wording.ratio(metrics.suboptimality)}"
         yield f'<text x="4" y="22" font-weight="bold" font-size="18" fill="{ink}">{escape(self.view.label)}</text>'

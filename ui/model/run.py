@@ -110,7 +110,7 @@ class Run:
         self._trail_of: dict[PanelKey, int | None] = {}  # of crowds: whose trail their panel has
         self._said: set[tuple[int, str]] = set()  # of notes and divergences, once each
         self._panels: tuple[Panel, ...] | None = None
-        self._edits: dict[int, Edits] = {}  # by branch
+        self._edits: dict[int, tuple[int, Edits]] = {}  # by branch: the version of its map, and the edits on that
         self.changed()
 
     def look_after_keyframes(self, most_bytes: int | None, *, beside: bool) -> None:
@@ -146,7 +146,7 @@ class Run:
 
     def show(self, numbers: Iterable[int]) -> None:
         """Have these branches on screen, at the tick of those that are there; the one in front stays if it can."""
-        tick, before = self.tick, set(self.shown)
+        tick, before = self.clock, set(self.shown)
         self.shown = [number for number in dict.fromkeys(numbers) if number in self.tree.branches] or self.shown
         for number in set(self.shown) - before:
             self.tree[number].timeline.begin_seek(tick)
@@ -174,6 +174,13 @@ class Run:
     def furthest(self) -> int:
         """The tick of the branch that has come furthest; one that is over waits for the others."""
         return max(branch.timeline.target for branch in self.shown_branches)
+
+    @property
+    def clock(self) -> int:
+        """The tick of the branch in front; where that one is over, of those that still go on, or of the furthest."""
+        if len(self.shown) == 1 or not self.timeline.is_over:
+            return self.tick
+        return max((b.timeline.target for b in self.shown_branches if not b.timeline.is_over), default=self.furthest)
 
     @property
     def is_over(self) -> bool:
@@ -223,7 +230,7 @@ class Run:
 
     def advance(self, ticks: int) -> int:
         """Let ticks pass; fewer when the world is over."""
-        passed = max(branch.timeline.advance(ticks) for branch in self.shown_branches)
+        passed = max(branch.timeline.advance(ticks, is_shown=True) for branch in self.shown_branches)
         self.changed()
         return passed
 
@@ -485,16 +492,20 @@ class Run:
 
     def shown_edits(self, panel: PanelKey = FIRST) -> Edits:
         """The cells that commands have edited lately in a panel's branch, those of the script too."""
-        number = panel.branch
-        if number not in self._edits:
-            self._edits[number] = self._edited_lately(self.tree[number].timeline)
-        return self._edits[number]
+        number, timeline = panel.branch, self.tree[panel.branch].timeline
+        version, edits = self._edits.get(number, (-1, {}))
+        if version != timeline.world.grid.version:  # commands of this tick may have been applied since
+            edits = self._edited_lately(timeline)
+            self._edits[number] = (timeline.world.grid.version, edits)
+        return edits
 
     def _edited_lately(self, timeline: Timeline) -> Edits:
-        free, now = timeline.world.grid.free, timeline.tick
+        """The edits on the map up to now, without those of this tick that are still to be applied."""
+        world, now = timeline.world, timeline.tick
+        free, last = world.grid.free, now - world.is_before_commands
         edited: Edits = {}
         for entry in timeline.entries():
-            if entry.is_enabled and now - EDIT_SHOWN_TICKS <= entry.tick <= now:
+            if entry.is_enabled and now - EDIT_SHOWN_TICKS <= entry.tick <= last:
                 for cell in self.cells_of(entry.command):
                     edited[cell] = (entry.tick, not free[cell])
         return edited

@@ -175,7 +175,7 @@ class Session:
 
     @property
     def tick(self) -> int:
-        return self.run.tick if self.watched_from is None else self.run.furthest
+        return self.run.clock if self.watched_from is None else self.run.furthest
 
     @property
     def panels_with_room(self) -> tuple[Panel, ...]:

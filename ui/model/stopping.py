@@ -29,11 +29,11 @@ class StopRule:
         for branch in run.shown_branches:
             history = branch.timeline.history
             for walker in branch.timeline.world.walkers:
-                is_new = walker.rows.size and walker.rows_tick + walker.rows.size == run.tick
+                is_new = walker.rows.size and walker.rows_tick + walker.rows.size == run.clock
                 if is_new and history.knows(walker.id):  # one that was put back by undo may not be taken down yet
                     key = PanelKey(branch.number, walker.id)
                     record = history.record(walker.id)
-                    has_moved = record.cell_at(run.tick) != record.cell_at(run.tick - 1)
+                    has_moved = record.cell_at(run.clock) != record.cell_at(run.clock - 1)
                     if self.is_met(Step(walker.rows[-1], has_moved, key == focused)):
                         return True
         return False

@@ -22,7 +22,7 @@ def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent on screen, of whatever branch; returns where."""
     header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
     title, run = session.run.scenario.title, session.run
-    rows = ([title, p.branch, run.tick, *(c.value(run, p) for c in COLUMNS)] for p in run.panels)
+    rows = ([title, p.branch, p.world.tick, *(c.value(run, p) for c in COLUMNS)] for p in run.panels)
     return _write_csv(path, header, rows)
 
 

@@ -8,6 +8,7 @@ from ui.model.run import Panel
 from ui.panels import agent_panel, badges, bridges, overlay, sidebar, top_bar, transport
 from ui.panels.desk import Desk
 
+NUMBERS = "numbers"  # group of what shows the tick and the numbers of that tick
 Indicator = Callable[[int, int], int]
 """Draws what is being recorded, ending at an x, around a y; returns where it begins."""
 
@@ -24,7 +25,7 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
     compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
     for panel, boxes in scene.panels():
         around = partial(agent_panel.draw_around, desk, boxes, panel, desk.session.panel_of(panel.key))
-        is_whole = desk.canvas.part(f"panel:{panel.key}", boxes.whole, around)
+        is_whole = desk.canvas.part(f"panel:{panel.key}", boxes.whole, around, NUMBERS)
         scene.draw_map(
             desk.canvas.surface,
             panel,
@@ -49,7 +50,7 @@ def draw_bars(desk: Desk, indicator: Indicator | None = None) -> None:
     """What stands around the panels of a window."""
     plan, part = desk.scene.layout, desk.canvas.part
     part("top bar", plan.top_bar, partial(top_bar.draw, desk, plan.top_bar, indicator))
-    part("transport", plan.transport, partial(transport.draw, desk, plan.transport))
+    part("transport", plan.transport, partial(transport.draw, desk, plan.transport), NUMBERS)
     if plan.sidebar:
         part("sidebar", plan.sidebar, partial(sidebar.draw, desk, plan.sidebar))
     if plan.sidebar_handle:

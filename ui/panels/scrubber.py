@@ -78,8 +78,8 @@ def end_of(desk: Desk) -> int:
 
 def _recorded(desk: Desk, end: int) -> str:
     """Say how much of the line is on record: less than all of it while a changed run is computed anew."""
-    recorded = max(desk.session.run.recorded_end, desk.session.tick)
-    return f"{end:,} recorded" if recorded >= end else f"{recorded:,} of {end:,} recorded"
+    run = desk.session.run
+    return f"{run.recorded_end:,} of {end:,} recorded" if run.recorded_end < run.end else f"{end:,} recorded"
 
 
 def tick_at(desk: Desk, x: int) -> int:

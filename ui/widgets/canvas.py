@@ -6,7 +6,8 @@ Controls with a state of their own (text fields, lists, file dialogs) are pygame
 
 Numbers and controls take twice the time of the maps, and nobody reads sixty numbers a second: while the window rests,
 because nobody touches it and nothing covers it, each part of it is redrawn in turn (`part`): every third frame, or less
-often where there are more than six parts, since at most two are redrawn in a frame.
+often where there are more than six parts, since at most two are redrawn in a frame. Parts whose numbers are read side by
+side form one group, redrawn in the same frame: they show the same tick.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +24,7 @@ from ui.model.layout import Box, contains
 
 _LARGEST_CACHED_BOX = 40_000  # pixels
 RENEWED_EVERY = 3  # frames, while the window rests
-_MOST_IN_A_FRAME = 2  # parts: eight panels and the bars are eleven, and nobody reads numbers twenty times a second
+_PARTS_IN_A_FRAME = 2  # on average: eight panels and the bars are eleven, and 20 numbers a second cannot be read
 
 Action = Callable[[], None]
 
@@ -71,6 +72,7 @@ class Canvas:
         self._rests = self._waits = self._was_busy = False
         self._turn = 0
         self._parts: dict[str, list[HotSpot]] = {}  # as they were drawn last
+        self._groups: dict[str, None] = {}  # of parts, in the order in which they take turns
 
     def begin(
         self,
@@ -94,11 +96,16 @@ class Canvas:
         self._turn += not self._waits
         if not rests:
             self._parts.clear()
+            self._groups.clear()
 
-    def part(self, name: str, box: Box, draw: Action) -> bool:
-        """Draw a part of the window, or while it rests let it stand, in turn with the others. Whether it was drawn."""
-        kept = self._parts.get(name)
-        if self._rests and kept is not None and (self._waits or not self._has_turn(name)):
+    def part(self, name: str, box: Box, draw: Action, group: str = "") -> bool:
+        """Draw a part of the window, or while it rests let it stand, in turn with the others. Whether it was drawn.
+
+        Parts of one `group` have the same turn.
+        """
+        kept, group = self._parts.get(name), group or name
+        self._groups.setdefault(group)
+        if self._rests and kept is not None and (self._waits or not self._has_turn(group)):
             self.spots += kept
             return False
         first = len(self.spots)
@@ -107,9 +114,9 @@ class Canvas:
         self.renewed.append(box)
         return True
 
-    def _has_turn(self, name: str) -> bool:
-        every = max(RENEWED_EVERY, -(-len(self._parts) // _MOST_IN_A_FRAME))
-        return (self._turn + list(self._parts).index(name)) % every == 0
+    def _has_turn(self, group: str) -> bool:
+        every = max(RENEWED_EVERY, -(-len(self._parts) // _PARTS_IN_A_FRAME))
+        return (self._turn + list(self._groups).index(group)) % every == 0
 
     def px(self, units: float) -> int:
         return round(units * self.scale)
