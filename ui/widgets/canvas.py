@@ -6,8 +6,8 @@ Controls with a state of their own (text fields, lists, file dialogs) are pygame
 
 Numbers and controls take twice the time of the maps, and nobody reads sixty numbers a second: while the window rests,
 because nobody touches it and nothing covers it, each part of it is redrawn in turn (`part`): every third frame, or less
-often where there are more than six parts, since at most two are redrawn in a frame. Parts whose numbers are read side by
-side form one group, redrawn in the same frame: they show the same tick.
+often where there are more than six parts, since at most two are redrawn in a frame. Parts whose numbers are read side
+by side form one group, redrawn in the same frame: they show the same tick.
 """
 
 from collections.abc import Callable, Iterator, Sequence
