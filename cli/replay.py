@@ -13,9 +13,9 @@ from cli.outputs import check_outputs
 from cli.own_agents import OPTION
 from cli.progress import Progress
 from sim.experiments.again import found_as_it_was, scenario_of, specification_of
+from sim.experiments.code_version import code_version
 from sim.experiments.columns import MEASURED
 from sim.experiments.files import OF_A_FOLDER
-from sim.experiments.plan import code_version
 from sim.experiments.runs import do_job
 from sim.experiments.spec import Specification
 from sim.experiments.store import Store, open_for_reading

@@ -27,7 +27,8 @@ from cli.own_agents import OPTION
 from cli.progress import Progress
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, SetBudget
-from sim.experiments.plan import Job, Task, Walk, code_version
+from sim.experiments.code_version import code_version
+from sim.experiments.plan import Job, Task, Walk
 from sim.experiments.problems import board_of, packed
 from sim.files import journal
 from sim.files import session as session_file

@@ -13,7 +13,8 @@ from multiprocessing import parent_process
 from agents.own_files import Sent, load_named_before, receive
 from agents.registry import BY_KEY
 from agents.warm import has_kernels, walk
-from sim.experiments.plan import Task, code_version
+from sim.experiments.code_version import code_version
+from sim.experiments.plan import Task
 from sim.experiments.problems import Packed
 from sim.experiments.runs import Failure, Line, config_of, do_task
 from sim.grid import Grid

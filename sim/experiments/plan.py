@@ -7,18 +7,15 @@ the key already are never computed again, whatever else was changed in a specifi
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 from sim.changes import RandomChanges
+from sim.experiments.code_version import code_version
 from sim.experiments.problems import Board, Case, Packed, packed
 from sim.experiments.spec import Part, Setting, Specification
 from sim.joining import seed_of_problem
 from sim.params import Value
-from sim.program import ROOT
-
-_NOT_SIMULATION = ("experiments", "files", "time")  # rooms of sim/ on which no result depends
 
 
 @dataclass(frozen=True)
@@ -76,18 +73,6 @@ class Batch:
     def world_seed(self, case: Case) -> int:
         """Another one for each problem of a map, and for each seed of the specification."""
         return seed_of_problem(self.seed, case.number)
-
-
-@cache
-def code_version() -> str:
-    """A digest of the sources on which results depend."""
-    digest = blake2b(digest_size=8)
-    for folder in ("sim", "agents"):
-        for source in sorted((ROOT / folder).rglob("*.py")):
-            place = source.relative_to(ROOT).parts
-            if len(place) < 2 or place[1] not in _NOT_SIMULATION:
-                digest.update("/".join(place).encode() + b"\0" + source.read_bytes())
-    return digest.hexdigest()
 
 
 def batches(spec: Specification) -> Iterator[Batch]:

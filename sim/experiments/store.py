@@ -13,9 +13,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from sim.experiments.code_version import code_version
 from sim.experiments.columns import MEASURED, OF_WHO_ARRIVED, OF_WHOLE_RUNS, PLANNED, TIMES, Column
 from sim.experiments.frame import DamageError, Frame, frame_of, shared_out
-from sim.experiments.plan import code_version, planned_rows
+from sim.experiments.plan import planned_rows
 from sim.experiments.problems import Board
 from sim.experiments.spec import Specification
 from sim.files.disk import make_folder

@@ -1,0 +1,164 @@
+"""A digest of the program on which the results of experiments depend.
+
+Results are stored with this digest and computed again when it changes. It is taken from the syntax trees of the sources
+without comments, docstrings, positions and names of local variables, so that describing the code better or renaming a
+local variable keeps stored results valid. Names of parameters count: callers may use them as keywords.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import blake2b
+
+from sim.program import ROOT
+
+_NOT_SIMULATION = ("experiments", "files", "time")  # packages of sim/ on which no result depends
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+_Capture = ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping  # nodes that bind a name without a Name
+_IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+
+
+@cache
+def code_version() -> str:
+    """Return a digest of all sources on which results depend."""
+    digest = blake2b(digest_size=8)
+    for folder in ("sim", "agents"):
+        for source in sorted((ROOT / folder).rglob("*.py")):
+            parts = source.relative_to(ROOT).parts
+            if len(parts) < 2 or parts[1] not in _NOT_SIMULATION:
+                text = canonical_source(source.read_text(encoding="utf-8"))
+                digest.update("/".join(parts).encode() + b"\0" + text.encode())
+    return digest.hexdigest()
+
+
+def canonical_source(source: str) -> str:
+    """Return the syntax tree of `source` as text that is the same for every source that computes the same.
+
+    Local variables are numbered in the order in which they are bound. The text does not depend on the version of
+    Python: fields that are empty are left out, because later versions add fields.
+    """
+    return "".join(_tokens(ast.parse(source), {}, 0))
+
+
+def _tokens(node: object, names: Mapping[str, str], depth: int) -> Iterator[str]:
+    """Yield the canonical text of a node in pieces.
+
+    Args:
+        node: A syntax node, a list of nodes, or a plain value.
+        names: The replacement of every local variable that is visible here.
+        depth: How many scopes with local variables surround the node.
+    """
+    if isinstance(node, list):
+        yield "["
+        for child in node:
+            yield from _tokens(child, names, depth)
+        yield "]"
+    elif isinstance(node, ast.Name):
+        yield names.get(node.id, f"'{node.id}'")
+    elif isinstance(node, ast.Nonlocal):
+        yield f"Nonlocal({[names.get(name, name) for name in node.names]})"
+    elif isinstance(node, ast.AST):
+        yield from _node_tokens(node, names, depth)
+    else:
+        yield repr(node)
+
+
+def _node_tokens(node: ast.AST, names: Mapping[str, str], depth: int) -> Iterator[str]:
+    inner, inner_depth = names, depth
+    if isinstance(node, _Function | _Comprehension):
+        inner, inner_depth = {**names, **_own_names(node, depth)}, depth + 1
+    elif isinstance(node, ast.ClassDef):
+        attributes = _bound_names(node.body)
+        inner = {name: new for name, new in names.items() if name not in attributes}
+    outer = _evaluated_outside(node)
+    yield f"{type(node).__name__}("
+    for field, value in ast.iter_fields(node):
+        if field in _IGNORED_FIELDS or value is None or value == []:
+            continue
+        if field == "body" and isinstance(node, _DOCUMENTED):
+            value = _without_docstring(node)
+        yield f"{field}="
+        if field in ("name", "rest") and isinstance(
+            node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
+        ):
+            yield names.get(value, repr(value))
+        elif field == "generators":
+            yield from _generator_tokens(value, names, inner, depth)
+        elif field in outer:
+            yield from _tokens(value, names, depth)
+        else:
+            yield from _tokens(value, inner, inner_depth)
+    yield ")"
+
+
+def _evaluated_outside(node: ast.AST) -> tuple[str, ...]:
+    """Return the fields of a scope that Python evaluates in the surrounding scope."""
+    if isinstance(node, ast.ClassDef):
+        return ("bases", "keywords", "decorator_list")
+    return ("args", "decorator_list", "returns") if isinstance(node, _Function) else ()
+
+
+def _generator_tokens(
+    generators: list[ast.comprehension], outer: Mapping[str, str], inner: Mapping[str, str], depth: int
+) -> Iterator[str]:
+    """Yield the loops of a comprehension; Python evaluates the first iterable in the surrounding scope."""
+    for index, loop in enumerate(generators):
+        is_outside = index == 0
+        yield from _tokens(loop.target, inner, depth + 1)
+        yield from _tokens(loop.iter, outer if is_outside else inner, depth + (not is_outside))
+        yield from _tokens(loop.ifs, inner, depth + 1)
+        yield repr(loop.is_async)
+
+
+def _without_docstring(node: ast.AST) -> list[ast.stmt]:
+    body: list[ast.stmt] = node.body  # type: ignore[attr-defined]
+    first = body[0] if body else None
+    is_docstring = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return body[1:] if is_docstring else body
+
+
+def _own_names(scope: ast.AST, depth: int) -> dict[str, str]:
+    """Return the replacements of the names that this scope binds; parameters replace themselves."""
+    if isinstance(scope, _Comprehension):
+        bound = [name for loop in scope.generators for name in _bound_names([loop.target])]
+        return _numbered(bound, depth)
+    assert isinstance(scope, _Function)
+    parameters = [argument.arg for argument in ast.walk(scope.args) if isinstance(argument, ast.arg)]
+    body = scope.body if isinstance(scope.body, list) else [scope.body]
+    shared = {
+        name for node in _nodes_of_scope(body) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
+    }
+    own = [name for name in _bound_names(body) if name not in shared and name not in parameters]
+    return _numbered(own, depth) | {name: f"'{name}'" for name in parameters}
+
+
+def _numbered(names: list[str], depth: int) -> dict[str, str]:
+    return {name: f"${depth}.{index}" for index, name in enumerate(dict.fromkeys(names))}
+
+
+def _bound_names(body: list[ast.stmt] | list[ast.expr]) -> list[str]:
+    """Return the names that assignments, loops, handlers and patterns bind in this scope, in order."""
+    found = []
+    for node in _nodes_of_scope(body):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.append(node.id)
+        elif isinstance(node, _Capture):
+            name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+            found += [name] if name is not None else []
+    return found
+
+
+def _nodes_of_scope(body: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
+    """Yield the nodes that belong to one scope, in order, without those of scopes inside it."""
+    waiting: list[ast.AST] = list(reversed(body))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, _Comprehension):  # an assignment expression inside binds in the surrounding function
+            waiting += [child.target for child in ast.walk(node) if isinstance(child, ast.NamedExpr)]
+        elif not isinstance(node, _Function | ast.ClassDef):
+            waiting += reversed(list(ast.iter_child_nodes(node)))
