@@ -6,8 +6,9 @@ state is the least depth that chooses the move of the largest one; see oracle-lr
 themselves.
 
 Paper: "Dynamic Control in Real-Time Heuristic Search", section 5.1, appendix A. Expansions: at most (2 dmax - 1)^2 and
-those of the pre-search. The tree is assets/depth-tree.json, made by `python -m cli.train_tree`. Deviations:
-docs/deviations.md. Known weakness: it heads for the goal; how deep to look matters less than where to look.
+those of the pre-search. The tree is assets/depth-tree.json, made by `python -m cli.train_tree`; on game maps that it
+was not grown from, it guesses half of the labels and a constant a fifth. Deviations: docs/deviations.md. Known
+weakness: it heads for the goal; how deep to look matters less than where to look.
 """
 
 from collections.abc import Mapping

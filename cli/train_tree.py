@@ -1,52 +1,123 @@
 """`python -m cli.train_tree`: grow the decision tree of LRTA*(DT,G) from labelled walks on generated maps.
 
-The maps are those of no test, experiment or benchmark: caves, rooms and scattered blocks of 96 x 96 cells with seeds
-from 1000 on. Everything is drawn with fixed seeds, so the same command makes the same file.
+No test, experiment or benchmark uses these maps: caves of four grains, rooms of three sizes and scattered blocks of
+three densities, each with sides of 96, 160 and 320 cells and seeds from 1000 on. All draws have fixed seeds, so the
+same command makes the same file.
+
+With `--maps DIR` the tree is also compared with trees of the game maps in that folder, shrunk by 3 as in experiment E9.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from random import Random
+
+import numpy as np
 
 from cli.arguments import Arguments, run_module
 from cli.bench.problems import drawn_ends
 from cli.progress import Progress
-from sim.depth_tree import STANDARD, DepthTree, cross_validated_depth, digest, grow, label_problems, write_tree
+from sim.depth_tree import (
+    STANDARD,
+    DepthTree,
+    Labelled,
+    Score,
+    accuracy,
+    best_depth,
+    digest,
+    grow,
+    held_out,
+    label_maps,
+    write_tree,
+)
+from sim.experiments.problems import shrunk
+from sim.files.map import read_map
 from sim.generate import generate
 from sim.grid import Grid
 
 STEPS, Q, DMAX = 60, 1, 10
-KINDS = (("caves", {"grain": 3}), ("rooms", {"room": 9}), ("random", {"density": 25}))
-SIDE, MAPS, PROBLEMS, FIRST_SEED = 96, 4, 10, 1000  # of each kind so many maps with so many problems
-DEPTHS, FOLDS = range(1, 13), 10
+KINDS = (
+    *(("caves", {"grain": grain}) for grain in (2, 3, 5, 8)),
+    *(("rooms", {"room": room}) for room in (5, 9, 17)),
+    *(("random", {"density": density}) for density in (15, 25, 35)),
+)
+SIDES, SEEDS = (96, 160, 320), (1000, 1001, 1002)
+PROBLEMS = 6  # of each generated map
+GAME_FOLDERS, GAME_PROBLEMS, SHRINK = ("bg512", "wc3maps512", "sc1"), 12, 3
+DEPTHS, FOLDS = range(2, 13, 2), 10
+
+Problem = tuple[Grid, int, int]
 
 
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("train_tree", "Grow the decision tree that dt-lrta uses, from generated maps.", is_module=True)
     parser.add_argument("-o", "--output", default=str(STANDARD), metavar="FILE", help="where to write it")
+    parser.add_argument("--maps", metavar="DIR", help="game maps to compare the tree with trees of game maps")
     given = parser.parse_args(argv)
     progress = Progress()
-    data = label_problems(_problems(progress), Q, STEPS, DMAX)
-    least_leaf = max(20, data.labels.size // 100)
-    depth, scores = cross_validated_depth(data, DEPTHS, least_leaf, FOLDS)
-    tree = grow(data.features, data.labels, depth, least_leaf)
-    made = f"python -m cli.train_tree: {data.labels.size} states of {int(data.problem[-1]) + 1} problems"
+    names = [f"{kind} {next(iter(values.values()))}" for kind, values in KINDS for _ in SIDES for _ in SEEDS]
+    data = label_maps(_generated_maps(progress), Q, STEPS, DMAX)
+    depth = best_depth(data, DEPTHS, _least_leaf(data), FOLDS)
+    tree = grow(data.features, data.labels, depth, _least_leaf(data))
+    made = f"python -m cli.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
     write_tree(Path(given.output), DepthTree(tree, STEPS, Q, DMAX, {"made": made}))
-    shares = [round(float((data.labels == d).mean()), 3) for d in range(1, DMAX + 1)]
-    progress.say(f"{made}; labels 1 to {DMAX}: {shares}")
-    progress.say(f"cross-validated by depth of tree: {[round(float(score), 3) for score in scores]}; chosen: {depth}")
+    progress.say(f"{made}; depth of the tree: {depth}")
+    for line in _table(names, held_out(data, depth, _least_leaf(data), FOLDS)):
+        progress.say(line)
+    if given.maps:
+        for line in _game_table(Path(given.maps), lambda part: accuracy(tree, part.features, part.labels), progress):
+            progress.say(line)
     progress.say(f"{given.output}: {tree.feature.size} nodes, digest {digest(tree)}")
     return 0
 
 
-def _problems(progress: Progress) -> Iterator[tuple[Grid, int, int]]:
-    for kind, values in KINDS:
-        for number in range(MAPS):
-            seed = FIRST_SEED + number
-            progress.show(f"labelling {kind} {seed}", number / MAPS)
-            grid = generate(kind, {**values, "width": SIDE, "height": SIDE, "seed": seed}).grid
-            for start, goal in drawn_ends(grid, PROBLEMS, Random(f"{kind} {seed}")):
-                yield grid, grid.cell(*start), grid.cell(*goal)
+def _least_leaf(data: Labelled) -> int:
+    """Return the smallest number of states in a leaf: one in a thousand."""
+    return max(20, data.labels.size // 1000)
+
+
+def _generated_maps(progress: Progress) -> Iterator[list[Problem]]:
+    for index, (kind, values) in enumerate(KINDS):
+        for side in SIDES:
+            for seed in SEEDS:
+                progress.show(f"labelling {kind} {side} {seed}", index / len(KINDS))
+                grid = generate(kind, {**values, "width": side, "height": side, "seed": seed}).grid
+                yield _problems(grid, PROBLEMS, f"{kind}{values}{side}{seed}")
+
+
+def _problems(grid: Grid, count: int, seed: str) -> list[Problem]:
+    ends = drawn_ends(grid, count, Random(seed))
+    return [(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends]
+
+
+def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
+    """Yield a line for each kind of map: the mean over its maps."""
+    yield "share of labels guessed on maps held out: tree, constant"
+    rows = zip(names, scores, strict=True)
+    for name, group in groupby(rows, key=lambda row: row[0]):
+        part = [score for _, score in group]
+        yield f"  {name}: {np.mean([s.tree for s in part]):.3f}, {np.mean([s.constant for s in part]):.3f}"
+
+
+def _game_table(folder: Path, guess: Callable[[Labelled], float], progress: Progress) -> Iterator[str]:
+    """Yield a line for each game map: the guess of the tree, of a tree of the other game maps, and of a constant."""
+    files = sorted(file for name in GAME_FOLDERS for file in (folder / name).glob("*.map"))
+    if len(files) < 2:
+        yield f"{folder}: expected at least two maps in {', '.join(GAME_FOLDERS)}, got {len(files)}"
+        return
+    data = label_maps(_game_maps(files, progress), Q, STEPS, DMAX)
+    trees = [held_out(data, depth, _least_leaf(data), len(files)) for depth in DEPTHS]
+    best = max(trees, key=lambda scores: np.mean([score.tree for score in scores]))
+    yield "share of labels guessed on game maps: this tree, a tree of the other game maps, constant"
+    for index, (file, score) in enumerate(zip(files, best, strict=True)):
+        part = data.part(data.group == index)
+        yield f"  {file.stem}: {guess(part):.3f}, {score.tree:.3f}, {score.constant:.3f}"
+
+
+def _game_maps(files: Sequence[Path], progress: Progress) -> Iterator[list[Problem]]:
+    for index, file in enumerate(files):
+        progress.show(f"labelling {file.stem}", index / len(files))
+        yield _problems(shrunk(read_map(file), SHRINK), GAME_PROBLEMS, file.stem)
 
 
 if __name__ == "__main__":

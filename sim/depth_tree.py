@@ -1,6 +1,6 @@
 """Decision trees that say how deep to look ahead: grown from labelled states, kept in a file of text.
 
-    data = label_problems(problems, q, steps, dmax)     walk LRTA* on problems and label its states
+    data = label_maps(maps, q, steps, dmax)             walk LRTA* on problems and label its states
     tree = grow(data.features, data.labels, depth)       a classification tree by Gini impurity
     write_tree(path, tree, about)    read_tree(path)
 
@@ -38,11 +38,24 @@ _PARTS = ("feature", "threshold", "left", "right", "depth")
 
 @dataclass(frozen=True)
 class Labelled:
-    """States with their features and labels, and the problem that each is from."""
+    """Labelled states of several maps."""
 
     features: Floats
     labels: Ints
-    problem: Ints
+    group: Ints  # index of the map that each state is from
+
+    def part(self, chosen: npt.NDArray[np.bool_]) -> "Labelled":
+        """Return the chosen states."""
+        return Labelled(self.features[chosen], self.labels[chosen], self.group[chosen])
+
+
+@dataclass(frozen=True)
+class Score:
+    """Guesses for one map by a tree that was grown without it."""
+
+    states: int
+    tree: float  # share of states whose label the tree gives
+    constant: float  # share of states with the label that is the most common one on the other maps
 
 
 @dataclass(frozen=True)
@@ -56,15 +69,16 @@ class DepthTree:
     about: Mapping[str, Any]
 
 
-def label_problems(problems: Iterable[tuple[Grid, int, int]], q: int, steps: int, dmax: int) -> Labelled:
-    """Walk LRTA* of depth dmax on each problem and label the states it comes to."""
-    features, labels, numbers = [], [], []
-    for number, (grid, start, goal) in enumerate(problems):
-        found, depths = _label_one(grid, start, goal, q, steps, dmax)
-        features.append(found)
-        labels.append(depths)
-        numbers.append(np.full(depths.size, number, np.int32))
-    return Labelled(np.concatenate(features), np.concatenate(labels), np.concatenate(numbers))
+def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: int, dmax: int) -> Labelled:
+    """Walk LRTA* of depth `dmax` on the problems of each map and label the visited states."""
+    features, labels, groups = [], [], []
+    for index, problems in enumerate(maps):
+        for grid, start, goal in problems:
+            found, depths = _label_one(grid, start, goal, q, steps, dmax)
+            features.append(found)
+            labels.append(depths)
+            groups.append(np.full(depths.size, index, np.int32))
+    return Labelled(np.concatenate(features), np.concatenate(labels), np.concatenate(groups))
 
 
 def _label_one(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
@@ -128,25 +142,40 @@ def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float]
 
 
 def accuracy(tree: Tree, features: Floats, labels: Ints) -> float:
-    """The share of states whose label the tree says."""
+    """Return the share of states whose label the tree gives."""
     hits = sum(int(depth_control.predict(tree, row)) == depth for row, depth in zip(features, labels, strict=True))
     return float(hits / max(1, labels.size))
 
 
-def cross_validated_depth(
-    data: Labelled, depths: Sequence[int], least_leaf: int, folds: int
-) -> tuple[int, list[float]]:
-    """The depth of tree that guesses best on problems that it has not seen, and how well each does."""
-    fold = data.problem % folds
-    scores = []
-    for depth in depths:
-        hits = 0.0
-        for number in range(folds):
-            is_test = fold == number
-            tree = grow(data.features[~is_test], data.labels[~is_test], depth, least_leaf)
-            hits += accuracy(tree, data.features[is_test], data.labels[is_test]) * int(is_test.sum())
-        scores.append(hits / data.labels.size)
-    return depths[int(np.argmax(scores))], scores
+def held_out(data: Labelled, depth: int, least_leaf: int, folds: int) -> list[Score]:
+    """Score trees of one depth on maps that they were not grown from.
+
+    Args:
+        data: Labelled states of at least `folds` maps.
+        depth: The depth of the trees.
+        least_leaf: The smallest number of states in a leaf.
+        folds: The number of trees; each is grown without every `folds`-th map.
+
+    Returns:
+        One score for each map, in the order of the maps.
+    """
+    found: dict[int, Score] = {}
+    for fold in range(folds):
+        is_test = data.group % folds == fold
+        known = data.part(~is_test)
+        tree = grow(known.features, known.labels, depth, least_leaf)
+        common = int(np.bincount(known.labels).argmax())
+        for group in np.unique(data.group[is_test]):
+            part = data.part(data.group == group)
+            constant = float((part.labels == common).mean())
+            found[int(group)] = Score(part.labels.size, accuracy(tree, part.features, part.labels), constant)
+    return [found[group] for group in sorted(found)]
+
+
+def best_depth(data: Labelled, depths: Sequence[int], least_leaf: int, folds: int) -> int:
+    """Return the depth whose trees score best on maps that they were not grown from, every map counting the same."""
+    means = [float(np.mean([score.tree for score in held_out(data, d, least_leaf, folds)])) for d in depths]
+    return depths[int(np.argmax(means))]
 
 
 # --- files ----------------------------------------------------------------------------------------

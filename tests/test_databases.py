@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from agents import dt_lrta
 from agents.registry import BY_KEY
+from cli.bench.problems import drawn_ends
 from sim import databases, depth_tree
 from sim.abstraction import Levels, abstraction, highest, region_map, region_table
 from sim.agent_api import Problem as Given
@@ -686,7 +687,29 @@ def test_a_grown_tree_finds_the_rule_it_was_shown() -> None:
     counts = np.bincount([walk_tree(tree, row) for row in features], minlength=tree.feature.size)
     assert counts[tree.feature < 0].min() >= 20
     data = depth_tree.Labelled(features, labels, np.arange(800, dtype=np.int32) // 40)
-    assert depth_tree.cross_validated_depth(data, range(1, 6), 20, 5)[0] in (2, 3, 4, 5)
+    assert depth_tree.best_depth(data, range(1, 6), 20, 5) in (2, 3, 4, 5)
+    scores = depth_tree.held_out(data, 4, 20, 5)
+    assert [score.states for score in scores] == [40] * 20
+    assert np.mean([score.tree for score in scores]) > 0.9 > 0.6 > np.mean([score.constant for score in scores])
+
+
+def test_scores_of_a_map_do_not_depend_on_its_own_labels() -> None:
+    chance = np.random.default_rng(6)
+    features, group = chance.random((300, depth_control.FEATURES)), np.arange(300, dtype=np.int32) // 100
+    labels = np.where(group == 2, 7, 1).astype(np.int32)
+    scores = depth_tree.held_out(depth_tree.Labelled(features, labels, group), 3, 10, 3)
+    assert (scores[2].tree, scores[2].constant) == (0.0, 0.0)  # no other map has its label
+
+
+def test_the_standard_tree_guesses_better_than_a_constant_on_maps_it_was_not_grown_from() -> None:
+    tree, maps = depth_tree.standard_tree(), []
+    for kind, values in (("caves", {"grain": 3}), ("caves", {"grain": 6}), ("rooms", {"room": 17})):
+        grid = generate(kind, {**values, "width": 128, "height": 128, "seed": 77}).grid
+        ends = drawn_ends(grid, 6, random.Random(kind))
+        maps.append([(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends])
+    data = depth_tree.label_maps(maps, tree.q, tree.steps, tree.dmax)
+    most_common = np.bincount(data.labels).max() / data.labels.size
+    assert depth_tree.accuracy(tree.tree, data.features, data.labels) > most_common + 0.1
 
 
 def walk_tree(tree: depth_control.Tree, row: np.ndarray) -> int:
