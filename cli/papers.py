@@ -4,26 +4,36 @@ python -m cli.papers --size small -o results e1 e4      run some, each into its 
 python -m cli.papers -o results --page                  write the page: sections from the folders that are there
 """
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
+
+import yaml
 
 from cli import experiment
 from cli.arguments import Arguments, run_module
 from cli.report import report_of
 from cli.report.page import heading, section
+from sim.experiments.code_version import code_version
 from sim.experiments.spec import SIZES, presentation_of
 from sim.experiments.store import open_for_reading
 from sim.files.disk import write_atomically
 from sim.program import ASSETS, ROOT
 
 FOLDER, PAGE = ASSETS / "experiments", ROOT / "docs" / "experiments.md"
+RUNS = PAGE.with_name("experiment-runs.json")
 HEAD = """# Experiments of the papers, repeated
 
 Each section is a specification in `assets/experiments/` and what `python main.py report --markdown` says of its
 results; this page is made by `python -m cli.papers --page`. "Printed" is the number in the paper; a claim that does
 not hold here says why. Times are processor time of planning on one machine and say something only relative to each
 other.
+
+The bands of claims are set before the runs, from the numbers of the papers: a commit that records new results may not
+change them, and a test holds that. [experiment-runs.json](experiment-runs.json) has the digest of the results of every
+section; `python main.py experiment` gives the same `results.csv` on every machine.
 
 To run one: `python main.py experiment e6`, with `--size small` in about a minute; then `python main.py report e6` draws
 its tables and figures, the paper's numbers beside ours. The same command goes on where it was stopped; `--dry-run` says
@@ -53,6 +63,30 @@ def sections(results: Path, page: str) -> Iterator[str]:
             yield from (text.rstrip("\n") + "\n" for named, text in said.items() if named == heading(spec.title))
 
 
+def bands(specification: str) -> list[Mapping[str, object]]:
+    """Return the claims of a specification without what may be added once the results are known.
+
+    `expect` and `why` say that a claim does not hold here; everything else of a claim is fixed before the runs.
+    """
+    claims = yaml.safe_load(specification)["claims"]
+    return [{key: value for key, value in claim.items() if key not in ("expect", "why")} for claim in claims]
+
+
+def record_runs(results: Path) -> None:
+    """Write the digests of the results that are at hand into docs/experiment-runs.json."""
+    runs = json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else {}
+    for name in names():
+        if (results / name).is_dir():
+            with open_for_reading(results / name) as store:
+                size = store.meta("size")
+            table = (results / name / "results.csv").read_bytes()
+            rows = len(table.splitlines()) - 1
+            digest = sha256(table).hexdigest()
+            runs[name] = {"size": size, "rows": rows, "results": digest, "program": code_version()}
+    ordered = {name: runs[name] for name in names() if name in runs}
+    write_atomically(RUNS, (json.dumps(ordered, indent=1) + "\n").encode())
+
+
 def title(section: str) -> str:
     """Return the title of a section as Markdown has it, also of a section that was written without escapes."""
     plain = re.sub(r"\\(.)", r"\1", section.partition("\n")[0].removeprefix("## "))
@@ -76,6 +110,7 @@ def run(argv: Sequence[str]) -> int:
     if given.page:
         text = "\n".join([HEAD, *sections(results, PAGE.read_text(encoding="utf-8"))])
         write_atomically(PAGE, text.encode())
+        record_runs(results)
     return 0
 
 

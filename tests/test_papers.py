@@ -1,16 +1,19 @@
 """The experiments of the papers: their specifications are whole, and their claims come out as they say."""
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from agents.registry import BY_KEY
-from cli.papers import FOLDER, HEAD, PAGE, names, sections, title
+from cli.papers import FOLDER, HEAD, PAGE, RUNS, bands, names, record_runs, sections, title
 from cli.report import report_of
 from cli.report.page import heading
 from sim.experiments.spec import load_experiment, parse_experiment, presentation_of
 from sim.experiments.store import open_for_reading
+from sim.program import ROOT
 
 from .conftest import SHARED_MAPS
 from .experiments import run_all
@@ -93,3 +96,56 @@ def test_the_page_keeps_what_it_says_of_experiments_that_were_not_run(tmp_path: 
     kept = [text for text in sections(tmp_path / "none", page) if text not in again]
     assert [title(text).partition(":")[0] for text in kept] == ["E6"]
     assert len(again) == len(names()) and "in its small size" in next(text for text in again if "## E6" in text)
+
+
+# --- bands are set before the runs ------------------------------------------------------------------
+
+
+def at(commit: str, path: Path) -> str | None:
+    """Return the text of a file in a commit (in the working tree for ""), or None if there is none."""
+    if not commit:
+        return path.read_text(encoding="utf-8") if path.exists() else None
+    name = f"{commit}:{path.relative_to(ROOT).as_posix()}"
+    found = subprocess.run(["git", "show", name], cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    return found.stdout if found.returncode == 0 else None
+
+
+def changed_bands(before: str, after: str) -> list[str]:
+    """Return the experiments of which one step records other results and changes a claim."""
+    old, new = (json.loads(at(commit, RUNS) or "{}") for commit in (before, after))
+    found = []
+    for name in new:
+        if name in old and new[name]["results"] == old[name]["results"]:
+            continue
+        texts = [at(commit, FOLDER / f"{name}.yaml") for commit in (before, after)]
+        if texts[0] is not None and texts[1] is not None and bands(texts[0]) != bands(texts[1]):
+            found.append(name)
+    return found
+
+
+def test_no_commit_changes_a_claim_and_records_its_results() -> None:
+    listed = subprocess.run(
+        ["git", "log", "--format=%H %P", "--", str(RUNS)], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
+    )
+    if listed.returncode:
+        pytest.skip("no history: not a git checkout")
+    steps = [("HEAD", "")] + [(line.split()[1], line.split()[0]) for line in listed.stdout.splitlines() if " " in line]
+    assert not {
+        after[:10] or "uncommitted": found for before, after in steps if (found := changed_bands(before, after))
+    }
+
+
+def test_bands_do_not_include_the_outcome_of_a_claim() -> None:
+    text = "claims: [{claim: a, between: [1, 2], value: cost, expect: false, why: b}]"
+    assert bands(text) == bands("claims: [{claim: a, between: [1, 2], value: cost}]")
+    assert bands(text) != bands("claims: [{claim: a, between: [1, 3], value: cost}]")
+
+
+def test_recorded_digests_are_those_of_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.papers.RUNS", tmp_path / "runs.json")
+    for _ in range(2):
+        run_all(text_of("e6"), tmp_path / "e6", size="small")
+        record_runs(tmp_path)
+    runs = json.loads((tmp_path / "runs.json").read_text(encoding="utf-8"))
+    assert list(runs) == ["e6"] and runs["e6"]["size"] == "small" and runs["e6"]["rows"] > 10
+    assert len(runs["e6"]["results"]) == 64
