@@ -30,6 +30,7 @@ SAME = [
     ("    total = 0\n", "    total = 0  # the sum so far\n\n"),
     ("def walk(grid, steps=1):\n", 'def walk(grid, steps=1):\n    """Walk over the grid."""\n'),
     ("\nLIMIT", '"""A module."""\nLIMIT'),
+    ("LIMIT = 3\n", 'LIMIT = 3\n"""The most that one cell may cost."""\n'),
     ("sum(cell for cell in grid if cell)", "sum(each for each in grid if each)"),
     ("total += min(LIMIT, cost)", "total += (min(\n            LIMIT, cost))"),
 ]

@@ -15,7 +15,6 @@ from sim.program import ROOT
 _NOT_SIMULATION = ("experiments", "files", "time")  # packages of sim/ on which no result depends
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _Capture = ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping  # nodes that bind a name without a Name
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
@@ -53,7 +52,8 @@ def _tokens(node: object, names: Mapping[str, str], depth: int) -> Iterator[str]
     if isinstance(node, list):
         yield "["
         for child in node:
-            yield from _tokens(child, names, depth)
+            if not _is_description(child):
+                yield from _tokens(child, names, depth)
         yield "]"
     elif isinstance(node, ast.Name):
         yield names.get(node.id, f"'{node.id}'")
@@ -77,8 +77,6 @@ def _node_tokens(node: ast.AST, names: Mapping[str, str], depth: int) -> Iterato
     for field, value in ast.iter_fields(node):
         if field in _IGNORED_FIELDS or value is None or value == []:
             continue
-        if field == "body" and isinstance(node, _DOCUMENTED):
-            value = _without_docstring(node)
         yield f"{field}="
         if field in ("name", "rest") and isinstance(
             node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
@@ -112,13 +110,9 @@ def _generator_tokens(
         yield repr(loop.is_async)
 
 
-def _without_docstring(node: ast.AST) -> list[ast.stmt]:
-    body: list[ast.stmt] = node.body  # type: ignore[attr-defined]
-    first = body[0] if body else None
-    is_docstring = (
-        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    )
-    return body[1:] if is_docstring else body
+def _is_description(node: object) -> bool:
+    """Return whether a statement is a string on its own, such as the docstring of a function or of a constant."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _own_names(scope: ast.AST, depth: int) -> dict[str, str]:
