@@ -153,6 +153,8 @@ class DLrta(Controlled, TargetingAgent):
             yield "for good"
         if self.needs_data:
             yield "look up" if it.has_looked_up else "without data"
+        if it.drops_subgoal:
+            yield "reenter"
 
 
 def may_loop(params: Mapping[str, Value]) -> bool:

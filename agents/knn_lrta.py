@@ -73,18 +73,28 @@ class KnnLrta(Databased, TargetingAgent):
         super()._take()
         self._measure_coverage()
         self.database = fetch(_recipe(self.params, self.climbed_share), self.problem.grid)
+        self.taken = self._wanted()
         self._new_choice()
 
     def _measure_coverage(self) -> None:
         """Find the share of pairs that can be climbed, on the map of the records."""
-        coverage_tables: Coverage = fetch(coverage.recipe(int(self.params["cap"])), self.problem.grid).tables
+        self.measured_cap = int(self.params["cap"])
+        coverage_tables: Coverage = fetch(coverage.recipe(self.measured_cap), self.problem.grid).tables
         self.climbed_share = float(coverage_tables.share[0])
 
-    def _take_coverage(self) -> None:
-        """Measure how far climbs of the present cap lead; other records only where their number depends on it."""
-        self._measure_coverage()
-        if self.params["fits"]:
+    def _wanted(self) -> tuple[Value, ...]:
+        """Return the parameters that say which records there are."""
+        names = ("records", "seed", "fits", "cap") if self.params["fits"] else ("records", "seed", "fits")
+        return tuple(self.params[name] for name in names)
+
+    def _take_wanted(self) -> None:
+        """Fetch what the present parameters ask for, unless the map is another one: the data would be of that map."""
+        if self.is_stale:
+            return
+        if self.taken != self._wanted():
             self._take()
+        elif self.measured_cap != self.params["cap"]:
+            self._measure_coverage()
 
     def _new_choice(self) -> None:
         lengths = np.diff(self.records.offsets)
@@ -121,16 +131,12 @@ class KnnLrta(Databased, TargetingAgent):
             self.choose_after_change(value)
         elif name == "similar":
             self._new_choice()
-        elif not self.is_stale and name in ("records", "seed", "fits"):
-            self._take()
-        elif not self.is_stale and name == "cap":
-            self._take_coverage()
-        self.control[0].is_stale = self.is_stale
+        self._take_wanted()
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
         self.look_at_change(change)
-        self.control[0].is_stale = self.is_stale
+        self._take_wanted()
         if change.has_arcs:
             self.choice.dropped[:] = 0  # what led nowhere on the map before may lead on now
 
@@ -138,6 +144,7 @@ class KnnLrta(Databased, TargetingAgent):
         return self.ground, self.records, self.choice, self.targets(), self.state, self.control
 
     def run(self, budget: int, rows: np.ndarray) -> int:
+        self.control[0].is_stale = self.is_stale  # rebuilt records, too, make it fresh again
         return self.call_growing(knn_lrta.run, rows)
 
     def own_counts(self) -> OwnCounts:

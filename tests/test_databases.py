@@ -413,6 +413,27 @@ def test_no_cell_uses_its_subgoal_twice(seed: int, level: int) -> None:
     assert world.metrics(walker).reentries > 5
 
 
+@pytest.mark.parametrize("rule", ["per cell", "for good", "never"])
+@pytest.mark.parametrize("seed, level", [(3, 2), (4, 4)])
+def test_a_reentry_is_a_tick_on_a_cell_visited_before(seed: int, level: int, rule: str) -> None:
+    """`for good` heads for the goal from unvisited cells too: these are no re-entries."""
+    world = cave(seed, level, rule)
+    walker, agent = world.walkers[0], cast(Any, world.walkers[0].agent)
+    visited, expected, dropped_elsewhere = Counter[int](), 0, 0
+    for _ in range(5000):
+        stood = walker.position
+        visited[stood] += 1
+        if not world.advance(1):
+            break
+        drops = bool(agent.control[0].drops_subgoal)
+        assert drops is ("reenter" in agent.view().notes)
+        expected += drops and visited[stood] > 1
+        dropped_elsewhere += drops and visited[stood] == 1
+    assert world.metrics(walker).reentries == expected
+    assert (dropped_elsewhere > 0) is (rule == "for good")
+    assert (expected > 0) is (rule != "never")
+
+
 def test_the_detector_ends_the_runs_that_never_end_without_it() -> None:
     """Counted: 11 of 90 in these caves; without a detector they go round in circles for ever."""
     lost = Counter[str]()

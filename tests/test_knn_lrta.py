@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells
+from sim.commands import AgentConfig, EditCells, SetParam
 from sim.generate import generate
 from sim.grid import Grid
 from sim.movement import Movement
+from sim.walker import Walker
 from sim.world import World
 
 from .conftest import board_of, drawn, movements, problems, random_rows, solo
@@ -134,3 +135,36 @@ def test_tiny_maps(rows: list[str]) -> None:
     world, walker = solo(rows, 0, len(rows[0]) - 1, "knn-lrta", 1)
     world.advance(500)
     assert walker.agent.status is (Status.NO_PATH if "@" in rows[0] else Status.AT_GOAL)
+
+
+def edited_and_rebuilt(problem: Problem, seed: int, cap: int) -> tuple[World, Walker]:
+    """Return a run in which some cells are blocked and the records of the new map are ready a tick later."""
+    rows, start, goal = problem
+    world, walker = solo(
+        rows, start, goal, "knn-lrta", 10**6, records=30, cap=cap, direct=False, after_change="rebuild"
+    )
+    cells = np.random.default_rng(seed).choice(world.grid.cells, max(1, world.grid.cells // 4), replace=False)
+    world.submit(EditCells(tuple(int(c) for c in cells if world.grid.is_free(int(c)) and c not in (start, goal))))
+    return world, walker
+
+
+@settings(max_examples=60)
+@given(problem=problems(side=6, low=3, water=False), seed=st.integers(0, 2**31 - 1), cap=st.sampled_from([1, 2, 3]))
+def test_no_rebuilt_record_is_dropped_because_a_leg_is_long(problem: Problem, seed: int, cap: int) -> None:
+    """The limit on a leg holds for records of another map: these may lead nowhere, rebuilt ones do not."""
+    world, walker = edited_and_rebuilt(problem, seed, cap)
+    for _ in range(300):
+        was_stale = walker.agent.view().is_stale
+        if not world.advance(1):
+            break
+        assert was_stale or "lost" not in walker.agent.view().notes
+
+
+def test_records_asked_for_on_another_map_are_there_when_the_map_is_as_before() -> None:
+    world, walker = solo(["....", ".@..", "...."], 0, 11, "knn-lrta", 1, records=20)
+    cut = (3, 8)
+    world.submit_all([(0, EditCells(blocked=cut)), (1, SetParam(walker.id, "records", 7)), (2, EditCells((), cut))])
+    world.advance(1)
+    assert walker.agent.view().is_stale and walker.agent.records.offsets.size == 21
+    world.advance(2)
+    assert not walker.agent.view().is_stale and walker.agent.records.offsets.size == 8

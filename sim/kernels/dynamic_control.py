@@ -33,6 +33,7 @@ CONTROL = np.dtype(
         ("uses_stored", "i8"),  # a visited cell takes the depth stored for the goal, 0: the cap
         ("rule", "i8"),  # PER_CELL, FOR_GOOD, NEVER
         ("is_for_good", "i8"),  # the goal is the target from now on
+        ("drops_subgoal", "i8"),  # whether the last look-up dropped the subgoal: see drops_subgoal
         ("sees_all", "i8"),  # somebody looks: no short way for depth 1
         ("last_depth", "i8"),
         ("last_target", "i8"),
@@ -49,11 +50,14 @@ def choose(column, place, visits, it, st):
     `visits`: how often the agent was on each cell, or began a leg there.
     """
     subgoal, depth = np.int64(NO_SUBGOAL), np.int64(it.depth)
+    it.drops_subgoal = 0
     if not it.uses_subgoals:
         if it.uses_depths:
             depth = np.int64(column.far_depth[place])
-    elif is_reentered(visits, it, st):
-        st.marks |= log.REENTERED
+    elif drops_subgoal(visits, it, st):
+        it.drops_subgoal = 1
+        if visits[st.loc] > 1:
+            st.marks |= log.REENTERED
         if it.uses_depths:
             depth = np.int64(column.far_depth[place]) if it.uses_stored else np.int64(it.cap)
     else:
@@ -68,8 +72,12 @@ def choose(column, place, visits, it, st):
 
 
 @kernel
-def is_reentered(visits, it, st):
-    """Whether the agent has been on its cell before, or, by the rule FOR_GOOD, once has been on any such cell."""
+def drops_subgoal(visits, it, st):
+    """Return whether the agent heads for its goal instead of the region's subgoal.
+
+    It does so on a cell that it has visited before (a re-entry), unless the rule is NEVER; and on every cell after
+    the first re-entry by the rule FOR_GOOD, or once a subgoal turned out to be unreachable.
+    """
     if it.rule == NEVER:
         return it.is_for_good != 0
     is_again = visits[st.loc] > 1
@@ -82,6 +90,7 @@ def is_reentered(visits, it, st):
 def choose_cell(levels, column, visits, it, st):
     """The target and the depth for the next move. Without the database: the goal, and depth 1."""
     if not it.uses_database:
+        it.drops_subgoal = 0
         return np.int64(st.goal), np.int64(1)
     subgoal, depth = choose(column, ancestor(levels, st.loc, it.level) - it.first, visits, it, st)
     return np.int64(st.goal) if subgoal == NO_SUBGOAL else subgoal, depth

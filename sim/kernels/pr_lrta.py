@@ -43,6 +43,7 @@ CONTROL = np.dtype(
         ("uses_stored", "i8"),  # see dynamic_control.py; always 0
         ("rule", "i8"),  # see dynamic_control.py, of cells on which legs begin
         ("is_for_good", "i8"),
+        ("drops_subgoal", "i8"),  # whether the last look-up dropped the subgoal
         ("sees_all", "i8"),
         ("gamma", "f8"),
         ("arc_diagonal", "f8"),

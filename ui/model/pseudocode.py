@@ -111,7 +111,7 @@ def _noted(view: WalkerView, *keys: str) -> list[str]:
 
 
 def _d_lrta(view: WalkerView, before: int) -> list[str]:
-    controlled = [*_noted(view, "without data", "look up"), *_reentered(view)] if _expanded(view) else []
+    controlled = _noted(view, "without data", "look up", "reenter") if _expanded(view) else []
     return [*controlled, *_lrta(view, before)]
 
 

@@ -304,7 +304,7 @@ def _guided_lrta(case: _Case) -> Why:
 def _guide(case: _Case) -> str:
     target, depth = case.agent.target, int(case.agent.numbers["depth"])
     looks = f"looking {_moves(depth)} ahead"
-    if case.is_marked(log.REENTERED):
+    if "reenter" in case.agent.notes:
         return f"{_reentered(case)}, {looks}."
     if case.agent.is_stale:
         return f"Its database is of another map: it heads for the goal, {looks}."
