@@ -246,6 +246,10 @@ class Grid:
         was = self.original.reshape(-1)[cells]
         return np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, np.uint8(ord(".")), was)
 
+    def restorable(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
+        """Return which cells are free and have the same letter when they are blocked and freed again."""
+        return self.are_free(cells) & (self.terrain.reshape(-1)[cells] == self.freed(cells))
+
     def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
         """Give cells exact characters, for undo, seek and restore."""
         chosen = _cell_list(cells)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pygame
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.registry import BY_KEY
@@ -17,7 +17,10 @@ from sim.time.worst_block import switch_tasks
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
 from ui.model import branching, files, saving, script, turning
+from ui.model.selecting import Selecting
 from ui.model.selection import LEFT, LEFT_RIGHT, RIGHT, TOP_BOTTOM, Piece, Selection
+from ui.model.session import Session
+from ui.model.state import State
 from ui.panels import selected
 
 ROWS = [
@@ -390,6 +393,44 @@ def test_what_is_selected_becomes_a_switch_with_a_name(app):
         press_combination(app, "Ctrl+Z")
     press_combination(app, "Ctrl+Z")
     assert app.session.run.world.switch_states() == {"gate": False}
+
+
+map_letters = st.lists(st.lists(st.sampled_from("..GSWB@OT"), min_size=5, max_size=5), min_size=2, max_size=4)
+
+
+@settings(max_examples=100, deadline=None)
+@given(map_letters, map_letters, st.sets(st.integers(5, 24), min_size=1), st.integers(1, 3))
+def test_a_switch_made_from_a_selection_restores_the_map_when_it_is_toggled_twice(
+    opened: list[list[str]], painted: list[list[str]], chosen: set[int], rounds: int
+) -> None:
+    """Whatever was drawn on the map before, and whatever is selected: walls, water, land."""
+    grid = Grid.from_rows([".....", *map("".join, opened)])
+    session = Session(scenario_on(grid, 0, 4, ()))
+    letters = "".join(map("".join, painted))[: grid.cells - 5]
+    session.do(SetTerrain(tuple(range(5, 5 + len(letters))), letters))
+    selecting, cells = Selecting(session, State()), {cell for cell in chosen if cell < grid.cells} or {5}
+    selecting.choose_cells(cells)
+    before = session.run.world.grid.rows()
+    free = {cell for cell in cells if session.run.world.grid.is_free(cell)}
+    if refused := selecting.why_no_switch("gate"):
+        assert "nothing selected can be switched: walls" in refused
+        return
+    said = selecting.name_switch("gate")
+    switched = set(session.run.world.switches["gate"])
+    assert switched and switched <= free
+    assert ("left out" in said) is (switched < cells)
+    for _ in range(rounds):
+        turning.flip_switch(session, "gate")
+        assert session.run.world.switch_states()["gate"], "blocked as a whole"
+        turning.flip_switch(session, "gate")
+        assert session.run.world.grid.rows() == before
+
+
+def test_a_selection_of_walls_is_no_switch(app):
+    select(app, (1, 1), (2, 1))
+    press_combination(app, "Ctrl+G")
+    press(app, pygame.K_RETURN)
+    assert list(app.session.run.world.switches) == ["gate"]
 
 
 def test_the_worst_block_tries_a_switch_at_ticks_before_it_was_named(app):

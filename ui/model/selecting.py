@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.commands import MAX_NAME, MAX_SWITCHES, MapEdit, NameSwitch, SetTerrain
 from sim.counted import counted
@@ -22,6 +23,7 @@ from ui.model.state import State
 from ui.model.tools import SELECT, Point
 
 NOTHING = "nothing is selected: drag over the map with the Select tool ({key:tool_select} in edit mode)"
+_NOT_SWITCHED = "walls, and terrain that was put there since the map was opened, cannot be blocked and freed again"
 NO_PIECE = "nothing was copied: select something, then Copy"
 
 NEW, MORE, LESS, MOVE, COPY = "new", "more", "less", "move", "copy"
@@ -250,8 +252,10 @@ class Selecting:
     # --- naming and saving ------------------------------------------------------------------------
 
     def why_no_switch(self, name: str) -> str | None:
-        """What speaks against a switch of this name here, if anything does."""
+        """Return why what is selected cannot become a switch of this name; None: it can."""
         switches = self.session.run.world.switches
+        if self._chosen() is not None and not self._switchable().size:
+            return f"nothing selected can be switched: {_NOT_SWITCHED}"
         if len(name) > MAX_NAME:
             return f"expected at most {MAX_NAME} characters, got {len(name)}"
         if name in switches:
@@ -259,14 +263,23 @@ class Selecting:
         return f"a map has at most {MAX_SWITCHES} switches" if len(switches) >= MAX_SWITCHES else None
 
     def name_switch(self, name: str) -> str:
-        """Make what is selected a switch."""
+        """Make what is selected a switch: its cells that are as they are now when they are blocked and freed again."""
         chosen = self._chosen()
         if chosen is None:
             return NOTHING
-        self.session.do(NameSwitch(name, tuple(chosen.cells(self.grid).tolist())))
+        cells = self._switchable().tolist()
+        self.session.do(NameSwitch(name, tuple(cells)))
         place = list(self.session.run.world.switches).index(name) + 1
         key = f", {{key:switch_{place}}} turns it" if place <= 9 else ""
-        return f"{name} is a switch of {counted(chosen.count, 'cell')}{key}"
+        left_out = chosen.count - len(cells)
+        rest = f"; {counted(left_out, 'cell')} left out: {_NOT_SWITCHED}" if left_out else ""
+        return f"{name} is a switch of {counted(len(cells), 'cell')}{key}{rest}"
+
+    def _switchable(self) -> npt.NDArray[np.int32]:
+        """Return the selected cells that a switch can block and free without changing the map for good."""
+        chosen = self._chosen()
+        cells = np.empty(0, np.int32) if chosen is None else chosen.cells(self.grid)
+        return cells[self.grid.restorable(cells)]
 
     def next_name(self) -> str:
         """A name that is not taken."""
