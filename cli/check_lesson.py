@@ -31,5 +31,9 @@ def _problems_of(name: str) -> list[str]:
     except ConfigError as error:  # those after it are looked at all the same
         return list(error.problems)
     claims = sum(len(step.claims) for step in lesson.steps)
-    print(f"{name}: {counted(len(lesson.steps), 'step')}, {counted(claims, 'claim')}")
+    questions = [step.question for step in lesson.steps if step.question is not None]
+    unchecked = sum(not question.is_checked for question in questions)
+    note = f", {unchecked} of them not checked: no answer has claims" if unchecked else ""
+    counts = counted(len(lesson.steps), "step"), counted(claims, "claim"), counted(len(questions), "question")
+    print(f"{name}: {', '.join(counts)}{note}")
     return [f"{name}:{problem}" for problem in broken_claims(lesson, BY_KEY)]

@@ -56,8 +56,16 @@ class Claim:
 class Question:
     text: str
     answers: tuple[str, ...]
-    right: int  # place among the answers, from 0
+    right: int  # index of the right answer, from 0
     because: str
+    claims: tuple[tuple["Claim", ...], ...] = ()  # per answer: what the run shows if, and only if, the answer is right
+    seen_after: int = 1  # number of steps after which the run shows it
+    line: int = 0  # of `right` in the file, for messages
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether the run can show that another answer than the one marked is right."""
+        return any(self.claims)
 
 
 @dataclass(frozen=True)
@@ -119,13 +127,27 @@ def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
 
 
 def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
-    """What the lesson says and the run does not show, each with line and step."""
-    return [
-        f"{claim.line}: step {place + 1}: {problem}"
-        for world, place in _walked(lesson, specs)
-        for claim in lesson.steps[place].claims
-        if (problem := _problem_of(claim, world))
-    ]
+    """Return the claims and the marked answers that the run contradicts, each with line and step."""
+    found = list[str]()
+    for world, index in _walked(lesson, specs):
+        for claim in lesson.steps[index].claims:
+            if problem := _problem_of(claim, world):
+                found.append(f"{claim.line}: step {index + 1}: {problem}")
+        for asked, step in enumerate(lesson.steps[:index]):
+            if step.question is not None and asked + step.question.seen_after == index:
+                where = f"{step.question.line}: step {asked + 1}"
+                found += [f"{where}: {problem}" for problem in _wrong_marks(step.question, world, index)]
+    return found
+
+
+def _wrong_marks(question: Question, world: World, index: int) -> Iterator[str]:
+    """Yield which answers are marked right or wrong and are not, by what the run shows in the step with this index."""
+    for number, claims in enumerate(question.claims, start=1):
+        problem = next((text for claim in claims if (text := _problem_of(claim, world))), "")
+        if number - 1 == question.right and problem:
+            yield f"answer {number} is marked as right; but in step {index + 1} {problem}"
+        elif number - 1 != question.right and claims and not problem:
+            yield f"answer {number} is marked as wrong; but what it claims is true in step {index + 1}"
 
 
 def _walked(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:

@@ -95,6 +95,45 @@ def test_a_wrong_claim_is_told_with_step_and_line() -> None:
     assert len(broken_claims(wrong, BY_KEY)) == 3
 
 
+CHECKED = SMALL.replace(
+    "answers: [this, that]",
+    "answers: [{text: this, claims: [{agent: A, measure: moves, most: 3}]}, "
+    "{text: that, claims: [{agent: A, measure: moves, least: 4}, {agent: A, state: arrived}]}]",
+)
+
+
+def test_a_right_answer_that_the_run_shows_to_be_wrong_is_refused_and_so_is_a_wrong_one_that_is_right() -> None:
+    assert broken_claims(parse_lesson(CHECKED, "x.yaml", BY_KEY), BY_KEY) == []
+    wrong = parse_lesson(CHECKED.replace("right: 2", "right: 1"), "x.yaml", BY_KEY)
+    assert [problem.split(", and has")[0] for problem in broken_claims(wrong, BY_KEY)] == [
+        "16: step 2: answer 1 is marked as right; but in step 3 A is said to have moves at most 3",
+        "16: step 2: answer 2 is marked as wrong; but what it claims is true in step 3",
+    ]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_every_question_that_ships_is_checked_whichever_answer_were_marked(path) -> None:
+    lesson = files.read_lesson(path)
+    asked = [place for place, step in enumerate(lesson.steps) if step.question is not None]
+    for place in asked:
+        question = lesson.steps[place].question
+        for other in range(len(question.answers)):
+            if other != question.right:
+                step = replace(lesson.steps[place], question=replace(question, right=other))
+                steps = (*lesson.steps[:place], step, *lesson.steps[place + 1 :])
+                assert len(broken_claims(replace(lesson, steps=steps), BY_KEY)) == 2, question.answers[other]
+
+
+def test_check_lesson_refuses_a_wrong_mark_and_says_how_many_questions_it_cannot_check(tmp_path, capsys) -> None:
+    place = tmp_path / "small.yaml"
+    place.write_text(CHECKED.replace("right: 2", "right: 1"), encoding="utf-8")
+    assert check_lesson.main([str(place)]) == 2
+    assert f"{place}:16: step 2: answer 1 is marked as right; but" in capsys.readouterr().err
+    place.write_text(SMALL, encoding="utf-8")
+    assert check_lesson.main([str(place)]) == 0
+    assert "3 steps, 1 claim, 1 question, 1 of them not checked: no answer has claims" in capsys.readouterr().out
+
+
 def test_who_waits_for_what_has_come_already_is_told_when() -> None:
     text = SMALL + "  - text: Again.\n    to: {agent: A, event: back_move}\n"
     lesson = parse_lesson(SMALL, "x.yaml", BY_KEY)
@@ -110,6 +149,22 @@ def test_who_waits_for_what_has_come_already_is_told_when() -> None:
     [
         ("version: 1", "version: 2", "x.yaml:2: version: expected 1, got 2"),
         ("title: Small\n", "", "title: expected text, got nothing"),
+        (
+            "[this, that]",
+            "[{text: this, claim: []}, that]",
+            "steps[1].answers[0].claim: no such key; did you mean 'claims'?",
+        ),
+        (
+            "[this, that]",
+            "[{claims: []}, that]",
+            "steps[1].answers[0].text: expected what the answer says, got nothing",
+        ),
+        ("    show: [A]", "    seen_after: 2", "steps[0].seen_after: goes with a question only"),
+        (
+            "answers: [this, that]",
+            "seen_after: 2\n    answers: [{text: this, claims: [{agent: A, state: arrived}]}, that]",
+            "steps[1]: expected a step 4, where the run shows the right answer",
+        ),
         ("show: [A]", "show: [C]", "x.yaml:12: steps[0].show[0]: nothing here is called 'C'"),
         (
             "right: 2",

@@ -55,6 +55,8 @@ _CAMERA = {key: Param(key, float, 0.0, "", low, 10_000.0) for key, low in (("x",
 _COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
 _NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
 _RIGHT = Param("right", int, 1, "number of the right answer, from 1", 1, MOST_ANSWERS)
+_AFTER = Param("seen_after", int, 1, "number of steps after which the run shows the right answer", 1, MOST_STEPS)
+_AN_ANSWER = "an answer, or {text: It walks back, claims: [{agent: A, state: walking back}]}"
 _ANY_SIZE = 1 << 20, 1 << 20
 _MEASURE_KEYS = tuple(measure.key for measure in MEASURES)
 _BELOW_MAPS = tuple(measure.key for measure in MEASURES if measure.panel is not None)
@@ -65,6 +67,7 @@ _STEP_KEYS = (
     "answers",
     "right",
     "because",
+    "seen_after",
     "highlight",
     "show",
     "heat",
@@ -168,7 +171,12 @@ class _LessonReader:
         parts = field.items("a list of steps such as [{text: Look here.}]") if field else []
         if field and not 1 <= len(parts) <= MOST_STEPS:
             field.complain(f"expected 1 to {MOST_STEPS} steps, got {len(parts)}")
-        return tuple(step for part in parts[:MOST_STEPS] if (step := self._step(part)) is not None)
+        steps = tuple(step for part in parts[:MOST_STEPS] if (step := self._step(part)) is not None)
+        for index, (part, step) in enumerate(zip(parts, steps, strict=False)):
+            asked = step.question
+            if asked is not None and asked.is_checked and index + asked.seen_after >= len(parts):
+                part.complain(f"expected a step {index + asked.seen_after + 1}, where the run shows the right answer")
+        return steps
 
     def _step(self, part: Field) -> Step | None:
         fields = part.keys(_STEP_KEYS, "a step such as {text: Look here.}")
@@ -216,13 +224,14 @@ class _LessonReader:
 
     def _question(self, part: Field, fields: Mapping[str, Field]) -> Question | None:
         if "question" not in fields:
-            for key in ("answers", "right", "because"):
+            for key in ("answers", "right", "because", "seen_after"):
                 if key in fields:
                     fields[key].complain("goes with a question only")
             return None
         text = fields["question"].text(LONGEST_TEXT, lines=True)
         answers_field = require(fields, "answers", part, "a list of answers")
-        answers = [f.text(120) for f in answers_field.items("a list of answers")] if answers_field else []
+        parts = answers_field.items("a list of answers") if answers_field else []
+        answers, claims = [self._answer(f) for f in parts], tuple(self._claims_of_answer(f) for f in parts)
         if answers_field and not 2 <= len(answers) <= MOST_ANSWERS:
             answers_field.complain(f"expected 2 to {MOST_ANSWERS} answers, got {len(answers)}")
         right_field = require(fields, "right", part, "the number of the right answer, from 1")
@@ -230,9 +239,24 @@ class _LessonReader:
         if right_field and right is not None and right > len(answers):
             right_field.complain(f"expected the number of an answer, of which there are {len(answers)}, got {right}")
         because = self._text(fields, part, "because", LONGEST_TEXT)
-        if text is None or right is None or because is None or None in answers:
+        after = fields["seen_after"].integer(_AFTER) if "seen_after" in fields else 1
+        if text is None or right is None or because is None or after is None or None in answers:
             return None
-        return Question(" ".join(text.split()), tuple(str(answer) for answer in answers), right - 1, because)
+        line = part.problems.document.line_of(right_field.path) if right_field else 0
+        texts = tuple(str(answer) for answer in answers)
+        return Question(" ".join(text.split()), texts, right - 1, because, claims, after, line)
+
+    def _answer(self, part: Field) -> str | None:
+        """Read the text of an answer, which is the whole of it or stands beside its claims."""
+        if not part.is_mapping:
+            return part.text(120)
+        field = require(part.keys(("text", "claims"), _AN_ANSWER), "text", part, "what the answer says")
+        return field.text(120) if field else None
+
+    def _claims_of_answer(self, part: Field) -> tuple[Claim, ...]:
+        field = part.any_keys(_AN_ANSWER).get("claims") if part.is_mapping else None
+        claims = field.items("a list of claims") if field else []
+        return tuple(found for claim in claims if (found := self._claim(claim)) is not None)
 
     def _highlight(self, part: Field) -> Highlight | None:
         fields = part.keys(("agent", "what", "cells"), "something to point at such as {agent: A, what: best}")
