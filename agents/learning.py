@@ -123,9 +123,9 @@ class LearningAgent(KernelAgent):
 
     def _forget(self) -> None:
         """Learn from nothing."""
-        changes, self.forgotten_cells = self.h_changes, self.learned_cells()
+        changes, self.forgotten_cells = int(self.learned.target[0].changes), self.learned_cells()
         self.learned = self._new_learned(int(self.state[0].goal))
-        self.learned.target[0].changes = changes + 1  # it has changed, and does not count backwards
+        self.learned.target[0].changes = changes + 1  # forgetting is a change; other tables keep their own counts
         self.state[0].slack = 0.0
 
     def _begin_again(self) -> None:

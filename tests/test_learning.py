@@ -6,7 +6,7 @@ import pickle
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -358,6 +358,22 @@ def test_reset_forgets_when_cells_become_free_and_keep_does_not(key: str) -> Non
         world.submit(EditCells(blocked=(5 * 20 + 10,)))
         world.advance(5000)
         assert walker.agent.status is Status.AT_GOAL
+
+
+@pytest.mark.parametrize("key", [spec.key for spec in BY_KEY.values() if spec.keeps_h and spec.family == "learning"])
+def test_forgetting_counts_as_one_change_of_h_and_keeps_the_count_of_all_tables(key: str) -> None:
+    """Else a trial in which all was forgotten counts as converged, or changes of other tables count twice."""
+    params: dict[str, Value] = {"records": 5} if key == "knn-lrta" else {}
+    world, walker = solo(*drawn(M1["map"]), key, 5, **params)
+    agent = cast(Any, walker.agent)
+    for goal in (0, 40, 1):
+        world.advance(12)
+        before = agent.h_changes
+        world.submit(MoveGoal(goal))
+        world.apply_now()
+        tables = 2 if key == "pr-lrta" else 1  # of cells, and of regions
+        assert agent.h_changes == before + tables
+    assert before >= 3, "it had learned something in between"
 
 
 # --- trials ----------------------------------------------------------------------------------------------
