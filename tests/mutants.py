@@ -1,13 +1,13 @@
 """Small faults, and the tests that should notice each: `make mutants`, or `python -m tests.mutants 3 17`.
 
+`--random 100 --seed N` tries random faults instead, see random_mutants.py.
+
 Each is put into a copy of the program, alone, and the tests named beside it are run there until one fails. A fault
 that none notices survives, and is printed. Where a kernel is at fault, none is compiled: that would take longer than
 all tests. Tests that are slow then, such as test_world.py, are not asked about kernels.
 """
 
-import os
-import shutil
-import subprocess
+import argparse
 import sys
 import tempfile
 import time
@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("sim", "agents", "ui", "cli", "tests", "assets", "docs")
-FILES = ("main.py", "pyproject.toml", "README.md")
+from tests.program_copy import ROOT, copy_program, environment_in, run_tests
+from tests.random_mutants import Sample, try_random
+
 TOO_LONG_S = 1800  # a fault that makes the tests endless is noticed, too
 
 K, T, F, M = "sim/kernels/", "sim/time/", "sim/files/", "ui/model/"
@@ -57,6 +57,7 @@ tba = _in(K + "tba.py", "mutants_killed", "golden", "kernels")
 tb_bfs = _in(K + "tb_bfs.py", "mutants_killed", "golden", "kernels")
 local_search = _in(K + "local_search.py", "mutants_killed", "learning")
 lrta = _in(K + "lrta.py", "learning")
+learning = _in("agents/learning.py", "learning")
 p_lrta = _in(K + "p_lrta.py", "learning")
 dstar = _in(K + "dstar_lite.py", "dstar_lite")
 ribs = _in(K + "ribs.py", "ribs")
@@ -139,6 +140,8 @@ MUTANTS = (
     dstar("if is_longer or (ground.cost[d] == ground.cost[best]", "if (ground.cost[d] == ground.cost[best]"),
     ribs("st.next_limit = min(st.next_limit, f)", "st.next_limit = f"),
     ribs("elif mark.pruned or ng > node.g:", "elif ng > node.g:"),
+    learning("self.learned.target[0].changes = changes + 1", "self.learned.target[0].changes = changes"),
+    learning("int(self.learned.target[0].changes), self.learned_cells()", "self.h_changes, self.learned_cells()"),
     # the world
     world("if self._event_tick != self.tick:", "if self._event_tick < 0 or self.tick:"),
     world("from bisect import insort_right", "from bisect import insort_left as insort_right"),
@@ -243,37 +246,38 @@ def stale(root: Path = ROOT) -> Iterator[str]:
 
 def is_noticed(root: Path, tests: Sequence[str], environment: dict[str, str]) -> bool:
     """Whether some test fails, or does not end."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", *tests]
-    try:
-        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=TOO_LONG_S, check=False)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+    done = run_tests(root, ["-x", *tests], environment, TOO_LONG_S)
+    return done is None or done.returncode != 0
 
 
 def main(arguments: Sequence[str]) -> int:
     """Tries all mutants, or those whose numbers are given. 0: none survived."""
+    parser = argparse.ArgumentParser("mutants", description="Put faults into the program and see whether tests fail.")
+    parser.add_argument("numbers", nargs="*", type=int, help="faults of the list in tests/mutants.py; none: all")
+    parser.add_argument("--random", type=int, metavar="COUNT", help="random faults instead of those of the list")
+    parser.add_argument("--seed", type=int, default=1, help="which random faults")
+    parser.add_argument("--only", type=int, nargs="+", default=(), metavar="NUMBER", help="some of the random faults")
+    parser.add_argument("--within", default="", metavar="PATH", help="random faults in files whose paths begin so")
+    parser.add_argument("--tests", nargs="+", default=(), metavar="FILE", help="only these tests, such as test_grid.py")
+    parser.add_argument("--workers", type=int, default=2, choices=(1, 2), help="processes for random faults")
+    chosen = parser.parse_args(arguments)
+    if chosen.random:
+        sample = Sample(chosen.random, chosen.seed, chosen.only, chosen.within, chosen.tests)
+        return try_random(sample, chosen.workers)
     if problems := list(stale()):
         print("\n".join(problems))
         return 2
-    chosen = [int(text) for text in arguments] or range(1, len(MUTANTS) + 1)
     with tempfile.TemporaryDirectory(prefix="backmove-mutants-") as folder:
-        return _try(Path(folder), chosen)
+        return _try(Path(folder), chosen.numbers or range(1, len(MUTANTS) + 1))
 
 
 def _try(folder: Path, chosen: Sequence[int]) -> int:
-    root = folder / "program"
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in FILES:
-        shutil.copy(ROOT / name, root / name)
-    homes = {f"XDG_{kind}_HOME": str(folder / kind) for kind in ("STATE", "CONFIG", "DATA")}
-    environment = {**os.environ, **homes, "CI": "1", "SDL_VIDEODRIVER": "dummy"}
+    root = copy_program(folder)
     survivors = []
     for is_kernel in {MUTANTS[number - 1].is_kernel for number in chosen}:
         wanted = [MUTANTS[number - 1] for number in chosen if MUTANTS[number - 1].is_kernel is is_kernel]
         tests = dict.fromkeys(test for mutant in wanted for test in mutant.tests)
-        if is_noticed(root, list(tests), _compiling(environment, not is_kernel)):
+        if is_noticed(root, list(tests), environment_in(folder, compiles=not is_kernel)):
             print("the tests fail without any fault; see which: python -m pytest -x " + " ".join(tests))
             return 2
     for number in chosen:
@@ -281,7 +285,7 @@ def _try(folder: Path, chosen: Sequence[int]) -> int:
         place, begun = root / mutant.file, time.monotonic()
         text = place.read_text(encoding="utf-8")
         place.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-        noticed = is_noticed(root, mutant.tests, _compiling(environment, not mutant.is_kernel))
+        noticed = is_noticed(root, mutant.tests, environment_in(folder, compiles=not mutant.is_kernel))
         place.write_text(text, encoding="utf-8")
         seconds = time.monotonic() - begun
         print(
@@ -294,10 +298,6 @@ def _try(folder: Path, chosen: Sequence[int]) -> int:
         f"{len(chosen) - len(survivors)} of {len(chosen)} noticed" + (f"; survivors: {survivors}" if survivors else "")
     )
     return 1 if survivors else 0
-
-
-def _compiling(environment: dict[str, str], compiles: bool) -> dict[str, str]:
-    return {**environment, "NUMBA_DISABLE_JIT": "0" if compiles else "1"}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,157 @@
+"""A pytest plugin for random mutants: record which lines each test executes, or run chosen tests in a given order.
+
+BACKMOVE_RECORD_LINES=FILE    append a JSON object per test to FILE: its id, seconds, whether it passed, and its lines
+BACKMOVE_RUN_TESTS=FILE       run only the tests in FILE, a JSON list of [id, seconds], in that order
+
+Lines are recorded with sys.settrace, since Python 3.11 has no sys.monitoring. A code object is traced only until all
+of its lines were executed, or until MAX_REPEATS events in a row were of known lines: tracing every iteration of an
+uncompiled kernel would take hours. A line that a loop first reaches after that is not recorded.
+"""
+
+import faulthandler
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+WATCHED = ("sim", "agents", "ui/model")
+MAX_REPEATS = 2000  # events in a row without a new line
+MAX_TRACED_S = 10.0  # a test is traced no longer than that
+MAX_RECORDED_S = 60.0  # a test that takes longer uncompiled ends the process, and is left out of the map
+_CLOCK_EVERY = 4096  # calls between two looks at the clock
+
+_record_to = os.environ.get("BACKMOVE_RECORD_LINES", "")
+_run_from = os.environ.get("BACKMOVE_RUN_TESTS", "")
+
+
+class _Code:
+    """The lines of one code object that a test has executed."""
+
+    def __init__(self, code: CodeType, path: str) -> None:
+        self.code, self.path = code, path  # a reference to the code, so that its id stays its own
+        self.left = {line for _, _, line in code.co_lines() if line}
+        self.hit: set[int] = set()
+        self.repeats = 0
+        self.is_done = False
+
+    def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            line = frame.f_lineno
+            if line in self.left:
+                self.left.discard(line)
+                self.hit.add(line)
+                self.repeats = 0
+            else:
+                self.repeats += 1
+            if not self.left or self.repeats > MAX_REPEATS:
+                self.is_done = True
+                frame.f_trace_lines = False
+        return self.trace
+
+
+class _Recorder:
+    """The lines that one test executes, in all threads that it starts."""
+
+    def __init__(self) -> None:
+        self.codes: dict[int, _Code | None] = {}
+        self.calls = 0
+        self.until = time.monotonic() + MAX_TRACED_S
+
+    def start(self) -> None:
+        threading.settrace(self.call)
+        sys.settrace(self.call)
+
+    def stop(self) -> None:
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+
+    def call(self, frame: FrameType, event: str, argument: Any) -> Any:
+        self.calls += 1
+        if not self.calls % _CLOCK_EVERY and time.monotonic() > self.until:
+            sys.settrace(None)
+            return None
+        code = frame.f_code
+        key = id(code)
+        if key not in self.codes:
+            path = _watched_path(code.co_filename)
+            self.codes[key] = _Code(code, path) if path else None
+        found = self.codes[key]
+        return None if found is None or found.is_done else found.trace
+
+    def lines(self) -> dict[str, str]:
+        """Return the executed lines of each file as a bit mask in hexadecimal digits."""
+        masks: dict[str, int] = {}
+        for found in self.codes.values():
+            if found is not None and found.hit:
+                masks[found.path] = masks.get(found.path, 0) | sum(1 << line for line in found.hit)
+        return {path: f"{mask:x}" for path, mask in masks.items()}
+
+
+_PREFIXES = tuple(f"{ROOT / folder}{os.sep}" for folder in WATCHED)
+
+
+def _watched_path(name: str) -> str:
+    return Path(name).relative_to(ROOT).as_posix() if name.startswith(_PREFIXES) else ""
+
+
+def _append(row: dict[str, Any]) -> None:
+    with open(_record_to, "a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not _run_from:
+        return
+    ranks = {name: rank for rank, (name, _) in enumerate(json.loads(Path(_run_from).read_text(encoding="utf-8")))}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in ranks])
+    items[:] = sorted((item for item in items if item.nodeid in ranks), key=lambda item: ranks[item.nodeid])
+
+
+_failed: set[str] = set()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if not report.passed:
+        _failed.add(report.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    if _run_from:
+        faulthandler.dump_traceback_later(_limits()[item.nodeid], exit=True)
+    if not _record_to:
+        result = yield
+        faulthandler.cancel_dump_traceback_later()
+        return result
+    _append({"begun": item.nodeid})
+    faulthandler.dump_traceback_later(MAX_RECORDED_S, exit=True)
+    recorder, began = _Recorder(), time.monotonic()
+    recorder.start()
+    try:
+        result = yield
+    finally:
+        recorder.stop()
+        faulthandler.cancel_dump_traceback_later()
+    seconds = round(time.monotonic() - began, 3)
+    passed = item.nodeid not in _failed
+    _append({"test": item.nodeid, "s": seconds, "passed": passed, "lines": recorder.lines() if passed else {}})
+    return result
+
+
+_read_limits: dict[str, float] = {}
+
+
+def _limits() -> dict[str, float]:
+    """Return after how many seconds each test is stopped, which ends the process: the mutant has made it endless."""
+    if not _read_limits:
+        rows = json.loads(Path(_run_from).read_text(encoding="utf-8"))
+        _read_limits.update({name: 30.0 + 10.0 * seconds for name, seconds in rows})
+    return _read_limits
