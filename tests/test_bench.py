@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -9,7 +10,7 @@ from random import Random
 import pytest
 
 from cli import bench
-from cli.bench import crowd, databases, memory, scaling, search, ticks
+from cli.bench import crowd, databases, growth, memory, scaling, search, ticks
 from cli.bench.control import FramedMap, astar
 from cli.bench.problems import MapProblem, ProblemSet, by_map, load
 from cli.bench.setup import Setup
@@ -125,6 +126,24 @@ def test_memory_is_counted_for_one_agent() -> None:
     idle, later = memory.probe("tb-wa")
     assert idle < memory.TARGET.limit
     assert later < 10.0
+
+
+def test_growth_is_measured_for_every_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small loads: that they run, and that what the second half holds is counted."""
+    if memory.resident_mb() is None:
+        pytest.skip("this system does not tell how much memory a process has")
+    assert growth.LOADS.keys() == growth.COUNTS.keys() == growth.NAMES.keys()
+    assert sum(1 for _ in growth.make_branches(4)) == 4 and list(growth.advance_ticks(20_000)) == [10_000, 20_000]
+    held: list[bytes] = []
+
+    def leak(count: int) -> Iterator[int]:
+        for done in range(1, count + 1):
+            held.append(bytes(range(256)) * (1 << 12))
+            yield done
+
+    monkeypatch.setitem(growth.LOADS, "leak", leak)
+    added, _ = growth.probe("leak", 32)
+    assert 12.0 < added < 24.0, "16 blocks of a megabyte"
 
 
 def test_targets_are_judged_on_the_ratio_or_else_on_the_value() -> None:

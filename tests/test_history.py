@@ -431,3 +431,20 @@ def test_journals_go_back_and_forth_with_the_runs(tmp_path: Path, monkeypatch: p
         assert journals() == wanted
     keeper.close()
     assert not list(state_folder().glob("*.journal"))
+
+
+def test_what_is_kept_for_a_branch_goes_with_it_and_undo_brings_its_panels_back_in_their_order() -> None:
+    """Trails of 300 deleted branches held 20 MB, and the order of their panels grew in every undo entry."""
+    session = Session(setup())
+    session.advance(20)
+    branch = branching.branch_here(session)
+    before = [panel.key for panel in session.run.panels]
+    session.run.arrange([*before[1:], before[0]])
+    arranged = [panel.key for panel in session.run.panels]
+    assert any(key.branch == branch.number for key in session.run.trails)
+    branching.delete(session, branch.number)
+    kept = {key.branch for key in (*session.run.trails, *session.run.order)}
+    assert kept == set(session.run.tree.branches)
+    session.history.undo()
+    assert [panel.key for panel in session.run.panels] == arranged
+    assert any(key.branch == branch.number for key in session.run.trails)

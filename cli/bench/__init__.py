@@ -24,6 +24,7 @@ BENCHES = (
     "crowd",
     "own-agent",
     "memory",
+    "growth",
     "seek",
     "databases",
     "frames",

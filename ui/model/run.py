@@ -104,7 +104,7 @@ class Run:
         self.told = told or Told()
         self.front = front if front in tree.branches else next(iter(tree.branches))
         self.shown = [number for number in dict.fromkeys(shown) if number in tree.branches] or [self.front]
-        self.order: list[PanelKey] = []  # of all panels that there ever were
+        self.order: list[PanelKey] = []  # of all panels that there ever were in the branches that there are
         self.trails: dict[PanelKey, Trail] = {}
         self._followers: dict[PanelKey, Follower] = {}  # of crowds
         self._trail_of: dict[PanelKey, int | None] = {}  # of crowds: whose trail their panel has
@@ -299,12 +299,22 @@ class Run:
         """Something happened: look again at everything that is remembered here."""
         self._panels = None
         self._edits = {}
+        self._forget_gone()
         for branch in self.shown_branches:
             if not branch.timeline.is_seeking:
                 self._tell_divergence(branch)
                 self._tell_notes(branch.timeline)
         self._tell_state_failures()
         self._follow_trails()
+
+    def _forget_gone(self) -> None:
+        """Drop what is kept for panels of deleted branches; undo restores a branch with its place in the order."""
+        branches = self.tree.branches
+        for kept in (self.trails, self._followers, self._trail_of):
+            for key in [key for key in kept if key.branch not in branches]:
+                del kept[key]
+        if any(key.branch not in branches for key in self.order):
+            self.order = [key for key in self.order if key.branch in branches]
 
     def _tell_notes(self, timeline: Timeline) -> None:
         for note in timeline.notes():
