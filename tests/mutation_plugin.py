@@ -1,6 +1,6 @@
 """A pytest plugin for random mutants: record which lines each test executes, or run chosen tests in a given order.
 
-BACKMOVE_RECORD_LINES=FILE    append a JSON object per test to FILE: its id, seconds, whether it passed, and its lines
+BACKMOVE_RECORD_LINES=FILE    append a JSON object per test to FILE: id, processor seconds, whether it passed, lines
 BACKMOVE_RUN_TESTS=FILE       run only the tests in FILE, a JSON list of [id, seconds], in that order
 
 Lines are recorded with sys.settrace, since Python 3.11 has no sys.monitoring. A code object is traced only until all
@@ -13,7 +13,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
@@ -24,8 +23,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 WATCHED = ("sim", "agents", "ui/model")
 MAX_REPEATS = 2000  # events in a row without a new line
-MAX_TRACED_S = 10.0  # a test is traced no longer than that
-MAX_RECORDED_S = 60.0  # a test that takes longer uncompiled ends the process, and is left out of the map
+MAX_TRACED_S = 10.0  # of processor time: a test is traced no longer than that
+MAX_RECORDED_S = 180.0  # by the clock: a test that takes longer uncompiled ends the process, and is left out
 _CLOCK_EVERY = 4096  # calls between two looks at the clock
 
 _record_to = os.environ.get("BACKMOVE_RECORD_LINES", "")
@@ -63,7 +62,7 @@ class _Recorder:
     def __init__(self) -> None:
         self.codes: dict[int, _Code | None] = {}
         self.calls = 0
-        self.until = time.monotonic() + MAX_TRACED_S
+        self.until = _processor_s() + MAX_TRACED_S
 
     def start(self) -> None:
         threading.settrace(self.call)
@@ -75,7 +74,7 @@ class _Recorder:
 
     def call(self, frame: FrameType, event: str, argument: Any) -> Any:
         self.calls += 1
-        if not self.calls % _CLOCK_EVERY and time.monotonic() > self.until:
+        if not self.calls % _CLOCK_EVERY and _processor_s() > self.until:
             sys.settrace(None)
             return None
         code = frame.f_code
@@ -100,6 +99,11 @@ _PREFIXES = tuple(f"{ROOT / folder}{os.sep}" for folder in WATCHED)
 
 def _watched_path(name: str) -> str:
     return Path(name).relative_to(ROOT).as_posix() if name.startswith(_PREFIXES) else ""
+
+
+def _processor_s() -> float:
+    """Return the processor time of this process and of the children that it has waited for: no load changes it."""
+    return sum(os.times()[:4])
 
 
 def _append(row: dict[str, Any]) -> None:
@@ -133,14 +137,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return result
     _append({"begun": item.nodeid})
     faulthandler.dump_traceback_later(MAX_RECORDED_S, exit=True)
-    recorder, began = _Recorder(), time.monotonic()
+    recorder, began = _Recorder(), _processor_s()
     recorder.start()
     try:
         result = yield
     finally:
         recorder.stop()
         faulthandler.cancel_dump_traceback_later()
-    seconds = round(time.monotonic() - began, 3)
+    seconds = round(_processor_s() - began, 3)
     passed = item.nodeid not in _failed
     _append({"test": item.nodeid, "s": seconds, "passed": passed, "lines": recorder.lines() if passed else {}})
     return result
@@ -153,5 +157,5 @@ def _limits() -> dict[str, float]:
     """Return after how many seconds each test is stopped, which ends the process: the mutant has made it endless."""
     if not _read_limits:
         rows = json.loads(Path(_run_from).read_text(encoding="utf-8"))
-        _read_limits.update({name: 30.0 + 10.0 * seconds for name, seconds in rows})
+        _read_limits.update({name: 60.0 + 10.0 * seconds for name, seconds in rows})
     return _read_limits

@@ -169,7 +169,7 @@ def test_chosen_tests_run_in_their_order_until_one_fails(tmp_path: Path) -> None
 def test_a_test_that_does_not_end_ends_the_run(tmp_path: Path) -> None:
     root, wanted = small_program(tmp_path), tmp_path / "wanted.json"
     (root / "tests" / "test_walk.py").write_text("def test_endless():\n    while True: pass\n", encoding="utf-8")
-    wanted.write_text(json.dumps([["tests/test_walk.py::test_endless", -2.9]]), encoding="utf-8")
+    wanted.write_text(json.dumps([["tests/test_walk.py::test_endless", -5.9]]), encoding="utf-8")
     assert run_plugin(root, BACKMOVE_RUN_TESTS=str(wanted)).returncode not in (0, 5)
 
 

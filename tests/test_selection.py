@@ -299,6 +299,23 @@ def test_what_was_painted_last_and_what_is_joined_can_be_selected(app):
     assert app.window.state.selection.count == 4, "the walls joined to it, a tree among them"
 
 
+def test_a_piece_is_pasted_at_the_middle_of_the_map_where_there_is_neither_pointer_nor_cursor_nor_selection() -> None:
+    """So it can be seen, and turned, before the pointer comes back to the map."""
+    session = Session(scenario())
+    selecting = Selecting(session, State())
+    assert selecting.choose_all() == "selected: 12 x 8"
+    assert str(selecting.state.selection) == "12 x 8"
+    selecting.choose(Selection.between((1, 1), (2, 2), session.run.world.grid))
+    selecting.copy()
+    selecting.choose(None)
+    selecting.paste()
+    assert selecting.state.held_at == (6, 4)
+    selecting.cancel()
+    selecting.choose(Selection.between((2, 1), (5, 3), session.run.world.grid))
+    selecting.paste()
+    assert selecting.state.held_at == (4, 2), "that of the selection"
+
+
 def test_the_piece_stays_for_another_map_and_the_selection_does_not(app):
     select(app, (1, 1), (2, 3))
     press_combination(app, "Ctrl+C")
