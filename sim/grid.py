@@ -248,7 +248,8 @@ class Grid:
 
     def restorable(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
         """Return which cells are free and have the same letter when they are blocked and freed again."""
-        return self.are_free(cells) & (self.terrain.reshape(-1)[cells] == self.freed(cells))
+        is_as_freed: npt.NDArray[np.bool_] = self.terrain.reshape(-1)[cells] == self.freed(cells)
+        return self.are_free(cells) & is_as_freed
 
     def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
         """Give cells exact characters, for undo, seek and restore."""

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from agents.registry import BY_KEY
+from cli.bench.frames import Case, make_app
 from cli.bench.memory import resident_mb
 from cli.bench.setup import Setup
 from cli.bench.table import Row, Table, Target
@@ -25,6 +26,8 @@ from sim.params import ConfigError
 from sim.program import ROOT
 from sim.time.timeline import Timeline
 from sim.world import World
+from ui.model import branching, painting
+from ui.model.session import Session
 
 TICKS, BRANCHES, HEATS = 1_000_000, 300, 500
 TARGET = Target(8.0, is_upper=True)
@@ -103,9 +106,6 @@ def advance_ticks(count: int) -> Iterator[int]:
 
 def make_branches(count: int) -> Iterator[int]:
     """Branch, walk on, edit and delete the branch again."""
-    from ui.model import branching, painting
-    from ui.model.session import Session
-
     session = Session(_scenario())
     session.advance(60)
     for done in range(1, count + 1):
@@ -119,8 +119,6 @@ def make_branches(count: int) -> Iterator[int]:
 
 def change_heat(count: int) -> Iterator[int]:
     """Go through the kinds of heat in a window, a frame for each."""
-    from cli.bench.frames import Case, make_app
-
     app = make_app(Case(len(AGENTS), 256, (1280, 720), agents=AGENTS))
     app.session.advance(200)
     for done in range(1, count + 1):
