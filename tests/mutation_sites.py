@@ -11,6 +11,7 @@ Not mutated, since a change there is equivalent by nature or cannot be seen by t
   - everything outside functions: annotations, imports, field defaults and tables of texts
   - docstrings, annotations, decorators, default values, `assert`, `__repr__` and `__str__`
   - the texts of exceptions and messages: inside `raise X(...)` and f-strings
+  - the -1 of `reshape(-1)`: numpy takes any negative number for the side that it finds out
   - lines with a comment `# no mutant: REASON`, for what changes only speed, such as the size of a cache
   - modules that only compile kernels and are not used where kernels run uncompiled, see NOT_MUTATED
 """
@@ -230,6 +231,12 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
+            self.visit(node.func)
+            for argument in node.args:
+                if not isinstance(argument, ast.UnaryOp):
+                    self.visit(argument)
+            return
         if isinstance(node.func, ast.Name) and node.func.id == "range":
             for argument in node.args[:2]:
                 self._shift(argument, grows=True)

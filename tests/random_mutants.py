@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from queue import SimpleQueue
+from subprocess import CompletedProcess
 from typing import TypeVar
 
 from sim.files.folders import cache_folder
@@ -192,17 +193,16 @@ def _try(root: Path, number: int, site: Site, tests: Sequence[RecordedTest]) -> 
     if done is not None and done.returncode == 5:
         raise RuntimeError(f"none of the recorded tests was found:\n{done.stdout}\n{done.stderr}")
     is_noticed = done is None or done.returncode != 0
-    return Verdict(
-        number,
-        is_noticed,
-        seconds,
-        _first_failure(done.stdout if done else "") if is_noticed else f"{len(asked)} tests pass",
-    )
+    return Verdict(number, is_noticed, seconds, _first_failure(done) if is_noticed else f"{len(asked)} tests pass")
 
 
-def _first_failure(output: str) -> str:
-    words = [line.split()[1] for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return words[0] if words else "a test did not end"
+def _first_failure(done: CompletedProcess[str] | None) -> str:
+    """Return the id of the test that failed, or what else has noticed a mutant."""
+    lines = done.stdout.splitlines() if done else []
+    words = [line.split()[1] for line in lines if line.startswith(("FAILED ", "ERROR "))]
+    if words:
+        return words[0]
+    return "the tests do not start" if done and done.returncode in (2, 3, 4) else "a test did not end"
 
 
 # --- which tests execute which lines ----------------------------------------------------------------------

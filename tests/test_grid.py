@@ -197,3 +197,9 @@ def test_the_cells_of_the_map_as_it_was_opened_follow_it() -> None:
     grid.change_original([1, 2], np.frombuffer(b"@.", np.uint8))
     assert [cells.tolist() for cells in pickle.loads(pickle.dumps(grid)).original_cells] == [[0, 2, 3, 4, 5], [1]]
     assert [cells.tolist() for cells in grid.original_cells] == [[0, 2, 3, 4, 5], [1]]
+
+
+def test_cells_beyond_each_border_are_not_on_the_map() -> None:
+    grid = Grid.from_rows(["...", "..."])
+    inside = {(x, y) for x in range(-2, 5) for y in range(-2, 5) if grid.contains(x, y)}
+    assert inside == {(x, y) for x in range(3) for y in range(2)}

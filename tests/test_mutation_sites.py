@@ -80,6 +80,10 @@ def test_ends_of_slices_and_ranges_are_shifted() -> None:
     assert texts == {"(n) + 1", "(n) - 1"}
 
 
+def test_the_open_side_of_a_reshape_is_left_out() -> None:
+    assert changed("def f(a):\n    return a[:, 3].reshape(-1, 4)\n") == {("constant", "3", "4"), ("constant", "4", "5")}
+
+
 def test_a_seed_gives_the_same_mutants_and_each_changes_the_program() -> None:
     first = pick(ROOT, 25, 3)
     assert first == pick(ROOT, 25, 3) != pick(ROOT, 25, 4) and first[:10] == pick(ROOT, 10, 3)
