@@ -128,22 +128,26 @@ def test_memory_is_counted_for_one_agent() -> None:
     assert later < 10.0
 
 
-def test_growth_is_measured_for_every_load(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small loads: that they run, and that what the second half holds is counted."""
-    if memory.resident_mb() is None:
-        pytest.skip("this system does not tell how much memory a process has")
-    assert growth.LOADS.keys() == growth.COUNTS.keys() == growth.NAMES.keys()
-    assert sum(1 for _ in growth.make_branches(4)) == 4 and list(growth.advance_ticks(20_000)) == [10_000, 20_000]
-    held: list[bytes] = []
+def test_growth_is_what_the_second_half_of_a_load_adds(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
 
     def leak(count: int) -> Iterator[int]:
         for done in range(1, count + 1):
-            held.append(bytes(range(256)) * (1 << 12))
+            held.append(done)
             yield done
 
     monkeypatch.setitem(growth.LOADS, "leak", leak)
-    added, _ = growth.probe("leak", 32)
-    assert 12.0 < added < 24.0, "16 blocks of a megabyte"
+    monkeypatch.setattr(growth, "resident_mb", lambda: float(len(held)))
+    assert growth.probe("leak", 32) == (16.0, 32.0)
+    monkeypatch.setitem(growth.KEPT_MB, "leak", 0.75)
+    held.clear()
+    assert growth.probe("leak", 32) == (4.0, 32.0), "without what is kept on purpose"
+
+
+def test_every_load_of_growth_comes_to_its_end() -> None:
+    assert growth.LOADS.keys() == growth.COUNTS.keys() == growth.NAMES.keys()
+    assert list(growth.make_branches(4)) == [1, 2, 3, 4]
+    assert list(growth.advance_ticks(20_000)) == [10_000, 20_000]
 
 
 def test_targets_are_judged_on_the_ratio_or_else_on_the_value() -> None:
