@@ -11,6 +11,7 @@ uncompiled kernel would take hours. A line that a loop first reaches after that 
 import faulthandler
 import json
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -24,7 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 WATCHED = ("sim", "agents", "ui/model")
 MAX_REPEATS = 2000  # events in a row without a new line
 MAX_TRACED_S = 10.0  # of processor time: a test is traced no longer than that
-MAX_RECORDED_S = 180.0  # by the clock: a test that takes longer uncompiled ends the process, and is left out
+MAX_RECORDED_S = 30.0  # of processor time: a test that takes longer uncompiled ends the process, and is left out
+MAX_WAITED_S = 300.0  # the same by the clock, for a test that waits
 _CLOCK_EVERY = 4096  # calls between two looks at the clock
 
 _record_to = os.environ.get("BACKMOVE_RECORD_LINES", "")
@@ -106,6 +108,12 @@ def _processor_s() -> float:
     return sum(os.times()[:4])
 
 
+def _limit_processor(seconds: float) -> None:
+    """End this process after so much processor time, by a signal that nobody handles; 0: not any more."""
+    if hasattr(signal, "ITIMER_PROF"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
 def _append(row: dict[str, Any]) -> None:
     with open(_record_to, "a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
@@ -136,13 +144,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
         return result
     _append({"begun": item.nodeid})
-    faulthandler.dump_traceback_later(MAX_RECORDED_S, exit=True)
+    _limit_processor(MAX_RECORDED_S)
+    faulthandler.dump_traceback_later(MAX_WAITED_S, exit=True)
     recorder, began = _Recorder(), _processor_s()
     recorder.start()
     try:
         result = yield
     finally:
         recorder.stop()
+        _limit_processor(0.0)
         faulthandler.cancel_dump_traceback_later()
     seconds = round(_processor_s() - began, 3)
     passed = item.nodeid not in _failed

@@ -161,6 +161,18 @@ def test_lines_are_recorded_for_each_test_that_passes(tmp_path: Path) -> None:
     assert masks["test_wrong"] == {}, "a test that fails without a mutant says nothing"
 
 
+def test_a_test_that_takes_too_long_is_left_out_and_those_after_it_are_recorded(tmp_path: Path) -> None:
+    (tmp_path / "0").mkdir()
+    root, file = small_program(tmp_path / "0"), tmp_path / "0" / "tests" / "test_walk.py"
+    plugin = root / "tests" / "mutation_plugin.py"
+    plugin.write_text(plugin.read_text(encoding="utf-8").replace("MAX_RECORDED_S = 30.0", "MAX_RECORDED_S = 0.5"))
+    endless = "def test_endless():\n    while True: pass\n"
+    file.write_text(endless + file.read_text(encoding="utf-8"), encoding="utf-8")
+    random_mutants._record(root, file, tmp_path / "lines.jsonl")
+    recorded = [test.id.split("::")[1] for test in random_mutants._read(tmp_path / "lines.jsonl")]
+    assert recorded == ["test_small", "test_large"]
+
+
 def test_chosen_tests_run_in_their_order_until_one_fails(tmp_path: Path) -> None:
     root, wanted = small_program(tmp_path), tmp_path / "wanted.json"
     names = ["test_large", "test_wrong", "test_small"]
