@@ -344,6 +344,13 @@ def test_an_experiment_over_damaged_parameters_is_one_line(tmp_path: Path, capfd
     )
 
 
+def test_rows_read_in_part_can_be_closed_after_their_file(made: Path) -> None:
+    with open_for_reading(made) as store:
+        rows = store.rows(["row"])
+        next(rows)
+    rows.close()  # raised "Cannot operate on a closed database"
+
+
 CELLS = st.sampled_from([None, "", "x", -1, 0, 0.5, 1e17, 1e18, 1e300, -1e300, float("inf"), 2**62, b"", b"\xff", "[]"])
 
 

@@ -94,7 +94,9 @@ class Store:
     def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """What the file answers. Where it is damaged, or not ours, that is said."""
         try:
-            yield from self._db.execute(query, values)
+            # `yield from` would also close the cursor when this generator is closed, which fails after the database.
+            for row in self._db.execute(query, values):  # noqa: UP028
+                yield row
         except sqlite3.Error as error:
             raise ConfigError(f"{self.folder / FILE}: cannot be read: {error}") from error
 
