@@ -78,11 +78,11 @@ def record_runs(results: Path) -> None:
     for name in names():
         if (results / name).is_dir():
             with open_for_reading(results / name) as store:
-                size = store.meta("size")
+                size, program = store.meta("size"), store.meta("plan")[: len(code_version())]
             table = (results / name / "results.csv").read_bytes()
             rows = len(table.splitlines()) - 1
             digest = sha256(table).hexdigest()
-            runs[name] = {"size": size, "rows": rows, "results": digest, "program": code_version()}
+            runs[name] = {"size": size, "rows": rows, "results": digest, "program": program}
     ordered = {name: runs[name] for name in names() if name in runs}
     write_atomically(RUNS, (json.dumps(ordered, indent=1) + "\n").encode())
 
