@@ -1,7 +1,8 @@
-"""What there is to paint on each cell for one agent, kept right from tick to tick. No pygame here.
+"""Flags and heat of every cell of a panel, updated incrementally from tick to tick. Does not use pygame.
 
-The cell words (ui/draw/kernels/cellwords.py) follow the agent's search by the notes it takes of its expansions; where
-the notes do not tell the whole story (another search, a seek, an edit, notes lost) they are made anew.
+The cell words (one byte of flags per cell, see ui/draw/kernels/cellwords.py) follow the agent's search by its list of
+expanded cells (`Search.order`). They are rebuilt from the whole search where that list is not sufficient: after a new
+search, a seek, or an overflow of the list.
 """
 
 import weakref
@@ -29,17 +30,18 @@ BANDS = cellwords.BANDS
 
 
 class TerrainWords:
-    """The words of one grid's bare terrain, shared by all panels that show it."""
+    """Cell words of the terrain of one grid, without any search; all panels that show the grid share them."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = weakref.ref(grid)
         self._letters = grid.terrain.reshape(-1).copy()
         self.words = np.zeros(grid.cells, np.uint8)
         cellwords.translate(self._letters, grid.width, self.words)
-        self.kinds = int(np.bitwise_or.reduce(self.words, initial=0))  # of terrain that are, or were, on the map
+        # bitwise or of all words that are, or were, on the map
+        self.kinds = int(np.bitwise_or.reduce(self.words, initial=0))
         self.version = grid.version
-        self.previous = -1  # the version from which `changed` led to this one
-        self.changed = NO_CELLS
+        self.previous = -1  # version of the grid before the last update
+        self.changed = NO_CELLS  # cells whose words changed in the last update
 
     def is_of(self, grid: Grid) -> bool:
         return self._grid() is grid
@@ -49,7 +51,7 @@ class TerrainWords:
         return self._grid() is None
 
     def follow(self, grid: Grid) -> None:
-        """Take over the edits since the last call."""
+        """Update the words of the cells that were edited since the last call."""
         if grid.version == self.version:
             return
         letters, edited = grid.terrain.reshape(-1), grid.edited_since(self.version)
@@ -69,7 +71,7 @@ _terrains: list[TerrainWords] = []
 
 
 def terrain_of(grid: Grid) -> TerrainWords:
-    """The terrain words of a grid as it is now."""
+    """Return the up-to-date terrain words of a grid; create them at the first call, and cache them while it exists."""
     _terrains[:] = [t for t in _terrains if not t.is_dead]
     found = next((t for t in _terrains if t.is_of(grid)), None)
     if found is None:
@@ -80,7 +82,7 @@ def terrain_of(grid: Grid) -> TerrainWords:
 
 
 class WalkedMoves:
-    """The different moves of one trail, each once, so that an agent that scrubs for hours stays cheap to draw."""
+    """Distinct moves of one trail. Each move is listed once, so an agent that scrubs for hours stays cheap to draw."""
 
     def __init__(self) -> None:
         self.seen = np.zeros(0, np.uint16)
@@ -111,7 +113,7 @@ class WalkedMoves:
 
 
 class ScrubCounts:
-    """How often an agent came onto a cell by a back-move, or having been there before: scrubbing, as papers call it."""
+    """Number of scrubbing moves onto each cell: back-moves, and moves onto a cell visited before in the run."""
 
     def __init__(self) -> None:
         self.counts = np.zeros(0, np.uint32)
@@ -120,7 +122,15 @@ class ScrubCounts:
         self._taken = 0
 
     def follow(self, trail: Trail, cells: int) -> npt.NDArray[np.uint32]:
-        """The counts of all cells up to the present tick. Another array when they had to be made anew."""
+        """Return the counts of all cells up to the last entry of a trail.
+
+        Args:
+            trail: Trail of the agent.
+            cells: Number of cells of the map.
+
+        Returns:
+            One array that is updated in place; a new array if the trail was replaced or shortened.
+        """
         if trail is not self._trail or len(trail) < self._taken or self.counts.size != cells:
             self.counts, self._been = np.zeros(cells, np.uint32), np.zeros(cells, np.bool_)
             self._trail, self._taken = trail, 0
@@ -130,7 +140,7 @@ class ScrubCounts:
 
 
 class CellWords:
-    """One panel's cells: `words` (uint8 flags) and `bands` (uint8 heat, empty when off)."""
+    """Cells of one panel: `words` (uint8 flags) and `bands` (uint8 heat, empty while heat is off)."""
 
     def __init__(self) -> None:
         self.words = np.zeros(0, np.uint8)
@@ -138,12 +148,13 @@ class CellWords:
         self.moves = WalkedMoves()
         self.scrub = ScrubCounts()
         self.peak = 0.0  # largest value of the heat shown
-        self.rebuilds = 0  # how often everything had to be made anew, for tests and benchmarks
+        self.rebuilds = 0  # number of full rebuilds of the words, for tests and benchmarks
         self._terrain: TerrainWords | None = None
         self._terrain_version = -1
-        self._search: tuple[object, int, int, int] | None = None  # node array, number, expansions, open cells
+        # state of the search that `words` shows: its node array, number, expansions and open cells
+        self._search: tuple[object, int, int, int] | None = None
         self._fresh = NO_CELLS  # cells expanded since the last update
-        self._only_fresh = False  # whether nothing but these and their neighbours has changed
+        self._only_fresh = False  # whether only `_fresh` and its neighbours have changed
         self._width = 0
         self._detour = NO_CELLS  # cells with the detour bit
         self._detour_state: tuple[object, int, int] | None = None
@@ -151,7 +162,7 @@ class CellWords:
         self._own_bands = np.zeros(0, np.uint8)
 
     def forget(self) -> None:
-        """Make everything anew at the next update, after a jump in time for example."""
+        """Rebuild everything at the next update. Call this after a jump in time, for example."""
         self._search = self._detour_state = self._heat = None
         self._terrain = None
         self.moves, self.scrub = WalkedMoves(), ScrubCounts()
@@ -159,7 +170,13 @@ class CellWords:
     # --- flags ------------------------------------------------------------------------------------
 
     def update(self, snapshot: Snapshot, walker: WalkerView | None, trail: Trail | None) -> None:
-        """Bring the words (not the heat) up to the snapshot."""
+        """Update the words and the moves, but not the heat, to a snapshot.
+
+        Args:
+            snapshot: World to show.
+            walker: Agent whose search is shown; None: terrain only.
+            trail: Trail of that agent.
+        """
         grid = snapshot.grid
         search = walker.agent.search if walker else None
         self._fresh, self._only_fresh, self._width = NO_CELLS, False, grid.width
@@ -182,7 +199,7 @@ class CellWords:
         return self._terrain.words
 
     def _follow_terrain(self, grid: Grid) -> npt.NDArray[np.int32] | None:
-        """The cells whose terrain changed since the last update; None when that is not known: all of them."""
+        """Return the cells whose terrain changed since the last update; None if unknown, so that all are redone."""
         terrain = terrain_of(grid)
         before, self._terrain_version = self._terrain_version, terrain.version
         if terrain is not self._terrain:
@@ -205,7 +222,7 @@ class CellWords:
             return
         if changed.size:
             cellwords.renew_some(self.words, self._terrain_words, search.nodes, number, changed)
-            # D* Lite opens and closes the cells beside an edit without expanding any.
+            # D* Lite opens and closes the neighbours of an edited cell without expanding any.
             cellwords.renew_around(self.words, search.nodes, number, grid.width, changed)
             self._detour_state = None
         self._fresh, self._only_fresh = fresh, not changed.size
@@ -213,7 +230,7 @@ class CellWords:
             cellwords.renew_around(self.words, search.nodes, number, grid.width, fresh)
 
     def _start_over(self, grid: Grid, search: Search) -> None:
-        """The words from nothing; by the notes when they are complete, for most searches are small."""
+        """Rebuild all words, from the list of expanded cells if it is complete and short: most searches are small."""
         self.rebuilds += 1
         self._detour, self._detour_state = NO_CELLS, None
         control = search.control[0]
@@ -256,7 +273,10 @@ class CellWords:
 
     @staticmethod
     def last_expanded(walker: WalkerView) -> npt.NDArray[np.int32]:
-        """The cells that the search expanded in its last tick, in their order, as far as it has noted them."""
+        """Return the cells that the search expanded in its last tick, in order.
+
+        Cells are missing if the search recorded fewer expansions than it made.
+        """
         search = walker.agent.search
         if search is None or not walker.rows.size:
             return NO_CELLS
@@ -265,7 +285,16 @@ class CellWords:
         return search.order[max(0, noted - wanted) : noted]
 
     def take_back(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
-        """Show only the first expansions of the last tick; returns the cells to give to put_forward() afterwards."""
+        """Hide the later expansions of the last tick, for slow motion.
+
+        Args:
+            grid: Map of the agent.
+            walker: Agent whose search is shown.
+            shown: Number of expansions that stay visible.
+
+        Returns:
+            The hidden expansions. Pass them to put_forward() after drawing.
+        """
         late = self.last_expanded(walker)[shown:]
         search = walker.agent.search
         if late.size and search is not None:
@@ -274,6 +303,7 @@ class CellWords:
         return late
 
     def put_forward(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
+        """Show the expansions again that take_back() has hidden."""
         search = walker.agent.search
         if late.size and search is not None:
             cellwords.renew_around(self.words, search.nodes, int(search.control[0].search), grid.width, late)
@@ -283,7 +313,14 @@ class CellWords:
     def update_heat(
         self, walker: WalkerView | None, trail: Trail | None, scale: HeatScale, crowd: Crowd | None = None
     ) -> None:
-        """Bring the bands up to the snapshot that update() was called with."""
+        """Update the bands to the snapshot that update() was called with.
+
+        Args:
+            walker: Agent whose numbers are shown.
+            trail: Trail of that agent.
+            scale: Kind of heat, and limits of the bands.
+            crowd: Crowd whose visits are shown in sum, if the panel shows one.
+        """
         kind = scale.setting.kind
         if crowd is not None and kind == "visits":
             self._update_crowd(crowd, scale)
@@ -308,7 +345,7 @@ class CellWords:
         self._update_counts(counts, walker, trail, scale)
 
     def _update_crowd(self, crowd: Crowd, scale: HeatScale) -> None:
-        """The visits of all together. So many cells change in a tick that all are looked at."""
+        """Update the bands to the summed visits of a crowd. All cells are redone, because many change in each tick."""
         state = _HeatState(crowd.visits, scale, None, crowd.stamp, 0, self.peak)
         before, self._heat = self._heat, state
         is_same = before is not None and before.counts is state.counts and before.entries == state.entries
@@ -342,13 +379,13 @@ class CellWords:
             self.peak = max(self.peak, float(cellwords.count_bands_at(counts, limits, self.bands, cells)))
 
     def _touched(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
-        """The cells whose count may have changed; None when that is not known."""
+        """Return the cells whose count may have changed; None if unknown."""
         if before is None or before.counts is not now.counts or not before.scale.has_bands_of(now.scale):
             return None
         if now.scale.setting.kind in ("visits", "scrub"):
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries
             return now.trail.cells[before.entries :] if is_same and now.trail else None
-        if now.scale.setting.kind == "depth":  # chosen where the agent stood before its move
+        if now.scale.setting.kind == "depth":  # an agent chooses the depth on its cell before the move
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries > 0
             return now.trail.cells[before.entries - 1 :] if is_same and now.trail else None
         if now.expansions - before.expansions != self._fresh.size:
@@ -389,12 +426,12 @@ class CellWords:
 
 @dataclass(frozen=True)
 class _HeatState:
-    """What the bands were made from."""
+    """Inputs of the last update of the bands. While they are unchanged, only changed cells are updated."""
 
     counts: npt.NDArray[Any]
     scale: HeatScale
     trail: Trail | None
-    entries: int  # of the trail, or changes of what was learned
+    entries: int  # number of entries of the trail, changes of learned h, or version counter of the crowd
     expansions: int
     peak: float
 
@@ -404,16 +441,16 @@ def _same(a: tuple[object, int, int], b: tuple[object, int, int]) -> bool:
 
 
 def _new_notes(search: Search, before: tuple[object, int, int, int] | None) -> npt.NDArray[np.int32] | None:
-    """The cells expanded since the state `before` of the same search, None when the notes do not say.
+    """Return the cells expanded since the state `before` of the same search; None if unknown.
 
-    The notes are read without taking them, so that several can watch one agent.
+    The search's list of expanded cells is read without clearing it, so that several panels can show one agent.
     """
     control = search.control[0]
     expansions, noted = int(control.expansions), int(control.noted)
     seen = before[2] if before else 0
     if expansions == seen and before and before[3] == int(control.open_size):
         return NO_CELLS
-    first = expansions - noted  # how many expansions came before the first note
+    first = expansions - noted  # number of expansions before the first one in the list
     if noted >= search.order.size or not first <= seen < expansions:
         return None
     return search.order[seen - first : noted]
@@ -421,7 +458,7 @@ def _new_notes(search: Search, before: tuple[object, int, int, int] | None) -> n
 
 @dataclass
 class Shown:
-    """What one panel shows."""
+    """Content of one panel: a snapshot and the agent or crowd shown, with the cells to draw them with."""
 
     cells: CellWords
     snapshot: Snapshot
@@ -435,10 +472,16 @@ def update_all(
     heat: HeatSetting,
     compared: tuple[int, int] = (0, 1),
 ) -> HeatScale:
-    """Bring all panels up to date, once a frame before they are drawn. Returns the heat scale that they share.
+    """Update the cells of all panels. Call this once per frame before drawing.
 
-    `compared` are the places of the panels A and B of the heat kind "difference", which only these two show: that of
-    their visits. The scale ends at the largest value in any panel.
+    Args:
+        panels: All panels.
+        heat: Kind of heat to show.
+        compared: Indices of the panels A and B for the kind "difference", which shows the visits of A minus the visits
+            of B in these two panels only.
+
+    Returns:
+        The heat scale, shared by all panels. It ends at the largest value in any panel.
     """
     for panel in panels:
         panel.cells.update(panel.snapshot, panel.walker, panel.trail)

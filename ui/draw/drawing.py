@@ -1,4 +1,4 @@
-"""One panel as an SVG drawing: what its layers draw with (ui/draw/layers/)."""
+"""SVG drawing of one panel: its content, and the functions with which layers (ui/draw/layers/) draw."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,12 +18,16 @@ from ui.model.layers import LayerState
 from ui.model.run import Edits
 from ui.model.trails import Trail
 
-TINT = 0.43  # how much of a colour shows where it is laid over others
+TINT = 0.43  # opacity of a colour that is drawn over others
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """On the map the unit is a cell; lines and marks are drawn in a group whose origin is the middle of a cell."""
+    """Content of one panel, and functions that return SVG elements.
+
+    The unit is a cell. Fills have their origin at the corner of the map; lines and marks are in a group that is shifted
+    by half a cell, so that whole coordinates are middles of cells.
+    """
 
     snapshot: Snapshot
     view: WalkerView
@@ -35,7 +39,8 @@ class Drawing:
     palette: Palette
     line: float  # width of an ordinary line, in cells
     crowd: Crowd | None = None
-    has_mind: bool = True  # whether it shows the mind of an agent; of a crowd only where one was picked
+    # whether there is an agent whose search, path and trail are drawn; for a crowd, only if one agent was selected
+    has_mind: bool = True
 
     @property
     def width(self) -> int:
@@ -59,7 +64,7 @@ class Drawing:
 
     @property
     def marker(self) -> float:
-        """Half the size of a marker, in cells."""
+        """Return half the size of a marker, in cells."""
         return max(0.34, 3.2 * self.line)
 
     def xy(self, cell: int) -> Point:
@@ -69,24 +74,24 @@ class Drawing:
         return [self.xy(int(cell)) for cell in cells]
 
     def fill(self, flat: Mask, colour: Colour, more: str = "") -> Iterable[str]:
-        """All cells of a mask in one path."""
+        """Yield one path that fills all cells of a mask; nothing if the mask is empty."""
         data = outline_path(flat.reshape(self.height, self.width))
         if data:
             yield f'<path fill="{hexed(colour)}" fill-rule="evenodd"{more} d="{data}"/>'
 
     def lay_over(self, flat: Mask, colour: Colour) -> Iterable[str]:
-        """A tint over all cells of a mask, among the lines and marks."""
+        """Yield a translucent fill of all cells of a mask, for use in the group of lines and marks."""
         return self.fill(flat, colour, f' fill-opacity="{n(TINT)}" transform="translate(-.5 -.5)"')
 
     def cased(self, data: str, colour: Colour, width: float, more: str = "") -> Iterable[str]:
-        """A line in its colour, on a wider one that sets it off from any background."""
+        """Yield a line on top of a wider casing that separates it from any background."""
         if data:
             wide, narrow = n((width + 0.9) * self.line), n(width * self.line)
             yield f'<path stroke="{self.around(colour)}" stroke-width="{wide}"{more} d="{data}"/>'
             yield f'<path stroke="{hexed(colour)}" stroke-width="{narrow}"{more} d="{data}"/>'
 
     def around(self, colour: Colour) -> str:
-        """The casing of a mark of this colour."""
+        """Return the colour of the casing around a mark of this colour."""
         return hexed(self.palette.casing_dark if is_light(colour) else self.palette.casing_light)
 
     # --- swatches -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The three fonts, and rendered texts."""
+"""Fonts of the program, and a cache of rendered texts."""
 
 from functools import lru_cache
 from typing import Any
@@ -10,17 +10,17 @@ from sim.program import ROOT
 from ui.draw.theme import Colour
 
 FONT_FOLDER = ROOT / "assets" / "fonts"
-"""Our own copies: what is drawn depends on their shapes."""
+"""Folder with our own copies of the fonts, because pictures depend on their shapes."""
 
 _FACES = {"sans": "NotoSans-Regular.ttf", "bold": "NotoSans-Bold.ttf", "mono": "FiraCode-Regular.ttf"}
 _CACHED_TEXTS = 4096
 
 
 class _Font(pygame.font.Font):
-    """A font that spells out what cannot be drawn, such as a file name that is no text."""
+    """Font that escapes unprintable characters, such as undecodable bytes of a file name."""
 
     def render(self, text: Any, *how: Any, **more: Any) -> pygame.Surface:
-        """Return a picture of a text; one of no width where the text has none, which pygame refuses to draw."""
+        """Return a surface with a text. pygame fails on a text of zero width, so the surface then has zero width."""
         if text and not self.size(text)[0]:
             return pygame.Surface((0, self.get_height()), pygame.SRCALPHA)
         return super().render(printable(text), *how, **more)
@@ -30,7 +30,7 @@ class _Font(pygame.font.Font):
 
 
 class Fonts:
-    """Fonts and rendered texts, at final size: scaling text surfaces looks ragged."""
+    """Fonts and cached texts. Texts are rendered at their final size, because scaled text looks ragged."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str, int, Colour], pygame.Surface] = {}

@@ -1,4 +1,4 @@
-"""The heat scale: how numbers become bands, and bands become colours. One scale for all panels. No pygame here."""
+"""Heat scale, shared by all panels: the mapping of values to bands, and of bands to colours. Does not use pygame."""
 
 from dataclasses import dataclass, field
 from itertools import count
@@ -8,24 +8,27 @@ from ui.draw.kernels.cellwords import BANDS
 from ui.draw.theme import DIVERGING, Colour, Palette, heat_colours
 from ui.model.layers import HeatSetting
 
-_EXACT_UP_TO = 16  # a peak beyond it is rounded up, so that the scale does not move with every visit
-_STEPS_AN_OCTAVE = 8
+_EXACT_UP_TO = 16  # peaks above this are rounded up, so the scale does not change with every visit
+_STEPS_AN_OCTAVE = 8  # number of rounded peaks between a power of two and the next
 
 DOTTED_KINDS = ("visits",)
-"""Heat in which the lowest band is a dot and not a fill: a cell that was walked on once is no news."""
+"""Kinds of heat whose lowest band is drawn as dots instead of fills: a cell visited once needs no emphasis."""
 
 
 @dataclass(frozen=True)
 class HeatScale:
-    """A value's band is the number of rising limits that it exceeds. A - B has four each way."""
+    """Ascending limits of the heat bands. The band of a value is the number of limits below it.
+
+    The kind "difference" (A - B) has four bands for each sign; all other kinds have eight bands.
+    """
 
     setting: HeatSetting
     limits: tuple[float, ...]
-    reach: float  # where the highest band ends: the largest value, or a little more
-    peak: float = field(default=0.0, compare=False)  # the largest value shown
+    reach: float  # end of the highest band: the largest value, rounded up
+    peak: float = field(default=0.0, compare=False)  # largest value shown
 
     def has_bands_of(self, other: "HeatScale") -> bool:
-        """Whether every number has the same band on both. How far they reach only tells their colours and labels."""
+        """Return whether both scales map every value to the same band; `reach` affects only colours and labels."""
         return self.setting.kind == other.setting.kind and self.limits == other.limits
 
     @property
@@ -34,37 +37,37 @@ class HeatScale:
 
     @property
     def has_dots(self) -> bool:
-        """Whether cells of the lowest band are dotted, not filled."""
+        """Return whether cells of the lowest band get a dot instead of a fill."""
         return self.setting.kind in DOTTED_KINDS
 
     @property
     def used(self) -> int:
-        """How many of the limits lie below the largest value: so many bands there are to see, on each side."""
+        """Return the number of bands that values reach; for A - B, the number for each sign."""
         return max(1, sum(limit < self.reach for limit in self.limits))
 
     def colours(self, palette: Palette) -> tuple[Colour, ...]:
-        """The colours from the lowest band to the highest; for A - B from "B has most" to "A has most"."""
+        """Return the colours from the lowest band to the highest; for A - B from "B has most" to "A has most"."""
         if self.is_difference:
             return DIVERGING[palette.name]
         return heat_colours(self.setting.colours, palette, self.used)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each colour stands for, in the order of colours()."""
+        """Return the range of values of each colour, in the order of colours()."""
         if self.is_difference:
             steps = [self._label(i, len(self.limits)) for i in range(len(self.limits))]
             return tuple(f"-{s}" for s in reversed(steps)) + tuple(f"+{s}" for s in steps)
         return tuple(self._label(i, self.used) for i in range(self.used))
 
     def _label(self, i: int, bands: int) -> str:
-        """The whole numbers above one limit and up to the next, in the last band up to the largest: "1", "5-8"."""
+        """Return the range of whole numbers in band `i` of `bands`, such as "1" or "5-8"; the last ends at the peak."""
         low = int(self.limits[i]) + 1
         high = int(self.limits[i + 1]) if i + 1 < bands else max(low, ceil(self.peak))
         return f"{low:,}" if high <= low else f"{low:,}-{high:,}"
 
     @property
     def lowest(self) -> str:
-        """The label at the left end of the colour bar."""
+        """Return the label at the left end of the colour bar."""
         return self.labels[0]
 
     @property
@@ -73,7 +76,7 @@ class HeatScale:
 
 
 def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
-    """The scale that ends at this largest value."""
+    """Return the scale whose highest band ends at `peak`, rounded up."""
     bands = 4 if setting.kind == "difference" else BANDS
     reach = _rounded_up(peak)
     limits = _log_limits(reach, bands) if setting.is_log else _even_limits(reach, bands)
@@ -81,7 +84,7 @@ def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
 
 
 def _rounded_up(peak: float) -> float:
-    """The next whole number; beyond a few, one of so many to each doubling."""
+    """Return `peak` rounded up to a whole number; above _EXACT_UP_TO, to one of _STEPS_AN_OCTAVE values per octave."""
     whole = max(1, ceil(peak))
     if whole <= _EXACT_UP_TO:
         return float(whole)
@@ -95,7 +98,7 @@ def _even_limits(reach: float, bands: int) -> tuple[float, ...]:
 
 
 def _log_limits(reach: float, bands: int) -> tuple[float, ...]:
-    """0, 1, then each about as many times the one before: the lowest band holds 1, the highest ends at `reach`."""
+    """Return 0, 1 and then a geometric series whose next element would be `reach`; each limit is at least 1 higher."""
     limits = [0.0]
     for i in count(0):
         if len(limits) == bands:

@@ -1,4 +1,4 @@
-"""What a layer of a map picture is. Every file of ui/draw/layers/ makes one and calls it LAYER."""
+"""Definition of a layer of the map. Every module in ui/draw/layers/ defines one, as LAYER."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from ui.draw.picture import Picture
 from ui.draw.swatch import Swatch
 
 TEXT_DEPTH, STEP_DEPTH = 90, 215
-"""Where the numbers in cells, and in slow motion the last expansion, lie among the layers."""
+"""Depths, among the layers, of the numbers in cells and of the last expansion in slow motion."""
 
 DIGITS = 9
 MODIFIERS = ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+")
-"""The first nine layers have Ctrl and a digit, the next nine the same with Shift, the next nine with Alt."""
+"""Modifier keys of the first, second and third nine layers; a digit from 1 to 9 follows."""
 
 
 def always(picture: Picture) -> bool:
@@ -21,37 +21,37 @@ def always(picture: Picture) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer: what it is called, where it lies, and how it looks on the map, in legends and in SVG drawings.
+    """One kind of marks on the map: its name, its depth, and functions that draw it on maps, in legends and in SVG.
 
-    First every cell is filled, in one pass of a kernel: with its terrain, its heat, or what a search thinks of it.
-    Then layers draw what lies above the fills, from the least depth to the greatest: below 100 inside cells, from 100
-    on lines from cell to cell, from 200 on markers.
+    A frame begins with one pass of a kernel that fills every cell with its terrain, its heat or its state in the search
+    (open, closed). Then the layers draw on top in ascending order of depth. Depths below 100 are for marks inside
+    cells, 100 to 199 for lines from cell to cell, 200 and above for markers.
     """
 
-    key: str  # in settings and files; the name of its module
+    key: str  # identifier in settings and files; name of the layer's module
     name: str
-    place: int  # in lists, from 1; it says the keys, too
+    place: int  # rank in lists, from 1; determines the shortcut
     depth: int
-    legend: str  # what the mark means, one short sentence
-    swatch: Callable[[Swatch], None]  # the mark on a small patch of free ground
+    legend: str  # meaning of the mark, in one short sentence
+    swatch: Callable[[Swatch], None]  # draws the mark on a small patch of free terrain
 
     draw: Callable[[Picture], None] | None = None
     fills: int = 0  # the bits of a cell's word (ui/draw/kernels/cellwords.py) whose colour belongs to this layer
-    is_filled: Callable[[Picture], bool] = always  # whether those are filled while the layer is on
-    is_replaced_by_heat: bool = False  # a cell has one fill: where there is heat, this one is not seen
+    is_filled: Callable[[Picture], bool] = always  # whether `fills` is filled while the layer is on
+    is_replaced_by_heat: bool = False  # whether heat hides this layer, because a cell has only one fill
 
     svg: Callable[[Drawing], Iterable[str]] | None = None
     svg_fill: Callable[[Drawing], Iterable[str]] | None = None
-    svg_swatch: Callable[[Drawing], str] | None = None  # in a box of 2 x 1 units; None or "": not in the legend
+    svg_swatch: Callable[[Drawing], str] | None = None  # mark in a box of 2 x 1 units; None or "": not in the legend
 
-    is_of_mind: bool = True  # it shows what one agent knows or has done: nothing of a crowd in which none is followed
-    is_special: bool = False  # only agents draw it whose spec says so, see AgentSpec.shows
-    is_on: bool = True  # at first
-    is_in_legend: bool = True  # of videos and pictures; False: it shows what it is
-    is_explained: bool = True  # in the sidebar, in words
+    is_of_mind: bool = True  # whether it shows one agent's search or walk; not drawn for a crowd without selected agent
+    is_special: bool = False  # whether it applies only to agents that list it in AgentSpec.shows
+    is_on: bool = True  # default visibility
+    is_in_legend: bool = True  # whether legends of videos and pictures list it; False: the mark needs no explanation
+    is_explained: bool = True  # whether the sidebar describes it
 
     @property
     def shortcut(self) -> str:
-        """Return the usual key of this layer; "" for those after the 27th, which are only listed."""
+        """Return the default shortcut of this layer; "" for layers after the 27th, which have none."""
         nines, digit = divmod(self.place - 1, DIGITS)
         return f"{MODIFIERS[nines]}{digit + 1}" if nines < len(MODIFIERS) else ""

@@ -1,4 +1,4 @@
-"""From cell words to pixel colours: one lookup table for everything that fills a cell."""
+"""Colours of cells: one lookup table from cell words and heat bands to pixel colours."""
 
 from functools import lru_cache
 
@@ -28,26 +28,32 @@ KINDS_OF_TERRAIN = TREES | SWAMP | WATER
 
 
 DOTS_FROM_PX = 3.0
-"""Smaller cells have no room for a dot: those of a dotted band get a tint in its place."""
+"""Smallest cell with dots, in pixels. In smaller cells the dotted band is drawn as a tint."""
 
 EDGED_FROM_PX = 3.0
-"""Walls of larger cells are drawn as their edges alone, on the colour of what is outside; smaller ones are filled."""
+"""Smallest cell, in pixels, whose walls are drawn as edges on the background colour; smaller walls are filled."""
 
-_EDGE_SHARE, _MOST_EDGE = 0.12, 3.0  # of a cell's side, and in design units: the line around walls
+# width of the line around walls, as a fraction of a cell's side, and its maximum in design units
+_EDGE_SHARE, _MOST_EDGE = 0.12, 3.0
 
 _TINT = 0.5
-_DOT_INK = 0.4  # of the colour of texts in dots: a few pixels need more contrast than a filled cell
+_DOT_INK = 0.4  # fraction of the text colour in dots, because a few pixels need more contrast than a filled cell
 
 
 @lru_cache(maxsize=64)
 def fill_table(
     palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False, has_edges: bool = False
 ) -> Table:
-    """uint32[band << 8 | word]: the colour of a cell, or of several cells or-ed together.
+    """Return the fill colours as a table uint32[band << 8 | word]; a word may be the bitwise or of several cells.
 
-    Bits in `hidden` are not filled; without kinds of terrain a cell is free or blocked. `has_dots`, `has_edges`: cells
-    of a dotted band get their dots, walls their edges from somebody else. Where there is heat, all else steps back: one
-    floor, one wall.
+    With heat, the table has only two colours besides the heat: one for passable and one for blocked cells.
+
+    Args:
+        palette: Colours of the theme.
+        hidden: Bits of cell words that are not filled. If the kinds of terrain are among them, cells are free or wall.
+        scale: Heat scale; None: no heat.
+        has_dots: Whether dots are drawn separately, so that the dotted band needs no tint.
+        has_edges: Whether edges of walls are drawn separately, so that walls are not filled.
     """
     if scale is not None:
         return _heat_table(palette, scale, has_dots)
@@ -59,7 +65,10 @@ def fill_table(
 
 
 def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
-    """Made anew whenever the scale changes, so it asks for the colour of one word of each kind in place of all."""
+    """Return the table with heat. Only four kinds of words differ in colour; computing 256 would be slow.
+
+    The table is computed again whenever the scale changes.
+    """
     words = np.arange(256)
     kinds = np.where(words & PASSABLE, 1, 0) + np.where(words & BLOCKED, 2, 0)
     floors = [hot_floor(palette, scale, band, has_dots) for band in range(BANDS + 1)]
@@ -71,14 +80,14 @@ def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
 
 
 def hot_colour(palette: Palette, word: int, band: int, floor: Colour) -> Colour:
-    """The fill of a pixel where heat is shown. Heat shows through whatever else lies in the pixel."""
+    """Return the fill of a pixel while heat is shown. Heat takes precedence over walls in the same pixel."""
     if not word & PASSABLE:
         return palette.outside
     return mix(floor, palette.outside, 0.5) if word & BLOCKED and not band else floor
 
 
 def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> Colour:
-    """What a passable cell of a band is filled with."""
+    """Return the fill of a passable cell in a band."""
     colour = band_colour(scale, band, palette)
     if colour is None or (has_dots and scale.has_dots and band == 1):
         return palette.free
@@ -86,17 +95,17 @@ def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> 
 
 
 def dot_colour(palette: Palette, scale: HeatScale) -> Colour:
-    """A dot of the lowest band, on open ground."""
+    """Return the colour of the dots of the lowest band."""
     return mix(scale.colours(palette)[0], palette.text, _DOT_INK)
 
 
 def hot_edge(palette: Palette) -> Colour:
-    """The thin line around walls where heat is shown."""
+    """Return the colour of the thin line around walls while heat is shown."""
     return mix(palette.outside, palette.text, 0.22)
 
 
 def band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
-    """The colour of a band as the kernels number them, None for band 0."""
+    """Return the colour of a band, numbered as in the kernels; None for band 0."""
     if band == 0:
         return None
     colours = scale.colours(palette)
@@ -107,7 +116,7 @@ def band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
 
 
 def _plain(word: int) -> int:
-    """The word without kinds of terrain: free or blocked."""
+    """Return the word with its terrain reduced to free or wall."""
     bare = word & ~TERRAIN
     if word & PASSABLE:
         bare |= FREE
@@ -117,19 +126,20 @@ def _plain(word: int) -> int:
 
 
 def edge_width(zoom: float, ui_scale: float) -> int:
-    """Pixels of the line around walls."""
+    """Return the width of the line around walls, in pixels."""
     return max(1, min(round(_EDGE_SHARE * zoom), round(_MOST_EDGE * ui_scale)))
 
 
 def wall_bits(hidden: int) -> int:
-    """The bits of cells that look like walls: without kinds of terrain trees do, too."""
+    """Return the bits of cells that look like walls; trees are included if kinds of terrain are hidden."""
     return BLOCKED if hidden & KINDS_OF_TERRAIN else WALL
 
 
 def cell_colour(palette: Palette, word: int, has_edges: bool = False) -> Colour:
-    """The fill of a pixel that stands for cells with these bits.
+    """Return the fill of a pixel that covers cells with these bits.
 
-    A pixel of walls and others is a mixture, so that neither vanishes; one with an open cell is open.
+    A pixel with both blocked and passable cells gets a mixed colour, so that both stay visible. A pixel with an open
+    cell gets the colour of open cells.
     """
     if not word & TERRAIN or (has_edges and not word & (PASSABLE | TREES)):
         return palette.outside
@@ -159,7 +169,7 @@ def detour_colour(palette: Palette) -> Colour:
 
 
 def group_colours(palette: Palette) -> dict[str, Colour]:
-    """The tint of each of sim.agent_api.GROUP_NAMES."""
+    """Return the tint of each group of cells in sim.agent_api.GROUP_NAMES."""
     return {
         "local space": palette.agent,
         "queued": palette.tracing,
@@ -172,12 +182,15 @@ def group_colours(palette: Palette) -> dict[str, Colour]:
 
 
 def contour_colour(palette: Palette) -> Colour:
-    """Lines between what one limit has let in and what the next one has; the last of these areas has this tint."""
+    """Return the colour of contours, the lines between cells first entered under different limits on f.
+
+    The cells first entered under the newest limit are tinted with it too.
+    """
     return group_colours(palette)["new contour"]
 
 
 def region_colours(palette: Palette) -> tuple[Colour, ...]:
-    """Tints for regions, so that no two neighbours share one."""
+    """Return the tints of regions, by colour number; neighbouring regions have different numbers."""
     return (
         palette.arrived,
         palette.warning,
@@ -192,11 +205,11 @@ def region_colours(palette: Palette) -> tuple[Colour, ...]:
 
 
 def closed_edge(palette: Palette) -> Colour:
-    """The inset edge of closed cells: a second cue beside their fill."""
+    """Return the colour of the inset edge of closed cells, a second cue in addition to their fill."""
     return mix(palette.closed, palette.open, 0.22)
 
 
 def texture_colours(palette: Palette) -> tuple[Colour, Colour, Colour]:
-    """What trees, swamp dots and waves are drawn with."""
+    """Return the colours of the textures of trees, swamp and water."""
     away = palette.casing_dark
     return mix(palette.trees, away, 0.45), mix(palette.swamp, away, 0.4), mix(palette.water, palette.casing_light, 0.4)

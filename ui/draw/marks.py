@@ -1,4 +1,4 @@
-"""Markers, cell glyphs and casings: which masks and colours a mark is made of."""
+"""Masks and colours of markers, of marks inside cells, and of casings."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,21 +12,21 @@ from ui.draw import masks
 from ui.draw.masks import Mask
 from ui.draw.theme import Colour, Palette, packed
 
-TEXTURES_FROM_PX = 12.0
+TEXTURES_FROM_PX = 12.0  # smallest cell with a terrain texture, in pixels
 
 
 def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
-    """The surface's memory as uint32[row, column]. It locks the surface while it lives: keep it in one scope.
+    """Return the memory of a surface as uint32[row, column]. The surface is locked while the array exists.
 
-    Rows are as wide as they lie in memory, which may be more than is shown: so the array is always contiguous, which
-    kernels are compiled for, on any display and for parts of a surface too.
+    The width of the array is the pitch of the surface, which may exceed its visible width. The array is therefore
+    contiguous on any display, and for subsurfaces too; kernels are compiled for contiguous arrays.
     """
     buffer: Any = surface.get_buffer()
     return np.frombuffer(buffer, np.uint32).reshape(surface.get_height(), surface.get_pitch() // 4)
 
 
 def casing_of(palette: Palette, colour: Colour) -> Colour:
-    """The casing that makes a mark of this colour stand out: dark around light, light around dark."""
+    """Return the casing colour with contrast to a mark's colour: dark for light marks, light for dark marks."""
     red, green, blue = colour
     is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 140
     return palette.casing_dark if is_light else palette.casing_light
@@ -37,26 +37,27 @@ def _odd(value: float) -> int:
 
 
 class _Marker(NamedTuple):
-    """A marker: one shape with a casing around it. Colours are named as in the palette."""
+    """Recipe of a marker: a shape with a casing around it. Colours are names of palette entries."""
 
     shape: Callable[..., Mask]
-    least: float  # its size in small cells, in design units
-    share: float  # and in large ones, in cells
+    least: float  # minimum size, in design units; applies in small cells
+    share: float  # size in large cells, as a fraction of the cell's side
     ink: str = "path"
-    stands_out_from: str | None = "path"  # what its casing is chosen for; None: it is dark
-    casing: float = 2  # how much larger the casing is, in design units
-    room: float = 2  # and the mask
-    has_dot: bool = False
+    stands_out_from: str | None = "path"  # colour that the casing must contrast with; None: dark casing
+    casing: float = 2  # size of the casing minus the size of the shape, in design units
+    room: float = 2  # size of the mask minus the size of the shape, in design units
+    has_dot: bool = False  # whether there is a disc in the middle
 
 
 _LINES = (masks.ring, masks.square, masks.cross)
-"""Shapes that are drawn with a line; the others are filled."""
+"""Shapes that are drawn as outlines; all other shapes are filled."""
 
 _MARKERS = {
     "agent": _Marker(masks.disc, 11, 0.62, "agent", None, casing=4, room=4),
     "unit": _Marker(masks.disc, 5, 0.6, "agent", None),
     "unit there": _Marker(masks.disc, 5, 0.6, "arrived", None),
-    "unit stuck": _Marker(masks.cross, 7, 0.7, "warning", "warning"),  # its colour alone is near to that of the others
+    # a shape of its own, because its colour is similar to the colours of the other units
+    "unit stuck": _Marker(masks.cross, 7, 0.7, "warning", "warning"),
     "start": _Marker(masks.square, 11, 0.7),
     "goal": _Marker(masks.ring, 15, 0.8, has_dot=True),
     "best": _Marker(masks.diamond, 7, 0.4, "best", casing=3, room=4),
@@ -71,7 +72,7 @@ _made: dict[tuple[str, int, float, str], tuple[tuple[Mask, int], ...]] = {}
 
 
 def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
-    """The masks of a marker and their colours, the lowest first."""
+    """Return the masks of a marker with their packed colours, in drawing order."""
     key = (name, round(zoom), ui_scale, palette.name)
     if key not in _made:
         _made[key] = _make(_MARKERS[name], zoom, ui_scale, palette)
@@ -108,9 +109,9 @@ def texture_masks(cell_px: int) -> tuple[Mask, Mask, Mask]:
 
 @lru_cache(maxsize=128)
 def open_mask(cell_px: int) -> Mask:
-    """The mark of an open cell: a square where cells are small, a ring where they are large."""
+    """Return the mask that marks an open cell: a square in small cells, a ring in large cells."""
     size = cell_px - 2
     if cell_px < TEXTURES_FROM_PX:
         return masks.square(size, cell_px - 4)
-    diameter = min(0.58 * cell_px, 16 + 0.1 * cell_px)  # in very large cells there are numbers around it
+    diameter = min(0.58 * cell_px, 16 + 0.1 * cell_px)  # leaves room for the numbers in very large cells
     return masks.ring(size, diameter, max(1.5, 0.15 * diameter))

@@ -1,4 +1,4 @@
-"""Small shapes as masks of alphas (uint8[height, width], 255 is solid), drawn eight times as fine and averaged."""
+"""Small shapes as antialiased alpha masks (uint8[height, width], 255 is opaque), by 8 x 8 supersampling."""
 
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ _FINE = 8
 
 
 def _fine_grid(width: int, height: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """X and y, in pixels from the middle, of the fine points of a mask."""
+    """Return x and y of the sample points of a mask, in pixels from its middle."""
     x = (np.arange(width * _FINE) + 0.5) / _FINE - width / 2
     y = (np.arange(height * _FINE) + 0.5) / _FINE - height / 2
     return x[None, :], y[:, None]
@@ -24,7 +24,7 @@ def _averaged(inside: npt.NDArray[np.bool_]) -> Mask:
 
 @lru_cache(maxsize=256)
 def disc(size: int, diameter: float) -> Mask:
-    """A filled circle in the middle of a size x size mask."""
+    """Return a mask of size x size pixels with a filled circle in the middle."""
     x, y = _fine_grid(size, size)
     return _averaged(np.hypot(x, y) <= diameter / 2)
 
@@ -38,7 +38,7 @@ def ring(size: int, diameter: float, thickness: float) -> Mask:
 
 @lru_cache(maxsize=256)
 def square(size: int, side: float, thickness: float = 1e9) -> Mask:
-    """A square, filled unless it has a thickness."""
+    """Return a mask with a square in the middle, filled unless `thickness` is given."""
     x, y = _fine_grid(size, size)
     r = np.maximum(np.abs(x), np.abs(y))
     return _averaged((r <= side / 2) & (r >= side / 2 - thickness))
@@ -46,7 +46,7 @@ def square(size: int, side: float, thickness: float = 1e9) -> Mask:
 
 @lru_cache(maxsize=256)
 def cross(size: int, side: float, thickness: float) -> Mask:
-    """An x as wide and high as a square of this side."""
+    """Return a mask with an X in the middle that fits into a square of this side."""
     x, y = _fine_grid(size, size)
     is_inside = np.maximum(np.abs(x), np.abs(y)) <= side / 2
     return _averaged(is_inside & ((np.abs(x - y) <= thickness * 0.7) | (np.abs(x + y) <= thickness * 0.7)))
@@ -60,7 +60,7 @@ def diamond(size: int, diameter: float) -> Mask:
 
 @lru_cache(maxsize=256)
 def arrow_head(size: int, length: float, sixteenth: int) -> Mask:
-    """A triangle that points in one of sixteen directions, clockwise from the right."""
+    """Return a mask with a triangle that points in one of sixteen directions, clockwise from the right."""
     angle = sixteenth * np.pi / 8
     x, y = _fine_grid(size, size)
     along = x * np.cos(angle) + y * np.sin(angle)
@@ -70,7 +70,7 @@ def arrow_head(size: int, length: float, sixteenth: int) -> Mask:
 
 @lru_cache(maxsize=64)
 def trees(size: int) -> Mask:
-    """Two small firs that leave the middle of the cell free."""
+    """Return the texture of trees: two small firs that leave the middle of the cell free."""
     x, y = _fine_grid(size, size)
     x, y = x / size, y / size
     inside = np.zeros(np.broadcast(x, y).shape, np.bool_)
@@ -82,7 +82,7 @@ def trees(size: int) -> Mask:
 
 @lru_cache(maxsize=64)
 def dots(size: int) -> Mask:
-    """Swamp: four dots, none in the middle."""
+    """Return the texture of swamp: four dots that leave the middle of the cell free."""
     x, y = _fine_grid(size, size)
     inside = np.zeros((size * _FINE, size * _FINE), np.bool_)
     for at_x, at_y in ((-0.27, -0.12), (0.05, -0.3), (0.27, 0.1), (-0.08, 0.3)):
@@ -92,7 +92,7 @@ def dots(size: int) -> Mask:
 
 @lru_cache(maxsize=64)
 def waves(size: int) -> Mask:
-    """Water: two wave lines, above and below the middle."""
+    """Return the texture of water: two wave lines, above and below the middle of the cell."""
     x, y = _fine_grid(size, size)
     x, y = x / size, y / size
     inside = np.zeros((size * _FINE, size * _FINE), np.bool_)

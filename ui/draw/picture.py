@@ -1,7 +1,7 @@
-"""One panel in one frame: what its layers draw with (ui/draw/layers/).
+"""Drawing functions for the layers (ui/draw/layers/) of one panel in one frame.
 
-All pixels are painted by kernels, straight into the window's memory. That view locks the surface, so it lives only
-between `lock` and `unlock`; text is blitted outside.
+Kernels paint all pixels directly into the memory of the surface. The array of that memory locks the surface, so it
+exists only between `lock` and `unlock`; text is blitted while the surface is unlocked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,10 +24,10 @@ from ui.model.camera import Camera
 from ui.model.run import Edits
 from ui.model.trails import Trail
 
-MARKS_FROM_PX = 6.0
-HEAT_TRAILS_FROM_PX = 12.0
-THIN_SHARE, CASING_SHARE, FRAME_SHARE = 0.13, 0.07, 0.1  # of a cell's side
-RECENT_TICKS = 64
+MARKS_FROM_PX = 6.0  # smallest cell with marks inside, in pixels
+HEAT_TRAILS_FROM_PX = 12.0  # smallest cell, in pixels, with full trails over heat
+THIN_SHARE, CASING_SHARE, FRAME_SHARE = 0.13, 0.07, 0.1  # widths of lines, as fractions of a cell's side
+RECENT_TICKS = 64  # length of the latest part of a trail, which is drawn differently
 
 Rect = tuple[int, int, int, int]
 Cells = npt.NDArray[np.int32]
@@ -38,12 +38,12 @@ _NO_PIXELS = np.zeros((0, 0), np.uint32)
 
 @dataclass
 class Scratch:
-    """Memory that panels and frames share; one serves all panels of a window."""
+    """Buffers that all panels of a window share, reused from frame to frame."""
 
     columns: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((3, 0), np.uint32))
     rows: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     map_rows: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros((2, 0), np.uint8))
-    kept: dict[str, Any] = field(default_factory=dict)  # what layers keep for the next panel, by their keys
+    kept: dict[str, Any] = field(default_factory=dict)  # values that layers cache between panels, by layer key
 
     def make_room(self, rect: Rect, map_width: int) -> None:
         if self.columns.shape[1] < rect[2]:
@@ -56,7 +56,7 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Carried:
-    """The start or the goal in the user's hand."""
+    """Start or goal marker that the user is dragging."""
 
     kind: str  # "start" or "goal"
     cell: int
@@ -65,24 +65,26 @@ class Carried:
 
 @dataclass(frozen=True)
 class Hand:
-    """What the mouse is about to do to a map."""
+    """Preview of what a mouse click would change on a map."""
 
-    cells: Sequence[int] = ()  # that it would change
+    cells: Sequence[int] = ()  # cells that would change
     carried: Carried | None = None
 
 
 @dataclass(frozen=True)
 class Extras:
-    """What a picture shows beside the world and the agent's mind."""
+    """Content of a picture besides the world and the agent: animation, recent edits and the dragged marker."""
 
-    glide: float = 1.0  # how far the agent has got from its last cell to this one
+    glide: float = 1.0  # progress of the agent from its last cell to the present one, 0 to 1
     edits: Edits = field(default_factory=dict)
-    reveal: int | None = None  # slow motion: so many expansions of the last tick
-    region_level: int = 0  # see LayerState
+    reveal: int | None = None  # number of expansions of the last tick to show, in slow motion; None: all
+    region_level: int = 0  # level of the abstraction to draw, see LayerState
     carried: Carried | None = None
 
 
 class Picture:
+    """Map of one panel while it is drawn: its content, its place on the surface, and functions that draw marks."""
+
     def __init__(
         self,
         surface: pygame.Surface,
@@ -110,13 +112,13 @@ class Picture:
         self.lock()
 
     def lock(self) -> None:
-        """Take hold of the window's memory; nothing can be blitted until unlock()."""
+        """Map the memory of the surface; nothing can be blitted until unlock()."""
         self.frame = self.frame._replace(pixels=marks.window_pixels(self.surface))
 
     def unlock(self) -> None:
         self.frame = self.frame._replace(pixels=_NO_PIXELS)
 
-    # --- what layers ask ------------------------------------------------------------------------------
+    # --- properties for layers ------------------------------------------------------------------------
 
     @property
     def has_heat(self) -> bool:
@@ -124,19 +126,22 @@ class Picture:
 
     @property
     def has_marks(self) -> bool:
-        """Whether cells are large enough for a mark inside them."""
+        """Return whether cells are large enough for a mark inside them."""
         return self.zoom >= MARKS_FROM_PX
 
     @property
     def line(self) -> int:
-        """The width of a line of ordinary weight at this zoom, in design units; over heat all are thin."""
+        """Return the width of an ordinary line at this zoom, in design units; over heat all lines are thin."""
         if self.has_heat:
             return 1
         return 1 if self.zoom < 6 else 2 if self.zoom < 24 else 3
 
     @property
     def thin(self) -> int:
-        """The width in pixels of lines that lie side by side where an agent scrubs: part of a cell on any display."""
+        """Return the width in pixels of trails and back-moves.
+
+        Where an agent scrubs, several of them run next to each other, so the width is limited to a fraction of a cell.
+        """
         return max(self.px(1), min(self.px(self.line), round(THIN_SHARE * self.zoom)))
 
     @property
@@ -145,27 +150,30 @@ class Picture:
 
     @property
     def has_casings(self) -> bool:
-        """Whether cells have room for casings around thin lines; where not, back-moves stand out by their width."""
+        """Return whether cells have room for casings around thin lines; if not, back-moves are drawn wider instead."""
         return self._thin_casing > 0
 
     @property
     def shown_trail(self) -> Trail | None:
-        """None over small cells with heat: lines through all that was walked on would cover it."""
+        """Return the trail to draw; None over small cells with heat, because the lines would cover the heat."""
         return None if self.has_heat and self.zoom < HEAT_TRAILS_FROM_PX else self.trail
 
     def px(self, units: float) -> int:
         return max(1, round(units * self.ui_scale))
 
     def cased(self, colour: Colour) -> tuple[tuple[int, int], ...]:
-        """What to add to a line's width, and its colour: first for the casing, then for the line.
+        """Return (extra width, packed colour) of each stroke of a line: first the casing, then the line itself.
 
-        Over heat there is no casing: the line is a hint of where the agent goes, the heat is what counts.
+        Over heat there is no casing, so that lines cover as little of the heat as possible.
         """
         line = (0, packed(colour))
         return (line,) if self.has_heat else ((2 * self.px(1), packed(marks.casing_of(self.palette, colour))), line)
 
     def thinly_cased(self, colour: Colour) -> tuple[tuple[int, int], ...]:
-        """The same for thin lines. Between small cells casings would be all there is to see."""
+        """Return (extra width, packed colour) of each stroke of a thin line; in small cells there is no casing.
+
+        Casings of lines in small cells would cover everything else.
+        """
         around = self._thin_casing
         cased = ((2 * around, packed(marks.casing_of(self.palette, colour))),) if around else ()
         return (*cased, (0, packed(colour)))
@@ -173,21 +181,30 @@ class Picture:
     # --- drawing --------------------------------------------------------------------------------------
 
     def tint(self, cells: Cells, colour: Colour, alpha: int) -> None:
-        """Lay a colour over cells. Where several share a pixel each gives less: areas look alike at any zoom."""
+        """Tint cells with a translucent colour.
+
+        Where several cells share a pixel, each contributes less, so that areas have the same colour at any zoom.
+        """
         if self.zoom < 1.0:
             alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))
         paint.tint_cells(self.frame, np.ascontiguousarray(cells, np.int32), packed(colour), alpha)
 
     def frame_cells(self, cells: Cells, colour: Colour) -> None:
-        """A frame inside each of some cells: it hides no fill, and is no fill."""
+        """Draw a frame inside each cell, so that the fill stays visible."""
         width = max(1, min(self.px(2), round(FRAME_SHARE * self.zoom)))
         paint.frame_cells(self.frame, np.ascontiguousarray(cells, np.int32), width, packed(colour))
 
     def write(self, texts: Iterable[tuple[str, int]], size: int, colour: Colour) -> None:
-        """Texts beside the middles of cells, each with a casing; one that would lie on another is left out."""
+        """Write texts next to the middles of cells, with a casing. A text that would overlap an earlier one is omitted.
+
+        Args:
+            texts: Pairs of a text and its cell, the most important first.
+            size: Size of the font, in design units.
+            colour: Colour of the text.
+        """
         taken: list[pygame.Rect] = []
         self.unlock()
-        frame = self.frame  # without the pixels: whoever holds them locks the surface
+        frame = self.frame  # without the pixels: a reference to them would keep the surface locked
         before = self.surface.get_clip()
         self.surface.set_clip(pygame.Rect(self.rect).clip(before))
         for text, cell in texts:
@@ -207,12 +224,15 @@ class Picture:
         self.lock()
 
     def stamp_cell(self, name: str, cell: int) -> None:
-        """A marker in the middle of a cell."""
+        """Draw a marker in the middle of a cell."""
         x, y = self.snapshot.grid.xy(cell)
         self.stamp(name, x + 0.5, y + 0.5)
 
     def stamp(self, name: str, x: float, y: float) -> None:
-        """A marker at a place of the map; one that is larger than its cell is moved in from the border of the view."""
+        """Draw a marker at a point of the map.
+
+        A marker that is larger than its cell and would be cut off at the border of the view is moved inwards.
+        """
         made = marks.marker(name, self.zoom, self.ui_scale, self.palette)
         half = max(mask.shape[0] for mask, _ in made) / 2
         frame = self.frame
@@ -222,13 +242,16 @@ class Picture:
             paint.stamp_at(frame, mask, x, y, colour)
 
     def _moved_in(self, at: float, room: int, half: float) -> float:
-        """By how much, in cells; never farther than the marker stands out of its cell, so that it leaves with it."""
+        """Return how far to move a marker along one axis so that it is not cut off, in cells.
+
+        The distance is at most the overhang of the marker over its cell, so that both leave the view together.
+        """
         most = max(0.0, half / self.zoom - 0.5)
         inside = min(max(at, half / self.zoom), (room - half) / self.zoom)
         return min(max(inside - at, -most), most)
 
     def point_out(self, cell: int, colour: Colour) -> None:
-        """An arrow at the edge of the view towards a cell that lies outside it."""
+        """Draw an arrow at the edge of the view that points to a cell outside it; nothing if the cell is visible."""
         frame = self.frame
         x, y = self.snapshot.grid.xy(cell)
         px, py = (x + 0.5 - frame.left) * frame.zoom, (y + 0.5 - frame.top) * frame.zoom
@@ -244,7 +267,7 @@ class Picture:
             paint.stamp(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, packed(tint))
 
     def cross_out(self, cell: int, colour: Colour) -> None:
-        """A cross over a cell, as large as a marker: what is there cannot stay there."""
+        """Draw a cross of the size of a marker over a cell, where a dragged marker cannot be dropped."""
         frame = self.frame
         column, row = self.snapshot.grid.xy(cell)
         x, y = (column + 0.5 - frame.left) * frame.zoom, (row + 0.5 - frame.top) * frame.zoom
@@ -264,7 +287,7 @@ class Picture:
 
 
 def _clipped(rect: Rect, camera: Camera, size: tuple[int, int]) -> tuple[Rect, Camera]:
-    """The part of a rectangle that lies on a surface, and the camera for that part: kernels check no bounds."""
+    """Return a rectangle clipped to a surface, and the camera for the rest. Kernels do not check bounds."""
     x, y, width, height = rect
     x0, y0 = max(0, x), max(0, y)
     x1, y1 = min(size[0], x + width), min(size[1], y + height)

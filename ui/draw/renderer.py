@@ -1,4 +1,4 @@
-"""Draws a panel's map: the world as it is and what the agent has in mind, layer by layer (ui/draw/layers/)."""
+"""Drawing of one panel's map, layer by layer (ui/draw/layers/): the world, and the agent's search and path."""
 
 from collections.abc import Iterable, Sequence
 
@@ -27,17 +27,17 @@ from ui.model.camera import Camera
 from ui.model.layers import LayerState
 from ui.model.run import Edits
 
-PREVIEW_ALPHA = 110  # of 255
-EDGES_FROM_PX = 2.0  # below that a line around every wall would be half the picture
-DOT_SHARE = 0.22  # of a cell's side
+PREVIEW_ALPHA = 110  # opacity of the brush preview, of 255
+EDGES_FROM_PX = 2.0  # smallest cell, in pixels, with edges around walls; in smaller cells they would cover half the map
+DOT_SHARE = 0.22  # side of a dot, as a fraction of a cell's side
 
 
 class MapRenderer:
-    """Draws maps; one serves all panels."""
+    """Painter of maps. One instance draws all panels, so they share its buffers."""
 
     def __init__(self) -> None:
         self._scratch = Scratch()
-        self.ui_scale = 1.0  # widths of lines and markers on displays of high density
+        self.ui_scale = 1.0  # pixels per design unit, for the widths of lines and markers
 
     def draw(
         self,
@@ -55,7 +55,22 @@ class MapRenderer:
         hand: Hand = Hand(),  # noqa: B008 - it cannot be changed
         reveal: int | None = None,
     ) -> None:
-        """Draw one panel. Its cells must be up to date: call ui.draw.cells.update_all once a frame before."""
+        """Draw the map of one panel. Call ui.draw.cells.update_all() once per frame before.
+
+        Args:
+            surface: Surface to draw on.
+            rect: Rectangle of the map on the surface.
+            camera: Part of the map to show.
+            shown: Content of the panel.
+            layers: Layers and heat that are switched on.
+            palette: Colours of the theme.
+            scale: Heat scale that all panels share; None: an empty scale of the chosen heat.
+            glide: Progress of the agent from its last cell to the present one, 0 to 1.
+            edits: Recent edits of the map, by cell.
+            hover: Cell to outline, usually the cell under the mouse.
+            hand: Preview of what the mouse would change.
+            reveal: Number of expansions of the last tick to show, in slow motion; None: all.
+        """
         cells, grid, walker = shown.cells, shown.snapshot.grid, shown.walker
         late = NO_CELLS
         if reveal is not None and walker is not None:
@@ -96,7 +111,7 @@ def _draw_layers(picture: Picture, layers: Iterable[Layer]) -> None:
 
 
 def _fill(picture: Picture, state: LayerState) -> Table:
-    """Fill every cell; returns the colours it was done with."""
+    """Fill every cell and return the table of colours that was used."""
     has_dots, has_edges = picture.zoom >= DOTS_FROM_PX, picture.zoom >= EDGED_FROM_PX
     hidden = _hidden_fills(picture, state)
     table = fill_table(picture.palette, hidden, picture.scale, has_dots, has_edges)
@@ -115,7 +130,7 @@ def _fill(picture: Picture, state: LayerState) -> Table:
 
 
 def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
-    """The edges of walls, and dots in cells of the lowest band."""
+    """Draw the edges of walls, and dots in the cells of the lowest heat band."""
     palette, frame = picture.palette, picture.frame
     if picture.zoom >= EDGES_FROM_PX:
         paint.paint_wall_edges(frame, picture.cells.words, cellwords.BLOCKED, picture.px(1), packed(hot_edge(palette)))
@@ -125,7 +140,7 @@ def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
 
 
 def _hidden_fills(picture: Picture, state: LayerState) -> int:
-    """The bits of cell words that are not filled."""
+    """Return the bits of cell words that have no fill: their layer is off, hidden by heat, or declines."""
     hidden = 0
     for layer in BY_DEPTH:
         is_covered = layer.is_replaced_by_heat and picture.has_heat
@@ -135,7 +150,7 @@ def _hidden_fills(picture: Picture, state: LayerState) -> int:
 
 
 def _write_values(picture: Picture, table: Table) -> None:
-    """The numbers in cells that are large enough for them."""
+    """Write g, h and f into the cells if cells are large enough."""
     if picture.zoom < TEXT_FROM_PX * picture.ui_scale or picture.walker is None:
         return
     picture.unlock()
@@ -145,7 +160,7 @@ def _write_values(picture: Picture, table: Table) -> None:
 
 
 def _draw_last_expansion(picture: Picture) -> None:
-    """In slow motion, a dot on the cell that was expanded last."""
+    """Mark the last of the expansions shown so far, in slow motion."""
     if picture.walker is not None and picture.extras.reveal:
         shown = CellWords.last_expanded(picture.walker)[: picture.extras.reveal]
         if shown.size:
@@ -153,7 +168,7 @@ def _draw_last_expansion(picture: Picture) -> None:
 
 
 def _draw_pointer(picture: Picture, hover: int | None, preview_cells: Sequence[int]) -> None:
-    """The brush preview and the cell under the mouse."""
+    """Draw the brush preview and outline the cell under the mouse."""
     if len(preview_cells):
         picture.tint(np.asarray(preview_cells, np.int32), picture.palette.accent, PREVIEW_ALPHA)
     if hover is not None and hover >= 0:

@@ -1,7 +1,7 @@
-"""The scene: the maps of a run, drawn. Window, picture and film each have one, and differ in what they give it.
+"""Drawing of all maps of a run. The window, each picture and each film have one scene of their own.
 
-It knows which panels stand where, which part of the map each shows, and in what colours. It knows no mouse, no
-keyboard, no clock and no control.
+A scene knows where each panel is, which part of the map it shows, and in which colours. It does not handle the
+mouse, the keyboard, time or controls.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,11 +27,11 @@ Size = tuple[int, int]
 
 
 class Views(Protocol):
-    """Which part of the map each panel shows."""
+    """Cameras of the panels: the part of the map that each panel shows."""
 
     @property
     def follows(self) -> bool:
-        """Whether the camera stays on the agent."""
+        """Return whether the camera stays centred on the agent."""
 
     def of(self, panel: PanelKey, size: Size, map_size: Size) -> Camera: ...
 
@@ -49,20 +49,29 @@ class Scene:
         chosen: Callable[[], Sequence[Panel]],
         places: Callable[[int], Layout],
     ) -> None:
-        """`run`: the one that is drawn now; `first`: the place of the panel that a heat map A - B takes for A;
-        `chosen`: the panels that are shown; `places`: where so many panels, and what is around them, stand.
+        """Create a scene that draws nothing until refresh() and draw_map() are called.
+
+        Args:
+            run: Callback that returns the run to draw.
+            palette: Colours of the theme.
+            scale: Pixels per design unit.
+            layers: Layers and heat that are switched on.
+            views: Cameras of the panels.
+            first: Callback that returns the index of the panel that a heat map A - B uses as A.
+            chosen: Callback that returns the panels to show.
+            places: Callback that returns the layout for a given number of panels.
         """
         self._run, self.palette, self.scale, self.layers, self.views = run, palette, scale, layers, views
         self._first, self._chosen, self._places = first, chosen, places
         self.renderer = MapRenderer()
         self.cells: dict[PanelKey, CellWords] = {}
         self.heat_scale: HeatScale = scale_for(layers.heat)
-        self.left_out: frozenset[str] = frozenset()  # layers that are on and not drawn all the same
-        self.hides_heat = False  # in slow motion: heat would cover the cells that are being searched
-        self.alone: int | None = None  # the place of a panel that stands without the others
-        self._drawn: tuple[Run, object] | None = None  # the run whose cells are kept here, and its generation
+        self.left_out: frozenset[str] = frozenset()  # keys of layers that are not drawn even if they are on
+        self.hides_heat = False  # set in slow motion, where heat would cover the cells that are being searched
+        self.alone: int | None = None  # index of the only panel in view; None: all shown panels
+        self._drawn: tuple[Run, object] | None = None  # run that `cells` belongs to, and its generation
 
-    # --- what stands where ------------------------------------------------------------------------
+    # --- panels and their rectangles --------------------------------------------------------------
 
     @property
     def run(self) -> Run:
@@ -81,11 +90,11 @@ class Scene:
 
     @property
     def agent_layers(self) -> tuple[Layer, ...]:
-        """Those that have something to show of the agents on screen; of a crowd if one of it is followed."""
+        """Return the layers that apply to the agents on screen; a crowd counts only while one agent is selected."""
         return layers_of(panel.view.spec for panel in self.shown_panels if self.run.followed(panel.key) is not None)
 
     def panel_at(self, position: Size) -> tuple[Panel, PanelBoxes] | None:
-        """The panel whose map lies under a position."""
+        """Return the panel whose map contains a pixel position, or None."""
         return next((p for p in self.panels() if layout.contains(p[1].map, position)), None)
 
     def panel_of(self, key: PanelKey) -> tuple[Panel, PanelBoxes] | None:
@@ -111,27 +120,27 @@ class Scene:
 
     @property
     def heat(self) -> HeatSetting:
-        """The heat that is drawn now: the chosen one, or none while it is hidden."""
+        """Return the heat setting to draw: the chosen one, with kind "off" while heat is hidden."""
         return replace(self.layers.heat, kind="off") if self.hides_heat else self.layers.heat
 
     # --- heat A - B -------------------------------------------------------------------------------
 
     def compared_panels(self) -> tuple[Panel, ...]:
-        """The panels A and B while there is a heat map A - B, and none otherwise."""
+        """Return the panels A and B of a heat map A - B; empty if another heat is shown."""
         if self.heat.kind != "difference":
             return ()
         a, b = self._compared()
         return (self.run.panels[a], self.run.panels[b]) if a != b else ()
 
     def _compared(self) -> tuple[int, int]:
-        """The places of A and B. A panel that stands alone is A if it would have no part in the comparison."""
+        """Return the indices of panels A and B. If only one panel is in view, it is one of the two."""
         pair = self.run.compared(self._first())
         return pair if self.alone is None or self.alone in pair else self.run.compared(self.alone)
 
     # --- drawing ----------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Bring the cell words of every agent up to the snapshot; another world begins new ones."""
+        """Update the cell words of all panels to their snapshots; start new ones if the run was replaced."""
         self.renderer.ui_scale = self.scale
         drawn = self.run, self.run.generation
         if drawn != self._drawn:
@@ -158,8 +167,16 @@ class Scene:
         hand: Hand = Hand(),  # noqa: B008 - it cannot be changed
         reveal: int | None = None,
     ) -> None:
-        """One map. `glide`: how far agents have got to their cell; `hand`: what the mouse is about to do;
-        `reveal`: so many expansions of the last tick are shown.
+        """Draw the map of one panel.
+
+        Args:
+            surface: Surface to draw on.
+            panel: Panel to draw.
+            boxes: Rectangles of the panel on the surface.
+            glide: Progress of the agents from their last cell to the present one, 0 to 1.
+            hover: Cell under the mouse.
+            hand: Preview of what the mouse would change.
+            reveal: Number of expansions of the last tick to show, in slow motion; None: all.
         """
         self.renderer.draw(
             surface,

@@ -1,7 +1,7 @@
-"""A panel as an SVG drawing for papers: sharp at any size, and small, because what belongs together is one path.
+"""Export of a panel as an SVG drawing for papers. Files are small, because cells of the same kind form one path.
 
-On the map the unit is a cell. The layers draw themselves (ui/draw/layers/); here are the page around them, the ground
-below them, and the heat.
+On the map the unit is a cell. The layers (ui/draw/layers/) return their own elements; this module adds the page with
+its title and legend, the background and walls, and the heat.
 """
 
 from collections.abc import Iterable
@@ -27,14 +27,25 @@ from ui.model.run import Panel, Run
 from ui.model.trails import Trail
 
 FONT = "Noto Sans, Helvetica, Arial, sans-serif"
-PAGE = 800.0  # width of the drawing
-TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0
-LINES_ACROSS = 260.0  # so many line widths make the shorter side of the drawing
-LEAST_LINE = 0.16  # of a cell
+PAGE = 800.0  # width of the drawing, in SVG user units
+TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0  # in SVG user units
+LINES_ACROSS = 260.0  # shorter side of the shown part of the map, in line widths
+LEAST_LINE = 0.16  # minimum width of a line, in cells
 
 
 def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
-    """The drawing of one panel, with the layers, theme and map part of a look."""
+    """Return an SVG drawing of one panel.
+
+    Args:
+        run: Run to draw.
+        key: Panel to draw.
+        look: Layers, heat, theme and part of the map.
+        has_legend: Whether a legend is added below the map.
+        has_title: Whether the agent's name and its main numbers are added above the map.
+
+    Returns:
+        The text of the SVG file.
+    """
     panels = list(run.panels)
     panel = next(panel for panel in panels if panel.key == key)
     shown = [Shown(CellWords(), p.snapshot, p.mind, run.trails[p.key], p.crowd) for p in panels]
@@ -48,13 +59,15 @@ def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, h
 
 @dataclass
 class _Page:
+    """One SVG file: a panel with its title and legend."""
+
     run: Run
     panel: Panel
     cells: CellWords
     trail: Trail
     look: Look
     scale: HeatScale
-    compared: tuple[str, str]  # names of the panels A, which is this one, and B of a heat map A - B
+    compared: tuple[str, str]  # names of the panels A (this panel) and B of a heat map A - B
 
     def __post_init__(self) -> None:
         grid = self.panel.snapshot.grid
@@ -85,7 +98,7 @@ class _Page:
         )
 
     def _shown(self) -> list[Layer]:
-        """The layers that are on, from the lowest up; without those in whose place there is heat."""
+        """Return the layers that are on, in ascending order of depth, except layers that heat replaces."""
         has_heat = self.drawing.has_heat
         return [
             layer for layer in BY_DEPTH if self.layers.shows(layer) and not (has_heat and layer.is_replaced_by_heat)
@@ -124,14 +137,14 @@ class _Page:
         return "\n".join(lines) + "\n"
 
     def _ground(self, height: float) -> Iterable[str]:
-        """Texts stand beside the map, on whatever the paper is; light ones need a dark ground."""
+        """Yield a dark background for the dark theme, whose light text would not be readable on white paper."""
         if self.look.theme == "dark":
             yield f'<rect {box(0.0, 0.0, PAGE, height)} fill="{hexed(self.palette.window)}"/>'
 
     def _clip(self) -> Iterable[str]:
-        """The group of everything on the map; cut off at the edges where only a part of the map is shown."""
+        """Yield the start of the group of everything on the map, clipped if only a part of the map is shown."""
         if self.box == (0.0, 0.0, float(self.width), float(self.height)):
-            yield "<g>"  # simple viewers stumble over a clip
+            yield "<g>"  # no clip path, because some simple viewers fail on it
         else:
             yield f'<defs><clipPath id="map"><rect {box(*self.box)}/></clipPath></defs>'
             yield '<g clip-path="url(#map)">'
@@ -159,7 +172,7 @@ class _Page:
         palette, drawing = self.palette, self.drawing
         shown = self._shown()
         yield f'<rect width="{self.width}" height="{self.height}" fill="{hexed(palette.free)}"/>'
-        if drawing.has_heat:  # all else steps back: one floor, one wall with a thin edge
+        if drawing.has_heat:  # over heat, all walls look alike and have a thin edge
             yield from self._walls(drawing.words & bits.PASSABLE == 0, hot_edge(palette), 0.4)
             yield from self._heat()
             return
@@ -169,12 +182,12 @@ class _Page:
             yield from self._filled(layer)
 
     def _walls(self, flat: Mask, edge: Colour, lines: float) -> Iterable[str]:
-        """Quiet inside, with an edge of so many lines' width."""
+        """Yield walls in the background colour, with an edge of `lines` ordinary line widths."""
         stroke = f' stroke="{hexed(edge)}" stroke-width="{n(lines * self.drawing.line)}"'
         return self.drawing.fill(flat, self.palette.outside, stroke)
 
     def _bare_blocked(self) -> int:
-        """The bits of blocked cells that no layer fills."""
+        """Return the bits of blocked cells that no visible layer fills."""
         bare = bits.BLOCKED
         for layer in self._shown():
             bare &= ~layer.fills
@@ -193,7 +206,7 @@ class _Page:
                 yield from self.drawing.fill((bands == band) & is_passable, colour)
 
     def _dots(self, flat: Mask, colour: Colour) -> Iterable[str]:
-        """A small square in the middle of each cell."""
+        """Yield a small square in the middle of each cell of a mask."""
         corner, side = n(0.5 - DOT_SHARE / 2), n(DOT_SHARE)
         places = (self.drawing.xy(int(cell)) for cell in flat.nonzero()[0])
         data = "".join(f"M{x} {y}m{corner} {corner}h{side}v{side}h-{side}z" for x, y in places)
@@ -208,7 +221,7 @@ class _Page:
     # --- legend -----------------------------------------------------------------------------------
 
     def _legend(self) -> list[tuple[str, str]]:
-        """(name, drawing in a box of 2 x 1 units at the origin) of the layers that are on."""
+        """Return (name, swatch) of each layer that is on; a swatch is drawn in a box of 2 x 1 units at the origin."""
         shown = self._shown()
         drawn = (
             (layer, layer.svg_swatch)
@@ -234,11 +247,11 @@ class _Page:
         )
 
     def _legend_rows(self, entries: list[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
-        """Rows of (place, name, drawing), as many as it takes."""
+        """Return the legend entries in rows of (x, name, swatch) that fit the width of the page."""
         rows: list[list[tuple[float, str, str]]] = []
         x = PAGE
         for name, drawing in entries:
-            width = 46.0 + 7.2 * len(name)  # of an average sans-serif; a viewer may have another font
+            width = 46.0 + 7.2 * len(name)  # estimate for an average sans-serif, because the viewer's font is unknown
             if x + width > PAGE:
                 rows.append([])
                 x = 4.0

@@ -1,7 +1,7 @@
-"""Shapes as SVG path data: outlines around cells, and lines through their middles. The unit is a cell. No pygame here.
+"""SVG path data of shapes: outlines around cells, and lines through their middles. The unit is a cell.
 
-Walls and other fills are outlines around all cells of a kind, not rectangles: no seams between neighbours in any
-viewer, and a tenth of the bytes. Lines are in straight runs, each stretch once however often the agent walked it.
+Walls and other fills are outlines around all cells of a kind instead of one rectangle per cell. That avoids seams
+between neighbours in viewers, and takes a tenth of the bytes. Lines are split into straight runs. Does not use pygame.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,9 +20,9 @@ Mask = npt.NDArray[np.bool_]
 
 
 def outline_path(mask: Mask) -> str:
-    """The outlines around all set cells of a mask [row, column], as path data to be filled by the even-odd rule."""
+    """Return the outlines around all set cells of a mask [row, column], as path data for the even-odd fill rule."""
     across, down = _edges(mask), _edges(mask.T)
-    # Along rows the inside lies to the right of the way, along columns to its left: turned round, they join up.
+    # Horizontal and vertical edges are oriented oppositely around the inside, so that they join to closed loops.
     next_across = _by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in across)
     next_down = _by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in down)
     parts = []
@@ -33,11 +33,11 @@ def outline_path(mask: Mask) -> str:
 
 
 def _edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
-    """The straight stretches of border along rows: (row line, from, to, whether the inside lies below)."""
+    """Return the horizontal edges between set and unset cells: (y, from x, to x, whether the set cells are below)."""
     height, width = mask.shape
     padded = np.zeros((height + 2, width), np.int8)
     padded[1:-1] = mask
-    change = np.diff(padded, axis=0)  # 1: the inside begins below this line, -1: it ends above
+    change = np.diff(padded, axis=0)  # 1: set cells begin below this line; -1: they end above it
     found = []
     for kind in (1, -1):
         hits = np.zeros((height + 1, width + 2), np.int8)
@@ -49,7 +49,7 @@ def _edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
 
 
 def _by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Point]]:
-    """Where each stretch ends, by where it starts; two start at a corner where cells touch."""
+    """Return the ends of edges by their start; two edges start at a corner where two cells touch diagonally."""
     found: dict[Point, list[Point]] = {}
     for x0, y0, x1, y1 in edges:
         found.setdefault((x0, y0), []).append((x1, y1))
@@ -57,7 +57,7 @@ def _by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Po
 
 
 def _loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[Point, list[Point]]) -> str:
-    """One closed outline; takes its stretches out of the tables."""
+    """Return one closed outline, and remove its edges from both tables."""
     parts = [f"M{start[0]} {start[1]}"]
     here = start
     while True:
@@ -82,7 +82,7 @@ def _take(table: dict[Point, list[Point]], start: Point) -> Point:
 
 
 def line_path(points: Sequence[Point]) -> str:
-    """A line through neighbouring cells, straight runs in one piece."""
+    """Return the path data of a line through neighbouring cells, with one command per straight run."""
     if len(points) < 2:
         return ""
     parts = [f"M{points[0][0]} {points[0][1]}"]
@@ -100,6 +100,7 @@ def line_path(points: Sequence[Point]) -> str:
 
 
 def piece(dx: int, dy: int) -> str:
+    """Return the path command of a straight line to a relative point."""
     if dy == 0:
         return f"h{dx}" if dx else ""
     return f"v{dy}" if dx == 0 else f"l{dx} {dy}"
@@ -109,7 +110,7 @@ def piece(dx: int, dy: int) -> str:
 
 
 def n(value: float) -> str:
-    """A number with three digits after the point at most, without what it does not need."""
+    """Return a number with at most three decimals, without trailing zeros and without a zero before the point."""
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     if text in ("-0", ""):
         return "0"

@@ -1,4 +1,4 @@
-"""A small patch of map on which a legend shows the exact mark of a layer."""
+"""Swatch: a small patch of map on which a legend shows the mark of a layer."""
 
 import numpy as np
 import pygame
@@ -11,11 +11,11 @@ from ui.draw.map_colours import fill_table
 from ui.draw.theme import Colour, Palette, packed
 
 STRIP = np.arange(3, dtype=np.int32)
-"""Three cells in a row: their middles lie at the left edge, in the middle and at the right edge of a swatch."""
+"""Three cells in a row. Their middles are at the left edge, in the middle and at the right edge of a swatch."""
 
 
 class Swatch:
-    """A patch of free ground that fills a surface, to be drawn on by a layer. Call `unlock` before blitting it."""
+    """Patch of free terrain that fills a surface, for a layer to draw on. Call `unlock` before blitting the surface."""
 
     def __init__(self, surface: pygame.Surface, palette: Palette, ui_scale: float) -> None:
         self.palette, self.ui_scale = palette, ui_scale
@@ -33,14 +33,14 @@ class Swatch:
 
     @property
     def halves(self) -> Frame:
-        """The frame in which the first two cells are the left and the right half of the swatch."""
+        """Return a frame in which the first two cells of STRIP are the left and the right half of the swatch."""
         return self.frame._replace(left=0.0)
 
     def fill(self, left: int, right: int, colour: int) -> None:
         paint.fill_rect(self.frame, left, 0, right, self.height, colour)
 
     def fill_words(self, *words: int) -> None:
-        """Cells of these words side by side, in the colours that the map gives them."""
+        """Fill equal parts, from left to right, with the colours of these cell words on the map."""
         table = fill_table(self.palette, 0, None)
         for i, word in enumerate(words):
             left, right = i * self.width // len(words), (i + 1) * self.width // len(words)
@@ -50,14 +50,14 @@ class Swatch:
                 self.fill(left, right, int(table[word]))
 
     def wall(self, left: int, right: int) -> None:
-        """A wall with free ground around it."""
+        """Draw a wall as on the map: its edge, filled with the background colour."""
         self.fill(left, right, packed(self.palette.outside))
         for inset in range(self.px(1)):
             box = (left + inset, inset, right - inset, self.height - inset)
             paint.outline(self.frame, *box, packed(self.palette.wall))
 
     def markers(self, *names: str) -> None:
-        """Markers side by side."""
+        """Draw markers next to each other."""
         for i, name in enumerate(names):
             share = (i + 0.5) / len(names)
             for mask, colour in marks.marker(name, min(16.0, self.height * 0.9), self.ui_scale * 0.9, self.palette):
@@ -66,5 +66,5 @@ class Swatch:
                 paint.stamp(self.frame, mask, x, y, colour)
 
     def cased(self, colour: Colour) -> tuple[tuple[int, int], tuple[int, int]]:
-        """What to add to a line's width, and its colour: first for the casing, then for the line."""
+        """Return (extra width, packed colour) of both strokes of a line: first the casing, then the line itself."""
         return (2 * self.px(1), packed(marks.casing_of(self.palette, colour))), (0, packed(colour))

@@ -1,7 +1,7 @@
-"""Colours: one palette for the window and one role per meaning on the map, in dark and light.
+"""Colours of the window and of the map, in a dark and a light palette, with one colour per meaning.
 
-The map roles are checked by tests/test_palette.py: told apart in greyscale and under three simulated colour
-deficiencies. Orange is kept for back-moves and edits, one accent for everything that can be acted on.
+tests/test_palette.py checks that the map colours are distinguishable in greyscale and under three simulated colour
+vision deficiencies. Orange is reserved for back-moves and edits; one accent marks everything that can be clicked.
 """
 
 from dataclasses import dataclass
@@ -11,26 +11,28 @@ Colour = tuple[int, int, int]
 
 
 def rgb(code: str) -> Colour:
-    """The colour of a hex code such as '#56B4E9'."""
+    """Return the colour of a hex code such as '#56B4E9'."""
     return int(code[1:3], 16), int(code[3:5], 16), int(code[5:7], 16)
 
 
 RED = rgb("#E5484D")
-"""A recording light, and a place where something cannot be dropped: orange has other meanings here."""
+"""Colour of the recording light, and of cells where a marker cannot be dropped; orange has other meanings."""
 
 
 def packed(colour: Colour) -> int:
-    """The colour as the window's pixel format has it: 0x00RRGGBB."""
+    """Return the colour in the pixel format of the window, 0x00RRGGBB."""
     return colour[0] << 16 | colour[1] << 8 | colour[2]
 
 
 def mix(a: Colour, b: Colour, share_of_b: float) -> Colour:
-    """A colour between two others."""
+    """Return a linear mixture of two colours."""
     return tuple(round(x + (y - x) * share_of_b) for x, y in zip(a, b, strict=True))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
 class Palette:
+    """Colours of one theme, by role."""
+
     name: str
     # the window
     window: Colour
@@ -43,9 +45,9 @@ class Palette:
     accent: Colour
     on_accent: Colour
     warning: Colour  # orange: back-moves, edits, restarts
-    arrived: Colour  # a third voice, for good ends
+    arrived: Colour  # success, such as an agent at its goal
     # the map
-    outside: Colour  # beside the map, and inside a block of walls, where only the edge counts
+    outside: Colour  # background around the map, and inside walls, of which only the edge is drawn
     free: Colour
     wall: Colour
     trees: Colour
@@ -137,7 +139,7 @@ LIGHT = _palette(
 
 PALETTES = {p.name: p for p in (DARK, LIGHT)}
 
-# Colour maps for heat, sampled evenly from dark to bright: even steps in lightness for every kind of colour vision.
+# Colour maps for heat, sampled evenly from dark to bright. Steps in lightness are even for all kinds of colour vision.
 _RAMPS = {
     "inferno": "000004 0B0724 210C4A 3D0965 57106E 71196E 8A226A A32C61 BC3754 D24644 E45A31 F1731D F98E09 FCAC11 "
     "F9CB35 F2EA69 FCFFA4",
@@ -152,16 +154,19 @@ _RAMPS = {
 HEAT_MAPS = tuple(_RAMPS)
 
 _ENDS = {"dark": (0.30, 0.98), "light": (0.90, 0.12)}
-"""Which part of a ramp is used, from the lowest band to the highest: the lowest differs from the floor, and the higher
-the value, the farther it is from the floor. So on light ground the bright end comes first."""
+"""Positions on the colour map, 0 to 1, of the lowest and the highest band.
 
-_GREY_ENDS = {"dark": (0.28, 1.0), "light": (0.68, 0.0)}  # the floor is grey itself
-_FEWEST = 3  # a scale of fewer bands takes the first of these: two visits are no fire
+The higher the value, the more it contrasts with the free terrain, so on light terrain the bright end comes first. The
+lowest band is still distinguishable from the terrain.
+"""
+
+_GREY_ENDS = {"dark": (0.28, 1.0), "light": (0.68, 0.0)}  # values for "greys", because free terrain is grey as well
+_FEWEST = 3  # number of bands that span the colour map at least, so that two visits do not get the strongest colour
 
 
 @lru_cache(maxsize=256)
 def heat_colours(name: str, palette: Palette, count: int) -> tuple[Colour, ...]:
-    """The colours of so many bands, from the lowest to the highest."""
+    """Return the colours of `count` bands, from the lowest to the highest."""
     ramp = [rgb(f"#{code}") for code in _RAMPS[name].split()]
     low, high = (_GREY_ENDS if name == "greys" else _ENDS)[palette.name]
     steps = max(count, _FEWEST) - 1
@@ -182,8 +187,10 @@ DIVERGING = {
     "dark": _colours("A6DBFF 5FB0EE 2F7FC0 1D5C91 8A4717 C2651B F0913A FFC98A"),
     "light": _colours("0B3F78 2273B5 5FA3D9 9CCBEE F5C08A E3903F BD5E12 7A3300"),
 }
-"""A minus B by palette: blue where B has more, orange where A has more, nothing at zero; from "B has most" to "A has
-most". The larger the difference, the farther from the floor."""
+"""Colours of heat A - B by palette, from "B has most" (blue) to "A has most" (orange).
+
+Cells without a difference have no fill. The larger the difference, the more it contrasts with the free terrain.
+"""
 
 SERIES = (
     rgb("#56B4E9"),

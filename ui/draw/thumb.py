@@ -1,4 +1,4 @@
-"""Small pictures of maps for galleries and previews."""
+"""Thumbnails of maps for galleries and previews."""
 
 import numpy as np
 import pygame
@@ -14,17 +14,17 @@ from ui.draw.map_colours import EDGED_FROM_PX, edge_width, fill_table
 from ui.draw.theme import Palette, packed
 
 FOLDER = ROOT / "assets" / "thumbs"
-"""Pictures of the examples, made by `make thumbs`."""
+"""Folder with the pictures of the examples, which `make thumbs` creates."""
 
 SIDE = 220
-"""Pixels of the longer side of one."""
+"""Longer side of a picture in FOLDER, in pixels."""
 
 
 def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
-    """The whole map, as large as fits into `size`, with start and goal on it, as they look in panels."""
+    """Return a picture of the whole map with start and goal, as large as fits into `size`."""
     scale = min(size[0] / grid.width, size[1] / grid.height)
     whole = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
-    # Sharp cells where they are larger than a pixel; averaged where several share one, so that no wall vanishes.
+    # Cells smaller than a pixel are averaged, so that thin walls stay visible; larger cells are drawn directly.
     if scale >= 1.0:
         picture = _filled(grid, whole, scale, palette)
     else:
@@ -35,7 +35,7 @@ def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette:
 
 
 def example_picture(name: str, size: tuple[int, int], palette: Palette) -> pygame.Surface | None:
-    """What happens in an example that ships, as large as it fits; None where there is no picture of it."""
+    """Return the picture of an example that is part of the program, scaled into `size`; None if there is none."""
     path = FOLDER / name_of(name, palette.name)
     if not path.is_file():
         return None
@@ -50,7 +50,7 @@ def name_of(example: str, theme: str) -> str:
 
 
 def _mark(picture: pygame.Surface, name: str, place: tuple[int, int], scale: float, palette: Palette) -> None:
-    """A marker on a cell, moved in from the border so that it is whole."""
+    """Draw a marker on a cell, moved inwards where the border would cut it off."""
     size = picture.get_size()
     frame = Frame(marks.window_pixels(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
     made = marks.marker(name, scale, max(0.75, min(size) / 300), palette)
@@ -61,12 +61,12 @@ def _mark(picture: pygame.Surface, name: str, place: tuple[int, int], scale: flo
 
 
 def _within(place: int, scale: float, room: int, reach: int) -> int:
-    """The middle of a cell, so far from the border at least."""
+    """Return the pixel coordinate of a cell's middle, moved to at least `reach` from the border."""
     return min(max(round((place + 0.5) * scale), reach), max(reach, room - 1 - reach))
 
 
 def _filled(grid: Grid, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:
-    """Cells of a pixel and more, as panels fill them."""
+    """Return a surface with the cells filled as in panels; `scale` is at least 1 pixel per cell."""
     surface, words = pygame.Surface(size, 0, 32), terrain_of(grid).words
     has_edges = scale >= EDGED_FROM_PX
     frame = Frame(marks.window_pixels(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)

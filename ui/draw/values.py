@@ -1,4 +1,4 @@
-"""The numbers g, h and f in cells that are large enough to hold them."""
+"""Numbers g, h and f, written into cells that are large enough for them."""
 
 from math import isfinite
 
@@ -16,8 +16,8 @@ from ui.draw.theme import rgb
 from ui.model.camera import Camera
 from ui.model.cell_values import values_of
 
-TEXT_FROM_PX = 48.0
-WIDE_FROM_PX = 80  # from here on g and h fit side by side with all their digits
+TEXT_FROM_PX = 48.0  # smallest cell with numbers, in pixels at scale 1
+WIDE_FROM_PX = 80  # smallest cell in which g and h fit next to each other with four digits, in pixels at scale 1
 
 _DARK_INK, _LIGHT_INK = rgb("#14171C"), rgb("#F1F3F6")
 _fonts = Fonts()
@@ -33,7 +33,18 @@ def draw_values(
     table: npt.NDArray[np.uint32],
     ui_scale: float = 1.0,
 ) -> None:
-    """Write g upper left, h upper right and f below into every known cell in sight; `table` tells how dark it is."""
+    """Write g (upper left), h (upper right) and f (lower right) into every visible cell that the search knows.
+
+    Args:
+        surface: Surface to draw on.
+        rect: Rectangle of the map on the surface.
+        camera: Part of the map that is shown.
+        snapshot: World that is shown.
+        walker: Agent whose search the numbers belong to.
+        cells: Cell words and bands of the panel.
+        table: Fill colours from fill_table(); they decide between dark and light text.
+        ui_scale: Pixels per design unit.
+    """
     search = walker.agent.search
     if search is None:
         return
@@ -60,7 +71,7 @@ def draw_values(
 
 
 def short(value: float, most: int) -> str:
-    """A number in at most three or four characters: with one decimal where that fits."""
+    """Return a number as text, with one decimal if that takes at most `most` characters, otherwise rounded."""
     if not isfinite(value):
         return "inf"
     text = f"{value:.1f}".removesuffix(".0")
@@ -68,7 +79,7 @@ def short(value: float, most: int) -> str:
 
 
 def _ink_on(colour: int) -> tuple[int, int, int]:
-    """Dark or light, whichever is easier to read on a packed colour."""
+    """Return the dark or the light text colour, depending on which is easier to read on a packed colour."""
     red, green, blue = colour >> 16 & 255, colour >> 8 & 255, colour & 255
     return _DARK_INK if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else _LIGHT_INK
 

@@ -1,4 +1,4 @@
-"""Draws a tiny scene in every way once, so that no drawing kernel has to be compiled while somebody looks on."""
+"""Warm-up of the drawing kernels: tiny maps are drawn in every way, so that no kernel is compiled during a frame."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,13 +30,13 @@ from ui.model.trails import Trail
 
 ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
 ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)
-FIRST_ZOOM, FIRST_SMALL_ZOOM = 16.0, 8.0  # in small cells lines leave heat free
-FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))  # once all, once what changed
+FIRST_ZOOM, FIRST_SMALL_ZOOM = 16.0, 8.0  # both, because trails over heat are drawn differently in small cells
+FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))  # first all cells, then changed cells
 SIZE = (96, 64)
 
 
 def warm_first_picture(kind: str) -> None:
-    """Only what a panel of such an agent draws before anybody asks for more: the usual layers and their legend."""
+    """Compile the kernels that a panel of this kind of agent needs with default settings: layers, heat and legend."""
     surface = pygame.Surface(SIZE, 0, 32)
     world = _scene()
     walker = world.add(AgentConfig(kind))
@@ -65,7 +65,7 @@ def warm_first_picture(kind: str) -> None:
 
 
 def warm_crowd_picture() -> None:
-    """Dots and tails of a crowd."""
+    """Compile the kernels that draw a crowd: dots, tails and visits."""
     surface = pygame.Surface(SIZE, 0, 32)
     world = _scene()
     walker = world.add(AgentConfig("tb-wa", group="crowd"))
@@ -83,7 +83,7 @@ def _scene() -> World:
 
 
 def warm_pictures() -> None:
-    """Everything that can be drawn."""
+    """Compile all drawing kernels, by drawing every layer and every kind of heat at several zooms."""
     pygame.font.init()
     surface = pygame.Surface(SIZE, 0, 32)
     world = _scene()
@@ -101,13 +101,13 @@ def warm_pictures() -> None:
     _call_the_rest(world, cells[0])
     frame = Frame(window_pixels(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
     paint.frame_cells(frame, np.array([0], np.int32), 1, 0)
-    del frame  # it locks the surface while it lives
+    del frame  # the frame locks the surface while it exists
     for layer in LAYERS:
         legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
 
 def _call_the_rest(world: World, cells: CellWords) -> None:
-    """The kernels that a short run need not come by."""
+    """Call the kernels that a short run may not reach."""
     view = world.walkers[0].agent.view()
     search, detour = view.search, view.detour
     assert search is not None and detour is not None
@@ -120,7 +120,7 @@ def _call_the_rest(world: World, cells: CellWords) -> None:
     cellwords.count_bands_at(search.heat, limits, words, NO_CELLS)
     table = new_learned(world.grid.ground, world.goal, is_watched=True)
     cellwords.learned_bands_at(table, np.zeros(BANDS), words, 0)
-    for cell in (0, 20):  # what the inspector asks of a cell
+    for cell in (0, 20):  # kernels that the inspector calls for a cell
         search_kernels.is_known(search, cell)
         search_kernels.is_closed(search, cell)
         h0_cells(world.grid.ground, cell, world.goal)
@@ -131,7 +131,7 @@ def _call_the_rest(world: World, cells: CellWords) -> None:
 def _draw_all(
     surface: pygame.Surface, world: World, trails: list[Trail], cells: list[CellWords], kind: str, zoom: float
 ) -> None:
-    """Both agents with every layer and one kind of heat."""
+    """Draw all agents with every layer and one kind of heat."""
     snapshot = world.snapshot()
     table = new_learned(world.grid.ground, snapshot.goal, is_watched=True)
     views = [replace(view, agent=replace(view.agent, learned=table)) for view in snapshot.walkers]

@@ -1,4 +1,4 @@
-"""The layers of a map picture: each in a file of its own, which is all there is to do for a new one."""
+"""Layers of the map, one module each. A module in this folder is found automatically, without a list of layers."""
 
 import importlib
 import pkgutil
@@ -11,7 +11,7 @@ __all__ = ["BY_DEPTH", "LAYERS", "LAYER_BY_KEY", "Layer", "layers_of"]
 
 
 def _found() -> Iterator[Layer]:
-    """The LAYER of every module in this folder."""
+    """Yield the LAYER of every module in this folder."""
     for module in pkgutil.iter_modules(__path__):
         layer = importlib.import_module(f"{__name__}.{module.name}").LAYER
         assert isinstance(layer, Layer) and layer.key == module.name, module.name
@@ -24,7 +24,7 @@ BY_DEPTH = tuple(sorted(LAYERS, key=lambda layer: layer.depth))
 
 
 def layers_of(minds: Iterable[AgentSpec]) -> tuple[Layer, ...]:
-    """Those that have something to show of these agents, now or later; without any, of a map and of crowds."""
+    """Return the layers that apply to agents of these kinds; without agents, the layers of the map and of crowds."""
     specs = list(minds)
     shown = frozenset[str]().union(*(spec.shows for spec in specs))
     usual = (layer for layer in LAYERS if specs or not layer.is_of_mind)

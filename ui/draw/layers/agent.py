@@ -1,4 +1,4 @@
-"""Agent: a disc where the agent is, gliding from cell to cell."""
+"""Layer "Agent": a disc that moves smoothly from cell to cell; in a crowd, a dot for each agent."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ from ui.draw.swatch import Swatch
 from ui.model.crowds import Crowd
 
 WALKING, THERE, STUCK = 0, 1, 2
-"""Kinds of agents in a crowd, each with a colour of its own."""
+"""Kinds of agents in a crowd, each with a marker of its own."""
 
 
 def draw(picture: Picture) -> None:
@@ -31,7 +31,7 @@ def draw(picture: Picture) -> None:
 
 
 def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
-    """A dot for each, those that walk above those that stand."""
+    """Draw a marker for each agent of a crowd, walking agents on top."""
     kinds, glide = kinds_of(crowd.numbers), float(picture.extras.glide)
     for kind, name in ((THERE, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
         for mask, colour in marks.marker(name, picture.zoom, picture.ui_scale, picture.palette):
@@ -39,13 +39,13 @@ def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
 
 
 def kinds_of(numbers: CrowdNumbers) -> npt.NDArray[np.uint8]:
-    """How each is drawn: who walks, who has arrived, and who stands still without that."""
+    """Return the kind of each agent of a crowd: WALKING, THERE (arrived) or STUCK (stopped without arriving)."""
     kinds = np.where(numbers.has_arrived, THERE, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
     return kinds.astype(np.uint8)
 
 
 def _place(picture: Picture, walker: WalkerView) -> tuple[float, float]:
-    """Where the agent is between its last cell and this one; map position of its middle."""
+    """Return the point of the agent's middle on the map, interpolated between its last cell and the present one."""
     grid, trail, glide = picture.snapshot.grid, picture.trail, picture.extras.glide
     x, y = grid.xy(walker.position)
     if trail is not None and len(trail) > 1 and glide < 1.0 and trail.last_tick == picture.snapshot.tick:
@@ -70,7 +70,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
 
 
 def _crowd_svg(drawing: Drawing, crowd: Crowd) -> Iterable[str]:
-    """A dot for each, in one path for each colour."""
+    """Yield a dot for each agent of a crowd, in one path per colour."""
     there = crowd.numbers.has_arrived
     for chosen, colour in ((there, drawing.palette.arrived), (~there, drawing.palette.agent)):
         dots = "".join(f"M{x} {y}h0" for x, y in drawing.points(crowd.numbers.cells[chosen]))

@@ -1,4 +1,4 @@
-"""Back-moves: moves back along parents, beside the way out, with chevrons that point backwards."""
+"""Layer "Back-moves": moves back along parents, next to the trail, with chevrons that point backwards."""
 
 from collections.abc import Iterable
 
@@ -15,9 +15,9 @@ from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 from ui.model.trails import Trail
 
-CHEVRONS_FROM_PX = 10
-LATEST_TICKS = 24
-CASED_FROM_PX = 4.0
+CHEVRONS_FROM_PX = 10  # smallest cell with chevrons, in pixels
+LATEST_TICKS = 24  # length of the part of a trail that is shown over heat in small cells
+CASED_FROM_PX = 4.0  # smallest cell, in pixels, with casings over heat
 _TO_THE_LEFT = 8 + 3  # a back-move in direction 3 of octile.py, as WalkedMoves lists it
 
 
@@ -38,7 +38,7 @@ def draw(picture: Picture) -> None:
 
 
 def _draw_latest(picture: Picture) -> None:
-    """Over heat in small cells only those of the last ticks: that it walks back can be seen, and the heat, too."""
+    """Draw only the back-moves of the last ticks, over heat in small cells, so that most of the heat stays visible."""
     trail, width = picture.trail, picture.px(1)
     if trail is None:
         return
@@ -50,14 +50,14 @@ def _draw_latest(picture: Picture) -> None:
 
 
 def _arm(picture: Picture) -> float:
-    """The length of a chevron's arms; none where cells are small."""
+    """Return the length of a chevron's arms in pixels; 0 for no chevrons, in small cells."""
     if picture.zoom < CHEVRONS_FROM_PX:
         return 0.0
     return min(max(3.0, 0.2 * picture.zoom), 7.0 * picture.ui_scale)
 
 
 def swatch(swatch: Swatch) -> None:
-    """Two moves to the left, as the map has them, but through the middle and not beside it."""
+    """Draw two moves to the left as on the map, but through the middles of cells instead of offset from them."""
     frame = swatch.frame._replace(top=swatch.frame.top - strokes.ASIDE)
     ways, seen = np.full(2, _TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
     width, arm = swatch.px(2), float(swatch.px(3))
@@ -66,7 +66,7 @@ def swatch(swatch: Swatch) -> None:
 
 
 def svg(drawing: Drawing) -> Iterable[str]:
-    """Each run beside the way out, to its right, with a head where it leads."""
+    """Yield an arrow for each straight run of back-moves, offset to the right of its direction."""
     parts = []
     aside, arm = 0.28, max(0.22, 2.2 * drawing.line)
     for (ax, ay), (bx, by) in back_runs(drawing.trail, drawing.width):
@@ -83,7 +83,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
 
 
 def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
-    """The back-moves as straight runs (from, to), each stretch once."""
+    """Return the back-moves of a trail as straight runs (from, to); repeated moves appear once."""
     cells, kinds = trail.cells.tolist(), trail.marks.tolist()
     seen: set[tuple[int, int]] = set()
     runs: list[tuple[Point, Point]] = []
@@ -100,6 +100,7 @@ def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
 
 
 def way(a: Point, b: Point) -> Point:
+    """Return the direction from one point to another, as -1, 0 or 1 for x and y."""
     return int(np.sign(b[0] - a[0])), int(np.sign(b[1] - a[1]))
 
 

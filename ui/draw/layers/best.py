@@ -1,4 +1,4 @@
-"""Best open cell: a diamond on the cell that would be expanded next."""
+"""Layer "Best open cell": a diamond on the cell that would be expanded next."""
 
 from collections.abc import Iterable
 

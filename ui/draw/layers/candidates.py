@@ -1,7 +1,8 @@
-"""Candidates: the records that were tried in the last choice of one, and which test refused them.
+"""Layer "Candidates": the records that were tried in the agent's last choice, and why they were refused.
 
-The one taken is a bold line. Of the others, a dashed line shows the climb that did not succeed, with a cross at the
-cell that it was to reach: from the agent to the record's first cell, or from its last cell to the goal.
+The accepted record is a bold line. Each refused record is a thin line. A dashed line shows its failed hill climb,
+with a cross at the cell that was not reached. The climb leads from the agent to the record's first cell, or from the
+record's last cell to the goal.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ Cells = npt.NDArray[np.int32]
 
 
 def tried(agent: AgentView) -> Iterator[tuple[str, Cells]]:
-    """The verdicts of the candidates and their cells, those that were not tried left out."""
+    """Yield the verdict and the cells of each candidate that was tried."""
     records = records_of(agent)
     for candidate in agent.candidates if records is not None else ():
         if records is not None and candidate.verdict in (ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED):
@@ -31,7 +32,7 @@ def tried(agent: AgentView) -> Iterator[tuple[str, Cells]]:
 
 
 def failed_climb(agent: AgentView, goal: int, verdict: str, cells: Cells) -> Cells:
-    """From where to where the climb was to lead that refused a candidate."""
+    """Return the start and the end of the failed hill climb that refused a candidate."""
     ends = (agent.chosen_at, cells[0]) if verdict == NOT_REACHED else (cells[-1], goal)
     return np.array(ends, np.int32)
 

@@ -1,4 +1,4 @@
-"""Closed: the cells that the search has expanded, with an inset edge as a second cue beside their colour."""
+"""Layer "Closed": the cells that the search has expanded, with an inset edge as a second cue besides their colour."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Contours: lines around what each limit on f has let IDA* enter first, with that limit written beside."""
+"""Layer "Contours": lines around the cells that IDA* first entered under each limit on f, labelled with the limit."""
 
 from collections.abc import Iterable
 
@@ -22,13 +22,19 @@ Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.i
 
 
 def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines:
-    """The ends of all lines between free cells of different limits, and which two belong together.
+    """Return lines between neighbouring free cells that were first entered under different limits.
 
-    In cells, from the middle of the first one. Walls are no part of a contour.
+    Args:
+        contours: Limit on f under which each cell was first entered, 0 for cells that were never entered.
+        free: Whether each cell is free; blocked cells have no contour.
+        width: Width of the map.
+
+    Returns:
+        The x and the y of all ends of lines, in cells from the middle of cell 0, and pairs of indices into them.
     """
     limits, land = contours.reshape(-1, width), free.reshape(-1, width)
-    y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])  # from here to the right
-    v, u = np.nonzero((limits[1:] != limits[:-1]) & land[1:] & land[:-1])  # and down
+    y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])  # between a cell and its right neighbour
+    v, u = np.nonzero((limits[1:] != limits[:-1]) & land[1:] & land[:-1])  # between a cell and its lower neighbour
     begin_x, begin_y = np.concatenate([x + 0.5, u - 0.5]), np.concatenate([y - 0.5, v + 0.5])
     end_x, end_y = np.concatenate([x + 0.5, u + 0.5]), np.concatenate([y + 0.5, v + 0.5])
     arcs = np.arange(2 * begin_x.size, dtype=np.int32).reshape(2, -1).T.copy()
@@ -36,7 +42,7 @@ def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines
 
 
 def labels(contours: Limits) -> list[tuple[str, int]]:
-    """The limits as text, each at the first cell that it has let in."""
+    """Return each limit as text, with the first cell (by index) that was entered under it."""
     limits, cells = np.unique(contours, return_index=True)
     return [(f"{limit:.1f}", cell) for limit, cell in zip(limits.tolist(), cells.tolist(), strict=True) if limit]
 

@@ -1,7 +1,7 @@
-"""Cap hits and re-entries: where the agent looked ahead as deep as it may, and where it dropped its subgoal.
+"""Layer "Cap hits, re-entries": cells on which the agent reached a limit or dropped its subgoal.
 
-A square is a cap hit: the largest depth of the database, or a climb as long as allowed. A ring is a re-entry: it had
-been on that cell before, so it headed for its goal, not for a subgoal.
+A square is a cap hit: the lookahead had the largest depth of the database, or a hill climb had the maximum length. A
+ring is a re-entry: the agent had been on that cell before, so it headed for its goal instead of a subgoal.
 """
 
 from collections.abc import Iterable
@@ -18,14 +18,15 @@ from ui.draw.swatch import Swatch
 from ui.model.trails import Trail
 
 _MARKS = (("cap hit", log.CAP_HIT), ("re-entry", log.REENTERED))
-_TINT = 120  # of 255, where cells are too small for marks
+_TINT = 120  # opacity, of 255, of the tint in cells that are too small for marks
 
 
 def cells_with(trail: Trail | None, mark: int) -> npt.NDArray[np.int32]:
-    """The cells on which the agent stood when this mark was made, each once."""
+    """Return the distinct cells on which the agent was when it got this mark."""
     if trail is None:
         return np.empty(0, np.int32)
-    ticks = np.flatnonzero(trail.marks[1:] & mark)  # the cell of entry i is where it came from in entry i + 1
+    # The mark of entry i + 1 was made on the cell of entry i, before the move.
+    ticks = np.flatnonzero(trail.marks[1:] & mark)
     return np.unique(trail.cells[ticks])
 
 

@@ -1,4 +1,4 @@
-"""Shortcut search: the cells of TBA*'s search from the path to the agent."""
+"""Layer "Shortcut search": the cells of TBA*'s search from the path to the agent."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Edits: a cross on cells that were blocked during the run, a dotted square on those that were freed. They fade."""
+"""Layer "Edits": a cross on cells blocked during the run, a dotted square on freed cells. Marks shrink with age."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ from ui.draw.theme import packed
 from ui.model.run import EDIT_SHOWN_TICKS, Edits
 
 MOST_EDIT_MARKS = 2000
-APART = 12  # where cells are tiny, so far at least are marks from each other: the map below them is to be seen
+APART = 12  # smallest distance of marks in tiny cells, in design units, so that the map stays visible
 
 
 @dataclass(frozen=True)
 class EditMarks:
-    """The edits to mark."""
+    """Recent edits to mark, as parallel arrays."""
 
     cells: npt.NDArray[np.int32]
     is_blocked: npt.NDArray[np.bool_]
-    age: npt.NDArray[np.float64]  # from 0, just made, to 1, about to go
+    age: npt.NDArray[np.float64]  # 0: just made; 1: about to disappear
 
     @classmethod
     def of(cls, edits: Edits, snapshot: Snapshot, spacing: int) -> "EditMarks":
-        """The last edits; only one in each square of `spacing` cells, so that marks of tiny cells keep apart."""
+        """Return the latest edits, at most one of each kind in every square of `spacing` x `spacing` cells."""
         now, width = snapshot.tick, snapshot.grid.width
         chosen: dict[tuple[int, int, bool], tuple[int, bool, float]] = {}
         for cell, (tick, is_blocked) in islice(reversed(edits.items()), MOST_EDIT_MARKS):
@@ -45,7 +45,7 @@ class EditMarks:
 
 
 def marks_of(picture: Picture) -> EditMarks:
-    """The marks to draw, made once for all panels that show the same edits."""
+    """Return the marks to draw, cached for all panels that show the same edits."""
     edits, snapshot = picture.extras.edits, picture.snapshot
     spacing = 1 if picture.has_marks else ceil(picture.px(APART) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)
@@ -66,7 +66,7 @@ def draw(picture: Picture) -> None:
         return
     reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.px(1)
     walls = (picture.frame, marked.cells[marked.is_blocked], marked.is_blocked[marked.is_blocked])
-    casing = packed(marks.casing_of(palette, palette.text))  # on walls alone: around freed cells it would look like one
+    casing = packed(marks.casing_of(palette, palette.text))  # only on walls: around freed cells it would look like a wall
     strokes.mark_edits(*walls, reach, width + 2 * picture.px(1), casing)
     strokes.mark_edits(*cells, reach, width, packed(palette.text))
 

@@ -1,4 +1,4 @@
-"""Start and goal."""
+"""Layer "Start and goal": a square on the start, a ring with a dot on the goal, or an arrow towards the goal."""
 
 from collections.abc import Iterable
 

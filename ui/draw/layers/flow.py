@@ -1,4 +1,4 @@
-"""Flow arrows: in each known cell an arrow to the cell it was reached from: where walking back leads."""
+"""Layer "Flow arrows": in each known cell an arrow to its parent, the direction of back-moves."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -18,8 +18,9 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.draw.theme import packed
 
-FROM_PX = 7.0  # smaller cells have no room for an arrow
-SHARE, LENGTH = 0.9, 0.6  # of a cell that an arrow may take, and of that its length: so it has room in any direction
+FROM_PX = 7.0  # smallest cell with an arrow, in pixels
+# side of the arrow's mask as a fraction of a cell, and length of the arrow as a fraction of that (it fits at any angle)
+SHARE, LENGTH = 0.9, 0.6
 
 
 def draw(picture: Picture) -> None:
@@ -32,7 +33,7 @@ def draw(picture: Picture) -> None:
 
 @lru_cache(maxsize=64)
 def arrows_of(size: int) -> npt.NDArray[np.uint8]:
-    """For each direction of a move the arrow that leads back."""
+    """Return, for each direction of a move, the mask of an arrow in the opposite direction."""
     ways = [round(atan2(-DY[d], -DX[d]) * 8 / pi) % 16 for d in range(8)]
     return np.ascontiguousarray(np.stack([masks.arrow_head(size, size * LENGTH, way) for way in ways]))
 

@@ -1,4 +1,4 @@
-"""Grid lines between cells, where these are large enough."""
+"""Layer "Grid lines": lines between cells, if cells are large enough."""
 
 from ui.draw import marks
 from ui.draw.kernels import paint

@@ -1,7 +1,8 @@
-"""Marks of the agent: the cells that an algorithm sets apart, framed; tinted where cells are small, as are dead ones.
+"""Layer "Agent's marks": groups of cells that an algorithm distinguishes, such as its local search space.
 
-A tint is a mixture with what lies below, which may come out as any other colour: yellow on closed cells is brown. So it
-is the frame that counts, and over heat there is no tint at all.
+Cells have a frame in the colour of their group. A tint is used where cells are too small for frames, and for dead
+cells. A tint mixes with the colour below and may resemble the colour of another group (yellow on closed cells is
+brown), so frames are preferred, and over heat there is no tint.
 """
 
 from collections.abc import Iterable
@@ -17,9 +18,9 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.draw.theme import mix, packed
 
-GROUP_ALPHA = 110  # of 255
+GROUP_ALPHA = 110  # opacity of the tint, of 255
 FILLED = ("dead",)
-"""Of two sets that may lie side by side in like colours, this one is filled, too."""
+"""Groups that are always tinted, because a neighbouring group has a similar colour."""
 
 
 def draw(picture: Picture) -> None:
@@ -40,13 +41,13 @@ def is_tinted(name: str, has_frame: bool, has_heat: bool) -> bool:
 
 
 def swatch(swatch: Swatch) -> None:
-    """Two of the marks, side by side."""
+    """Draw two of the marks next to each other."""
     mark(swatch, "local space", 0, swatch.width // 2)
     mark(swatch, "dead", swatch.width // 2, swatch.width)
 
 
 def mark(swatch: Swatch, name: str, left: int, right: int) -> None:
-    """A cell of a set, on closed ground."""
+    """Draw one closed cell of a group."""
     palette, colour = swatch.palette, group_colours(swatch.palette)[name]
     ground = mix(palette.closed, colour, TINT) if is_tinted(name, True, False) else palette.closed
     swatch.fill(left, right, packed(ground))

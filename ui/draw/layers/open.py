@@ -1,4 +1,4 @@
-"""Open frontier: a ring in each open cell; a square or the whole cell where cells are small."""
+"""Layer "Open frontier": a ring in each open cell; in small cells a square, in very small cells a fill."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from ui.draw.theme import packed
 
 
 def is_filled(picture: Picture) -> bool:
-    """Cells without room for a mark are filled."""
+    """Return whether open cells are filled, because they have no room for a mark."""
     return not picture.has_marks
 
 

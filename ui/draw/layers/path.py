@@ -1,4 +1,4 @@
-"""Path followed: the cells that the agent follows, thicker where they lie ahead of it."""
+"""Layer "Path followed": the cells of the path that the agent follows, thicker ahead of its head."""
 
 from collections.abc import Iterable
 

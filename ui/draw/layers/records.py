@@ -1,4 +1,4 @@
-"""Records: the problems solved before the run, each a thin line from its start over its subgoals to its goal."""
+"""Layer "Records": problems solved before the run, each a thin line from its start via its subgoals to its goal."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -22,12 +22,12 @@ Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.i
 
 
 def records_of(agent: AgentView) -> Prepared | None:
-    """The records that an agent has, None if it has none."""
+    """Return the records of an agent, or None if it has none."""
     return next((data for data in agent.prepared if data.kind == RECORDS), None)
 
 
 def cells_of(records: Prepared, record: int) -> npt.NDArray[np.int32]:
-    """The chain of one record."""
+    """Return the cells of one record: start, subgoals and goal."""
     tables: Records = records.tables
     cells: npt.NDArray[np.int32] = tables.cells[tables.offsets[record] : tables.offsets[record + 1]]
     return cells
@@ -35,7 +35,7 @@ def cells_of(records: Prepared, record: int) -> npt.NDArray[np.int32]:
 
 @lru_cache(maxsize=8)
 def lines_of(records: Prepared, width: int) -> Lines:
-    """The places of all cells of records, and which two are joined."""
+    """Return the x and the y of the cells of all records, and pairs of indices that are joined by lines."""
     tables: Records = records.tables
     cells = tables.cells.astype(np.int64)
     tails = np.delete(np.arange(cells.size), tables.offsets[1:] - 1)  # all but the last cell of each record

@@ -1,5 +1,6 @@
-"""Regions: those of the level of the abstraction that the agent works on, neighbours in different colours, with their
-arcs.
+"""Layer "Regions": the regions of one level of the agent's abstraction, and lines between neighbouring regions.
+
+Neighbouring regions have different colours.
 """
 
 from collections.abc import Iterable
@@ -17,12 +18,12 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.draw.theme import mix, packed
 
-ALPHA = 64  # of 255
-ARCS_FROM_PX = 2.0
+ALPHA = 64  # opacity of the tints, of 255
+ARCS_FROM_PX = 2.0  # smallest cell with lines between regions, in pixels
 
 
 def shown_regions(agent: AgentView, level: int) -> RegionMap | None:
-    """The regions of a level of the agent's abstraction; level 0: of the one that it works on."""
+    """Return the regions of a level of the agent's abstraction; level 0 stands for the level the agent works on."""
     found = next((data for data in agent.prepared if data.kind == ABSTRACTION), None)
     return region_map(found, level) if level and found is not None else agent.regions
 
@@ -40,7 +41,7 @@ def draw(picture: Picture) -> None:
 
 
 def swatch(swatch: Swatch) -> None:
-    """Three of the colours, side by side."""
+    """Draw three of the colours next to each other."""
     palette = swatch.palette
     for i, colour in enumerate(region_colours(palette)[:3]):
         left, right = i * swatch.width // 3, (i + 1) * swatch.width // 3
@@ -60,7 +61,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
 
 
 def _arcs(regions: RegionMap) -> str:
-    """In a group whose origin is the middle of a cell."""
+    """Return the path data of lines between regions, for a group whose origin is the middle of a cell."""
     x, y = regions.x, regions.y
     return "".join(f"M{n(x[u])} {n(y[u])}L{n(x[v])} {n(y[v])}" for u, v in regions.arcs.tolist())
 

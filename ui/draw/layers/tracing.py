@@ -1,4 +1,4 @@
-"""Path being traced: the parents that TBA* has followed so far, dashed; of IDA* its stack."""
+"""Layer "Path being traced": the parents that TBA* has followed so far, or the stack of IDA*, as a dashed line."""
 
 from collections.abc import Iterable
 

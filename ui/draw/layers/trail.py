@@ -1,4 +1,7 @@
-"""Trail: where the agent has walked, each move once, the last ones wider. In small cells it leaves heat free."""
+"""Layer "Trail": the moves of the agent, recent ones wider; with heat in small cells, only between cells without heat.
+
+A repeated move is drawn once.
+"""
 
 from collections.abc import Iterable
 
@@ -38,7 +41,7 @@ def draw(picture: Picture) -> None:
 
 
 def _draw_tails(picture: Picture, crowd: Crowd) -> None:
-    """Where all of a crowd were lately, fading away."""
+    """Draw the recent moves of all agents of a crowd, fading with age."""
     if crowd.tails.shape[1] < 2:
         return
     palette, width = picture.palette, picture.px(picture.line)
@@ -57,7 +60,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
 
 
 def walked_lines(trail: Trail, width: int) -> list[list[Point]]:
-    """The ways of an agent without its back-moves: every stretch once, in lines as long as they go."""
+    """Return the moves of a trail, except back-moves, joined to lines; a repeated or reversed move appears once."""
     cells, marks = trail.cells.tolist(), trail.marks.tolist()
     seen: set[tuple[int, int]] = set()
     lines: list[list[Point]] = []

@@ -1,4 +1,4 @@
-"""Parent tree: from each known cell to the cell it was reached from."""
+"""Layer "Parent tree": a line from each known cell to its parent."""
 
 from collections.abc import Iterable
 

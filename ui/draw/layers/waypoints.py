@@ -1,4 +1,4 @@
-"""Subgoals: the cells that the agent heads for, one after the other and numbered, the present one larger."""
+"""Layer "Subgoals": the cells that the agent heads for in sequence, numbered, the present one larger."""
 
 from collections.abc import Iterable
 
